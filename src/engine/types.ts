@@ -1,0 +1,119 @@
+/**
+ * The engine as the rest of the service sees it: plain values in, plain values out. What is behind it: the WASM analyzer (text to packed tokens) and the native
+ * engine (packed tokens to postings, plans to hits). Byte layouts: docs/formats/{packed-tokens,index-batch,search-plan}.md.
+ */
+
+/** How one text is analysed. `language` is a base code of `LANGUAGES` ("en", "pl", ...) or "zh"; resolve it with `resolveLanguage`. */
+export interface AnalysisOptions {
+  readonly language: string
+  readonly stem: boolean
+  /** Markdown: markup is not indexed. False for metadata values and queries. */
+  readonly markdown: boolean
+}
+
+/** One token of a query, in text order. `position` counts stop words, so that phrases keep their gaps. `start`/`end`: UTF-8 byte offsets into the text. */
+export interface QueryToken {
+  readonly term: string
+  readonly position: number
+  readonly start: number
+  readonly end: number
+}
+
+/** One per thread: it owns a WASM instance. Not reentrant. */
+export interface Analyzer {
+  /** Packed tokens of `text` (UTF-8), a copy that the caller owns. Bad input yields fewer tokens, never an error. */
+  analyze(text: Uint8Array, options: AnalysisOptions): Uint8Array
+  /** Tokens of a query or a fragment to highlight, stop words left out (but counted in positions). */
+  tokenize(text: string, options: AnalysisOptions): QueryToken[]
+  /** Bytes of linear memory that this thread's instance holds. */
+  memoryBytes(): number
+}
+
+export interface IndexDocument {
+  readonly collection: number
+  readonly key: string
+  readonly lang: string
+  /** Distinct (key, value) pairs. */
+  readonly meta: readonly (readonly [string, string])[]
+  /** Field name -> packed tokens. */
+  readonly fields: readonly (readonly [string, Uint8Array])[]
+}
+
+/** What only the write lane knows; patched into a prepared upsert. */
+export interface IndexStamp {
+  readonly docid: number
+  readonly lsn: bigint
+  readonly addedAt: number
+  readonly updatedAt: number
+}
+
+export type ScoringAlgorithm = 'tfidf' | 'bm25' | 'bm25f'
+export type SortField = 'score' | 'addedAt' | 'updatedAt' | 'key' | 'docid'
+
+export type PlanNode =
+  | { readonly kind: 'term'; readonly term: number }
+  | { readonly kind: 'and'; readonly children: readonly PlanNode[] }
+  | { readonly kind: 'or'; readonly children: readonly PlanNode[] }
+  | { readonly kind: 'andNot'; readonly wanted: PlanNode; readonly excluded: PlanNode }
+  | { readonly kind: 'phrase'; readonly scoring: 'occurrences' | 'bm25'; readonly terms: readonly { readonly term: number; readonly offset: number }[] }
+  | { readonly kind: 'all' }
+  | { readonly kind: 'none' }
+
+export interface SearchPlan {
+  readonly collection: number
+  readonly algorithm: ScoringAlgorithm
+  readonly k1: number
+  readonly b: number
+  readonly k: number
+  readonly skip: number
+  readonly sort: SortField
+  readonly descending: boolean
+  readonly exactTotal: boolean
+  readonly fields: readonly (readonly [name: string, weight: number])[]
+  readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
+  readonly terms: readonly (readonly [term: string, weight: number])[]
+  readonly root: PlanNode
+}
+
+export interface Hit {
+  readonly docid: number
+  readonly score: number
+  /** LSN of the index entry: a hit whose document has moved on is re-checked or dropped. */
+  readonly lsn: bigint
+  /** Indexes into the plan's terms that occur in the document. */
+  readonly matched: readonly number[]
+}
+
+export interface Hits {
+  readonly total: number
+  readonly hits: readonly Hit[]
+  readonly lsn: bigint
+  readonly docCount: number
+  readonly complete: boolean
+}
+
+export interface EngineStats {
+  readonly isa: string
+  readonly segments: number
+  readonly documents: number
+  readonly deadDocuments: number
+  readonly terms: number
+  readonly memoryBytes: number
+  readonly merges: number
+  readonly lastLsn: bigint
+}
+
+/** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
+export interface SearchEngine {
+  /** Publishes one snapshot. Only the write lane (and the rebuild) calls it. Throws on a malformed batch, changing nothing. */
+  publish(batch: Uint8Array): void
+  search(plan: SearchPlan): Hits
+  /** Metadata keys of live documents with their values, sorted by key, then value. */
+  metaKeys(collection: number): Record<string, string[]>
+  /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */
+  beginRebuild(): void
+  endRebuild(): void
+  /** Merges everything into one segment; for tests and benches. */
+  forceMerge(): void
+  stats(): EngineStats
+}

@@ -1,0 +1,46 @@
+/**
+ * What an operation is: one row, declared once, from which routes, validation, OpenAPI, `/v1/endpoints`, metrics labels and permissions are derived.
+ * Rows are pure data: handlers live in `src/worker/handlers`, joined by name in a checked map, so that the front end loads no engine.
+ */
+import type { Static, TSchema } from 'typebox'
+
+/** What an operation does to stored data: decides the access modes in which it may run. `system` runs in every mode (health, metrics, config). */
+export type Effect = 'read' | 'write' | 'system'
+
+export type Permission = 'public' | 'read' | 'write' | 'admin'
+
+/**
+ * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch. `write`: prepared on a read lane, committed on the write lane.
+ * `heavy`: bulk lane.
+ */
+export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy'
+
+/** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). */
+export type CollectionExtractor = 'server' | { readonly field: string }
+
+export interface HttpRoute {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+  /** With `:name` for path parameters, which join the input. */
+  readonly path: string
+}
+
+export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
+  readonly name: string
+  /** One line for `/v1/endpoints` and OpenAPI. */
+  readonly description: string
+  readonly effect: Effect
+  readonly permission: Permission
+  readonly collection: CollectionExtractor
+  readonly cost: CostClass
+  /** The first is the canonical one. GET input comes from the query string, all other input from the JSON body and, for what is missing there, the query string. */
+  readonly http: readonly HttpRoute[]
+  readonly input: Input
+  readonly output: Output
+  /** Content type of a success, when it is not JSON. */
+  readonly contentType?: string
+  readonly deadlineMs: number
+  /** Name in the audit log, or null where nothing is recorded. */
+  readonly audit: string | null
+}
+
+export type InputOf<Row extends Operation> = Static<Row['input']>
