@@ -1,0 +1,49 @@
+/**
+ * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it gives back. A handler is synchronous: no lane awaits the network,
+ * and no read view is held across an `await`.
+ */
+import type { Config } from '../config.js'
+import type { Analyzer, SearchEngine } from '../engine/types.js'
+import type { Operation } from '../operations/operation.js'
+import type { TruthStore } from '../store/truth_store.js'
+
+/** What a lane owns for as long as it lives. One per thread. */
+export interface LaneContext {
+  readonly config: Config
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+  readonly analyzer: Analyzer
+}
+
+/** What a handler may know of the request beside its input. */
+export interface RequestContext {
+  readonly operation: Operation
+  /** True once the client has gone or the deadline has passed: long work polls it and throws `serviceError('deadline')`. */
+  shouldStop(): boolean
+}
+
+export interface Answer {
+  readonly status: number
+  readonly body: string | Uint8Array
+  /** Default `application/json; charset=utf-8`. */
+  readonly contentType?: string
+  readonly headers?: readonly (readonly [string, string])[]
+}
+
+/** Runs on a read lane or the bulk lane; its answer goes to the client. */
+export type ReadHandler = (lane: LaneContext, input: never, request: RequestContext) => Answer
+
+/**
+ * Runs on a read lane or the bulk lane; what it returns are the bytes of a command (src/domain/commands.ts) that the front end carries to the write lane, which answers.
+ * The bytes are owned by the caller afterwards.
+ */
+export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
+
+export type Handler = { readonly kind: 'read'; readonly run: ReadHandler } | { readonly kind: 'prepare'; readonly run: PrepareHandler }
+
+/** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
+export interface WriteLane {
+  commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void>
+  /** Resolves when everything acknowledged is on disk and nothing is in flight. */
+  close(): Promise<void>
+}
