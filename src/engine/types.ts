@@ -103,11 +103,18 @@ export interface EngineStats {
   readonly lastLsn: bigint
 }
 
+/** Where the engine looks whether to stop: non-zero at `byteOffset` of the lanes' shared control buffer means that the client has gone or the deadline has passed. */
+export interface StopWord {
+  readonly control: Int32Array
+  readonly byteOffset: number
+}
+
 /** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
 export interface SearchEngine {
   /** Publishes one snapshot. Only the write lane (and the rebuild) calls it. Throws on a malformed batch, changing nothing. */
   publish(batch: Uint8Array): void
-  search(plan: SearchPlan): Hits
+  /** Stopped by `stop`, it answers what it has with `complete` false. */
+  search(plan: SearchPlan, stop?: StopWord): Hits
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
   /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */

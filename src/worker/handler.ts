@@ -3,7 +3,7 @@
  * and no read view is held across an `await`.
  */
 import type { Config } from '../config.js'
-import type { Analyzer, SearchEngine } from '../engine/types.js'
+import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
 import type { TruthStore } from '../store/truth_store.js'
 
@@ -20,6 +20,8 @@ export interface RequestContext {
   readonly operation: Operation
   /** True once the client has gone or the deadline has passed: long work polls it and throws `serviceError('deadline')`. */
   shouldStop(): boolean
+  /** The same for native code; absent where nothing can stop the request. */
+  readonly stopWord?: StopWord
 }
 
 export interface Answer {

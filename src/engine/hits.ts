@@ -1,0 +1,53 @@
+/**
+ * Decodes the native engine's answer. The bytes come from native code: every length is checked against them before it is used, and an answer
+ * that does not add up is an error of the service, never a wrong result. Byte layout: docs/formats/search-plan.md.
+ */
+import { viewOf } from './byte_layout.js'
+import type { Hit, Hits } from './types.js'
+
+const HITS_MAGIC = 0x3152534d // "MSR1"
+const HITS_HEADER_BYTES = 32 // magic, total, hitCount, maskWords, lsn, docCount, status
+const HIT_HEADER_BYTES = 24 // docid, zero, score, lsn
+
+/** Throws an Error that names the expectation on bytes that are no hits record. */
+export function decodeHits(record: Uint8Array): Hits {
+  const bytes = viewOf(record)
+  if (bytes.length < HITS_HEADER_BYTES) throw new Error(`hits record: ${bytes.length} bytes, header has ${HITS_HEADER_BYTES}`)
+  const magic = bytes.readUInt32LE(0)
+  if (magic !== HITS_MAGIC) throw new Error(`hits record: magic ${magic.toString(16)}, expected ${HITS_MAGIC.toString(16)}`)
+  const hitCount = bytes.readUInt32LE(8)
+  const maskWords = bytes.readUInt32LE(12)
+  const stride = HIT_HEADER_BYTES + ((maskWords * 4 + 7) & ~7)
+  // Both counts are below 2^32 and the product below 2^53 + 2^40, so the comparison is exact enough to refuse every wrong size.
+  if (maskWords > bytes.length || HITS_HEADER_BYTES + hitCount * stride !== bytes.length) {
+    throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} hits with ${maskWords} mask words`)
+  }
+  const hits: Hit[] = []
+  for (let index = 0, at = HITS_HEADER_BYTES; index < hitCount; index++, at += stride) hits.push(decodeHit(bytes, at, maskWords))
+  return {
+    total: bytes.readUInt32LE(4),
+    hits,
+    lsn: bytes.readBigUInt64LE(16),
+    docCount: bytes.readUInt32LE(24),
+    complete: bytes.readUInt32LE(28) === 0,
+  }
+}
+
+function decodeHit(bytes: Buffer, at: number, maskWords: number): Hit {
+  const score = bytes.readDoubleLE(at + 8)
+  if (!Number.isFinite(score)) throw new Error(`hits record: score ${score} of docid ${bytes.readUInt32LE(at)}`)
+  return { docid: bytes.readUInt32LE(at), score, lsn: bytes.readBigUInt64LE(at + 16), matched: decodeMask(bytes, at + HIT_HEADER_BYTES, maskWords) }
+}
+
+function decodeMask(bytes: Buffer, at: number, maskWords: number): number[] {
+  const matched: number[] = []
+  for (let word = 0; word < maskWords; word++) {
+    let bits = bytes.readUInt32LE(at + word * 4)
+    while (bits !== 0) {
+      const bit = 31 - Math.clz32(bits & -bits)
+      matched.push(word * 32 + bit)
+      bits &= bits - 1
+    }
+  }
+  return matched
+}

@@ -1,0 +1,71 @@
+/**
+ * The TypeScript face of the native addon: loads it, checks that its exports are what this code was written against, and translates plans and hits to bytes and back.
+ * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ */
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { decodeHits } from './hits.js'
+import { encodePlan, NO_POLL_WORD } from './search_plan.js'
+import type { EngineStats, SearchEngine } from './types.js'
+
+interface Addon {
+  readonly publish: (batch: Uint8Array) => void
+  readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
+  readonly metaKeys: (collection: number) => string
+  readonly beginRebuild: () => void
+  readonly endRebuild: () => void
+  readonly forceMerge: () => void
+  readonly stats: () => EngineStats
+  readonly lockFile: (path: string) => void
+}
+
+const ADDON_FUNCTIONS: readonly (keyof Addon)[] = ['publish', 'search', 'metaKeys', 'beginRebuild', 'endRebuild', 'forceMerge', 'stats', 'lockFile']
+
+/** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
+export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
+  const addon = loadAddon(addonPath)
+  return {
+    publish: (batch) => addon.publish(batch),
+    search: (plan, stop) =>
+      decodeHits(
+        stop === undefined ? addon.search(encodePlan(plan, NO_POLL_WORD)) : addon.search(encodePlan(plan, stop.byteOffset), stop.control),
+      ),
+    // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
+    metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
+    beginRebuild: () => addon.beginRebuild(),
+    endRebuild: () => addon.endRebuild(),
+    forceMerge: () => addon.forceMerge(),
+    stats: () => addon.stats(),
+  }
+}
+
+/** Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked` when another process holds it. */
+export function lockFile(path: string): void {
+  loadAddon(defaultAddonPath()).lockFile(path)
+}
+
+function loadAddon(path: string): Addon {
+  if (!existsSync(path)) throw new Error(`native engine not built: ${path} is missing (node scripts/build-native.mjs makes it)`)
+  const loaded: unknown = createRequire(import.meta.url)(path)
+  if (!isAddon(loaded)) throw new Error(`native engine ${path} lacks one of ${ADDON_FUNCTIONS.join(', ')}: build it again`)
+  return loaded
+}
+
+function isAddon(value: unknown): value is Addon {
+  if (typeof value !== 'object' || value === null) return false
+  const exports = value as Record<string, unknown>
+  return ADDON_FUNCTIONS.every((name) => typeof exports[name] === 'function')
+}
+
+/** The first folder upwards that holds package.json is the project, whether this file runs from `src` or from `dist/src`. */
+function defaultAddonPath(): string {
+  let folder = dirname(fileURLToPath(import.meta.url))
+  while (!existsSync(join(folder, 'package.json'))) {
+    const parent = dirname(folder)
+    if (parent === folder) throw new Error('native engine: no package.json above the compiled code')
+    folder = parent
+  }
+  return join(folder, 'build', 'mds_engine.node')
+}

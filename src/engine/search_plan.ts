@@ -1,0 +1,135 @@
+/**
+ * Encodes a query for the native engine. A plan is made by our own planner, so that what is wrong with one is a programming error here; the engine checks
+ * the bytes again all the same. Byte layout: docs/formats/search-plan.md.
+ */
+import assert from 'node:assert'
+import { PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'
+import { paddedTextBytes, writeText } from './byte_layout.js'
+import type { PlanNode, ScoringAlgorithm, SearchPlan, SortField } from './types.js'
+
+const PLAN_MAGIC = 0x3151534d // "MSQ1"
+const PLAN_HEADER_BYTES = 44 // magic, collection, algorithm, k1, b, k, skip, sort, descending, flags, pollWord
+const FLAG_EXACT_TOTAL = 1
+
+/** The poll word of a search that nothing stops. */
+export const NO_POLL_WORD = 0xffffffff
+
+const ALGORITHM_CODES: Readonly<Record<ScoringAlgorithm, number>> = { tfidf: 0, bm25: 1, bm25f: 2 }
+const SORT_CODES: Readonly<Record<SortField, number>> = { score: 0, addedAt: 1, updatedAt: 2, key: 3, docid: 4 }
+const NODE_CODES: Readonly<Record<PlanNode['kind'], number>> = { term: 1, and: 2, or: 3, andNot: 4, phrase: 5, all: 6, none: 7 }
+
+/** @param pollWord byte offset of the request's stop word in the shared control buffer, or `NO_POLL_WORD` */
+export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
+  const size = PLAN_HEADER_BYTES + listsBytes(plan) + treeBytes(plan.root, 1)
+  const bytes = Buffer.alloc(size)
+  bytes.writeUInt32LE(PLAN_MAGIC, 0)
+  bytes.writeUInt32LE(plan.collection, 4)
+  bytes.writeUInt32LE(ALGORITHM_CODES[plan.algorithm], 8)
+  bytes.writeFloatLE(plan.k1, 12)
+  bytes.writeFloatLE(plan.b, 16)
+  bytes.writeUInt32LE(plan.k, 20)
+  bytes.writeUInt32LE(plan.skip, 24)
+  bytes.writeUInt32LE(SORT_CODES[plan.sort], 28)
+  bytes.writeUInt32LE(plan.descending ? 1 : 0, 32)
+  bytes.writeUInt32LE(plan.exactTotal ? FLAG_EXACT_TOTAL : 0, 36)
+  bytes.writeUInt32LE(pollWord, 40)
+  let at = writeWeighted(bytes, PLAN_HEADER_BYTES, plan.fields)
+  at = writeFilters(bytes, at, plan.filters)
+  at = writeWeighted(bytes, at, plan.terms)
+  at = writeNode(bytes, at, plan.root, plan.terms.length)
+  assert(at === size, `search plan: wrote ${at} of ${size} bytes`)
+  return bytes
+}
+
+function listsBytes(plan: SearchPlan): number {
+  let size = 12 // fieldCount, filterCount, termCount
+  for (const [name] of plan.fields) size += 8 + paddedTextBytes(name)
+  for (const [key, values] of plan.filters) {
+    size += 8 + paddedTextBytes(key)
+    for (const value of values) size += 4 + paddedTextBytes(value)
+  }
+  for (const [term] of plan.terms) size += 8 + paddedTextBytes(term)
+  return size
+}
+
+function treeBytes(node: PlanNode, depth: number): number {
+  assert(depth <= PLAN_DEPTH_MAX, `search plan: deeper than ${PLAN_DEPTH_MAX}`)
+  switch (node.kind) {
+    case 'all':
+    case 'none':
+      return 4
+    case 'term':
+      return 8
+    case 'phrase':
+      return 12 + node.terms.length * 8
+    case 'andNot':
+      return 4 + treeBytes(node.wanted, depth + 1) + treeBytes(node.excluded, depth + 1)
+    case 'and':
+    case 'or':
+      return node.children.reduce((size, child) => size + treeBytes(child, depth + 1), 8)
+  }
+}
+
+/** `u32 count`, then per pair `f32 weight, u32 bytes, text`: the shape of scored fields and of terms. */
+function writeWeighted(bytes: Buffer, start: number, pairs: readonly (readonly [string, number])[]): number {
+  bytes.writeUInt32LE(pairs.length, start)
+  let at = start + 4
+  for (const [text, weight] of pairs) {
+    bytes.writeFloatLE(weight, at)
+    at = writeText(bytes, at + 4, at + 8, text)
+  }
+  return at
+}
+
+function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['filters']): number {
+  bytes.writeUInt32LE(filters.length, start)
+  let at = start + 4
+  for (const [key, values] of filters) {
+    at = writeText(bytes, at, at + 4, key)
+    bytes.writeUInt32LE(values.length, at)
+    at += 4
+    for (const value of values) at = writeText(bytes, at, at + 4, value)
+  }
+  return at
+}
+
+function writeNode(bytes: Buffer, start: number, node: PlanNode, termCount: number): number {
+  bytes.writeUInt32LE(NODE_CODES[node.kind], start)
+  const at = start + 4
+  switch (node.kind) {
+    case 'all':
+    case 'none':
+      return at
+    case 'term':
+      return writeTermIndex(bytes, at, node.term, termCount)
+    case 'andNot':
+      return writeNode(bytes, writeNode(bytes, at, node.wanted, termCount), node.excluded, termCount)
+    case 'and':
+    case 'or': {
+      bytes.writeUInt32LE(node.children.length, at)
+      let next = at + 4
+      for (const child of node.children) next = writeNode(bytes, next, child, termCount)
+      return next
+    }
+    case 'phrase':
+      return writePhrase(bytes, at, node, termCount)
+  }
+}
+
+function writePhrase(bytes: Buffer, start: number, node: Extract<PlanNode, { kind: 'phrase' }>, termCount: number): number {
+  assert(node.terms.length <= PLAN_LEAVES_MAX, `search plan: phrase of ${node.terms.length} terms`)
+  bytes.writeUInt32LE(node.scoring === 'occurrences' ? 0 : 1, start)
+  bytes.writeUInt32LE(node.terms.length, start + 4)
+  let at = start + 8
+  for (const { term, offset } of node.terms) {
+    at = writeTermIndex(bytes, at, term, termCount)
+    bytes.writeUInt32LE(offset, at)
+    at += 4
+  }
+  return at
+}
+
+function writeTermIndex(bytes: Buffer, at: number, term: number, termCount: number): number {
+  assert(term >= 0 && term < termCount, `search plan: term ${term} of ${termCount}`)
+  return bytes.writeUInt32LE(term, at)
+}
