@@ -1,0 +1,49 @@
+/**
+ * The words that the front end and the lanes share: the phase of the server and one stop word per request slot.
+ *
+ * Who writes what: the phase is written by the front end only. A stop word is written by the front end only (0 when a request takes the slot, 1 when its client has
+ * gone or its deadline has passed) and read by the lane that runs the request, and by the native engine, which is given the word's byte offset. A slot is not given to
+ * another request before the lane has sent its frame, so a 1 never reaches a stranger. Single words, read and written atomically: no order between words is needed.
+ */
+import { SLOTS_MAX } from '../limits.js'
+
+/** In this order: the number in the shared word is the index. */
+export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining'] as const
+export type Phase = (typeof PHASES)[number]
+
+const PHASE_WORD = 0
+// One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
+const FIRST_SLOT_WORD = 16
+
+export class ControlBlock {
+  readonly words: Int32Array
+
+  constructor(readonly buffer: SharedArrayBuffer) {
+    this.words = new Int32Array(buffer)
+  }
+
+  static create(): ControlBlock {
+    return new ControlBlock(new SharedArrayBuffer((FIRST_SLOT_WORD + SLOTS_MAX) * Int32Array.BYTES_PER_ELEMENT))
+  }
+
+  get phase(): Phase {
+    return PHASES[Atomics.load(this.words, PHASE_WORD)] ?? 'unhealthy'
+  }
+
+  set phase(phase: Phase) {
+    Atomics.store(this.words, PHASE_WORD, PHASES.indexOf(phase))
+  }
+
+  /** Byte offset of a slot's stop word in `words`: what a search plan carries as its poll word. */
+  stopByteOffset(slot: number): number {
+    return (FIRST_SLOT_WORD + slot) * Int32Array.BYTES_PER_ELEMENT
+  }
+
+  isStopped(slot: number): boolean {
+    return Atomics.load(this.words, FIRST_SLOT_WORD + slot) !== 0
+  }
+
+  setStopped(slot: number, stopped: boolean): void {
+    Atomics.store(this.words, FIRST_SLOT_WORD + slot, stopped ? 1 : 0)
+  }
+}

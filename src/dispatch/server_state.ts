@@ -1,0 +1,20 @@
+/**
+ * What an answer made on the loop may know of the server: settings and the present phase, nothing that needs a store or a lane. Front-end thread only.
+ */
+import type { Config } from '../config.js'
+import type { Answer } from '../worker/handler.js'
+import type { Phase } from './control_block.js'
+
+export interface ServerState {
+  readonly config: Config
+  /** Where the HTTP surface listens, e.g. `127.0.0.1:11023`: the real port, also where port 0 was asked for. */
+  readonly listenAddress: string
+  /** Wall clock, milliseconds. */
+  readonly startedAt: number
+  phase(): Phase
+  /** Why the phase is `unhealthy`; empty otherwise. */
+  phaseReason(): string
+}
+
+/** Answers an operation of cost `loop`. Input: query string and path parameters, first value of each. Must take microseconds: it runs between two socket events. */
+export type LoopHandler = (state: ServerState, input: Readonly<Record<string, string>>) => Answer
