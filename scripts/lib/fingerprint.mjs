@@ -1,0 +1,57 @@
+/**
+ * Content hashes of the inputs of a build step, and the stamps that remember them. Content, not modification time: a `git checkout` that changes nothing rebuilds nothing.
+ * No dependencies: this runs before `npm ci` has.
+ */
+import { createHash } from 'node:crypto'
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+
+const SKIPPED = new Set(['node_modules', 'dist', 'build', 'target', '.git'])
+
+/** Files under `path` (a file or folder, relative to `root`), relative, sorted. A path that does not exist has none. */
+export function filesUnder(root, path) {
+  const absolute = join(root, path)
+  if (!existsSync(absolute)) return []
+  let entries
+  try {
+    entries = readdirSync(absolute, { withFileTypes: true })
+  } catch (error) {
+    if (error.code === 'ENOTDIR') return [path]
+    throw error
+  }
+  const files = []
+  for (const entry of entries.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+    const child = `${path}/${entry.name}`
+    if (entry.isDirectory()) {
+      if (!SKIPPED.has(entry.name)) files.push(...filesUnder(root, child))
+    } else if (entry.isFile()) files.push(child)
+  }
+  return files
+}
+
+/** SHA-256 over names and bytes of every file under `paths`, and over `extra`. */
+export function hashOf(root, paths, extra = '') {
+  const hash = createHash('sha256').update(extra)
+  for (const path of paths) {
+    for (const file of filesUnder(root, path)) hash.update(`\0${file}\0`).update(readFileSync(join(root, file)))
+  }
+  return hash.digest('hex')
+}
+
+/** One small JSON file of `{step: hash}`. An unreadable one counts as empty: then everything is built again. */
+export function openStamps(path) {
+  let stamps
+  try {
+    stamps = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    stamps = {} // Absent on a fresh clone, damaged after a crash: both mean that nothing is known to be built.
+  }
+  return {
+    matches: (step, hash) => stamps[step] === hash,
+    set(step, hash) {
+      stamps[step] = hash
+      mkdirSync(dirname(path), { recursive: true })
+      writeFileSync(path, JSON.stringify(stamps, null, 2) + '\n')
+    },
+  }
+}

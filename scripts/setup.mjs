@@ -1,0 +1,138 @@
+/**
+ * Brings a checkout to the point where it runs: packages, native engine, compiled TypeScript. Behind `prestart` and `pretest`; needs nothing but Node.
+ * Every step is skipped when the hash of its inputs is the one it was last built from, so that a second start costs a fraction of a second.
+ * `--with-tests` also builds the native tests.
+ */
+import { execFileSync } from 'node:child_process'
+import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
+import { delimiter, dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { runStep, seconds } from './lib/child.mjs'
+import { filesUnder, hashOf, openStamps } from './lib/fingerprint.mjs'
+
+const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const withTests = process.argv.includes('--with-tests')
+const stamps = openStamps(join(root, 'build', 'setup.json'))
+/** A setup that had nothing to do says nothing. */
+const REPORT_FROM_MS = 1000
+const logFile = (step) => join(root, 'build', 'log', `${step}.log`)
+
+function refuse(text) {
+  console.error(`mds setup: ${text}`)
+  process.exit(1)
+}
+
+function checkNodeVersion() {
+  const [major, minor] = process.versions.node.split('.').map(Number)
+  const supported = (major === 20 && minor >= 15) || major >= 22
+  if (!supported) refuse(`Node ${process.versions.node} is not supported: Node 20.15 or a later 20.x, or Node 22 or later, is needed.`)
+}
+
+function isOnPath(program) {
+  return (process.env.PATH ?? '').split(delimiter).some((folder) => folder !== '' && existsSync(join(folder, program)))
+}
+
+/** Called only when something native has to be built: a start that builds nothing needs no compiler. */
+function checkBuildTools() {
+  const missing = ['python3', 'make', 'g++', 'cmake'].filter((program) => !isOnPath(program))
+  if (missing.length === 0) return
+  const install = isOnPath('apt-get')
+    ? 'apt-get install -y python3 make g++ cmake'
+    : isOnPath('dnf')
+      ? 'dnf install -y python3 make gcc-c++ cmake'
+      : isOnPath('apk')
+        ? 'apk add python3 make g++ cmake linux-headers'
+        : isOnPath('brew')
+          ? 'xcode-select --install && brew install python cmake'
+          : 'the package manager of this system'
+  refuse(`${missing.join(', ')} not found: the native engine is compiled on this machine. Install with: ${install}`)
+}
+
+/**
+ * Packages are current when npm's own record of what it installed names the versions of package-lock.json, and the one addon that has no prebuilt binary is there.
+ * A record of an interrupted install does not exist: npm writes it last.
+ */
+function packagesAreCurrent() {
+  const recordPath = join(root, 'node_modules', '.package-lock.json')
+  if (!existsSync(recordPath) || !existsSync(join(root, 'node_modules', 'zstd-napi', 'build', 'Release', 'binding.node'))) return false
+  const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
+  const installed = JSON.parse(readFileSync(recordPath, 'utf8')).packages
+  for (const [path, wantedPackage] of Object.entries(wanted)) {
+    if (path === '') continue
+    const installedPackage = installed[path]
+    if (installedPackage === undefined ? !wantedPackage.optional : installedPackage.version !== wantedPackage.version) return false
+  }
+  return true
+}
+
+/**
+ * Environment of `npm ci`. zstd-napi compiles through node-gyp, which downloads Node's headers unless it is told where they are: beside the running node, where its distribution
+ * put them. npm 11 knows the second name only, older ones the first only.
+ */
+function npmEnvironment() {
+  const prefix = dirname(dirname(process.execPath))
+  if (!existsSync(join(prefix, 'include', 'node', 'node_api.h'))) return process.env
+  const npmVersion = /npm\/(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? execFileSync('npm', ['--version'], { encoding: 'utf8' }).split('.')[0]
+  const name = Number(npmVersion) >= 11 ? 'npm_package_config_node_gyp_nodedir' : 'npm_config_nodedir'
+  return { ...process.env, [name]: prefix }
+}
+
+/** Compiled files whose source has gone: a deleted test must not run again. */
+function removeOrphans() {
+  const dist = join(root, 'dist')
+  if (!existsSync(dist)) return
+  for (const folder of readdirSync(dist)) {
+    for (const file of filesUnder(root, `dist/${folder}`)) {
+      const source = file.replace(/^dist\//, '').replace(/(\.js|\.js\.map)$/, '.ts')
+      if (/\.js(\.map)?$/.test(file) && !existsSync(join(root, source))) rmSync(join(root, file))
+    }
+  }
+}
+
+/** True when compiled files are there at all: somebody may have removed `dist` or `build` and kept the stamps. */
+function hasOutput(folder, suffix) {
+  return filesUnder(root, folder).some((file) => file.endsWith(suffix))
+}
+
+async function installPackages() {
+  if (packagesAreCurrent()) return
+  checkBuildTools()
+  // Warnings are not shown: the only one is that uws-pack, which ships binaries for Node 20 too, declares Node 22 as its engine.
+  const command = ['npm', 'ci', '--loglevel=error']
+  await runStep('installing packages and compiling zstd (npm ci)', command, { cwd: root, env: npmEnvironment(), logPath: logFile('packages') })
+  if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')
+}
+
+async function buildNative(lockHash) {
+  const hash = hashOf(root, ['native', 'scripts/build-native.mjs'], lockHash)
+  const stamp = withTests ? 'native-with-tests' : 'native'
+  if (stamps.matches(stamp, hash) && hasOutput('build', '.node')) return
+  checkBuildTools()
+  const command = [process.execPath, join(root, 'scripts', 'build-native.mjs'), ...(withTests ? ['--with-tests'] : [])]
+  await runStep(withTests ? 'compiling the native engine and its tests' : 'compiling the native engine', command, { cwd: root, logPath: logFile('native') })
+  stamps.set('native', hash)
+  if (withTests) stamps.set('native-with-tests', hash)
+}
+
+async function compileTypeScript(lockHash) {
+  const hash = hashOf(root, ['src', 'test', 'bench', 'loadtest', 'tsconfig.json'], lockHash)
+  const hasDist = existsSync(join(root, 'dist', 'src', 'main.js'))
+  if (stamps.matches('typescript', hash) && hasDist) return
+  removeOrphans()
+  if (!hasDist) rmSync(join(root, 'dist', '.tsbuildinfo'), { force: true }) // It would make the compiler believe that its output is still there.
+  const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
+  await runStep('compiling TypeScript', [process.execPath, compiler, '-p', root], { cwd: root, logPath: logFile('typescript') })
+  stamps.set('typescript', hash)
+}
+
+async function setUp() {
+  checkNodeVersion()
+  const startMs = Date.now()
+  await installPackages()
+  const lockHash = hashOf(root, ['package-lock.json'], `${process.platform} ${process.arch}`)
+  await buildNative(lockHash)
+  await compileTypeScript(lockHash)
+  if (Date.now() - startMs > REPORT_FROM_MS) console.log(`mds setup: ready after ${seconds(startMs)}`)
+}
+
+setUp().catch((error) => refuse(error.message))
