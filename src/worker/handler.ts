@@ -26,6 +26,7 @@ export interface RequestContext {
 
 export interface Answer {
   readonly status: number
+  /** Bytes are given away: the lane may transfer their buffer to the front end, so a cached answer is a string. */
   readonly body: string | Uint8Array
   /** Default `application/json; charset=utf-8`. */
   readonly contentType?: string
