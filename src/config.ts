@@ -1,0 +1,132 @@
+/**
+ * Configuration: flag > environment > YAML file > default, from the table in config/options.ts. The result is plain, frozen data that crosses threads as `workerData`.
+ * Runs once, on the main thread, before anything is opened; a bad value ends the start in one line.
+ */
+import { availableParallelism } from 'node:os'
+import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './config/later.js'
+import { OPTIONS } from './config/options.js'
+import type { Option, OptionValues } from './config/options.js'
+import { ConfigError, readFlags, readYaml } from './config/sources.js'
+import type { Flags } from './config/sources.js'
+import { BadValue, parseWhole } from './config/values.js'
+import type { AccessMode } from './config/values.js'
+import { CONFIG_WARNINGS_MAX, OVERRIDABLE } from './limits.js'
+import type { OverridableLimits } from './limits.js'
+
+export { ConfigError } from './config/sources.js'
+export { helpText, wantsHelp } from './config/help.js'
+export { formatAddress } from './config/values.js'
+export type { AccessMode, ListenAddress } from './config/values.js'
+
+export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
+  /** Access mode of HTTP requests. */
+  readonly httpMode: AccessMode
+  /** Threads that answer reads, at least two. */
+  readonly readLanes: number
+  /** Running values of the bounds that tests may lower. */
+  readonly limits: OverridableLimits
+  /** One line each, to be logged at start. */
+  readonly warnings: readonly string[]
+}
+
+interface Sources {
+  readonly flags: Flags
+  readonly env: NodeJS.ProcessEnv
+  readonly yaml: ReadonlyMap<string, string>
+}
+
+/** @throws ConfigError whose text is one line that names the option and where it was set. */
+export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Config {
+  const flags = readFlags(argv)
+  const file = flags.configFile ?? nonEmpty(env.SVC_CONFIG)
+  const sources: Sources = { flags, env, yaml: file === undefined ? new Map() : readYaml(file) }
+  refuseMissingGuards(sources)
+  const { httpModeOverride, ...values } = readOptions(sources)
+  if (values.production) refuseProduction(values)
+  if (values.compressionMediumBytes < values.compressionSmallBytes) {
+    throw new ConfigError('SVC_COMPRESSION_MEDIUM_THRESHOLD must not be below SVC_COMPRESSION_SMALL_THRESHOLD')
+  }
+  const config: Config = {
+    ...values,
+    httpMode: httpModeOverride ?? values.mode,
+    readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
+    limits: readLimits(env),
+    warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
+  }
+  return Object.freeze(config)
+}
+
+function readOptions(sources: Sources): OptionValues {
+  const entries = Object.entries(OPTIONS).map(([name, option]) => [name, readOption(option as Option<unknown>, sources)])
+  // The table is typed field by field; Object.entries loses that.
+  return Object.fromEntries(entries) as unknown as OptionValues
+}
+
+function readOption(option: Option<unknown>, { flags, env, yaml }: Sources): unknown {
+  const flag = flags.values.get(option.flag)
+  if (flag !== undefined) return parse(option, flag, `--${option.flag}`)
+  const variable = option.variables.find((name) => nonEmpty(env[name]) !== undefined)
+  if (variable !== undefined) return parse(option, env[variable] ?? '', variable)
+  const key = option.yaml.find((path) => nonEmpty(yaml.get(path)) !== undefined)
+  if (key !== undefined) return parse(option, yaml.get(key) ?? '', `${key} in the configuration file`)
+  return option.fallback
+}
+
+function parse(option: Option<unknown>, text: string, source: string): unknown {
+  try {
+    return option.parse(text.trim())
+  } catch (cause) {
+    if (!(cause instanceof BadValue)) throw cause
+    throw new ConfigError(`${source}: ${cause.message}, got ${JSON.stringify(text.slice(0, 80))}`)
+  }
+}
+
+/** What protects must not be ignored because it isn't built yet. */
+function refuseMissingGuards({ env, yaml }: Sources): void {
+  for (const guard of GUARDS) {
+    if (guard.asks(env[guard.variable] ?? '')) throw new ConfigError(refusal(guard.variable, guard.feature))
+    if (guard.asks(yaml.get(guard.yaml) ?? '')) throw new ConfigError(refusal(`${guard.yaml} in the configuration file`, guard.feature))
+  }
+  const httpEnabled = nonEmpty(env.SVC_HTTP_ENABLED) ?? yaml.get('http.enabled') ?? 'true'
+  if (/^(false|0|no|off|disabled?)$/i.test(httpEnabled)) throw new ConfigError('HTTP is switched off, and this version serves nothing else')
+}
+
+function refusal(source: string, feature: string): string {
+  return `${source} asks for ${feature}, which this version does not have; it does not start without it`
+}
+
+function refuseProduction(values: Omit<OptionValues, 'httpModeOverride'>): never {
+  const missing = values.corsOrigins.includes('*') ? [...PRODUCTION_WANTS, 'SVC_CORS_ORIGINS'] : PRODUCTION_WANTS
+  throw new ConfigError(`SVC_PRODUCTION=true needs ${missing.join(', ')}, which this version does not have or which are not set`)
+}
+
+function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {
+  const read = (name: string, standard: number): number => {
+    const option = { parse: parseWhole(0, standard) } as Option<number>
+    const text = nonEmpty(env[`SVC_LIMIT_${name}`])
+    return text === undefined ? standard : (parse(option, text, `SVC_LIMIT_${name}`) as number)
+  }
+  return Object.fromEntries(Object.entries(OVERRIDABLE).map(([name, standard]) => [name, read(name, standard)])) as OverridableLimits
+}
+
+function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValues, 'httpModeOverride'>): string[] {
+  const options = Object.values(OPTIONS) as Option<unknown>[]
+  const variables = new Set([...options.flatMap((option) => option.variables), 'SVC_CONFIG', 'SVC_HTTP_ENABLED'])
+  const keys = new Set([...options.flatMap((option) => option.yaml), 'http.enabled'])
+  const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
+  for (const name of Object.keys(env).sort()) {
+    if (!name.startsWith('SVC_') || name.startsWith('SVC_LIMIT_') || variables.has(name)) continue
+    warnings.push(isLaterVariable(name) ? `${name} has no effect: its feature is not in this version` : `${name} is not a known variable`)
+  }
+  for (const key of yaml.keys()) {
+    if (keys.has(key)) continue
+    const later = LATER_YAML.includes(key.split('.')[0] ?? '')
+    warnings.push(`${key} in the configuration file ${later ? 'has no effect: its feature is not in this version' : 'is not a known key'}`)
+  }
+  if (values.durability === 'async') warnings.push('SVC_DURABILITY=async: a power cut can lose writes that were acknowledged')
+  return warnings
+}
+
+function nonEmpty(text: string | undefined): string | undefined {
+  return text === undefined || text === '' ? undefined : text
+}

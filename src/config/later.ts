@@ -1,0 +1,54 @@
+/**
+ * Names of the contract whose features this version doesn't have. `LATER` gives a warning line each; `GUARDS` stop the start where it would be less protected than was asked for:
+ * a server that was told to ask for passwords must not run open. Pure data; main thread, at start. A feature that is built takes its names out of here.
+ */
+
+/** Variables with a trailing `*` stand for all with that beginning. */
+export const LATER_VARIABLES: readonly string[] = [
+  'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_BACKUP_DIR', 'SVC_IMPORT_DIR', 'SVC_TRUSTED_PROXIES', 'SVC_ALLOWED_HOSTS', 'SVC_MAX_CONN_IP',
+  'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
+  'SVC_OUTBOUND_*', 'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_MAX_CONCURRENT', 'SVC_SEARCH_CACHE_SIZE', 'SVC_SEARCH_STATS',
+  'SVC_EMBEDDING_*', 'SVC_VECTOR_*', 'SVC_TEMPORAL', 'SVC_SPELL', 'SVC_CODE_MAX_SYMBOLS',
+  'SVC_AUTH_*', 'SVC_TLS_*', 'SVC_ENCRYPTION_*', 'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
+  'SVC_AUTOMATIONS', 'SVC_AUTOMATION_*', 'SVC_TRIGGERS', 'SVC_CRONS', 'SVC_SSE_*', 'SVC_MEMORY_SHARED',
+  'SVC_REPLICATION_*', 'SVC_NODE_ID', 'SVC_BINLOG_ENABLED', 'SVC_BINLOG_PATH', 'SVC_BINLOG_MAX_AGE',
+  'SVC_METRICS_PUBLIC', 'SVC_METRICS_DETAIL', 'SVC_METRICS_TOKEN', 'SVC_UPDATE_CHECK', 'SVC_ACCESS_LOG', 'SVC_PPROF_ENABLED',
+] // prettier-ignore
+
+export const LATER_FLAGS: readonly string[] = [
+  'grpc-enabled', 'grpc-addr', 'mcp-enabled', 'mcp-addr', 'mcp-stdio', 'http3-enabled', 'http3-addr',
+] // prettier-ignore
+
+/** First parts of YAML paths. */
+export const LATER_YAML: readonly string[] = [
+  'grpc', 'mcp', 'http3', 'auth', 'vector', 'embedding', 'temporal', 'spell', 'tls', 'encryption', 'audit', 'rateLimit', 'replication', 'graphql', 'automation', 'outbound',
+] // prettier-ignore
+
+/** What must not be ignored quietly. */
+export interface Guard {
+  readonly variable: string
+  readonly yaml: string
+  /** True where the value asks for the protection. */
+  readonly asks: (text: string) => boolean
+  readonly feature: string
+}
+
+const isOn = (text: string): boolean => /^(true|1|yes|on|enabled?)$/i.test(text)
+const isAnything = (text: string): boolean => text !== ''
+
+export const GUARDS: readonly Guard[] = [
+  { variable: 'SVC_AUTH_ENABLED', yaml: 'auth.enabled', asks: isOn, feature: 'access control' },
+  { variable: 'SVC_TLS_ENABLED', yaml: 'tls.enabled', asks: isOn, feature: 'TLS' },
+  { variable: 'SVC_ENCRYPTION_KEY', yaml: 'encryption.key', asks: isAnything, feature: 'encryption at rest' },
+  { variable: 'SVC_REPLICATION_ROLE', yaml: 'replication.role', asks: isAnything, feature: 'replication' },
+]
+
+/** What `SVC_PRODUCTION=true` wants, as /v1/compliance-status will list it; the CORS guard is checked by the loader. */
+export const PRODUCTION_WANTS: readonly string[] = [
+  'SVC_AUTH_ENABLED', 'SVC_TLS_ENABLED', 'SVC_AUDIT_ENABLED', 'SVC_RATE_LIMIT_ENABLED',
+] // prettier-ignore
+
+/** True for a name of the contract that belongs to a feature of a later version. */
+export function isLaterVariable(name: string): boolean {
+  return LATER_VARIABLES.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))
+}

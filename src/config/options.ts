@@ -1,0 +1,248 @@
+/**
+ * The table of options: for each field of `Config` its flag, variables, YAML keys, default, parser and one line of help. Everything about an option stands here and nowhere else;
+ * loader, help text and the list of known names are derived. Pure data; main thread, at start.
+ */
+import * as limits from '../limits.js'
+import { parseAddress, parseBoolean, parseBytes, parseList, parseText, parseWhole, parseWord } from './values.js'
+import type { AccessMode, ListenAddress } from './values.js'
+
+export interface Option<Value> {
+  /** Without the dashes. Boolean flags need no value and have a `--no-` form. */
+  readonly flag: string
+  /** The first that is set and not empty wins. */
+  readonly variables: readonly string[]
+  /** Dotted paths into the YAML file; the first present wins. */
+  readonly yaml: readonly string[]
+  readonly fallback: Value
+  readonly parse: (text: string) => Value
+  readonly boolean?: true
+  readonly help: string
+}
+
+/** The values that options give, before what `loadConfig` derives from them. */
+export interface OptionValues {
+  /** Data directory, created when absent. */
+  readonly path: string
+  readonly mode: AccessMode
+  /** Override of `mode` for HTTP, undefined when it inherits. */
+  readonly httpModeOverride: AccessMode | undefined
+  readonly httpAddr: ListenAddress
+  readonly corsOrigins: readonly string[]
+  readonly bodyBytesMax: number
+  readonly ftsStemming: boolean
+  readonly ftsDefaultLang: string
+  readonly ftsSynonyms: boolean
+  readonly searchQueueMsMax: number
+  readonly compressionEnabled: boolean
+  /** Contents below are stored as they are. */
+  readonly compressionSmallBytes: number
+  /** Contents below, and not below the small one, get the light compression, others the strong one. */
+  readonly compressionMediumBytes: number
+  readonly durability: 'sync' | 'async'
+  readonly binlogBytesMax: number
+  readonly metrics: boolean
+  /** 0: one per core, at least two. */
+  readonly readLanes: number
+  readonly shutdownSecondsMax: number
+  readonly supervisor: boolean
+  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error'
+  readonly logFormat: 'text' | 'json'
+  readonly production: boolean
+  /** Bytes of the constant that a load test's route answers, 0 for no such route. */
+  readonly loadtestConstantBytes: number
+}
+
+const MODES = ['read', 'write', 'wr'] as const
+
+export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValues[Name]> } = {
+  path: {
+    flag: 'db',
+    variables: ['SVC_PATH'],
+    yaml: ['database.path', 'path'],
+    fallback: 'mddb.db',
+    parse: parseText,
+    help: 'data directory, created when absent',
+  },
+  mode: {
+    flag: 'mode',
+    variables: ['SVC_MODE'],
+    yaml: ['database.mode', 'mode'],
+    fallback: 'wr',
+    parse: parseWord(MODES),
+    help: 'access mode: read, write or wr (both)',
+  },
+  httpModeOverride: {
+    flag: 'http-mode',
+    variables: ['SVC_API_MODE', 'SVC_HTTP_MODE'],
+    yaml: ['http.mode'],
+    fallback: undefined,
+    parse: parseWord(MODES),
+    help: 'access mode of HTTP alone; inherits --mode',
+  },
+  httpAddr: {
+    flag: 'http-addr',
+    variables: ['SVC_ADDR', 'SVC_HTTP_ADDR', 'SVC_HTTP_PORT'],
+    yaml: ['http.addr', 'http.port'],
+    fallback: { kind: 'tcp', host: '', port: 11023 },
+    parse: parseAddress,
+    help: 'listen address: :port, host:port, [v6]:port or unix:/path',
+  },
+  corsOrigins: {
+    flag: 'cors-origins',
+    variables: ['SVC_CORS_ORIGINS', 'SVC_CORS_ORIGIN'],
+    yaml: ['http.corsOrigins'],
+    fallback: ['*'],
+    parse: parseList,
+    help: 'origins that browsers may call from, comma separated, or *',
+  },
+  bodyBytesMax: {
+    flag: 'max-body-bytes',
+    variables: ['SVC_MAX_BODY_BYTES'],
+    yaml: ['http.maxBodyBytes'],
+    fallback: limits.BODY_BYTES_DEFAULT,
+    parse: parseBytes(1024, limits.BODY_BYTES_CEILING),
+    help: 'largest request body',
+  },
+  ftsStemming: {
+    flag: 'fts-stemming',
+    variables: ['SVC_FTS_STEMMING'],
+    yaml: ['fts.stemmingEnabled', 'fts.stemming'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'stemming in full-text search',
+  },
+  ftsDefaultLang: {
+    flag: 'fts-default-lang',
+    variables: ['SVC_FTS_DEFAULT_LANG'],
+    yaml: ['fts.defaultLang'],
+    fallback: 'en',
+    parse: parseText,
+    help: 'language of stemming and stop words where none is known',
+  },
+  ftsSynonyms: {
+    flag: 'fts-synonyms',
+    variables: ['SVC_FTS_SYNONYMS'],
+    yaml: ['fts.synonymsEnabled', 'fts.synonyms'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'synonym expansion in full-text search',
+  },
+  searchQueueMsMax: {
+    flag: 'search-queue-timeout-ms',
+    variables: ['SVC_SEARCH_QUEUE_TIMEOUT_MS'],
+    yaml: ['search.queueTimeoutMs'],
+    fallback: limits.SEARCH_QUEUE_MS_DEFAULT,
+    parse: parseWhole(1, limits.DEADLINE_SEARCH_MS),
+    help: 'how long a search may wait for a lane before it is answered 503',
+  },
+  compressionEnabled: {
+    flag: 'compression',
+    variables: ['SVC_COMPRESSION_ENABLED'],
+    yaml: ['compression.enabled'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'compression of stored contents',
+  },
+  compressionSmallBytes: {
+    flag: 'compression-small-threshold',
+    variables: ['SVC_COMPRESSION_SMALL_THRESHOLD'],
+    yaml: ['compression.smallThreshold'],
+    fallback: 1024,
+    parse: parseBytes(0, limits.DOCUMENT_BYTES_MAX),
+    help: 'contents from this size on get the light compression',
+  },
+  compressionMediumBytes: {
+    flag: 'compression-medium-threshold',
+    variables: ['SVC_COMPRESSION_MEDIUM_THRESHOLD'],
+    yaml: ['compression.mediumThreshold'],
+    fallback: 10_240,
+    parse: parseBytes(0, limits.DOCUMENT_BYTES_MAX),
+    help: 'contents from this size on get the strong compression',
+  },
+  durability: {
+    flag: 'durability',
+    variables: ['SVC_DURABILITY'],
+    yaml: ['database.durability'],
+    fallback: 'sync',
+    parse: parseWord(['sync', 'async'] as const),
+    help: 'sync: writes are acknowledged once flushed to disk; async: once committed, and a power cut can lose the last ones',
+  },
+  binlogBytesMax: {
+    flag: 'binlog-max-size',
+    variables: ['SVC_BINLOG_MAX_SIZE'],
+    yaml: ['binlog.maxSize', 'replication.binlogMaxSize'],
+    fallback: limits.BINLOG_BYTES_DEFAULT,
+    parse: parseBytes(2 ** 20, 2 ** 40),
+    help: 'binlog kept beyond what consumers need',
+  },
+  metrics: {
+    flag: 'metrics',
+    variables: ['SVC_METRICS'],
+    yaml: ['metrics', 'metrics.enabled'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'GET /metrics',
+  },
+  readLanes: {
+    flag: 'read-lanes',
+    variables: ['SVC_READ_LANES'],
+    yaml: ['lanes.read'],
+    fallback: 0,
+    parse: parseWhole(0, limits.READ_LANES_MAX),
+    help: 'threads that answer reads; 0 for one per core, at least two',
+  },
+  shutdownSecondsMax: {
+    flag: 'shutdown-timeout-sec',
+    variables: ['SVC_SHUTDOWN_TIMEOUT_SEC'],
+    yaml: ['shutdownTimeoutSec'],
+    fallback: limits.SHUTDOWN_SECONDS_DEFAULT,
+    parse: parseWhole(1, 3600),
+    help: 'how long a shutdown waits for accepted requests',
+  },
+  supervisor: {
+    flag: 'supervisor',
+    variables: ['SVC_SUPERVISOR'],
+    yaml: ['supervisor'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'a parent process that restarts the server after a crash',
+  },
+  logLevel: {
+    flag: 'log-level',
+    variables: ['SVC_LOG_LEVEL'],
+    yaml: ['log.level'],
+    fallback: 'info',
+    parse: parseWord(['trace', 'debug', 'info', 'warn', 'error'] as const),
+    help: 'trace, debug, info, warn or error',
+  },
+  logFormat: {
+    flag: 'log-format',
+    variables: ['SVC_LOG_FORMAT'],
+    yaml: ['log.format'],
+    fallback: 'text',
+    parse: parseWord(['text', 'json'] as const),
+    help: 'text or json',
+  },
+  production: {
+    flag: 'production',
+    variables: ['SVC_PRODUCTION'],
+    yaml: ['production'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'refuse to start unless every guard of a production server is on',
+  },
+  loadtestConstantBytes: {
+    flag: 'loadtest-constant',
+    variables: ['SVC_LOADTEST_CONSTANT'],
+    yaml: [],
+    fallback: 0,
+    parse: parseBytes(0, 2 ** 20),
+    help: 'for load tests only: size of a constant answer, 0 for none',
+  },
+}

@@ -1,0 +1,98 @@
+/**
+ * Parsers of single option values. Each takes the text as written in a flag, a variable or a YAML scalar and gives the value, or throws `BadValue` with what was expected.
+ * Pure; runs once at start on the main thread.
+ */
+
+/** Says what was expected; the caller adds which option and which source. */
+export class BadValue extends Error {}
+
+export type AccessMode = 'read' | 'write' | 'wr'
+/** `host` is empty for all interfaces. Port 0 lets the system choose. */
+export type ListenAddress =
+  { readonly kind: 'tcp'; readonly host: string; readonly port: number } | { readonly kind: 'unix'; readonly path: string }
+
+const TRUE_WORDS = new Set(['true', '1', 'yes', 'on', 'enable', 'enabled'])
+const FALSE_WORDS = new Set(['false', '0', 'no', 'off', 'disable', 'disabled'])
+const UNIT_BYTES = new Map([
+  ['', 1],
+  ['b', 1],
+  ['k', 2 ** 10],
+  ['kb', 2 ** 10],
+  ['kib', 2 ** 10],
+  ['m', 2 ** 20],
+  ['mb', 2 ** 20],
+  ['mib', 2 ** 20],
+  ['g', 2 ** 30],
+  ['gb', 2 ** 30],
+  ['gib', 2 ** 30],
+])
+
+export function parseBoolean(text: string): boolean {
+  const word = text.toLowerCase()
+  if (TRUE_WORDS.has(word)) return true
+  if (FALSE_WORDS.has(word)) return false
+  throw new BadValue('true or false expected')
+}
+
+export function parseText(text: string): string {
+  if (text.includes('\0')) throw new BadValue('a text without NUL expected')
+  return text
+}
+
+/** One of fixed words, in lower case. */
+export function parseWord<Word extends string>(words: readonly Word[]): (text: string) => Word {
+  return (text) => {
+    const found = words.find((word) => word === text.toLowerCase())
+    if (found === undefined) throw new BadValue(`one of ${words.join(', ')} expected`)
+    return found
+  }
+}
+
+export function parseWhole(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text)
+    if (!/^\d{1,15}$/.test(text) || value < least || value > most) throw new BadValue(`a whole number from ${least} to ${most} expected`)
+    return value
+  }
+}
+
+/** Bytes: `1048576`, `256MB`, `1GiB`. K, M and G are powers of 1 024 with and without the i. */
+export function parseBytes(least: number, most: number): (text: string) => number {
+  return (text) => {
+    const match = /^(\d{1,15})\s*([a-z]*)$/i.exec(text)
+    const unit = UNIT_BYTES.get((match?.[2] ?? '?').toLowerCase())
+    const bytes = Number(match?.[1]) * (unit ?? Number.NaN)
+    if (!(bytes >= least && bytes <= most)) throw new BadValue(`a size from ${least} to ${most} bytes such as 256MB expected`)
+    return bytes
+  }
+}
+
+/** `a, b` as ['a', 'b']. */
+export function parseList(text: string): readonly string[] {
+  const items = text
+    .split(',')
+    .map((item) => item.trim())
+    .filter((item) => item !== '')
+  if (items.length === 0) throw new BadValue('a comma separated list expected')
+  return items
+}
+
+/** `:port`, `port`, `host:port`, `[v6]:port`, `unix:/path`. */
+export function parseAddress(text: string): ListenAddress {
+  if (text.startsWith('unix:')) {
+    const path = text.slice('unix:'.length)
+    // sun_path of sockaddr_un holds 108 bytes with its NUL.
+    if (!path.startsWith('/') || Buffer.byteLength(path) > 107) throw new BadValue('unix:/path of at most 107 bytes expected')
+    return { kind: 'unix', path: parseText(path) }
+  }
+  const match = /^(?:(?:\[([0-9a-f:.%]+)\]|([^\s:[\]/]*)):)?(\d{1,5})$/i.exec(text)
+  const port = Number(match?.[3])
+  if (match === null || port > 65_535) throw new BadValue(':port, host:port, [v6]:port or unix:/path expected')
+  return { kind: 'tcp', host: match[1] ?? match[2] ?? '', port }
+}
+
+/** Printed form of an address; the counterpart of `parseAddress`. */
+export function formatAddress(address: ListenAddress): string {
+  if (address.kind === 'unix') return `unix:${address.path}`
+  return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`
+}
