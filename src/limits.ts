@@ -64,6 +64,77 @@ export const QUEUE_HEAVY_REQUESTS_MAX = 64
 /** Bytes of all request bodies that are held at once: eight of the largest. */
 export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
 
+// ---- Full-text search -----------------------------------------------------------------------------------------------------------------------------------------
+
+/** Term and phrase leaves of one search plan (docs/formats/search-plan.md): a 4 KiB query has at most 2 048 tokens, and real ones end at a few hundred. */
+export const PLAN_LEAVES_MAX = 1024
+/** Levels of one search plan's tree (same format). */
+export const PLAN_DEPTH_MAX = 64
+/** Nested parentheses in a query: bounds the parser's recursion, 4 frames a level. */
+export const FTS_QUERY_NESTING_MAX = 64
+/** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */
+export const FTS_SLACK_HITS = 16
+/** Searches for one request: the first, and again while hits that had moved on left too few. Each asks for twice as many; what is missing after 4 is left out. */
+export const FTS_SEARCH_ROUNDS_MAX = 4
+/** Highest field weight: weights are ratios, and a float32 must hold weight x tf without losing the small ones (2^24 / 16). */
+export const FTS_FIELD_WEIGHT_MAX = 1e6
+/** Results between two looks at the deadline while documents are read: 64 x 5 KB are 50 us. */
+export const FTS_POLL_RESULTS = 64
+/** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */
+export const ANSWER_BYTES_MAX = 256 * MIB
+
+// ---- Front end and dispatch -----------------------------------------------------------------------------------------------------------------------------------
+
+/** Requests that are queued or in a lane, over all classes: the four queues (9 280) and what the lanes hold at most (64 x 2 x 16 reads + 2 x 256 commands). */
+export const SLOTS_MAX = 12_288
+/** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
+export const BATCH_REQUESTS_MAX = 16
+/** Searches in one batch: at 1 to 2 ms each, the last one waits for at most 6 ms of others. */
+export const BATCH_SEARCHES_MAX = 4
+/** Commands in one task of the write lane: one group, one flush. */
+export const BATCH_COMMANDS_MAX = 256
+/** Bytes of commands in one task of the write lane: about what 20 ms of flush write on a slow disk. One larger command goes alone. */
+export const BATCH_COMMAND_BYTES_MAX = 4 * MIB
+/** Batches in one read worker: one runs, one waits in its port, so that it never idles between two. */
+export const TASKS_PER_READ_WORKER = 2
+/** Groups in the write lane: one commits while another one flushes. */
+export const TASKS_PER_WRITE_WORKER = 2
+/** Heavy work runs one at a time. */
+export const TASKS_PER_BULK_WORKER = 1
+/** A write of at most so many bytes goes to an idle write lane unprepared: one hop less. A larger one would hold up the lane while it is analysed. */
+export const DIRECT_WRITE_BYTES_MAX = 64 * KIB
+/** Bodies up to this size are copied into a batch; above, their buffer is transferred. A transfer costs about as much as copying 8 KB. */
+export const INLINE_BODY_BYTES_MAX = 8 * KIB
+/** Finished answers that a lane holds back at most, to send them in one message. */
+export const ANSWERS_COALESCED_MAX = 8
+/** How long a lane holds back a finished answer at most, while others of its batch run. */
+export const ANSWER_HOLD_US_MAX = 200
+/** How often deadlines are looked at: a late answer is late by at most this much more. */
+export const DEADLINE_SWEEP_MS = 50
+/** Answers below are not compressed: gzip would save less than a packet. */
+export const GZIP_BYTES_MIN = 1024
+/** Answers above are written piece by piece as the client takes them. Below, the kernel's send buffer takes most of it in one call. */
+export const ANSWER_STREAMED_BYTES_MIN = 128 * KIB
+/** First capacity of a body of unknown length; it doubles up to the body bound. */
+export const BODY_FIRST_BYTES = 16 * KIB
+/** Parameters in one query string. Headers end at 8 KB, so a query has at most 4 000 of two bytes. */
+export const QUERY_PARAMETERS_MAX = 512
+/** V8 heap of one lane, old space. Enough for a 32 MiB body as text, parsed and analysed; above it the lane dies alone. */
+export const LANE_HEAP_MB_MAX = 1024
+/** V8 heap of one lane, young space: answers die young, and 16 MB keeps scavenges under 1 ms. */
+export const LANE_YOUNG_HEAP_MB = 16
+/** Threads that count: 64 read lanes, write, bulk, main, and room for those that take the place of dead ones. */
+export const THREADS_MAX = 80
+/** Read workers that may die within LANE_DEATHS_WINDOW_MS before the server gives up: one bad request must not end it, a broken build must. */
+export const LANE_DEATHS_MAX = 10
+export const LANE_DEATHS_WINDOW_MS = 60_000
+/** Restarts of a server that died within SUPERVISOR_QUICK_MS of its start, in a row. */
+export const SUPERVISOR_QUICK_FAILURES_MAX = 5
+export const SUPERVISOR_QUICK_MS = 10_000
+/** Pause before a restart: doubles from the first with each quick failure. */
+export const SUPERVISOR_BACKOFF_MS_FIRST = 100
+export const SUPERVISOR_BACKOFF_MS_MAX = 5_000
+
 // ---- Store ----------------------------------------------------------------------------------------------------------------------------------------------------
 
 /** Address space reserved for the truth env, not memory or disk; beyond the largest file that a single node should hold. */
