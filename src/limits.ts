@@ -185,3 +185,20 @@ export const OVERRIDABLE = {
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }
+
+// ---- Write lane -----------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Documents that one transaction writes: four batch slices, or as many single writes; about 4 ms of work. */
+export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
+/** Groups that may be committed and not yet on disk: one flushes while the next one fills. */
+export const GROUPS_UNFLUSHED_MAX = 2
+/** Binlog entries and unreferenced bodies that one group may trim: twice what it can add, so that trimming keeps up. */
+export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
+/** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
+export const PURGE_ROWS_MAX = 1024
+/** Expired documents that one sweep deletes; the next sweep follows at once when there are more. */
+export const SWEEP_DOCUMENTS_MAX = 256
+/** Between two sweeps when nothing was due. Readers treat expired documents as gone meanwhile. */
+export const SWEEP_INTERVAL_MS = 1000
+/** Documents read and analysed in one slice of an index rebuild: about 5 ms of text. */
+export const REBUILD_PAGE_DOCUMENTS = 64

@@ -41,6 +41,8 @@ export interface IndexDocument {
 
 /** What only the write lane knows; patched into a prepared upsert. */
 export interface IndexStamp {
+  /** Collection id: not known before the write lane where the write creates the collection. */
+  readonly collection: number
   readonly docid: number
   readonly lsn: bigint
   readonly addedAt: number

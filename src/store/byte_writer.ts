@@ -25,12 +25,12 @@ export class ByteWriter {
   /** Appends text that is known to hold only ASCII (JSON punctuation, numbers, field names). */
   ascii(text: string): void {
     this.#reserve(text.length)
-    this.#length += this.#buffer.latin1Write(text, this.#length)
+    this.#length += this.#buffer.write(text, this.#length, 'latin1')
   }
 
   utf8(text: string): void {
     this.#reserve(text.length * 3)
-    this.#length += this.#buffer.utf8Write(text, this.#length)
+    this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
   /** What was written, without a copy; the writer is empty afterwards and owns a new buffer on its next use. */

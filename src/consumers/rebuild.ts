@@ -1,0 +1,79 @@
+/**
+ * Rebuilds the full-text and metadata index from the truth store: every document is read, analysed and published, page by page in docid order. Several lanes may share the work; each takes
+ * every n-th page. Runs on read lanes at the start, while the server says `warming_up`.
+ */
+import { joinBatch, stampUpsert } from '../engine/index_batch.js'
+import { parseMetadata } from '../domain/metadata.js'
+import { indexDocument } from '../domain/preparation.js'
+import type { PreparationTools } from '../domain/preparation.js'
+import type { SearchEngine } from '../engine/types.js'
+import { REBUILD_PAGE_DOCUMENTS } from '../limits.js'
+import { unescapeContent } from '../store/body.js'
+import { textOfHead } from '../store/head.js'
+import type { Head } from '../store/head.js'
+import { CorruptRecord } from '../store/record.js'
+import type { TruthStore } from '../store/truth_store.js'
+import type { View } from '../store/view.js'
+
+export interface RebuildTools extends PreparationTools {
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+}
+
+/** Which pages a lane takes: those whose number modulo `shares` is `share`. */
+export interface RebuildShare {
+  readonly share: number
+  readonly shares: number
+}
+
+export interface RebuildResult {
+  readonly documents: number
+  /** Documents that could not be read; they are not in the index, and a get names the damage. */
+  readonly damaged: readonly string[]
+}
+
+/** @param replaceEqual publish also what the index already has at the same LSN: a re-index of documents that have not changed */
+export function rebuildIndex(tools: RebuildTools, share: RebuildShare, collections = allCollections(tools.store), replaceEqual = false): RebuildResult {
+  let documents = 0
+  const damaged: string[] = []
+  for (const collection of collections) {
+    for (let page = 0, docidFirst = 1, last = false; !last; page++) {
+      const mine = page % share.shares === share.share
+      const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, replaceEqual))
+      documents += result.documents
+      damaged.push(...result.damaged)
+      docidFirst = result.docidNext
+      last = result.last
+    }
+  }
+  return { documents, damaged }
+}
+
+function allCollections(store: TruthStore): number[] {
+  return store.read((view) => view.collections().map(({ id }) => id))
+}
+
+function rebuildPage(tools: RebuildTools, view: View, collection: number, docidFirst: number, mine: boolean, replaceEqual: boolean): RebuildResult & { docidNext: number; last: boolean } {
+  const docids = view.docidsFrom(collection, docidFirst, REBUILD_PAGE_DOCUMENTS)
+  const damaged: string[] = []
+  const ops: Uint8Array[] = []
+  for (const docid of mine ? docids : []) {
+    try {
+      const head = view.headEvenExpired(collection, docid)
+      if (head !== undefined) ops.push(upsertOf(tools, view, head, replaceEqual))
+    } catch (error) {
+      if (!(error instanceof CorruptRecord)) throw error
+      damaged.push(error.message)
+    }
+  }
+  if (ops.length > 0) tools.engine.publish(joinBatch(ops, view.storeCounters().lastLsn))
+  return { documents: ops.length, damaged, docidNext: (docids.at(-1) ?? 0) + 1, last: docids.length < REBUILD_PAGE_DOCUMENTS }
+}
+
+function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
+  const { key, lang, metaValues } = textOfHead(head)
+  const contentMd = unescapeContent(view.escapedContent(head))
+  const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, replaceEqual)
+  stampUpsert(op, { collection: head.collection, docid: head.docid, lsn: head.indexedLsn, addedAt: head.addedAt, updatedAt: head.updatedAt })
+  return op
+}

@@ -1,0 +1,88 @@
+/**
+ * Writes that build on a stored document: the change is put on top of the state that a view shows, and the whole document is prepared anew. Used on a read lane first and, where the state
+ * has moved on before the commit, on the write lane again, inside its transaction, so that no update is lost.
+ */
+import { badRequest, serviceError } from '../errors.js'
+import { unescapeContent } from '../store/body.js'
+import { HEAD_FLAGS, textOfHead } from '../store/head.js'
+import type { Head } from '../store/head.js'
+import type { View } from '../store/view.js'
+import type { Base, DocumentChange, PreparedDocument, SharedBody, WantedRevision } from './commands.js'
+import { prepareDocument } from './preparation.js'
+import type { PreparationTools } from './preparation.js'
+
+export interface PreparedChange {
+  readonly base: Base
+  readonly document: PreparedDocument
+}
+
+/** @throws ServiceError 404 where the document is not there under this spelling */
+export function findDocument(view: View, collectionName: string, key: string, lang: string): Head {
+  const collection = view.collection(collectionName)
+  const head = collection === undefined ? undefined : view.find(collection.id, key, lang)
+  if (head === undefined) throw serviceError('notFound')
+  return head
+}
+
+export function prepareUpdate(tools: PreparationTools, view: View, head: Head, change: DocumentChange): PreparedChange {
+  const text = textOfHead(head)
+  const contentMd = change.contentMd ?? unescapeContent(view.escapedContent(head))
+  const document = prepareDocument(tools, {
+    key: text.key,
+    lang: text.lang,
+    meta: change.meta ?? text.metaValues,
+    contentMd,
+    ttl: change.ttl,
+    saveRevision: true,
+    ...(change.contentMd === null ? { sharedBody: bodyOf(head) } : {}),
+    answered: true,
+  })
+  return { base: { docid: head.docid, lsn: head.lsn }, document }
+}
+
+/** The revision becomes the document's state again, as a new revision; expiry stays as it is. */
+export function prepareRestore(tools: PreparationTools, view: View, head: Head, wanted: WantedRevision): PreparedChange {
+  const revision = findRevision(view, head, wanted)
+  const text = textOfHead(head)
+  const document = prepareDocument(tools, {
+    key: text.key,
+    lang: text.lang,
+    meta: textOfHead(revision).metaValues,
+    contentMd: unescapeContent(view.escapedContent(revision)),
+    ttl: null,
+    saveRevision: true,
+    sharedBody: bodyOf(revision),
+    answered: true,
+  })
+  return { base: { docid: head.docid, lsn: head.lsn }, document }
+}
+
+/** All states of a document that count as revisions, newest first: the current one is the newest. */
+export function revisionsOf(view: View, head: Head): Head[] {
+  const superseded = view.revisions(head.collection, head.docid)
+  return (head.flags & HEAD_FLAGS.revision) !== 0 ? [head, ...superseded] : superseded
+}
+
+function findRevision(view: View, head: Head, wanted: WantedRevision): Head {
+  const found = revisionsOf(view, head).find((state) =>
+    wanted.revision === null ? state.updatedAt === wanted.timestamp : state.revision === wanted.revision && state.updatedAt === wanted.timestamp,
+  )
+  if (found === undefined) throw serviceError('notFound')
+  return found
+}
+
+function bodyOf(head: Head): SharedBody {
+  return { kind: 'shared', lsn: head.bodyLsn, rawBytes: head.bodyRawBytes, storedBytes: head.bodyStoredBytes }
+}
+
+/** What a PATCH asks for; at least one part must be given. `meta: null` clears like `{}` where the field is present. */
+export function parseChange(input: { readonly meta?: unknown; readonly contentMd?: string | null; readonly ttl?: number | null }): DocumentChange {
+  const change: DocumentChange = {
+    meta: (input.meta ?? null) as DocumentChange['meta'],
+    contentMd: input.contentMd ?? null,
+    ttl: input.ttl ?? null,
+  }
+  if (change.meta === null && change.contentMd === null && change.ttl === null) throw serviceError('nothingToUpdate')
+  if (change.ttl !== null && change.ttl < 0) throw badRequest('invalid ttl')
+  return change
+}

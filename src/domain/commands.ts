@@ -1,0 +1,141 @@
+/**
+ * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes; the byte strings in a decoded command are views of those bytes.
+ */
+import { Packr } from 'msgpackr'
+
+/** A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision number. */
+export interface PreparedDocument {
+  readonly key: string
+  readonly lang: string
+  /** JSON text with sorted keys. */
+  readonly meta: string
+  readonly metaTriples: number
+  /** HEAD_FLAGS. */
+  readonly flags: number
+  /** CRC32 of identity, metadata and content: this document's part of the collection's checksum. */
+  readonly contentHash: number
+  readonly body: NewBody | SharedBody
+  /** The JSON-escaped content for the answer; empty where the answer holds no document. */
+  readonly escaped: Buffer
+  /** An upsert for the index without its stamp (docs/formats/index-batch.md); empty where the document is not indexed. */
+  readonly index: Buffer
+  /** Seconds to live from now on; 0 for ever; null keeps the expiry as it is. */
+  readonly ttl: number | null
+}
+
+export interface NewBody {
+  readonly kind: 'new'
+  /** Body record. */
+  readonly record: Buffer
+  readonly rawBytes: number
+}
+
+/** The content of another state of the same document, stored once. */
+export interface SharedBody {
+  readonly kind: 'shared'
+  readonly lsn: bigint
+  readonly rawBytes: number
+  readonly storedBytes: number
+}
+
+/** The state that a command was prepared from: where it has moved on, the command is prepared again. */
+export interface Base {
+  readonly docid: number
+  readonly lsn: bigint
+}
+
+export interface AddCommand {
+  readonly kind: 'add'
+  readonly collection: string
+  readonly document: PreparedDocument
+}
+
+export interface AddBatchCommand {
+  readonly kind: 'addBatch'
+  readonly collection: string
+  readonly documents: readonly PreparedDocument[]
+  /** What was refused during preparation, one text a document. */
+  readonly errors: readonly string[]
+}
+
+export interface UpdateCommand {
+  readonly kind: 'update'
+  readonly collection: string
+  readonly key: string
+  readonly lang: string
+  readonly change: DocumentChange
+  readonly base: Base
+  readonly document: PreparedDocument
+}
+
+/** Parts of a document to replace; null leaves a part as it is. */
+export interface DocumentChange {
+  readonly meta: Readonly<Record<string, readonly string[]>> | null
+  readonly contentMd: string | null
+  readonly ttl: number | null
+}
+
+export interface RestoreCommand {
+  readonly kind: 'restore'
+  readonly collection: string
+  readonly key: string
+  readonly lang: string
+  readonly wanted: WantedRevision
+  readonly base: Base
+  readonly document: PreparedDocument
+}
+
+/** The newest revision of that second, or exactly the numbered one. */
+export interface WantedRevision {
+  readonly timestamp: number
+  readonly revision: number | null
+}
+
+export interface DeleteCommand {
+  readonly kind: 'delete'
+  readonly collection: string
+  readonly key: string
+  readonly lang: string
+}
+
+export interface DeleteBatchCommand {
+  readonly kind: 'deleteBatch'
+  readonly collection: string
+  readonly documents: readonly (readonly [key: string, lang: string])[]
+  readonly errors: readonly string[]
+}
+
+export interface DeleteCollectionCommand {
+  readonly kind: 'deleteCollection'
+  readonly collection: string
+}
+
+export interface SetTtlCommand {
+  readonly kind: 'setTtl'
+  readonly collection: string
+  readonly key: string
+  readonly lang: string
+  readonly ttl: number
+}
+
+export type Command =
+  | AddCommand
+  | AddBatchCommand
+  | UpdateCommand
+  | RestoreCommand
+  | DeleteCommand
+  | DeleteBatchCommand
+  | DeleteCollectionCommand
+  | SetTtlCommand
+
+const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
+
+/** The bytes stay as they are: the packer moves on in its buffer and does not touch them again. They must be copied, not transferred. */
+export function encodeCommand(command: Command): Uint8Array {
+  return packr.pack(command)
+}
+
+/** @param bytes made by `encodeCommand` in this process; must stay unchanged while the command lives. */
+export function decodeCommand(bytes: Uint8Array): Command {
+  return packr.unpack(bytes) as Command
+}

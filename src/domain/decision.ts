@@ -1,0 +1,100 @@
+/**
+ * `decide`: turns a prepared command into entries, on the write lane inside the write transaction, where it sees every earlier command of its group. It stamps docid, LSN, times and revision
+ * number and writes nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
+ */
+import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
+import type { WriteTransaction } from '../store/apply.js'
+import type { Entry } from '../store/entry.js'
+import { encodeHead, jsonOfRecord, textOfHead } from '../store/head.js'
+import type { Head, HeadFields } from '../store/head.js'
+import { isExpired } from '../store/view.js'
+import type { PreparedDocument } from './commands.js'
+import { documentId } from './identity.js'
+
+export interface Step {
+  readonly entry: Entry
+  /** Body record that the entry brings. */
+  readonly body: Buffer | undefined
+  /** What the index has to do; undefined where the entry does not concern it. */
+  readonly indexOp: Uint8Array | undefined
+}
+
+export interface PutDecision {
+  readonly steps: readonly Step[]
+  readonly added: boolean
+  /** JSON text of the new head, without content and closing brace. */
+  readonly headJson: Buffer
+}
+
+/** A write of a whole document by identity: an update where the identity exists, else a new document. */
+export function decidePut(transaction: WriteTransaction, collectionName: string, document: PreparedDocument): PutDecision {
+  const { view } = transaction
+  const known = view.collection(collectionName)
+  const collection = known?.id ?? transaction.nextCollection
+  const identity = known === undefined ? undefined : view.identity(collection, document.key, document.lang)
+  const old = identity === undefined ? undefined : view.headEvenExpired(collection, identity.docid)
+  const steps: Step[] = []
+  let lsn = transaction.nextLsn
+  const expired = old !== undefined && isExpired(old, view.now)
+  if (expired) {
+    // Readers have seen it gone: what is written now is a new document with a history of its own.
+    steps.push(deleteStep(lsn, old, document.key, document.lang))
+    lsn++
+  }
+  const current = expired ? undefined : old
+  const docid = current?.docid ?? transaction.counters(collection).nextDocid
+  const fields = headFields(view.now, lsn, docid, current, document)
+  const id = documentId(collectionName, document.key, document.lang)
+  const head = encodeHead(fields, { id, key: document.key, lang: document.lang, meta: document.meta })
+  stampUpsert(document.index, { collection, docid, lsn, addedAt: fields.addedAt, updatedAt: fields.updatedAt })
+  steps.push({
+    entry: { kind: 'put', lsn, collection, docid, collectionName: known?.name ?? collectionName, key: document.key, lang: document.lang, head },
+    body: document.body.kind === 'new' ? document.body.record : undefined,
+    indexOp: document.index,
+  })
+  return { steps, added: current === undefined, headJson: jsonOfRecord(head) }
+}
+
+function headFields(now: number, lsn: bigint, docid: number, current: Head | undefined, document: PreparedDocument): HeadFields {
+  const { body } = document
+  const expiresAt = document.ttl === null ? (current?.expiresAt ?? 0) : document.ttl > 0 ? now + document.ttl : 0
+  return {
+    docid,
+    revision: (current?.revision ?? 0) + 1,
+    flags: document.flags,
+    lsn,
+    indexedLsn: lsn,
+    bodyLsn: body.kind === 'new' ? lsn : body.lsn,
+    bodyRawBytes: body.rawBytes,
+    bodyStoredBytes: body.kind === 'new' ? body.record.length : body.storedBytes,
+    expiresAt,
+    addedAt: current?.addedAt ?? now,
+    updatedAt: now,
+    contentHash: document.contentHash,
+    metaTriples: document.metaTriples,
+  }
+}
+
+/** A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix seconds, 0 for none */
+export function decideExpiry(transaction: WriteTransaction, head: Head, expiresAt: number): PutDecision {
+  const text = textOfHead(head)
+  const lsn = transaction.nextLsn
+  const record = encodeHead({ ...head, lsn, expiresAt }, text)
+  const step: Step = { entry: { kind: 'expiry', lsn, collection: head.collection, docid: head.docid, head: record }, body: undefined, indexOp: undefined }
+  return { steps: [step], added: false, headJson: jsonOfRecord(record) }
+}
+
+export function decideDelete(transaction: WriteTransaction, head: Head): Step {
+  const { key, lang } = textOfHead(head)
+  return deleteStep(transaction.nextLsn, head, key, lang)
+}
+
+function deleteStep(lsn: bigint, head: Head, key: string, lang: string): Step {
+  const { collection, docid } = head
+  return { entry: { kind: 'delete', lsn, collection, docid, key, lang }, body: undefined, indexOp: encodeDelete(collection, docid, lsn) }
+}
+
+export function decideDrop(transaction: WriteTransaction, collection: number, collectionName: string): Step {
+  const lsn = transaction.nextLsn
+  return { entry: { kind: 'drop', lsn, collection, docid: 0, collectionName }, body: undefined, indexOp: encodeDrop(collection, lsn) }
+}

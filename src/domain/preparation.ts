@@ -1,0 +1,95 @@
+/**
+ * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the document itself. Checks, escapes, compresses and analyses. Runs on a read or the
+ * bulk lane, and on the write lane where a command has to be prepared again.
+ */
+import { crc32 } from '@node-rs/crc32'
+import type { Config } from '../config.js'
+import { resolveLanguage } from '../engine/languages.js'
+import { encodeUpsert } from '../engine/index_batch.js'
+import type { Analyzer } from '../engine/types.js'
+import { badRequest } from '../errors.js'
+import { DOCUMENT_BYTES_MAX, TTL_SECONDS_MAX } from '../limits.js'
+import { encodeBody, escapeContent } from '../store/body.js'
+import type { Compression } from '../store/body.js'
+import { HEAD_FLAGS } from '../store/head.js'
+import type { NewBody, PreparedDocument, SharedBody } from './commands.js'
+import { checkIdentity } from './identity.js'
+import { parseMetadata } from './metadata.js'
+import type { Metadata } from './metadata.js'
+import { lowerCase } from '../store/keys.js'
+
+export interface PreparationTools {
+  readonly config: Config
+  readonly analyzer: Analyzer
+}
+
+export interface DocumentInput {
+  readonly key: string
+  readonly lang: string
+  readonly meta: unknown
+  readonly contentMd: string
+  /** Seconds; 0 for ever; null keeps the expiry. */
+  readonly ttl: number | null
+  readonly saveRevision: boolean
+  /** The content is that of an earlier state, stored already. */
+  readonly sharedBody?: SharedBody
+  /** False where nobody will read the document back in the answer. */
+  readonly answered: boolean
+}
+
+/** @throws ServiceError 400 for anything outside the rules; nothing has happened then. */
+export function prepareDocument(tools: PreparationTools, input: DocumentInput): PreparedDocument {
+  checkIdentity(input.key, input.lang)
+  if (input.ttl !== null) checkTtl(input.ttl)
+  const metadata = parseMetadata(input.meta)
+  const escaped = escapeContent(input.contentMd)
+  if (escaped.length > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${escaped.length} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
+  const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
+  const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
+  return {
+    key: input.key,
+    lang: input.lang,
+    meta: metadata.json,
+    metaTriples: metadata.pairs.length,
+    flags: template | revision,
+    contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
+    body: input.sharedBody ?? newBody(tools.config, escaped),
+    escaped: input.answered ? escaped : NOTHING,
+    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd).buffer),
+    ttl: input.ttl,
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+export function checkTtl(ttl: number): void {
+  if (!Number.isSafeInteger(ttl) || ttl < 0 || ttl > TTL_SECONDS_MAX) throw badRequest('invalid ttl')
+}
+
+function newBody(config: Config, escaped: Buffer): NewBody {
+  return { kind: 'new', record: encodeBody(escaped, compressionOf(config)), rawBytes: escaped.length }
+}
+
+function compressionOf(config: Config): Compression {
+  return { enabled: config.compressionEnabled, smallThreshold: config.compressionSmallBytes, mediumThreshold: config.compressionMediumBytes }
+}
+
+function contentHash(key: string, lang: string, meta: string, escaped: Buffer): number {
+  return crc32(escaped, crc32(`${lowerCase(key)}\0${lowerCase(lang)}\0${meta}\0`))
+}
+
+/**
+ * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a keyword.
+ * @returns bytes that own their whole buffer; collection, docid, LSN and times are zero until the stamp
+ */
+export function indexDocument(tools: PreparationTools, key: string, lang: string, metadata: Metadata, contentMd: string, replaceEqual = false): Uint8Array {
+  const { analyzer, config } = tools
+  const language = resolveLanguage(lang, config.ftsDefaultLang)
+  const stem = config.ftsStemming
+  const fields: [string, Uint8Array][] = [['content', analyzer.analyze(Buffer.from(contentMd, 'utf8'), { language, stem, markdown: true })]]
+  for (const [name, values] of metadata.values) {
+    const text = Buffer.from(values.join(' '), 'utf8')
+    fields.push([`meta.${name}`, analyzer.analyze(text, { language, stem, markdown: false })])
+  }
+  return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
+}

@@ -1,0 +1,263 @@
+/**
+ * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
+ * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
+ */
+import { pack } from 'msgpackr'
+import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
+import type { CollectionCounters, StoreCounters } from './counters.js'
+import { encodeEntry, retainedBytes } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry } from './entry.js'
+import type { Environment } from './environment.js'
+import { decodeHead, HEAD_FLAGS } from './head.js'
+import type { Head } from './head.js'
+import {
+  bodyKey,
+  collectionKey,
+  counterKey,
+  documentKey,
+  expiryKey,
+  garbageKey,
+  identityKey,
+  lsnKey,
+  lsnOfKey,
+  prefixEnd,
+  revisionKey,
+  spellingKey,
+} from './keys.js'
+import { View, encodeIdentity } from './view.js'
+
+const NOTHING = Buffer.alloc(0)
+
+/** The state of one write transaction: the counters it has touched, written once at its end, and the entries it has applied. */
+export class WriteTransaction {
+  readonly view: View
+  readonly #environment: Environment
+  readonly #collections = new Map<number, CollectionCounters>()
+  readonly #store: StoreCounters
+
+  /** @param now unix seconds, the same for everything that the transaction decides. */
+  constructor(environment: Environment, now: number) {
+    this.#environment = environment
+    this.view = new View(environment, now)
+    this.#store = readStoreCounters(environment)
+  }
+
+  get nextLsn(): bigint {
+    return this.#store.lastLsn + 1n
+  }
+
+  get nextCollection(): number {
+    return this.#store.nextCollection
+  }
+
+  counters(collection: number): CollectionCounters {
+    let counters = this.#collections.get(collection)
+    if (counters === undefined) {
+      counters = readCollectionCounters(this.#environment, collection)
+      this.#collections.set(collection, counters)
+    }
+    return counters
+  }
+
+  /** @param body the body record of a put that brings a new body (bodyLsn = lsn), else undefined. */
+  apply(entry: Entry, body: Buffer | undefined): void {
+    const environment = this.#environment
+    switch (entry.kind) {
+      case 'put':
+        applyPut(environment, this, entry, body)
+        break
+      case 'expiry':
+        applyExpiry(environment, this, entry)
+        break
+      case 'delete':
+        applyDelete(environment, this, entry)
+        break
+      case 'drop':
+        applyDrop(environment, entry)
+        this.#collections.delete(entry.collection)
+        break
+    }
+    const record = encodeEntry(entry, body?.length ?? 0)
+    void environment.binlog.put(lsnKey(entry.lsn), record)
+    this.#store.binlogBytes += retainedBytes(record)
+    this.#store.lastLsn = entry.lsn
+    if (entry.collection >= this.#store.nextCollection) this.#store.nextCollection = entry.collection + 1
+  }
+
+  /**
+   * Trims the binlog from its old end while it holds more than `bytesMax`, at most `entriesMax` entries, and with it the bodies that nothing else refers to. Local: not an entry.
+   */
+  trimBinlog(bytesMax: number, entriesMax: number): void {
+    if (this.#store.binlogBytes <= bytesMax) return
+    const { binlog, garbage, bodies } = this.#environment
+    const old = [...binlog.getRange({ limit: entriesMax })]
+    for (const { key, value } of old) {
+      const lsn = lsnOfKey(key)
+      if (this.#store.binlogBytes <= bytesMax || lsn === this.#store.lastLsn) break
+      void binlog.remove(key)
+      this.#store.binlogBytes -= retainedBytes(value)
+      this.#store.trimmedLsn = lsn
+    }
+    for (const key of [...garbage.getKeys({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]) {
+      void bodies.remove(Buffer.from(key.subarray(8)))
+      void garbage.remove(key)
+    }
+  }
+
+  /**
+   * Removes up to `rowsMax` rows of deleted collections, which no reader sees any more. Local: not an entry.
+   * @returns true when rows are left.
+   */
+  purgeRetired(rowsMax: number): boolean {
+    const { retired, heads, bodies, bodyCounts, revisions, identities, spellings, counters } = this.#environment
+    const [key] = [...retired.getKeys({ limit: 1 })]
+    if (key === undefined) return false
+    let room = rowsMax
+    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings]) {
+      for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
+        void table.remove(row)
+        room--
+      }
+      if (room <= 0) return true
+    }
+    void counters.remove(Buffer.from(key))
+    void retired.remove(key)
+    return retired.getKeysCount({ limit: 1 }) > 0
+  }
+
+  /** Removes an expiry row whose document is gone or expires at another time. */
+  forgetExpiry(expiresAt: number, collection: number, docid: number): void {
+    void this.#environment.expiries.remove(expiryKey(expiresAt, collection, docid))
+  }
+
+  /** Writes the counters. To be called last. */
+  finish(): void {
+    for (const [collection, counters] of this.#collections) writeCollectionCounters(this.#environment, collection, counters)
+    writeStoreCounters(this.#environment, this.#store)
+  }
+}
+
+function applyPut(environment: Environment, transaction: WriteTransaction, entry: PutEntry, body: Buffer | undefined): void {
+  const { collection, docid, lsn } = entry
+  const head = decodeHead(entry.head, collection, () => `head of entry ${lsn}`)
+  const old = transaction.view.headEvenExpired(collection, docid)
+  const counters = transaction.counters(collection)
+  if (docid >= counters.nextDocid) counters.nextDocid = docid + 1
+  createCollection(environment, entry)
+
+  retainBody(environment, head, body)
+  if (old === undefined) {
+    counters.documents++
+  } else {
+    supersede(environment, old, lsn)
+    uncount(counters, old)
+  }
+  if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
+  counters.metaTriples += head.metaTriples
+  counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+
+  void environment.heads.put(documentKey(collection, docid), entry.head)
+  moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+  spell(environment, transaction.view, entry)
+}
+
+function createCollection(environment: Environment, entry: PutEntry): void {
+  const key = collectionKey(entry.collectionName)
+  if (environment.collections.doesExist(key)) return
+  void environment.collections.put(key, pack([entry.collection, entry.collectionName]))
+}
+
+/** The state before a put: a revision, counted when it was written, is kept as it was; otherwise its body is let go. */
+function supersede(environment: Environment, old: Head, lsn: bigint): void {
+  if ((old.flags & HEAD_FLAGS.revision) !== 0) {
+    void environment.revisions.put(revisionKey(old.collection, old.docid, old.revision), old.record)
+  } else {
+    releaseBody(environment, bodyKey(old.collection, old.docid, old.bodyLsn), lsn)
+  }
+}
+
+function uncount(counters: CollectionCounters, head: Head): void {
+  counters.metaTriples -= head.metaTriples
+  counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+}
+
+function retainBody(environment: Environment, head: Head, body: Buffer | undefined): void {
+  const key = bodyKey(head.collection, head.docid, head.bodyLsn)
+  if (body !== undefined) {
+    void environment.bodies.put(key, body)
+    return
+  }
+  void environment.bodyCounts.put(key, countOf(references(environment, key) + 1))
+}
+
+/** Lets go of one reference; the last one leaves the body to the trimming of the binlog, whose readers may still want it. */
+function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
+  const left = references(environment, key) - 1
+  if (left > 1) void environment.bodyCounts.put(key, countOf(left))
+  if (left === 1) void environment.bodyCounts.remove(key)
+  if (left === 0) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
+}
+
+function references(environment: Environment, key: Buffer): number {
+  return environment.bodyCounts.get(key)?.readUInt32LE(0) ?? 1
+}
+
+function countOf(count: number): Buffer {
+  const bytes = Buffer.allocUnsafe(4)
+  bytes.writeUInt32LE(count, 0)
+  return bytes
+}
+
+function moveExpiry(environment: Environment, collection: number, docid: number, before: number, after: number): void {
+  if (before === after) return
+  if (before > 0) void environment.expiries.remove(expiryKey(before, collection, docid))
+  if (after > 0) void environment.expiries.put(expiryKey(after, collection, docid), NOTHING)
+}
+
+/** Keeps the identity row at the latest spelling, and every other spelling that was ever written in a row of its own. */
+function spell(environment: Environment, view: View, entry: PutEntry): void {
+  const { collection, docid, key, lang } = entry
+  const known = view.identity(collection, key, lang)
+  if (known !== undefined && known.docid === docid) {
+    if (known.key === key && known.lang === lang) return
+    void environment.spellings.put(spellingKey(collection, docid, known.key, known.lang), NOTHING)
+    void environment.spellings.put(spellingKey(collection, docid, key, lang), NOTHING)
+  }
+  void environment.identities.put(identityKey(collection, key, lang), encodeIdentity({ docid, key, lang }))
+}
+
+function applyExpiry(environment: Environment, transaction: WriteTransaction, entry: ExpiryEntry): void {
+  const { collection, docid } = entry
+  const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
+  const old = transaction.view.headEvenExpired(collection, docid)
+  void environment.heads.put(documentKey(collection, docid), entry.head)
+  moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+}
+
+function applyDelete(environment: Environment, transaction: WriteTransaction, entry: DeleteEntry): void {
+  const { collection, docid, lsn } = entry
+  const head = transaction.view.headEvenExpired(collection, docid)
+  if (head === undefined) return
+  const counters = transaction.counters(collection)
+  const prefix = documentKey(collection, docid)
+  const range = { start: prefix, end: prefixEnd(prefix) }
+  counters.documents--
+  if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions--
+  uncount(counters, head)
+  void environment.heads.remove(prefix)
+  for (const key of [...environment.revisions.getKeys(range)]) {
+    counters.revisions--
+    void environment.revisions.remove(key)
+  }
+  for (const key of [...environment.bodies.getKeys(range)]) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
+  for (const key of [...environment.bodyCounts.getKeys(range)]) void environment.bodyCounts.remove(key)
+  for (const key of [...environment.spellings.getKeys(range)]) void environment.spellings.remove(key)
+  void environment.identities.remove(identityKey(collection, entry.key, entry.lang))
+  moveExpiry(environment, collection, docid, head.expiresAt, 0)
+}
+
+/** The collection is gone at once; its rows are removed in slices by `purgeRetired`. */
+function applyDrop(environment: Environment, entry: DropEntry): void {
+  void environment.collections.remove(collectionKey(entry.collectionName))
+  void environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
+}

@@ -1,0 +1,72 @@
+/**
+ * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a document, its revisions and the binlog. Layout: docs/formats/truth-env.md.
+ */
+import { compressSync, uncompressSync } from 'snappy'
+import { compress, decompress } from 'zstd-napi'
+import { BODY_RAW_BYTES_MAX } from '../limits.js'
+import { CorruptRecord, checkRecord, sealRecord } from './record.js'
+
+const PREFIX_BYTES = 12
+const CODEC = { none: 0, snappy: 1, zstd: 2 } as const
+
+export interface Compression {
+  readonly enabled: boolean
+  /** Bodies below are stored as they are. */
+  readonly smallThreshold: number
+  /** Bodies from here on are compressed by zstd, those between by snappy. */
+  readonly mediumThreshold: number
+}
+
+/** The text between the quotes of the JSON string: what an answer holds after `"contentMd":"`. */
+export function escapeContent(contentMd: string): Buffer {
+  const quoted = Buffer.from(JSON.stringify(contentMd), 'utf8')
+  return quoted.subarray(1, quoted.length - 1)
+}
+
+export function unescapeContent(escaped: Uint8Array): string {
+  return JSON.parse(`"${Buffer.from(escaped.buffer, escaped.byteOffset, escaped.length).toString('utf8')}"`) as string
+}
+
+/** A body record, complete with its checksum: it does not depend on where it will be stored. */
+export function encodeBody(escaped: Buffer, compression: Compression): Buffer {
+  const [codec, stored] = compressBody(escaped, compression)
+  const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + stored.length)
+  record[5] = codec
+  record[6] = 0 // key id: 0 = not encrypted
+  record[7] = 0
+  record.writeUInt32LE(escaped.length, 8)
+  record.set(stored, PREFIX_BYTES)
+  sealRecord(record)
+  return record
+}
+
+function compressBody(escaped: Buffer, compression: Compression): readonly [number, Buffer] {
+  if (!compression.enabled || escaped.length < compression.smallThreshold) return [CODEC.none, escaped]
+  const medium = escaped.length < compression.mediumThreshold
+  const packed = medium ? compressSync(escaped) : compress(escaped)
+  if (packed.length >= escaped.length) return [CODEC.none, escaped]
+  return [medium ? CODEC.snappy : CODEC.zstd, packed]
+}
+
+/** The escaped content. May be a view of `record`. */
+export function decodeBody(record: Buffer, name: () => string): Buffer {
+  checkRecord(record, PREFIX_BYTES, name)
+  const rawBytes = record.readUInt32LE(8)
+  if (rawBytes > BODY_RAW_BYTES_MAX) throw new CorruptRecord(name(), `${rawBytes} bytes of content, at most ${BODY_RAW_BYTES_MAX} expected`)
+  const raw = decompressBody(record[5] as number, record.subarray(PREFIX_BYTES), name)
+  if (raw.length !== rawBytes) throw new CorruptRecord(name(), `${raw.length} bytes of content, ${rawBytes} expected`)
+  return raw
+}
+
+function decompressBody(codec: number, stored: Buffer, name: () => string): Buffer {
+  switch (codec) {
+    case CODEC.none:
+      return stored
+    case CODEC.snappy:
+      return uncompressSync(stored, { asBuffer: true }) as Buffer
+    case CODEC.zstd:
+      return decompress(stored)
+    default:
+      throw new CorruptRecord(name(), `unknown codec ${codec}`)
+  }
+}

@@ -1,0 +1,90 @@
+/**
+ * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js shares the environment between the threads of a process; its only importers are
+ * this folder's files. What each sub-database holds: docs/formats/truth-env.md.
+ */
+import { open } from 'lmdb'
+import type { Database, RootDatabase } from 'lmdb'
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
+
+export type Table = Database<Buffer, Buffer>
+
+export interface Environment {
+  readonly root: RootDatabase<Buffer, Buffer>
+  readonly path: string
+  /** (collection, docid) -> head */
+  readonly heads: Table
+  /** (collection, docid, LSN) -> body */
+  readonly bodies: Table
+  /** key of a body -> references, only where there are more than one */
+  readonly bodyCounts: Table
+  /** (collection, docid, revision) -> superseded head */
+  readonly revisions: Table
+  /** (collection, lower-cased key, lang) -> docid and the spelling of the last write */
+  readonly identities: Table
+  /** (collection, docid, key, lang) -> nothing: further spellings */
+  readonly spellings: Table
+  /** (expiry, collection, docid) -> nothing */
+  readonly expiries: Table
+  /** lower-cased name -> id and name */
+  readonly collections: Table
+  /** id of a deleted collection whose rows are still being removed -> LSN */
+  readonly retired: Table
+  /** collection id -> counters; 0 -> counters of the whole store */
+  readonly counters: Table
+  /** LSN -> entry */
+  readonly binlog: Table
+  /** (LSN of release, key of the body) -> nothing */
+  readonly garbage: Table
+  /** format, epochs */
+  readonly settings: Table
+}
+
+const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
+const FORMAT_VERSION = 1
+const FORMAT_KEY = Buffer.from('format')
+const EPOCH_KEY = Buffer.from('epoch')
+
+export class UnknownFormat extends Error {}
+
+/** Opens (and on the first use creates) `truth.mdb` in the directory of a generation. */
+export function openEnvironment(generationPath: string): Environment {
+  const path = join(generationPath, 'truth.mdb')
+  const root = open<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
+  const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY })
+  const environment: Environment = {
+    root,
+    path,
+    heads: table('heads'),
+    bodies: table('bodies'),
+    bodyCounts: table('body-counts'),
+    revisions: table('revisions'),
+    identities: table('identities'),
+    spellings: table('spellings'),
+    expiries: table('expiries'),
+    collections: table('collections'),
+    retired: table('retired'),
+    counters: table('counters'),
+    binlog: table('binlog'),
+    garbage: table('garbage'),
+    settings: table('settings'),
+  }
+  checkFormat(environment)
+  return environment
+}
+
+function checkFormat(environment: Environment): void {
+  const stored = environment.settings.get(FORMAT_KEY)
+  if (stored === undefined) {
+    environment.root.transactionSync(() => {
+      if (environment.settings.get(FORMAT_KEY) !== undefined) return
+      void environment.settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION]))
+      void environment.settings.put(EPOCH_KEY, randomBytes(16))
+    })
+    return
+  }
+  if (stored[0] !== FORMAT_VERSION) {
+    throw new UnknownFormat(`${environment.path} has format ${stored[0]}; this version reads format ${FORMAT_VERSION}`)
+  }
+}

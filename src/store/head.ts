@@ -1,0 +1,126 @@
+/**
+ * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
+ */
+import { checkRecord, sealRecord } from './record.js'
+
+const PREFIX_BYTES = 88
+
+export const HEAD_FLAGS = {
+  /** The content holds `%%`: a get with `env` has templates to fill. */
+  template: 1,
+  skipFts: 2,
+  /** This state counts as a revision: when it is superseded, the head moves to the revisions. */
+  revision: 4,
+} as const
+
+export interface HeadFields {
+  readonly docid: number
+  /** Number of this state, 1 for the first write; grows by one with every write that is a new state. */
+  readonly revision: number
+  readonly flags: number
+  readonly lsn: bigint
+  /** LSN of the last write that changed what the index holds; the index entry carries the same. */
+  readonly indexedLsn: bigint
+  readonly bodyLsn: bigint
+  /** Bytes of the JSON-escaped content. */
+  readonly bodyRawBytes: number
+  readonly bodyStoredBytes: number
+  /** Unix seconds, 0 for none. */
+  readonly expiresAt: number
+  readonly addedAt: number
+  readonly updatedAt: number
+  /** This document's part of the collection's checksum. */
+  readonly contentHash: number
+  /** (document, key, value) triples in the metadata index. */
+  readonly metaTriples: number
+}
+
+export interface Head extends HeadFields {
+  /** Collection id: part of the key, not of the record. */
+  readonly collection: number
+  /** `{"id":…,"updatedAt":…` without the closing brace. */
+  readonly json: Buffer
+  /** The value of "meta" as JSON text. */
+  readonly meta: Buffer
+  /** The record as stored. */
+  readonly record: Buffer
+}
+
+/** What the JSON text of a head is made of. `meta` is JSON text with sorted keys. */
+export interface HeadText {
+  readonly id: string
+  readonly key: string
+  readonly lang: string
+  readonly meta: string
+}
+
+export function encodeHead(fields: HeadFields, text: HeadText): Buffer {
+  const before = `{"id":${JSON.stringify(text.id)},"key":${JSON.stringify(text.key)},"lang":${JSON.stringify(text.lang)},"meta":`
+  const expiry = fields.expiresAt > 0 ? `,"expiresAt":${fields.expiresAt}` : ''
+  const after = `,"addedAt":${fields.addedAt},"updatedAt":${fields.updatedAt}${expiry}`
+  const beforeBytes = Buffer.byteLength(before)
+  const metaBytes = Buffer.byteLength(text.meta)
+  const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + beforeBytes + metaBytes + after.length)
+  writePrefix(record, fields, beforeBytes, metaBytes)
+  record.write(before, PREFIX_BYTES, 'utf8')
+  record.write(text.meta, PREFIX_BYTES + beforeBytes, 'utf8')
+  record.write(after, PREFIX_BYTES + beforeBytes + metaBytes, 'latin1')
+  sealRecord(record)
+  return record
+}
+
+function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, metaBytes: number): void {
+  record[5] = fields.flags
+  record[6] = 0 // key id: 0 = not encrypted
+  record[7] = 0 // storage backend: 0 = embedded
+  record.writeUInt32LE(fields.docid, 8)
+  record.writeUInt32LE(fields.revision, 12)
+  record.writeBigUInt64LE(fields.lsn, 16)
+  record.writeBigUInt64LE(fields.indexedLsn, 24)
+  record.writeBigUInt64LE(fields.bodyLsn, 32)
+  record.writeUInt32LE(fields.bodyRawBytes, 40)
+  record.writeUInt32LE(fields.bodyStoredBytes, 44)
+  record.writeDoubleLE(fields.expiresAt, 48)
+  record.writeDoubleLE(fields.addedAt, 56)
+  record.writeDoubleLE(fields.updatedAt, 64)
+  record.writeUInt32LE(fields.contentHash, 72)
+  record.writeUInt32LE(fields.metaTriples, 76)
+  record.writeUInt32LE(metaStart, 80)
+  record.writeUInt32LE(metaBytes, 84)
+}
+
+/** The JSON text in a head record that was just encoded: not checked. */
+export function jsonOfRecord(record: Buffer): Buffer {
+  return record.subarray(PREFIX_BYTES)
+}
+
+/** @param record owned by the caller and not changed afterwards: the head keeps views of it. */
+export function decodeHead(record: Buffer, collection: number, name: () => string): Head {
+  checkRecord(record, PREFIX_BYTES, name)
+  const metaStart = PREFIX_BYTES + record.readUInt32LE(80)
+  return {
+    collection,
+    docid: record.readUInt32LE(8),
+    revision: record.readUInt32LE(12),
+    flags: record[5] as number,
+    lsn: record.readBigUInt64LE(16),
+    indexedLsn: record.readBigUInt64LE(24),
+    bodyLsn: record.readBigUInt64LE(32),
+    bodyRawBytes: record.readUInt32LE(40),
+    bodyStoredBytes: record.readUInt32LE(44),
+    expiresAt: record.readDoubleLE(48),
+    addedAt: record.readDoubleLE(56),
+    updatedAt: record.readDoubleLE(64),
+    contentHash: record.readUInt32LE(72),
+    metaTriples: record.readUInt32LE(76),
+    json: record.subarray(PREFIX_BYTES),
+    meta: record.subarray(metaStart, metaStart + record.readUInt32LE(84)),
+    record,
+  }
+}
+
+/** The fields of a head's JSON text, for a write that builds on it. */
+export function textOfHead(head: Head): HeadText & { readonly metaValues: Readonly<Record<string, readonly string[]>> } {
+  const parsed = JSON.parse(`${head.json.toString('utf8')}}`) as { id: string; key: string; lang: string; meta: Record<string, string[]> }
+  return { id: parsed.id, key: parsed.key, lang: parsed.lang, meta: head.meta.toString('utf8'), metaValues: parsed.meta }
+}

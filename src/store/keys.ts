@@ -1,0 +1,122 @@
+/**
+ * Keys of the truth env: fixed-width big-endian integers, so that byte order is numeric order, and the identity of a document as text. Layout: docs/formats/truth-env.md.
+ * Every function returns a fresh buffer; lmdb-js copies keys, so callers may drop it at once.
+ */
+
+/** Lower-casing of identities: Unicode simple lower-case without a locale, here and nowhere else. */
+export function lowerCase(text: string): string {
+  return text.toLowerCase()
+}
+
+export function collectionKey(name: string): Buffer {
+  return Buffer.from(lowerCase(name), 'utf8')
+}
+
+export function counterKey(collection: number): Buffer {
+  const key = Buffer.allocUnsafe(4)
+  key.writeUInt32BE(collection, 0)
+  return key
+}
+
+/** (collection, docid): heads, and the prefix of everything that belongs to one document. */
+export function documentKey(collection: number, docid: number): Buffer {
+  const key = Buffer.allocUnsafe(8)
+  key.writeUInt32BE(collection, 0)
+  key.writeUInt32BE(docid, 4)
+  return key
+}
+
+export function docidOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(4)
+}
+
+export function collectionOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(0)
+}
+
+/** (collection, docid, LSN of the write that made the body). */
+export function bodyKey(collection: number, docid: number, lsn: bigint): Buffer {
+  const key = Buffer.allocUnsafe(16)
+  key.writeUInt32BE(collection, 0)
+  key.writeUInt32BE(docid, 4)
+  key.writeBigUInt64BE(lsn, 8)
+  return key
+}
+
+/** (collection, docid, revision number). */
+export function revisionKey(collection: number, docid: number, revision: number): Buffer {
+  const key = Buffer.allocUnsafe(12)
+  key.writeUInt32BE(collection, 0)
+  key.writeUInt32BE(docid, 4)
+  key.writeUInt32BE(revision, 8)
+  return key
+}
+
+/** (collection, lower-cased key, NUL, lower-cased lang): what makes two documents one. */
+export function identityKey(collection: number, key: string, lang: string): Buffer {
+  return textKey([collection], lowerCase(key), lowerCase(lang))
+}
+
+/** (collection, docid, key as written, NUL, lang as written): a further spelling under which the document was written. */
+export function spellingKey(collection: number, docid: number, key: string, lang: string): Buffer {
+  return textKey([collection, docid], key, lang)
+}
+
+function textKey(prefix: readonly number[], key: string, lang: string): Buffer {
+  const start = prefix.length * 4
+  const keyBytes = Buffer.byteLength(key)
+  const bytes = Buffer.allocUnsafe(start + keyBytes + 1 + Buffer.byteLength(lang))
+  prefix.forEach((part, index) => bytes.writeUInt32BE(part, index * 4))
+  bytes.write(key, start)
+  bytes[start + keyBytes] = 0
+  bytes.write(lang, start + keyBytes + 1)
+  return bytes
+}
+
+/** (unix seconds of expiry, collection, docid). */
+export function expiryKey(expiresAt: number, collection: number, docid: number): Buffer {
+  const key = Buffer.allocUnsafe(16)
+  key.writeBigUInt64BE(BigInt(expiresAt), 0)
+  key.writeUInt32BE(collection, 8)
+  key.writeUInt32BE(docid, 12)
+  return key
+}
+
+export interface ExpiryRow {
+  readonly expiresAt: number
+  readonly collection: number
+  readonly docid: number
+}
+
+export function parseExpiryKey(key: Uint8Array): ExpiryRow {
+  const view = new DataView(key.buffer, key.byteOffset)
+  return { expiresAt: Number(view.getBigUint64(0)), collection: view.getUint32(8), docid: view.getUint32(12) }
+}
+
+export function lsnKey(lsn: bigint): Buffer {
+  const key = Buffer.allocUnsafe(8)
+  key.writeBigUInt64BE(lsn, 0)
+  return key
+}
+
+export function lsnOfKey(key: Uint8Array): bigint {
+  return new DataView(key.buffer, key.byteOffset).getBigUint64(0)
+}
+
+/** (LSN that released the body, key of the body): bodies nobody refers to any more, kept until the binlog has been trimmed past the LSN. */
+export function garbageKey(releasedAt: bigint, body: Uint8Array): Buffer {
+  return Buffer.concat([lsnKey(releasedAt), body])
+}
+
+/** The smallest key above every key that starts with `prefix`: the exclusive end of a prefix range. */
+export function prefixEnd(prefix: Uint8Array): Buffer {
+  const end = Buffer.from(prefix)
+  for (let index = end.length - 1; index >= 0; index--) {
+    const byte = end[index] as number
+    if (byte < 0xff) {
+      end[index] = byte + 1
+      return end.subarray(0, index + 1)
+    }
+  }
+  return Buffer.from([0xff, 0xff, 0xff, 0xff, 0xff])
+}

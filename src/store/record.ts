@@ -1,0 +1,32 @@
+/**
+ * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of anything that does not match. Bytes on disk are never trusted.
+ */
+import { crc32c } from '@node-rs/crc32'
+
+export const RECORD_VERSION = 1
+
+/** A stored record that fails its check: answered as a 500 that names the record, counted, never served. */
+export class CorruptRecord extends Error {
+  constructor(
+    readonly record: string,
+    detail: string,
+  ) {
+    super(`corrupt record ${record}: ${detail}`)
+    this.name = 'CorruptRecord'
+  }
+}
+
+/** Writes CRC and version into the first five bytes of a finished record. */
+export function sealRecord(record: Buffer): void {
+  record[4] = RECORD_VERSION
+  record.writeUInt32LE(crc32c(record.subarray(4)), 0)
+}
+
+/** @throws CorruptRecord when the record is shorter than its fixed part, damaged, or of an unknown version. */
+export function checkRecord(record: Buffer, bytesMin: number, name: () => string): void {
+  if (record.length < bytesMin) throw new CorruptRecord(name(), `${record.length} bytes, at least ${bytesMin} expected`)
+  const expected = record.readUInt32LE(0)
+  const found = crc32c(record.subarray(4))
+  if (expected !== found) throw new CorruptRecord(name(), `checksum ${found.toString(16)}, ${expected.toString(16)} expected`)
+  if (record[4] !== RECORD_VERSION) throw new CorruptRecord(name(), `version ${record[4]}, ${RECORD_VERSION} expected`)
+}

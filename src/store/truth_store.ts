@@ -1,0 +1,73 @@
+/**
+ * The truth store as a thread sees it: reads through views, writes through the writer. One per thread; the threads of a process share the environment behind it.
+ * What is on disk: docs/formats/truth-env.md.
+ */
+import { statSync } from 'node:fs'
+import { openEnvironment } from './environment.js'
+import type { Environment } from './environment.js'
+import { View } from './view.js'
+import { Writer } from './writer.js'
+import type { WriterOptions } from './writer.js'
+
+export interface StoreSizes {
+  /** Bytes of the file. */
+  readonly fileBytes: number
+  /** Transactions that have been committed since the oldest live reader began, 0 without readers. */
+  readonly oldestReaderAge: number
+  readonly readers: number
+}
+
+export class TruthStore {
+  readonly #environment: Environment
+
+  /** @param generationPath directory of the generation to serve (layout.ts). */
+  constructor(generationPath: string) {
+    this.#environment = openEnvironment(generationPath)
+  }
+
+  /** Runs synchronous code on a fresh snapshot and lets the snapshot go at once. */
+  read<T>(run: (view: View) => T): T {
+    const { root } = this.#environment
+    root.resetReadTxn()
+    try {
+      return run(new View(this.#environment, unixSeconds()))
+    } finally {
+      root.resetReadTxn()
+    }
+  }
+
+  /** For the write lane only: there is one writer per process. */
+  openWriter(options: WriterOptions): Writer {
+    return new Writer(this.#environment, options)
+  }
+
+  sizes(): StoreSizes {
+    const { root, path } = this.#environment
+    const stats = root.getStats() as { lastTxnId?: number }
+    const readers = parseReaders(root.readerList())
+    const last = stats.lastTxnId ?? 0
+    const oldest = readers.length === 0 ? last : Math.min(...readers)
+    return {
+      fileBytes: statSync(path).size,
+      oldestReaderAge: Math.max(0, last - oldest),
+      readers: readers.length,
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#environment.root.close()
+  }
+}
+
+export function unixSeconds(): number {
+  return Math.floor(Date.now() / 1000)
+}
+
+/** Transaction ids of the live readers in LMDB's listing (columns pid, thread, txnid; `-` when idle). */
+function parseReaders(listing: string): number[] {
+  return listing
+    .split('\n')
+    .map((line) => line.trim().split(/\s+/))
+    .filter((columns) => columns.length >= 3 && /^\d+$/.test(columns[2] ?? '') && /^\d+$/.test(columns[0] ?? ''))
+    .map((columns) => Number(columns[2]))
+}

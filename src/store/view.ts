@@ -1,0 +1,174 @@
+/**
+ * What one read sees: a consistent snapshot of the truth env, for as long as a synchronous piece of code runs. Inside the write transaction the same functions see the transaction's own
+ * writes. Never held across an `await`: a long snapshot pins pages and the file grows.
+ */
+import { unpack } from 'msgpackr'
+import type { ByteWriter } from './byte_writer.js'
+import { decodeBody } from './body.js'
+import { readCollectionCounters, readStoreCounters } from './counters.js'
+import type { CollectionCounters, StoreCounters } from './counters.js'
+import type { Environment, Table } from './environment.js'
+import { decodeHead } from './head.js'
+import type { Head } from './head.js'
+import {
+  bodyKey,
+  collectionKey,
+  collectionOfKey,
+  docidOfKey,
+  documentKey,
+  expiryKey,
+  identityKey,
+  parseExpiryKey,
+  prefixEnd,
+  revisionKey,
+  spellingKey,
+} from './keys.js'
+import type { ExpiryRow } from './keys.js'
+
+export interface Collection {
+  readonly id: number
+  /** As first written. */
+  readonly name: string
+}
+
+/** The row behind an identity: whose it is, and how it was spelled by the last write. */
+export interface Identity {
+  readonly docid: number
+  readonly key: string
+  readonly lang: string
+}
+
+export class View {
+  readonly #environment: Environment
+  /** Unix seconds: documents that expire at or before are not there. */
+  readonly now: number
+
+  constructor(environment: Environment, now: number) {
+    this.#environment = environment
+    this.now = now
+  }
+
+  collection(name: string): Collection | undefined {
+    const stored = this.#environment.collections.get(collectionKey(name))
+    if (stored === undefined) return undefined
+    const [id, spelled] = unpack(stored) as [number, string]
+    return { id, name: spelled }
+  }
+
+  /** Every collection, ordered by its lower-cased name. */
+  collections(): Collection[] {
+    const found: Collection[] = []
+    for (const { value } of this.#environment.collections.getRange()) {
+      const [id, name] = unpack(value) as [number, string]
+      found.push({ id, name })
+    }
+    return found
+  }
+
+  collectionCounters(collection: number): CollectionCounters {
+    return readCollectionCounters(this.#environment, collection)
+  }
+
+  storeCounters(): StoreCounters {
+    return readStoreCounters(this.#environment)
+  }
+
+  /** Whose identity (key, lang) is, whatever the spelling. */
+  identity(collection: number, key: string, lang: string): Identity | undefined {
+    const row = peek(this.#environment.identities, identityKey(collection, key, lang))
+    return row === undefined ? undefined : decodeIdentity(row)
+  }
+
+  /** The document that was at some point written under just this spelling (service-1, identity rule 3). */
+  find(collection: number, key: string, lang: string): Head | undefined {
+    const identity = this.identity(collection, key, lang)
+    if (identity === undefined) return undefined
+    const spelledSo = identity.key === key && identity.lang === lang
+    if (!spelledSo && !this.#environment.spellings.doesExist(spellingKey(collection, identity.docid, key, lang))) return undefined
+    return this.head(collection, identity.docid)
+  }
+
+  /** Undefined when there is none or it has expired. */
+  head(collection: number, docid: number): Head | undefined {
+    const head = this.headEvenExpired(collection, docid)
+    return head === undefined || isExpired(head, this.now) ? undefined : head
+  }
+
+  headEvenExpired(collection: number, docid: number): Head | undefined {
+    const record = this.#environment.heads.get(documentKey(collection, docid))
+    return record === undefined ? undefined : decodeHead(record, collection, () => `head ${collection}/${docid}`)
+  }
+
+  /** Docids of a collection from `docidFirst` on, ascending, expired documents included, at most `count`. */
+  docidsFrom(collection: number, docidFirst: number, count: number): number[] {
+    const start = documentKey(collection, docidFirst)
+    return [...this.#environment.heads.getKeys({ start, end: prefixEnd(start.subarray(0, 4)), limit: count })].map((key) => docidOfKey(key))
+  }
+
+  /** The JSON-escaped content, valid until the next read. */
+  escapedContent(head: Head): Buffer {
+    const name = (): string => `body ${head.collection}/${head.docid}/${head.bodyLsn}`
+    const record = peek(this.#environment.bodies, bodyKey(head.collection, head.docid, head.bodyLsn))
+    if (record === undefined) throw new Error(`${name()} is missing`)
+    return decodeBody(record, name)
+  }
+
+  /** Superseded states of a document, newest first, without the current one. */
+  revisions(collection: number, docid: number): Head[] {
+    const prefix = documentKey(collection, docid)
+    const range = { start: prefixEnd(prefix), end: prefix, reverse: true }
+    const found: Head[] = []
+    for (const { value } of this.#environment.revisions.getRange(range)) found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
+    return found
+  }
+
+  revision(collection: number, docid: number, revision: number): Head | undefined {
+    const record = this.#environment.revisions.get(revisionKey(collection, docid, revision))
+    return record === undefined ? undefined : decodeHead(record, collection, () => `revision ${collection}/${docid}/${revision}`)
+  }
+
+  /** Documents that are due but not swept yet, soonest first, at most `count`. */
+  due(count: number): ExpiryRow[] {
+    const end = expiryKey(this.now + 1, 0, 0)
+    return [...this.#environment.expiries.getKeys({ end, limit: count })].map(parseExpiryKey)
+  }
+
+  /** Ids of deleted collections whose rows are still there. */
+  retired(): number[] {
+    return [...this.#environment.retired.getKeys()].map((key) => collectionOfKey(key))
+  }
+
+  /** Appends the JSON of the document: head, and content unless it was not asked for. */
+  writeDocument(head: Head, out: ByteWriter, withContent: boolean): void {
+    out.bytes(head.json)
+    if (withContent) {
+      out.ascii(',"contentMd":"')
+      out.bytes(this.escapedContent(head))
+      out.ascii('"}')
+    } else {
+      out.ascii('}')
+    }
+  }
+}
+
+export function isExpired(head: Head, now: number): boolean {
+  return head.expiresAt > 0 && head.expiresAt <= now
+}
+
+export function encodeIdentity(identity: Identity): Buffer {
+  const row = Buffer.from(`\0\0\0\0${identity.key}\0${identity.lang}`)
+  row.writeUInt32LE(identity.docid, 0)
+  return row
+}
+
+function decodeIdentity(row: Buffer): Identity {
+  const split = row.indexOf(0, 4)
+  return { docid: row.readUInt32LE(0), key: row.toString('utf8', 4, split), lang: row.toString('utf8', split + 1) }
+}
+
+/** A value without a copy: valid until the next read of this thread. */
+function peek(table: Table, key: Buffer): Buffer | undefined {
+  const value = table.getBinaryFast(key)
+  // lmdb-js hands out one reused buffer whose `length` it overrides: a subarray is an ordinary Buffer again.
+  return value?.subarray(0, value.length)
+}

@@ -1,0 +1,121 @@
+/**
+ * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one transaction, published to the index, and answered once it is on disk.
+ *
+ * A group is filled when its transaction begins, not when it is asked for, so it takes everything that queued while the previous one was being written. While a group flushes, the next one may
+ * fill and commit, at most `GROUPS_UNFLUSHED_MAX` of them. A batch gives up its turn after every slice. Answers leave in LSN order.
+ */
+import { decodeCommand } from '../domain/commands.js'
+import { joinBatch } from '../engine/index_batch.js'
+import { GROUPS_UNFLUSHED_MAX, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../limits.js'
+import type { WriteTransaction } from '../store/apply.js'
+import { unixSeconds } from '../store/truth_store.js'
+import type { Writer } from '../store/writer.js'
+import { workOf } from './commit_work.js'
+import type { Work } from './commit_work.js'
+import type { Answer, LaneContext, WriteLane } from './handler.js'
+import { maintenanceWork } from './maintenance.js'
+
+/** One command under way. */
+interface Pending {
+  readonly work: Work
+  readonly finish: (answer: Answer) => void
+}
+
+interface GroupResult {
+  /** Commands whose last slice was in this group, in LSN order. */
+  readonly finished: readonly Pending[]
+  readonly indexOps: readonly Uint8Array[]
+  readonly lastLsn: bigint
+}
+
+export interface WriteLaneOptions {
+  readonly writer: Writer
+  /** The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands. */
+  readonly onIndexFailure: (error: unknown) => void
+}
+
+export function createWriteLane(lane: LaneContext, options: WriteLaneOptions): WriteLane {
+  return new CommitQueue(lane, options)
+}
+
+class CommitQueue implements WriteLane {
+  readonly #lane: LaneContext
+  readonly #options: WriteLaneOptions
+  readonly #stopMaintenance: () => void
+  #queue: Pending[] = []
+  #running: Promise<void> | undefined
+
+  constructor(lane: LaneContext, options: WriteLaneOptions) {
+    this.#lane = lane
+    this.#options = options
+    this.#stopMaintenance = maintenanceWork(lane, (work) => this.#enqueue(work))
+  }
+
+  async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
+    await Promise.all(
+      commands.map(async ({ bytes, reply }) => {
+        reply(await this.#enqueue(workOf(this.#lane, decodeCommand(bytes))))
+      }),
+    )
+  }
+
+  async close(): Promise<void> {
+    this.#stopMaintenance()
+    while (this.#running !== undefined) await this.#running
+    await this.#options.writer.drain()
+  }
+
+  #enqueue(work: Work): Promise<Answer> {
+    return new Promise((finish) => {
+      this.#queue.push({ work, finish })
+      this.#running ??= this.#run().finally(() => {
+        this.#running = undefined
+      })
+    })
+  }
+
+  async #run(): Promise<void> {
+    const unflushed: Promise<void>[] = []
+    while (this.#queue.length > 0) {
+      const group = this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
+      const result = await group.committed
+      this.#publish(result)
+      unflushed.push(group.flushed.then(() => acknowledge(result)))
+      if (unflushed.length >= GROUPS_UNFLUSHED_MAX) await unflushed.shift()
+    }
+    await Promise.all(unflushed)
+  }
+
+  /** Inside the transaction: one slice of each waiting command, in order, until the group is full. */
+  #fill(transaction: WriteTransaction): GroupResult {
+    const effects = { indexOps: [] as Uint8Array[] }
+    const finished: Pending[] = []
+    const again: Pending[] = []
+    let room = GROUP_DOCUMENTS_MAX
+    let taken = 0
+    for (const pending of this.#queue) {
+      if (room <= 0) break
+      room -= pending.work.weight
+      taken++
+      if (pending.work.run(transaction, effects)) again.push(pending)
+      else finished.push(pending)
+    }
+    this.#queue = [...this.#queue.slice(taken), ...again]
+    transaction.trimBinlog(this.#lane.config.binlogBytesMax, TRIM_ENTRIES_MAX)
+    return { finished, indexOps: effects.indexOps, lastLsn: transaction.nextLsn - 1n }
+  }
+
+  /** After the commit and before the acknowledgement, so that a search that starts after a write was answered sees it. */
+  #publish({ indexOps, lastLsn }: GroupResult): void {
+    if (indexOps.length === 0) return
+    try {
+      this.#lane.engine.publish(joinBatch(indexOps, lastLsn))
+    } catch (error) {
+      this.#options.onIndexFailure(error)
+    }
+  }
+}
+
+function acknowledge({ finished }: GroupResult): void {
+  for (const { work, finish } of finished) finish(work.answer())
+}
