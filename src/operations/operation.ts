@@ -3,6 +3,7 @@
  * Rows are pure data: handlers live in `src/worker/handlers`, joined by name in a checked map, so that the front end loads no engine.
  */
 import type { Static, TSchema } from 'typebox'
+import type { CATALOGUE } from '../errors.js'
 
 /** What an operation does to stored data: decides the access modes in which it may run. `system` runs in every mode (health, metrics, config). */
 export type Effect = 'read' | 'write' | 'system'
@@ -26,6 +27,8 @@ export interface HttpRoute {
 
 export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
   readonly name: string
+  /** Heading under which the reference page lists it. */
+  readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Full-text search'
   /** One line for `/v1/endpoints` and OpenAPI. */
   readonly description: string
   readonly effect: Effect
@@ -38,6 +41,10 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly output: Output
   /** Content type of a success, when it is not JSON. */
   readonly contentType?: string
+  /** Errors of its own, beside those that follow from its input and its effect. */
+  readonly errors?: readonly (keyof typeof CATALOGUE)[]
+  /** Headers of a success: name and meaning. All are whole numbers. */
+  readonly answerHeaders?: readonly (readonly [name: string, description: string])[]
   readonly deadlineMs: number
   /** Name in the audit log, or null where nothing is recorded. */
   readonly audit: string | null

@@ -1,0 +1,143 @@
+/** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
+import { Type } from 'typebox'
+import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, word } from './schema.js'
+
+const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
+const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
+
+const query = text('What to look for, at most 4 KB. Its syntax is that of the mode.', 'markdown search')
+const algorithm = word(['tfidf', 'bm25', 'bm25f'], 'How documents are scored.', 'tfidf')
+const mode = word(['auto', 'simple', 'boolean', 'phrase'], '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`.', 'auto')
+const queryLang = Type.String({ description: 'Language of the query; without it the server’s default.', examples: ['en'] })
+const disableStem = Type.Boolean({ description: 'Words are looked for as they are written.', default: false })
+const disableSynonyms = Type.Boolean({ default: false })
+const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
+
+const FtsResponse = shape('Results, best first.', {
+  results: Type.Array(
+    Type.Object({
+      document: Document,
+      score: Type.Number(),
+      matchedTerms: Type.Array(Type.String(), { description: 'Words of the query, as indexed, that the document has.' }),
+    }),
+  ),
+  total: Type.Integer({ description: 'Number of results in this answer.' }),
+  totalMatches: Type.Optional(Type.Integer({ description: 'Number of all documents that match; only with `count`.' })),
+  algorithm: Type.String(),
+  mode: Type.String({ description: 'The mode that was used.' }),
+  lang: Type.String(),
+  stemmingActive: Type.Boolean(),
+  synonymsActive: Type.Boolean(),
+  fuzzy: Type.Integer(),
+  fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f.' })),
+  searchStats: Type.Object({
+    durationMs: Type.Number(),
+    queryTerms: Type.Integer(),
+    indexSize: Type.Integer(),
+    totalTokens: Type.Integer(),
+  }),
+})
+
+export const fts = operation({
+  ...common,
+  ...found,
+  name: 'fts',
+  description: 'Full-text search',
+  http: [{ method: 'POST', path: '/v1/fts' }],
+  input: Type.Object({
+    collection,
+    query,
+    limit: optional(limit),
+    algorithm: optional(algorithm),
+    mode: optional(mode),
+    lang: optional(queryLang),
+    disableStem: optional(disableStem),
+    disableSynonyms: optional(disableSynonyms),
+    fieldWeights: optional(
+      mapOf(Type.Number(), {
+        description: 'With bm25f: weight of each field. Replaces the standard weights.',
+        default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
+      }),
+    ),
+    filterMeta: optional(filterMeta),
+    count: optional(count),
+  }),
+  output: FtsResponse,
+})
+
+/** Input of the GET form: metadata filters stand as `meta.<key>=<value>`, repeated for more values. */
+export interface FtsQueryInput {
+  readonly collection: string
+  readonly q: string
+  readonly limit?: number | null
+  readonly algorithm?: string | null
+  readonly mode?: string | null
+  readonly lang?: string | null
+  readonly disableStem?: boolean | null
+  readonly disableSynonyms?: boolean | null
+  readonly count?: boolean | null
+  readonly [filter: `meta.${string}`]: string | readonly string[]
+}
+
+export const ftsQuery = operation({
+  ...common,
+  ...found,
+  name: 'ftsQuery',
+  description: 'Full-text search by query string; `meta.<key>=<value>` filters',
+  http: [{ method: 'GET', path: '/v1/fts' }],
+  input: Type.Unsafe<FtsQueryInput>({
+    ...Type.Object({
+      collection,
+      q: query,
+      limit: optional(limit),
+      algorithm: optional(algorithm),
+      mode: optional(mode),
+      lang: optional(queryLang),
+      disableStem: optional(disableStem),
+      disableSynonyms: optional(disableSynonyms),
+      count: optional(count),
+    }),
+    patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
+  }),
+  output: FtsResponse,
+})
+
+export const ftsReindex = operation({
+  ...common,
+  name: 'ftsReindex',
+  description: 'Indexes every document of a collection again, in its stored language',
+  effect: 'write',
+  permission: 'write',
+  cost: 'heavy',
+  http: [{ method: 'POST', path: '/v1/fts-reindex' }],
+  input: Type.Object({ collection }),
+  output: shape('What was indexed.', {
+    status: Type.String(),
+    reindexed: Type.Integer(),
+    skipped: Type.Integer(),
+    collection: Type.String(),
+  }),
+  deadlineMs: DEADLINE_HEAVY_MS,
+  audit: 'write./v1/fts-reindex',
+})
+
+export const ftsLanguages = operation({
+  name: 'ftsLanguages',
+  group: 'Full-text search',
+  description: 'Languages with stemming and stop words',
+  effect: 'system',
+  permission: 'read',
+  collection: 'server',
+  cost: 'point',
+  http: [{ method: 'GET', path: '/v1/fts-languages' }],
+  input: Type.Object({}),
+  output: shape('Languages.', {
+    languages: Type.Array(Type.Object({ code: Type.String({ examples: ['en'] }), name: Type.String({ examples: ['English'] }) })),
+    defaultLang: Type.String({ examples: ['en'] }),
+  }),
+  deadlineMs: DEADLINE_POINT_MS,
+  audit: null,
+})
+
+export const fulltextOperations = [fts, ftsQuery, ftsReindex, ftsLanguages] as const

@@ -1,0 +1,194 @@
+/** Rows that tell about the server: health, configuration, endpoints, metrics. Pure data. */
+import { Type } from 'typebox'
+import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { operation, shape, wholeNumber } from './schema.js'
+
+const nothing = Type.Object({})
+const onLoop = {
+  effect: 'system',
+  collection: 'server',
+  cost: 'loop',
+  input: nothing,
+  deadlineMs: DEADLINE_POINT_MS,
+  audit: null,
+  group: 'System',
+} as const
+
+export const health = operation({
+  ...onLoop,
+  name: 'health',
+  description: 'Whether the server can be used. 503 while it warms up, shuts down or cannot write.',
+  permission: 'public',
+  http: [
+    { method: 'GET', path: '/health' },
+    { method: 'GET', path: '/v1/health' },
+  ],
+  output: shape('A healthy server.', {
+    status: Type.String({ examples: ['healthy'], description: '`healthy`; with 503 `warming_up`, `unhealthy` or `shutting_down`.' }),
+    mode: Type.String({ examples: ['wr'] }),
+    persistence: shape('Where the data lies.', {
+      path: Type.String(),
+      filesystem: Type.String({ examples: ['ext4'] }),
+      ephemeral: Type.Boolean({ description: 'True on a file system that does not survive a restart of the machine.' }),
+      writable: Type.Boolean(),
+      freeBytes: wholeNumber('Free space of the file system.'),
+      warnings: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() })),
+    }),
+    durable: Type.Boolean({ description: 'True where an acknowledged write survives a power cut.' }),
+  }),
+  errors: ['warmingUp', 'unhealthy'],
+})
+
+export const config = operation({
+  ...onLoop,
+  name: 'config',
+  description: 'What this server is and how it is configured',
+  permission: 'read',
+  http: [{ method: 'GET', path: '/v1/config' }],
+  output: shape('Configuration without secrets.', {
+    version: Type.String({ examples: ['2.9.17'] }),
+    databasePath: Type.String(),
+    mode: Type.String({ examples: ['wr'] }),
+    protocols: Type.Unsafe<Readonly<Record<string, { enabled: boolean; addr: string }>>>({
+      type: 'object',
+      additionalProperties: { type: 'object', properties: { enabled: { type: 'boolean' }, addr: { type: 'string' } } },
+      examples: [{ http: { enabled: true, addr: ':11023' } }],
+    }),
+    authEnabled: Type.Boolean(),
+    metricsEnabled: Type.Boolean(),
+    vectorConfig: Type.Object({
+      enabled: Type.Boolean(),
+      provider: Type.String(),
+      model: Type.String(),
+      dimensions: Type.Integer(),
+      apiUrl: Type.String(),
+    }),
+    chunkConfig: Type.Object({ enabled: Type.Boolean(), chunkSize: Type.Integer() }),
+    automationsEnabled: Type.Boolean(),
+    automationLogsEnabled: Type.Boolean(),
+    searchStatsEnabled: Type.Boolean(),
+    graphql_enabled: Type.Boolean(),
+    panelMode: Type.String(),
+    replicationRole: Type.String(),
+    exposed: Type.Boolean({ description: 'True where access control is off and the server listens beyond the machine.' }),
+    warnings: Type.Array(Type.String(), { description: 'What the start complained about.' }),
+  }),
+})
+
+export const systemInfo = operation({
+  ...onLoop,
+  name: 'systemInfo',
+  description: 'The machine and the process',
+  permission: 'admin',
+  http: [{ method: 'GET', path: '/v1/system/info' }],
+  output: shape('Machine and process.', {
+    hostname: Type.String(),
+    os: Type.String({ examples: ['linux'] }),
+    arch: Type.String({ examples: ['amd64'] }),
+    numCPU: Type.Integer(),
+    goVersion: Type.String({ description: 'The runtime: the name is the contract’s, the value names Node.', examples: ['node v20.20.0'] }),
+    version: Type.String({ examples: ['2.9.17'] }),
+    uptimeSeconds: wholeNumber('Since the process started.'),
+    memoryTotal: wholeNumber('Bytes of the machine.'),
+    memoryUsed: wholeNumber('Resident bytes of the process.'),
+    memorySystem: wholeNumber('Bytes in use on the machine.'),
+    memoryHeap: wholeNumber('Bytes of the front end’s heap in use.'),
+    numGoroutines: Type.Integer({ description: 'Threads of the process: the name is the contract’s.' }),
+    cpuUsagePercent: Type.Number({ description: 'Of one core, since the last question or the start.' }),
+    network: Type.Array(Type.Object({ name: Type.String(), addresses: Type.Array(Type.String()), flags: Type.Array(Type.String()) })),
+  }),
+})
+
+const named = Type.Array(Type.Object({ name: Type.String(), description: Type.String() }))
+
+export const endpoints = operation({
+  ...onLoop,
+  name: 'endpoints',
+  description: 'Every operation on every surface',
+  permission: 'read',
+  http: [{ method: 'GET', path: '/v1/endpoints' }],
+  output: shape('Operations by surface.', {
+    http: Type.Array(
+      Type.Object({
+        method: Type.String({ examples: ['POST'] }),
+        path: Type.String({ examples: ['/v1/add'] }),
+        description: Type.String(),
+        requiresAuth: Type.Boolean(),
+      }),
+    ),
+    grpc: named,
+    mcp: named,
+  }),
+})
+
+export const openapi = operation({
+  ...onLoop,
+  name: 'openapi',
+  description: 'This interface as an OpenAPI 3.1 document',
+  permission: 'public',
+  http: [{ method: 'GET', path: '/openapi.json' }],
+  output: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
+})
+
+export const docs = operation({
+  ...onLoop,
+  name: 'docs',
+  description: 'This interface as a page to read',
+  permission: 'public',
+  http: [{ method: 'GET', path: '/docs' }],
+  output: Type.String({ description: 'HTML.' }),
+  contentType: 'text/html; charset=utf-8',
+})
+
+export const metrics = operation({
+  ...onLoop,
+  name: 'metrics',
+  description: 'Metrics in the Prometheus text format. 404 with SVC_METRICS=false.',
+  permission: 'public',
+  cost: 'point',
+  http: [{ method: 'GET', path: '/metrics' }],
+  output: Type.String({ description: 'Prometheus text format, version 0.0.4.' }),
+  contentType: 'text/plain; version=0.0.4; charset=utf-8',
+  errors: ['notFound'],
+})
+
+export const stats = operation({
+  ...onLoop,
+  name: 'stats',
+  description: 'Counts and sizes of the database and its collections',
+  permission: 'admin',
+  cost: 'point',
+  deadlineMs: DEADLINE_SEARCH_MS,
+  http: [{ method: 'GET', path: '/v1/stats' }],
+  output: shape('Counts and sizes.', {
+    databasePath: Type.String(),
+    databaseSize: wholeNumber('Bytes of the database file.'),
+    mode: Type.String({ examples: ['wr'] }),
+    collections: Type.Array(
+      Type.Object({
+        name: Type.String(),
+        documentCount: Type.Integer(),
+        revisionCount: Type.Integer(),
+        metaIndexCount: Type.Integer({ description: 'Triples of document, metadata key and value.' }),
+        checksum: Type.String({ description: 'As /v1/checksum.' }),
+        type: Type.String({ examples: ['default'] }),
+        description: Type.String(),
+        icon: Type.String(),
+        color: Type.String(),
+      }),
+      { description: 'Ordered by name.' },
+    ),
+    totalDocuments: Type.Integer(),
+    totalRevisions: Type.Integer(),
+    totalMetaIndices: Type.Integer(),
+    uptime: Type.String({ examples: ['2h15m30s'] }),
+    indexQueue: Type.Object({
+      processed: Type.Integer(),
+      failed: Type.Integer(),
+      fallbacks: Type.Integer(),
+      queueLen: Type.Integer(),
+    }),
+  }),
+})
+
+export const healthOperations = [health, stats, metrics, systemInfo, config, endpoints, openapi, docs] as const

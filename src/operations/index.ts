@@ -1,0 +1,42 @@
+/**
+ * The table of operations: every row of every domain, checked once at load. Routes, validation, OpenAPI, `/v1/endpoints`, metric labels and permissions are derived from it.
+ * Pure data; loaded by every thread, loads no engine.
+ */
+import { collectionOperations } from './collections.js'
+import { documentOperations } from './documents.js'
+import { fulltextOperations } from './fulltext.js'
+import { healthOperations } from './health.js'
+import type { Operation } from './operation.js'
+import { revisionOperations } from './revisions.js'
+
+/** In the order of the reference page. */
+export const operations: readonly Operation[] = checked([
+  ...documentOperations,
+  ...revisionOperations,
+  ...collectionOperations,
+  ...fulltextOperations,
+  ...healthOperations,
+])
+
+export const operationByName: ReadonlyMap<string, Operation> = new Map(operations.map((row) => [row.name, row]))
+
+/** @throws Error for a table that contradicts itself: a mistake of ours, found by the first test that loads it. */
+export function checked(rows: readonly Operation[]): readonly Operation[] {
+  const names = new Set<string>()
+  const routes = new Set<string>()
+  for (const row of rows) {
+    if (names.has(row.name)) throw new Error(`two operations are named ${row.name}`)
+    names.add(row.name)
+    if (row.http.length === 0) throw new Error(`operation ${row.name} has no route`)
+    for (const { method, path } of row.http) {
+      const route = `${method} ${path}`
+      if (routes.has(route)) throw new Error(`two operations answer ${route}`)
+      routes.add(route)
+    }
+    if (row.cost === 'loop' && row.effect !== 'system') throw new Error(`operation ${row.name} runs on the loop, where no store is`)
+    if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy')
+      throw new Error(`operation ${row.name} writes on a read lane`)
+    if (row.effect === 'write' && row.audit === null) throw new Error(`operation ${row.name} writes without a name in the audit log`)
+  }
+  return rows
+}

@@ -1,0 +1,54 @@
+/** Rows of the revisions of a document. Pure data; rules in src/domain. */
+import { Type } from 'typebox'
+import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { Document, identity, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
+
+const common = { collection: { field: 'collection' }, group: 'Revisions', errors: ['notFound'] } as const
+
+export const revisions = operation({
+  ...common,
+  name: 'revisions',
+  description: 'All kept versions of a document, newest first',
+  effect: 'read',
+  permission: 'read',
+  cost: 'point',
+  http: [{ method: 'POST', path: '/v1/revisions' }],
+  input: Type.Object({ ...identity }),
+  output: shape('The versions.', {
+    collection: Type.String(),
+    key: Type.String(),
+    lang: Type.String(),
+    revisions: Type.Array(
+      Type.Object({
+        timestamp: unixSeconds('When this version was written; what a restore takes.'),
+        revision: Type.Integer({ description: 'Number of the version, which tells those of one second apart.' }),
+        updatedAt: unixSeconds('Of the document in this version.'),
+        contentMd: Type.String(),
+        meta: metaMap,
+      }),
+    ),
+    total: Type.Integer(),
+  }),
+  deadlineMs: DEADLINE_POINT_MS,
+  audit: null,
+})
+
+export const restoreRevision = operation({
+  ...common,
+  name: 'restoreRevision',
+  description: 'Writes an earlier version again, as a new one',
+  effect: 'write',
+  permission: 'write',
+  cost: 'write',
+  http: [{ method: 'POST', path: '/v1/revisions/restore' }],
+  input: Type.Object({
+    ...identity,
+    timestamp: unixSeconds('Of the version wanted; of several in that second the newest.'),
+    revision: optional(wholeNumber('Number of the version, where several share the second.')),
+  }),
+  output: Document,
+  deadlineMs: DEADLINE_WRITE_MS,
+  audit: 'write./v1/revisions/restore',
+})
+
+export const revisionOperations = [revisions, restoreRevision] as const

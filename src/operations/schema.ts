@@ -1,0 +1,85 @@
+/**
+ * Pieces that the rows' schemas are made of. Conventions of the whole table: unknown fields are ignored, null counts as absent, a required text is not empty.
+ * Pure data; loaded by every thread.
+ */
+import { Type } from 'typebox'
+import type { Static, TObject, TOptional, TSchema, TUnsafe } from 'typebox'
+import type { Operation } from './operation.js'
+
+/** Keeps the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
+export function operation<Input extends TSchema, Output extends TSchema>(row: Operation<Input, Output>): Operation<Input, Output> {
+  return row
+}
+
+/** A field that may be absent or null, which mean the same. */
+export function optional<Schema extends TSchema>(schema: Schema): TOptional<TUnsafe<Static<Schema> | null>> {
+  return Type.Optional(Type.Unsafe<Static<Schema> | null>(admitNull(schema)))
+}
+
+/** `type` becomes a list where the schema has one, so that error paths and documents stay flat; else a union is the only way. */
+function admitNull(schema: TSchema): TSchema {
+  const { type, ...rest } = schema as { readonly type?: unknown }
+  return typeof type === 'string' ? { ...rest, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] }
+}
+
+/** A required text that is not empty. */
+export function text(description: string, example: string): ReturnType<typeof Type.String> {
+  return Type.String({ minLength: 1, description, examples: [example] })
+}
+
+/** A text of which these values are known. Others pass the schema, because the contract fixes the operation's own answer to them. */
+export function word(values: readonly string[], description: string, fallback?: string): TUnsafe<string> {
+  const standard = fallback === undefined ? {} : { default: fallback }
+  return Type.Unsafe<string>({ type: 'string', anyOf: [{ enum: [...values] }, {}], description, ...standard })
+}
+
+/** A map with any keys. Keys may hold any character, which a pattern over `.` would miss. */
+export function mapOf<Schema extends TSchema>(
+  values: Schema,
+  options: Record<string, unknown>,
+): TUnsafe<Readonly<Record<string, Static<Schema>>>> {
+  return Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({ type: 'object', additionalProperties: values, ...options })
+}
+
+export function wholeNumber(description: string, options: Record<string, unknown> = {}): ReturnType<typeof Type.Integer> {
+  return Type.Integer({ minimum: 0, description, ...options })
+}
+
+/** An object of an answer; all fields required unless optional. */
+export function shape<Properties extends Record<string, TSchema>>(description: string, properties: Properties): TObject<Properties> {
+  return Type.Object(properties, { description })
+}
+
+export const collection = text('Name of the collection. Created by the first write.', 'blog')
+export const key = text('Key of the document, at most 1 024 bytes. Compared without regard to case.', 'hello-world')
+export const lang = text('Language code such as `en` or `en_GB`. Its spelling is kept.', 'en')
+export const metaMap = mapOf(Type.Array(Type.String()), {
+  description: 'Metadata: each key holds a list of texts.',
+  examples: [{ category: ['tutorial'], tags: ['markdown', 'search'] }],
+})
+export const filterMeta = mapOf(Type.Array(Type.String()), {
+  description: 'Metadata that documents must have: all keys, of each key any of the values.',
+  examples: [{ category: ['tutorial', 'guide'] }],
+})
+export const ttl = wholeNumber('Seconds until the document expires. 0: never.', { examples: [3600] })
+export const limit = wholeNumber('Most results wanted. Above 10 000 counts as 10 000.', { default: 50 })
+export const offset = wholeNumber('Results to skip.', { default: 0 })
+export const unixSeconds = (description: string): ReturnType<typeof Type.Integer> =>
+  Type.Integer({ description: `${description} Unix seconds.`, examples: [1735689600] })
+
+/** Collection, key and language: what identifies a document. */
+export const identity = { collection, key, lang } as const
+
+export const Document = Type.Object(
+  {
+    id: Type.String({ description: 'Lower-cased collection, key and language, joined by `|`.', examples: ['blog|hello-world|en'] }),
+    key: Type.String({ examples: ['hello-world'] }),
+    lang: Type.String({ examples: ['en'] }),
+    meta: metaMap,
+    contentMd: Type.String({ description: 'The markdown text.', examples: ['# Hello\n\nA first document.'] }),
+    addedAt: unixSeconds('First write.'),
+    updatedAt: unixSeconds('Last write.'),
+    expiresAt: Type.Optional(unixSeconds('Present when a TTL is set.')),
+  },
+  { title: 'Document' },
+)
