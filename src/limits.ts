@@ -202,3 +202,26 @@ export const SWEEP_DOCUMENTS_MAX = 256
 export const SWEEP_INTERVAL_MS = 1000
 /** Documents read and analysed in one slice of an index rebuild: about 5 ms of text. */
 export const REBUILD_PAGE_DOCUMENTS = 64
+
+// ---- Command line ---------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one add-batch body that `mds import` sends; a larger document goes alone. A quarter of the body bound, and 500 documents of 5 KB are 2.5 MB. */
+export const IMPORT_BATCH_BYTES_MAX = 8 * MIB
+/** Documents in one add-batch body of `mds import`, when not told otherwise. */
+export const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
+/** Requests of one import in flight. Above this the server only queues: it commits on one lane. */
+export const IMPORT_CONCURRENCY_MAX = 16
+/** Bytes of one NDJSON line: what fits in a request body with its frame. */
+export const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
+/** Bytes of one YAML frontmatter block. The largest seen in real trees are under 20 KB. */
+export const FRONTMATTER_BYTES_MAX = 256 * KIB
+/** Nesting of frontmatter: each level becomes a part of a metadata key, and keys end at META_KEY_BYTES_MAX. */
+export const FRONTMATTER_DEPTH_MAX = 32
+/** Sends of one batch before an import gives up: waits of 0.25 s, doubled up to 8 s, add up to about 40 s, longer than a restart. */
+export const IMPORT_ATTEMPTS_MAX = 10
+/** Longest wait before a request is sent again, whatever `Retry-After` says. */
+export const IMPORT_RETRY_WAIT_MS_MAX = 8_000
+/** Longer than any deadline of the server, so that its answer comes first. */
+export const CLIENT_REQUEST_MS_MAX = DEADLINE_HEAVY_MS + 10_000
+/** Problems that an import remembers for its closing list; the counters stay exact. */
+export const IMPORT_PROBLEMS_KEPT_MAX = 200

@@ -15,7 +15,7 @@ export function paddedTextBytes(text: string): number {
 
 /** Writes `u32 length` at `lengthAt` and the UTF-8 text at `textAt`. Relies on a zero-filled buffer for the padding. Returns the offset behind the padding. */
 export function writeText(buffer: Buffer, lengthAt: number, textAt: number, text: string): number {
-  const bytes = buffer.utf8Write(text, textAt)
+  const bytes = buffer.write(text, textAt)
   buffer.writeUInt32LE(bytes, lengthAt)
   return textAt + padded4(bytes)
 }

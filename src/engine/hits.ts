@@ -36,7 +36,12 @@ export function decodeHits(record: Uint8Array): Hits {
 function decodeHit(bytes: Buffer, at: number, maskWords: number): Hit {
   const score = bytes.readDoubleLE(at + 8)
   if (!Number.isFinite(score)) throw new Error(`hits record: score ${score} of docid ${bytes.readUInt32LE(at)}`)
-  return { docid: bytes.readUInt32LE(at), score, lsn: bytes.readBigUInt64LE(at + 16), matched: decodeMask(bytes, at + HIT_HEADER_BYTES, maskWords) }
+  return {
+    docid: bytes.readUInt32LE(at),
+    score,
+    lsn: bytes.readBigUInt64LE(at + 16),
+    matched: decodeMask(bytes, at + HIT_HEADER_BYTES, maskWords),
+  }
 }
 
 function decodeMask(bytes: Buffer, at: number, maskWords: number): number[] {

@@ -32,7 +32,7 @@ export interface UpsertOptions {
   readonly replaceEqual?: boolean
 }
 
-/** An upsert whose docid, LSN and times are zero until `stampUpsert`. The caller owns the bytes; they hold copies. */
+/** An upsert whose docid, LSN and times are zero until `stampUpsert`. The caller owns the bytes and their whole ArrayBuffer; they hold copies. */
 export function encodeUpsert(document: IndexDocument, options?: UpsertOptions): Uint8Array {
   const size = upsertBytes(document)
   // Zero-filled, so that paddings and the fields left for the stamp need no writes of their own.
@@ -61,6 +61,7 @@ export function encodeUpsert(document: IndexDocument, options?: UpsertOptions): 
 export function stampUpsert(op: Uint8Array, stamp: IndexStamp): void {
   const bytes = viewOf(op)
   assert(bytes.length >= UPSERT_HEADER_BYTES && bytes[AT_KIND] === KIND_UPSERT, 'stampUpsert: not an upsert')
+  bytes.writeUInt32LE(stamp.collection, AT_COLLECTION)
   bytes.writeUInt32LE(stamp.collection, AT_COLLECTION)
   bytes.writeUInt32LE(stamp.docid, AT_DOCID)
   bytes.writeBigUInt64LE(stamp.lsn, AT_LSN)

@@ -21,7 +21,16 @@ interface Addon {
   readonly lockFile: (path: string) => void
 }
 
-const ADDON_FUNCTIONS: readonly (keyof Addon)[] = ['publish', 'search', 'metaKeys', 'beginRebuild', 'endRebuild', 'forceMerge', 'stats', 'lockFile']
+const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
+  'publish',
+  'search',
+  'metaKeys',
+  'beginRebuild',
+  'endRebuild',
+  'forceMerge',
+  'stats',
+  'lockFile',
+]
 
 /** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
 export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {

@@ -1,0 +1,92 @@
+/**
+ * Puts the answer of a full-text search together as bytes: documents are copied from the store's JSON, never parsed. One writer per request. Shape: service-1, full-text search, and http.md section 2.
+ */
+import type { Hit } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
+import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { ByteWriter } from '../../store/byte_writer.js'
+import type { Head } from '../../store/head.js'
+import type { View } from '../../store/view.js'
+import type { QueryPlan } from './query_plan.js'
+import type { FulltextRequest } from './request.js'
+
+export interface SearchFacts {
+  /** Live documents of the collection in the index. */
+  readonly documents: number
+  /** All documents that match, as far as counted. */
+  readonly matches: number
+  readonly durationMs: number
+}
+
+const OPENING = '{"results":['
+
+export class AnswerWriter {
+  readonly #request: FulltextRequest
+  readonly #query: QueryPlan
+  /** JSON text of each term that may be shown as matched. */
+  readonly #shown: readonly (string | undefined)[]
+  readonly #out = new ByteWriter()
+  #count = 0
+
+  constructor(request: FulltextRequest, query: QueryPlan) {
+    this.#request = request
+    this.#query = query
+    this.#shown = query.terms.map(([term], index) => (query.wanted[index] === true ? JSON.stringify(term) : undefined))
+    this.#out.ascii(OPENING)
+  }
+
+  /** Results written so far. */
+  get count(): number {
+    return this.#count
+  }
+
+  /** Forgets the results written so far. */
+  restart(): void {
+    this.#out.take()
+    this.#out.ascii(OPENING)
+    this.#count = 0
+  }
+
+  /** Throws a 400 when the answer grows over its bound. */
+  result(view: View, head: Head, hit: Hit): void {
+    this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
+    view.writeDocument(head, this.#out, true)
+    this.#out.utf8(`,"score":${hit.score},"matchedTerms":[${this.#matchedTerms(hit)}]}`)
+    this.#count++
+    if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
+  }
+
+  /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
+  finish(facts: SearchFacts): Uint8Array {
+    const { scoring, query, language, stem, count } = this.#request
+    const tail = {
+      total: this.#count,
+      ...(count ? { totalMatches: facts.matches } : {}),
+      algorithm: scoring.algorithm,
+      mode: query.mode,
+      lang: language,
+      stemmingActive: stem,
+      // No collection can have synonyms yet.
+      synonymsActive: false,
+      fuzzy: 0,
+      ...(scoring.algorithm === 'bm25f' ? { fieldWeights: Object.fromEntries(scoring.fields) } : {}),
+      searchStats: {
+        durationMs: Math.round(facts.durationMs * 1000) / 1000,
+        queryTerms: this.#query.terms.length,
+        indexSize: facts.documents,
+        totalTokens: this.#query.tokens,
+      },
+    }
+    this.#out.utf8(`],${JSON.stringify(tail).slice(1)}`)
+    return this.#out.take()
+  }
+
+  #matchedTerms(hit: Hit): string {
+    const terms: string[] = []
+    for (const index of hit.matched) {
+      const term = this.#shown[index]
+      if (term !== undefined) terms.push(term)
+    }
+    return terms.join(',')
+  }
+}

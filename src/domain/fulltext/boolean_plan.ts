@@ -1,0 +1,77 @@
+/**
+ * Lowers the syntax tree of a boolean query to the engine's nodes. There is no match-all: a negation subtracts from what stands beside it in a conjunction, and matches nothing
+ * where there is nothing to subtract from. Negations are carried upwards until they meet such a conjunction, so that `b AND (NOT a)` subtracts and `NOT NOT a` is `a`.
+ * A clause of which only stop words remain vanishes. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ */
+import type { PlanNode } from '../../engine/types.js'
+import type { SyntaxNode } from './boolean_parser.js'
+import { type LeafTable, nodeOf } from './query_leaves.js'
+
+/** What a subtree comes to: the documents of `node`, or, negated, all but them; undefined when it has vanished. */
+type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined
+
+export function lowerBoolean(tree: SyntaxNode, leaves: LeafTable): PlanNode {
+  const lowered = lower(tree, leaves)
+  return lowered === undefined || lowered.negated ? { kind: 'none' } : lowered.node
+}
+
+function lower(tree: SyntaxNode, leaves: LeafTable): Lowered {
+  switch (tree.kind) {
+    case 'word':
+      return wanted(leaves.word(tree.text))
+    case 'phrase':
+      return wanted(leaves.phrase(tree.text, 'bm25'))
+    case 'not':
+      return negate(lower(tree.child, leaves))
+    case 'and':
+      return conjunction(tree.children.map((child) => lower(child, leaves)))
+    case 'or':
+      return disjunction(tree.children.map((child) => lower(child, leaves)))
+    case 'marked':
+      return lowerMarked(tree, leaves)
+  }
+}
+
+function wanted(node: PlanNode | undefined): Lowered {
+  return node === undefined ? undefined : { negated: false, node }
+}
+
+function negate(lowered: Lowered): Lowered {
+  return lowered === undefined ? undefined : { negated: !lowered.negated, node: lowered.node }
+}
+
+/** a AND NOT b = a minus b; NOT a AND NOT b = NOT (a OR b). */
+function conjunction(parts: readonly Lowered[]): Lowered {
+  const positive = nodesOf(parts, false)
+  const negative = nodesOf(parts, true)
+  if (positive.length === 0) return negative.length === 0 ? undefined : { negated: true, node: nodeOf('or', negative) }
+  const node = nodeOf('and', positive)
+  return wanted(negative.length === 0 ? node : { kind: 'andNot', wanted: node, excluded: nodeOf('or', negative) })
+}
+
+/** NOT a OR NOT b = NOT (a AND b). Beside something wanted a negation has nothing to subtract from: it adds no documents. */
+function disjunction(parts: readonly Lowered[]): Lowered {
+  const positive = nodesOf(parts, false)
+  if (positive.length > 0) return wanted(nodeOf('or', positive))
+  const negative = nodesOf(parts, true)
+  return negative.length === 0 ? undefined : { negated: true, node: nodeOf('and', negative) }
+}
+
+/** Where something is required, the optional clauses stand beside ALL: they match or not, and add their score when they do. */
+function lowerMarked(tree: Extract<SyntaxNode, { kind: 'marked' }>, leaves: LeafTable): Lowered {
+  const required = tree.required.map((child) => lower(child, leaves))
+  const optional = nodesOf(
+    tree.optional.map((child) => lower(child, leaves)),
+    false,
+  )
+  const excluded = tree.excluded.map((child) => negate(lower(child, leaves)))
+  const isRequired = [...required, ...excluded].some((part) => part?.negated === false)
+  const parts = [...required, ...excluded]
+  if (optional.length > 0)
+    parts.push(wanted(isRequired ? { kind: 'or', children: [...optional, { kind: 'all' }] } : nodeOf('or', optional)))
+  return conjunction(parts)
+}
+
+function nodesOf(parts: readonly Lowered[], negated: boolean): PlanNode[] {
+  return parts.flatMap((part) => (part !== undefined && part.negated === negated ? [part.node] : []))
+}

@@ -1,0 +1,64 @@
+/**
+ * From a parsed query to what the engine evaluates: words are analysed, stop words vanish (a phrase keeps the gap), and a tree of terms and phrases remains.
+ * Rules: docs/decisions/0020-fulltext-query-syntax.md. Pure but for the analyzer that it is handed.
+ */
+import { badRequest } from '../../errors.js'
+import type { PlanNode } from '../../engine/types.js'
+import { PLAN_DEPTH_MAX } from '../../limits.js'
+import { lowerBoolean } from './boolean_plan.js'
+import { LeafTable, nodeOf, type Tokenize } from './query_leaves.js'
+import type { ParsedQuery } from './query_mode.js'
+
+export interface QueryPlan {
+  /** Distinct terms in order of first appearance, with how often the query says them where that weighs in. */
+  readonly terms: readonly (readonly [term: string, weight: number])[]
+  readonly root: PlanNode
+  /** Per term: it stands somewhere where the query wants it, so that an answer may show it as matched. */
+  readonly wanted: readonly boolean[]
+  /** Tokens of the query, repetitions included, stop words not. */
+  readonly tokens: number
+}
+
+/** Throws a 400 when the query has more leaves or is deeper than the engine takes. */
+export function planQuery(query: ParsedQuery, tokenize: Tokenize): QueryPlan {
+  const leaves = new LeafTable(tokenize)
+  const root = planRoot(query, leaves)
+  const depth = depthOf(root)
+  if (depth > PLAN_DEPTH_MAX) throw badRequest(`query nested too deeply: ${depth} levels, at most ${PLAN_DEPTH_MAX}`)
+  const wanted = new Array<boolean>(leaves.terms.length).fill(false)
+  markWanted(root, wanted)
+  return { terms: leaves.terms, root, wanted, tokens: leaves.tokens }
+}
+
+function planRoot(query: ParsedQuery, leaves: LeafTable): PlanNode {
+  switch (query.mode) {
+    case 'simple':
+      return nodeOf('or', leaves.words(query.text))
+    case 'phrase':
+      return nodeOf(
+        'and',
+        query.phrases.flatMap((text) => leaves.phrase(text, 'occurrences') ?? []),
+      )
+    case 'boolean':
+      return lowerBoolean(query.tree, leaves)
+  }
+}
+
+function depthOf(node: PlanNode): number {
+  switch (node.kind) {
+    case 'and':
+    case 'or':
+      return 1 + Math.max(...node.children.map(depthOf))
+    case 'andNot':
+      return 1 + Math.max(depthOf(node.wanted), depthOf(node.excluded))
+    default:
+      return 1
+  }
+}
+
+function markWanted(node: PlanNode, wanted: boolean[]): void {
+  if (node.kind === 'term') wanted[node.term] = true
+  else if (node.kind === 'phrase') for (const { term } of node.terms) wanted[term] = true
+  else if (node.kind === 'and' || node.kind === 'or') for (const child of node.children) markWanted(child, wanted)
+  else if (node.kind === 'andNot') markWanted(node.wanted, wanted)
+}

@@ -1,0 +1,57 @@
+/**
+ * How a request wants to be scored: algorithm, constants and fields. The formulas are evaluated by the native engine; constants and default weights are the contract's
+ * (service-1, full-text search).
+ */
+import type { ScoringAlgorithm } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
+import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX } from '../../limits.js'
+
+export interface Scoring {
+  readonly algorithm: ScoringAlgorithm
+  readonly k1: number
+  readonly b: number
+  /** Names as the index has them: `content` or `meta.<key>`. */
+  readonly fields: readonly (readonly [name: string, weight: number])[]
+}
+
+const K1 = 1.2
+const B = 0.75
+const CONTENT_ONLY: Scoring['fields'] = [['content', 1]]
+
+const BM25F_FIELDS: Scoring['fields'] = [
+  ['content', 1],
+  ['meta.title', 3],
+  ['meta.tags', 2],
+  ['meta.category', 2],
+  ['meta.description', 1.5],
+]
+
+/** @param fieldWeights bm25f only; replaces the default weights as a whole */
+export function resolveScoring(algorithm: string | undefined, fieldWeights: Readonly<Record<string, number>> | undefined): Scoring {
+  switch (algorithm) {
+    case undefined:
+    case 'tfidf':
+      return { algorithm: 'tfidf', k1: K1, b: B, fields: CONTENT_ONLY }
+    case 'bm25':
+      return { algorithm, k1: K1, b: B, fields: CONTENT_ONLY }
+    case 'bm25f':
+      return { algorithm, k1: K1, b: B, fields: fieldWeights === undefined ? BM25F_FIELDS : readWeights(fieldWeights) }
+    default:
+      throw badRequest(algorithm === 'pmisparse' ? `algorithm not available yet: ${algorithm}` : `unknown algorithm: ${algorithm}`)
+  }
+}
+
+/** A weight of 0 or less switches its field off. `title` is another spelling of `meta.title`; said both ways, the last one holds. */
+function readWeights(weights: Readonly<Record<string, number>>): [string, number][] {
+  const fields = new Map<string, number>()
+  for (const [name, weight] of Object.entries(weights)) {
+    if (!(weight <= FTS_FIELD_WEIGHT_MAX)) throw badRequest(`invalid fieldWeights: ${name} must be a number up to ${FTS_FIELD_WEIGHT_MAX}`)
+    if (weight > 0) fields.set(fieldName(name), weight)
+  }
+  if (fields.size > FIELD_WEIGHTS_MAX) throw badRequest(`invalid fieldWeights: more than ${FIELD_WEIGHTS_MAX} fields`)
+  return [...fields]
+}
+
+function fieldName(name: string): string {
+  return name === 'content' || name.startsWith('meta.') ? name : `meta.${name}`
+}

@@ -1,0 +1,101 @@
+/**
+ * One full-text search. Two snapshots take part: the engine's is taken first, the store's after it, so that every hit is at least as old as what is read here. A hit whose document
+ * has moved on or is gone since is left out, and where that leaves a gap the search is done again on newer snapshots, a bounded number of times. Read lanes.
+ */
+import { performance } from 'node:perf_hooks'
+import type { Analyzer, Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
+import { serviceError } from '../../errors.js'
+import { FTS_POLL_RESULTS, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS } from '../../limits.js'
+import type { Head } from '../../store/head.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { View } from '../../store/view.js'
+import { AnswerWriter } from './answer.js'
+import { planQuery, type QueryPlan } from './query_plan.js'
+import type { FulltextRequest } from './request.js'
+
+export interface FulltextTools {
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+  readonly analyzer: Analyzer
+}
+
+export interface Stop {
+  shouldStop(): boolean
+  readonly stopWord?: StopWord
+}
+
+/** Returns the answer's JSON. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
+export function searchFulltext(tools: FulltextTools, request: FulltextRequest, stop: Stop): Uint8Array {
+  const startedMs = performance.now()
+  const options = { language: request.language, stem: request.stem, markdown: false }
+  const query = planQuery(request.query, (text) => tools.analyzer.tokenize(text, options))
+  const collection = tools.store.read((view) => view.collection(request.collection))
+  const answer = new AnswerWriter(request, query)
+  if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
+  const found = findResults(tools, planSearch(request, query, collection.id), request.limit, answer, stop)
+  return answer.finish({ ...found, durationMs: performance.now() - startedMs })
+}
+
+function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
+  const { algorithm, k1, b, fields } = request.scoring
+  // Without a field that counts there is nothing to match in.
+  const root: SearchPlan['root'] = fields.length === 0 ? { kind: 'none' } : query.root
+  return {
+    collection,
+    algorithm,
+    k1,
+    b,
+    k: request.limit === 0 ? 0 : request.limit + FTS_SLACK_HITS,
+    skip: 0,
+    sort: 'score',
+    descending: true,
+    exactTotal: request.count,
+    fields: fields.length === 0 ? [['content', 1]] : fields,
+    filters: request.filters,
+    terms: query.terms,
+    root,
+  }
+}
+
+/** Fills the answer. What it returns describes the last snapshot searched. */
+function findResults(
+  tools: FulltextTools,
+  first: SearchPlan,
+  limit: number,
+  answer: AnswerWriter,
+  stop: Stop,
+): { documents: number; matches: number } {
+  let plan = first
+  for (let round = 1; ; round++) {
+    const hits = tools.engine.search(plan, stop.stopWord)
+    if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
+    const dropped = tools.store.read((view) => writeResults(view, plan.collection, hits, limit, answer, stop))
+    const exhausted = hits.hits.length < plan.k
+    const gap = dropped.changed > 0 || (answer.count < limit && !exhausted)
+    if (!gap || round === FTS_SEARCH_ROUNDS_MAX)
+      return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped.changed - dropped.gone) }
+    answer.restart()
+    plan = { ...plan, k: plan.k * 2 }
+  }
+}
+
+interface Dropped {
+  /** Documents that have another state than the one that was found. */
+  changed: number
+  /** Deleted or expired. */
+  gone: number
+}
+
+function writeResults(view: View, collection: number, hits: Hits, limit: number, answer: AnswerWriter, stop: Stop): Dropped {
+  const dropped: Dropped = { changed: 0, gone: 0 }
+  let looked = 0
+  for (const hit of hits.hits) {
+    if (answer.count === limit) break
+    if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
+    const head: Head | undefined = view.head(collection, hit.docid)
+    if (head === undefined) dropped.gone++
+    else if (head.indexedLsn !== hit.lsn) dropped.changed++
+    else answer.result(view, head, hit)
+  }
+  return dropped
+}
