@@ -2,6 +2,7 @@
  * What a lane is given when its thread starts (`workerData`): plain values and shared memory only. The front end makes it, `openLane` reads it.
  */
 import type { Config } from '../config.js'
+import type { LaneContext, WriteLane } from './handler.js'
 
 /** `read`: point, search and preparation of writes. `write`: the one thread that commits. `bulk`: heavy work. */
 export type LaneKind = 'read' | 'write' | 'bulk'
@@ -14,3 +15,15 @@ export interface LaneStart {
   /** One row of counters per thread: src/telemetry/registry.ts. */
   readonly telemetry: SharedArrayBuffer
 }
+
+/** A lane that is open and up to date: what `openLane(start, onFatal)` of context.ts gives to entry.ts. On the write lane it comes once the index holds all of the store. */
+export interface OpenLane {
+  readonly context: LaneContext
+  /** On the write lane only. */
+  readonly writeLane?: WriteLane
+  /** Settles when everything acknowledged is on disk and the stores are closed. */
+  close(): Promise<void>
+}
+
+/** @param onFatal the process must not go on (storage fault): nothing may be acknowledged any more. */
+export type LaneOpener = (start: LaneStart, onFatal: (reason: string) => void) => Promise<OpenLane>

@@ -1,0 +1,320 @@
+/**
+ * Where requests wait and how they reach the lanes. Front-end thread only; every call is synchronous and short.
+ *
+ * A request gets a slot and a place in the queue of its class, or 503 at once. Once a turn of the loop, what queued meanwhile is dealt in batches over the free task places
+ * of the pools (drain batching: one hand-over carries many requests). A frame from a lane ends a request, or carries its prepared command to the write lane. Every ticket
+ * that was accepted is answered exactly once: by its frame, by the deadline sweep, or when its batch is lost; or its client has gone.
+ */
+import assert from 'node:assert/strict'
+import type { Config } from '../config.js'
+import {
+  BATCH_COMMAND_BYTES_MAX,
+  BATCH_COMMANDS_MAX,
+  BATCH_REQUESTS_MAX,
+  BATCH_SEARCHES_MAX,
+  DEADLINE_SWEEP_MS,
+  DIRECT_WRITE_BYTES_MAX,
+  SLOTS_MAX,
+} from '../limits.js'
+import type { Operation } from '../operations/operation.js'
+import type { Telemetry } from '../telemetry/registry.js'
+import type { LaneAnswer } from './answer_codec.js'
+import { refusal } from './answers.js'
+import type { ControlBlock } from './control_block.js'
+import type { LanePool } from './lane_pool.js'
+import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
+import { RequestQueue } from './request_queue.js'
+import { SlotTable } from './slot_table.js'
+import type { AnswerSink, Ticket } from './ticket.js'
+
+/** What a surface asks for. `body` is given away. */
+export interface DispatchRequest {
+  readonly operation: Operation
+  readonly operationIndex: number
+  readonly query: string
+  /** Path parameters: name, value, name, value ... */
+  readonly params: readonly string[]
+  readonly acceptsGzip: boolean
+  readonly acceptedAt: number
+  readonly body: Uint8Array | null
+  readonly sink: AnswerSink
+}
+
+/** The pools; `bulk` is started by its first use. */
+export interface LanePools {
+  readonly read: LanePool
+  readonly write: LanePool
+  bulk(): LanePool
+}
+
+// Which pool's task places a class takes.
+const READ_CLASSES = ['point', 'search', 'prepare'] as const
+
+export class Dispatcher {
+  readonly #slots: SlotTable
+  readonly #queues: Readonly<Record<QueueClass, RequestQueue>>
+  readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0 }
+  readonly #sweep: NodeJS.Timeout
+  #pools: LanePools | undefined
+  #drainScheduled = false
+  #searchTasks = 0
+  #lastBatch = 0
+  #idleWaiters: (() => void)[] = []
+
+  constructor(
+    readonly config: Config,
+    readonly control: ControlBlock,
+    readonly telemetry: Telemetry,
+  ) {
+    this.#slots = new SlotTable(control)
+    this.#queues = {
+      point: new RequestQueue(config.limits.QUEUE_POINT_REQUESTS_MAX),
+      search: new RequestQueue(config.limits.QUEUE_SEARCH_REQUESTS_MAX),
+      prepare: new RequestQueue(config.limits.QUEUE_WRITE_REQUESTS_MAX),
+      heavy: new RequestQueue(config.limits.QUEUE_HEAVY_REQUESTS_MAX),
+      // What is here was accepted by another queue and has a slot: the slots are its bound.
+      commit: new RequestQueue(SLOTS_MAX),
+    }
+    this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
+  }
+
+  /** Requests can be submitted before; they wait. */
+  attach(pools: LanePools): void {
+    this.#pools = pools
+  }
+
+  get slotsUsed(): number {
+    return this.#slots.used
+  }
+
+  /** The ticket, by which the request can be abandoned; null when it was refused, which its sink has been told already. */
+  submit(request: DispatchRequest): Ticket | null {
+    const queue = queueClassOf(request.operation)
+    const ticket: Ticket = {
+      operation: request.operation,
+      operationIndex: request.operationIndex,
+      query: request.query,
+      params: request.params,
+      acceptsGzip: request.acceptsGzip,
+      acceptedAt: request.acceptedAt,
+      deadlineAt: request.acceptedAt + request.operation.deadlineMs,
+      bodyBytes: request.body?.length ?? 0,
+      slot: -1,
+      generation: 0,
+      queue,
+      queuedAt: performance.now(),
+      body: request.body,
+      direct: false,
+      batch: 0,
+      sink: request.sink,
+    }
+    if (this.#queues[queue].isFull || !this.#slots.take(ticket)) {
+      this.telemetry.add('refused_busy', 1)
+      request.sink.answer(refusal('overloaded'))
+      return null
+    }
+    if (queue === 'prepare' && this.#canGoDirect(ticket)) {
+      ticket.queue = 'commit'
+      ticket.direct = true
+    }
+    this.#queues[ticket.queue].push(ticket)
+    this.#scheduleDrain()
+    return ticket
+  }
+
+  /** The client has gone: nobody is answered, and the lane is told to stop. */
+  abandon(ticket: Ticket): void {
+    if (ticket.sink === null) return
+    ticket.sink = null
+    this.telemetry.add('aborted_requests', 1)
+    this.control.setStopped(ticket.slot, true)
+    // Still queued: dropped when it reaches the head of its queue, which the next drain does.
+    if (ticket.batch === 0) this.#scheduleDrain()
+  }
+
+  /** Settles when no request is queued or in a lane. */
+  async idle(): Promise<void> {
+    if (this.#slots.used === 0) return
+    await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
+  }
+
+  stop(): void {
+    clearInterval(this.#sweep)
+  }
+
+  /** Every write that a lane may have committed is answered `outcome unknown`, everything else 500. For the end of a process that must not go on. */
+  failEverything(): void {
+    this.#slots.forEach((ticket) => this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'internal'))
+  }
+
+  onAnswer(answer: LaneAnswer): void {
+    const ticket = this.#slots.find(answer.slot, answer.generation)
+    if (ticket === null) {
+      this.telemetry.add('late_frames', 1)
+      return
+    }
+    ticket.batch = 0
+    if (answer.kind === 'forward') {
+      this.#forward(ticket, answer.body)
+      return
+    }
+    const sink = ticket.sink
+    ticket.sink = null
+    this.#end(ticket)
+    if (sink !== null) sink.answer(answer)
+  }
+
+  /** The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have gone on to another batch are not touched. */
+  #onBatchLost(tickets: readonly Ticket[], batch: number): void {
+    for (const ticket of tickets) {
+      if (ticket.batch !== batch) continue
+      this.#answer(ticket, ticket.queue === 'commit' ? 'outcomeUnknown' : 'internal')
+      this.#end(ticket)
+    }
+  }
+
+  /** A write goes to the write lane unprepared when nothing else is on its way there: one hop less for a lone client, and no loss where there is no crowd. */
+  #canGoDirect(ticket: Ticket): boolean {
+    return (
+      this.#pools?.write.inFlight === 0 &&
+      this.#queues.commit.length === 0 &&
+      this.#queues.prepare.length === 0 &&
+      this.#inFlight.prepare === 0 &&
+      ticket.bodyBytes <= DIRECT_WRITE_BYTES_MAX
+    )
+  }
+
+  #forward(ticket: Ticket, command: Uint8Array): void {
+    if (ticket.sink === null) {
+      // Nothing has been written: a client that has gone needs no commit.
+      this.#end(ticket)
+      return
+    }
+    ticket.queue = 'commit'
+    ticket.body = command
+    ticket.bodyBytes = command.length
+    ticket.queuedAt = performance.now()
+    this.#queues.commit.push(ticket)
+    this.#scheduleDrain()
+  }
+
+  #scheduleDrain(): void {
+    if (this.#drainScheduled) return
+    this.#drainScheduled = true
+    // After the sockets of this turn have been read: what arrived together travels together.
+    setImmediate(() => this.#drain())
+  }
+
+  #drain(): void {
+    this.#drainScheduled = false
+    const pools = this.#pools
+    if (pools === undefined) return
+    this.#drainCommits(pools.write)
+    this.#drainReads(pools.read)
+    while (this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0) this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
+    for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues[queue].length, this.#inFlight[queue])
+    this.telemetry.set('slots_used', this.#slots.used)
+  }
+
+  /** Deals the oldest class first, evenly over the free places; searches leave one place to the others. */
+  #drainReads(pool: LanePool): void {
+    const places = pool.threads * pool.tasksPerThread
+    while (pool.freeTasks > 0) {
+      let oldest: (typeof READ_CLASSES)[number] | undefined
+      let oldestAt = Infinity
+      for (const queue of READ_CLASSES) {
+        if (queue === 'search' && this.#searchTasks >= places - 1) continue
+        const head = this.#head(queue)
+        if (head !== undefined && head.queuedAt < oldestAt) {
+          oldest = queue
+          oldestAt = head.queuedAt
+        }
+      }
+      if (oldest === undefined) return
+      const cap = oldest === 'search' ? BATCH_SEARCHES_MAX : BATCH_REQUESTS_MAX
+      const share = Math.ceil(this.#queues[oldest].length / pool.freeTasks)
+      this.#run(pool, oldest, this.#takeBatch(oldest, Math.min(cap, share)))
+    }
+  }
+
+  #drainCommits(pool: LanePool): void {
+    while (pool.freeTasks > 0 && this.#head('commit') !== undefined) {
+      this.#run(pool, 'commit', this.#takeBatch('commit', BATCH_COMMANDS_MAX))
+    }
+  }
+
+  /** The first request of a queue that somebody still waits for. Abandoned ones before it are dropped. */
+  #head(queue: QueueClass): Ticket | undefined {
+    const items = this.#queues[queue]
+    for (let head = items.peek(); head !== undefined; head = items.peek()) {
+      if (head.sink !== null) return head
+      items.shift()
+      this.#end(head)
+    }
+    return undefined
+  }
+
+  /** At least one, because the queue has a head. */
+  #takeBatch(queue: QueueClass, requestsMax: number): Ticket[] {
+    const batch: Ticket[] = []
+    let bytes = 0
+    for (let head = this.#head(queue); head !== undefined && batch.length < requestsMax; head = this.#head(queue)) {
+      bytes += head.bodyBytes
+      if (batch.length > 0 && queue === 'commit' && bytes > BATCH_COMMAND_BYTES_MAX) break
+      this.#queues[queue].shift()
+      batch.push(head)
+    }
+    return batch
+  }
+
+  #run(pool: LanePool, queue: QueueClass, batch: readonly Ticket[]): void {
+    assert(batch.length > 0, 'a batch carries at least one request')
+    this.#inFlight[queue] += batch.length
+    if (queue === 'search') this.#searchTasks += 1
+    this.telemetry.observeBatch(queue, batch.length)
+    this.#lastBatch += 1
+    const id = this.#lastBatch
+    for (const ticket of batch) ticket.batch = id
+    pool.run(batch, (lost) => {
+      if (lost) this.#onBatchLost(batch, id)
+      this.#inFlight[queue] -= batch.length
+      if (queue === 'search') this.#searchTasks -= 1
+      this.#scheduleDrain()
+    })
+  }
+
+  #sweepDeadlines(): void {
+    const now = performance.now()
+    const searchWaitMax = this.config.searchQueueMsMax
+    this.#slots.forEach((ticket) => {
+      if (ticket.sink === null) return
+      if (now >= ticket.deadlineAt) {
+        this.telemetry.add('late_requests', 1)
+        this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'deadline')
+      } else if (ticket.queue === 'search' && ticket.batch === 0 && now - ticket.queuedAt >= searchWaitMax) {
+        this.telemetry.add('refused_busy', 1)
+        this.#answer(ticket, 'overloaded')
+      }
+    })
+    this.#scheduleDrain()
+  }
+
+  /** Answers from the catalogue and tells the lane to stop. The ticket keeps its slot until its frame comes. */
+  #answer(ticket: Ticket, code: Parameters<typeof refusal>[0]): void {
+    const sink = ticket.sink
+    if (sink === null) return
+    ticket.sink = null
+    this.control.setStopped(ticket.slot, true)
+    sink.answer(refusal(code))
+  }
+
+  #end(ticket: Ticket): void {
+    this.#slots.release(ticket)
+    ticket.batch = 0
+    ticket.body = null
+    if (this.#slots.used > 0) return
+    const waiters = this.#idleWaiters
+    this.#idleWaiters = []
+    for (const resolve of waiters) resolve()
+  }
+}

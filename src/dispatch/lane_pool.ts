@@ -1,0 +1,148 @@
+/**
+ * A fixed set of worker threads of one kind, over Piscina. A batch goes out as one Piscina task; its answers come back over one MessagePort per worker, before the task
+ * settles, and the task's result says no more than "done". Front-end thread only.
+ *
+ * `atomics: 'disabled'`: Piscina's default parks an idle worker in Atomics.wait, in which lmdb-js never resets its read snapshot (docs of the fault: architecture.md,
+ * section 1). The pool neither grows nor shrinks; a worker is never terminated to cancel a request. A worker that dies is replaced by Piscina; its unanswered
+ * requests are the business of the batch's `settled`.
+ */
+import { fileURLToPath } from 'node:url'
+import type { MessagePort } from 'node:worker_threads'
+import { Piscina } from 'piscina'
+import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB } from '../limits.js'
+import type { LaneKind, LaneStart } from '../worker/lane_start.js'
+import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
+import { encodeRequests, transferListOf, type Envelope } from './request_codec.js'
+import type { Ticket } from './ticket.js'
+
+/** The first message of a worker: on its own thread's port, with the port on which everything else comes. */
+export interface LaneHello {
+  readonly hello: true
+  readonly port: MessagePort
+}
+
+/** What a lane says on its port. `failed`: its context could not be opened; it will run nothing. `fatal`: the process must not go on. */
+export type LaneMessage =
+  | { readonly kind: 'ready'; readonly row: number }
+  | { readonly kind: 'answers'; readonly envelope: Envelope }
+  | { readonly kind: 'failed'; readonly reason: string }
+  | { readonly kind: 'fatal'; readonly reason: string }
+
+export interface LaneEvents {
+  onAnswer(answer: LaneAnswer): void
+  onReady(kind: LaneKind): void
+  onFailed(kind: LaneKind, reason: string): void
+  onFatal(kind: LaneKind, reason: string): void
+  onDeath(kind: LaneKind, row: number, reason: string): void
+}
+
+const CLOSE_TASK = 'close'
+const ENTRY = fileURLToPath(new URL('../worker/entry.js', import.meta.url))
+
+export class LanePool {
+  readonly #pool: Piscina<Envelope | typeof CLOSE_TASK, void>
+  readonly #ports = new Set<MessagePort>()
+  readonly #epochOffset = performance.timeOrigin
+  #inFlight = 0
+  #lastError = ''
+  #closing = false
+
+  constructor(
+    readonly start: LaneStart,
+    readonly threads: number,
+    readonly tasksPerThread: number,
+    readonly events: LaneEvents,
+  ) {
+    this.#pool = new Piscina<Envelope | typeof CLOSE_TASK, void>({
+      filename: ENTRY,
+      name: 'runBatch',
+      minThreads: threads,
+      maxThreads: threads,
+      concurrentTasksPerWorker: tasksPerThread,
+      // The dispatcher never hands out more tasks than there are places; a replaced worker may make some wait here.
+      maxQueue: threads * tasksPerThread,
+      atomics: 'disabled',
+      recordTiming: false,
+      workerHistogram: false,
+      resourceLimits: { maxOldGenerationSizeMb: LANE_HEAP_MB_MAX, maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
+      workerData: start,
+    })
+    this.#pool.on('message', (message: LaneHello) => this.#greet(message.port))
+    // A worker that died between two tasks; its death is told by its port.
+    this.#pool.on('error', (error: Error) => {
+      this.#lastError = error.message
+    })
+  }
+
+  get kind(): LaneKind {
+    return this.start.kind
+  }
+
+  /** Task places that are free now. */
+  get freeTasks(): number {
+    return this.threads * this.tasksPerThread - this.#inFlight
+  }
+
+  get inFlight(): number {
+    return this.#inFlight
+  }
+
+  /**
+   * Hands a batch to the least busy worker. The tickets' bodies belong to the lane afterwards.
+   * @param settled the task place is free again; `lost`: the worker died or the task failed, and what has not been answered will not be.
+   */
+  run(tickets: readonly Ticket[], settled: (lost: boolean) => void): void {
+    this.#inFlight += 1
+    const envelope = encodeRequests(tickets, this.#epochOffset)
+    for (const ticket of tickets) ticket.body = null
+    this.#pool.run(envelope, { transferList: transferListOf(envelope) }).then(
+      () => {
+        this.#inFlight -= 1
+        settled(false)
+      },
+      (error: Error) => {
+        this.#lastError = error.message
+        // Answers that the worker sent before it died are delivered first: they are in its port already, and a turn of the loop reads it.
+        setImmediate(() => {
+          this.#inFlight -= 1
+          settled(true)
+        })
+      },
+    )
+  }
+
+  /** Lets every worker finish and close what it holds. The pool takes no batch afterwards. */
+  async close(): Promise<void> {
+    this.#closing = true
+    // One worker a task: each holds its place until all have closed, because a closing worker settles only after its own work.
+    await Promise.all(Array.from({ length: this.threads }, () => this.#pool.run(CLOSE_TASK)))
+    for (const port of this.#ports) port.close()
+    await this.#pool.destroy()
+  }
+
+  #greet(port: MessagePort): void {
+    let row = -1
+    this.#ports.add(port)
+    port.on('message', (message: LaneMessage) => {
+      switch (message.kind) {
+        case 'answers':
+          for (const answer of decodeAnswers(message.envelope)) this.events.onAnswer(answer)
+          break
+        case 'ready':
+          row = message.row
+          this.events.onReady(this.kind)
+          break
+        case 'failed':
+          this.events.onFailed(this.kind, message.reason)
+          break
+        case 'fatal':
+          this.events.onFatal(this.kind, message.reason)
+          break
+      }
+    })
+    port.on('close', () => {
+      this.#ports.delete(port)
+      if (!this.#closing) this.events.onDeath(this.kind, row, this.#lastError)
+    })
+  }
+}

@@ -1,0 +1,62 @@
+/**
+ * Slots for the requests that are queued or in a lane: a bounded table that names each by (slot, generation). A frame whose generation is not the slot's present one is
+ * late and is dropped. Front-end thread only; the stop words behind the slots are shared (control_block.ts).
+ */
+import assert from 'node:assert/strict'
+import { SLOTS_MAX } from '../limits.js'
+import type { ControlBlock } from './control_block.js'
+import type { Ticket } from './ticket.js'
+
+export class SlotTable {
+  readonly #tickets: (Ticket | null)[] = new Array<Ticket | null>(SLOTS_MAX).fill(null)
+  readonly #generations = new Uint32Array(SLOTS_MAX)
+  readonly #free = new Uint32Array(SLOTS_MAX)
+  #freeCount = SLOTS_MAX
+
+  constructor(readonly control: ControlBlock) {
+    // The last one is taken first: low slots stay hot.
+    for (let i = 0; i < SLOTS_MAX; i++) this.#free[i] = SLOTS_MAX - 1 - i
+  }
+
+  get used(): number {
+    return SLOTS_MAX - this.#freeCount
+  }
+
+  /** False when every slot is taken. */
+  take(ticket: Ticket): boolean {
+    if (this.#freeCount === 0) return false
+    this.#freeCount -= 1
+    const slot = this.#free[this.#freeCount]!
+    const generation = (this.#generations[slot]! + 1) >>> 0
+    this.#generations[slot] = generation
+    this.#tickets[slot] = ticket
+    ticket.slot = slot
+    ticket.generation = generation
+    this.control.setStopped(slot, false)
+    return true
+  }
+
+  /** Null when the frame is for a request that has ended. */
+  find(slot: number, generation: number): Ticket | null {
+    const ticket = this.#tickets[slot] ?? null
+    return ticket !== null && ticket.generation === generation ? ticket : null
+  }
+
+  release(ticket: Ticket): void {
+    assert(this.#tickets[ticket.slot] === ticket, 'a slot is released once, by its own ticket')
+    this.#tickets[ticket.slot] = null
+    this.#free[this.#freeCount] = ticket.slot
+    this.#freeCount += 1
+  }
+
+  /** Visits every ticket that has a slot. */
+  forEach(visit: (ticket: Ticket) => void): void {
+    let left = this.used
+    for (let slot = 0; slot < SLOTS_MAX && left > 0; slot++) {
+      const ticket = this.#tickets[slot]
+      if (ticket === null || ticket === undefined) continue
+      left -= 1
+      visit(ticket)
+    }
+  }
+}

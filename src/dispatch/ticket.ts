@@ -1,0 +1,50 @@
+/**
+ * One accepted request on its way through the lanes: from the queue of its class to the frame that ends it. Front-end thread only. A ticket holds its slot until the
+ * lane has sent a frame for it (or the lane is lost), even when the client has long gone: only then may the slot be given away.
+ */
+import type { Operation } from '../operations/operation.js'
+import type { QueueClass } from './queue_class.js'
+
+/** What goes back to the client, whoever made it. */
+export interface OutgoingAnswer {
+  readonly status: number
+  /** Null: JSON. */
+  readonly contentType: string | null
+  /** name, value, name, value ... */
+  readonly headers: readonly string[]
+  /** The body is gzip already. */
+  readonly gzip: boolean
+  /** Valid until `answer` returns, unless the sink copies it. */
+  readonly body: Uint8Array | string
+}
+
+/** Where an answer goes. Called at most once. */
+export interface AnswerSink {
+  answer(answer: OutgoingAnswer): void
+}
+
+export interface Ticket {
+  readonly operation: Operation
+  readonly operationIndex: number
+  readonly query: string
+  readonly params: readonly string[]
+  readonly acceptsGzip: boolean
+  /** Milliseconds, monotonic (`performance.now()` of the front end). */
+  readonly acceptedAt: number
+  readonly deadlineAt: number
+  /** Bytes that count against BODIES_IN_FLIGHT_BYTES_MAX until the ticket ends. */
+  bodyBytes: number
+  slot: number
+  generation: number
+  queue: QueueClass
+  /** When it entered the queue it is in now. */
+  queuedAt: number
+  /** The request body, later the prepared command; null once handed to a lane. */
+  body: Uint8Array | null
+  /** Prepare and commit in one go on the write lane. */
+  direct: boolean
+  /** The batch with which a lane has it, 0 while it is queued. What a lane does with it is known only from a frame. */
+  batch: number
+  /** Null once answered or abandoned. */
+  sink: AnswerSink | null
+}

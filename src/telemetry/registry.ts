@@ -1,0 +1,223 @@
+/**
+ * Counters in shared memory: a table of float64, one row per thread, one column per counter. Each thread adds to its own row with plain writes; a reader sums the column
+ * over all rows. An aligned 64-bit word is never seen half written, so no thread waits for another; a sum may be a few counts behind, which is what a scrape expects.
+ * The columns are fixed at start from the table of operations, so every thread computes the same layout. Rendered by src/telemetry/exposition.ts.
+ */
+import assert from 'node:assert/strict'
+import { THREADS_MAX } from '../limits.js'
+import { QUEUE_CLASSES, type QueueClass } from '../dispatch/queue_class.js'
+
+/** Statuses that have a counter of their own; every other one is counted as `other`. */
+export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503] as const
+/** Upper bounds in seconds (http.md section 8); one more bucket holds the rest. */
+export const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
+/** Upper bounds in seconds of the time from queue to lane. */
+export const WAIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5] as const
+/** Upper bounds in requests per batch. */
+export const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
+
+/** Counters that only grow, summed over threads. */
+export const COUNTERS = [
+  'aborted_requests',
+  'late_requests',
+  'refused_busy',
+  'lane_deaths',
+  'late_frames',
+  'body_bytes_received',
+  'answer_bytes_sent',
+  'lane_internal_errors',
+] as const
+export type CounterName = (typeof COUNTERS)[number]
+
+/** Present values, summed over threads. The memory gauges are each lane's own. */
+export const GAUGES = ['slots_used', 'bodies_in_flight_bytes', 'wasm_memory_bytes', 'heap_bytes', 'external_bytes'] as const
+export type GaugeName = (typeof GAUGES)[number]
+
+export interface Histogram {
+  /** One count per bucket, not cumulative; the last is for values above every bound. */
+  readonly counts: readonly number[]
+  readonly sum: number
+  readonly count: number
+}
+
+export interface TelemetryReading {
+  readonly requests: readonly { readonly operation: string; readonly statuses: readonly (readonly [status: string, count: number])[]; readonly seconds: Histogram }[]
+  readonly queues: readonly {
+    readonly queue: QueueClass
+    readonly depth: number
+    readonly inFlight: number
+    readonly waitSeconds: Histogram
+    readonly batchSize: Histogram
+  }[]
+  readonly counters: Readonly<Record<CounterName, number>>
+  readonly gauges: Readonly<Record<GaugeName, number>>
+}
+
+/** Requests that match no route are counted under this name. */
+export const UNROUTED = '/other'
+
+const STATUS_COLUMNS = COUNTED_STATUSES.length + 1
+const histogramColumns = (bounds: readonly number[]): number => bounds.length + 2
+const OPERATION_COLUMNS = STATUS_COLUMNS + histogramColumns(DURATION_BUCKETS)
+const QUEUE_COLUMNS = 2 + histogramColumns(WAIT_BUCKETS) + histogramColumns(BATCH_BUCKETS)
+// The first words of the table say which rows are taken: one int32 per row.
+const OWNER_BYTES = THREADS_MAX * Float64Array.BYTES_PER_ELEMENT
+
+export class Telemetry {
+  readonly #names: readonly string[]
+  readonly #owners: Int32Array
+  readonly #table: Float64Array
+  readonly #columns: number
+  readonly #queuesAt: number
+  readonly #countersAt: number
+  readonly #gaugesAt: number
+  #row = -1
+
+  /** @param operations names in the order of the table of operations; the same in every thread. */
+  constructor(
+    readonly buffer: SharedArrayBuffer,
+    operations: readonly string[],
+  ) {
+    this.#names = [...operations, UNROUTED]
+    this.#queuesAt = this.#names.length * OPERATION_COLUMNS
+    this.#countersAt = this.#queuesAt + QUEUE_CLASSES.length * QUEUE_COLUMNS
+    this.#gaugesAt = this.#countersAt + COUNTERS.length
+    this.#columns = this.#gaugesAt + GAUGES.length
+    this.#owners = new Int32Array(buffer, 0, THREADS_MAX)
+    this.#table = new Float64Array(buffer, OWNER_BYTES, THREADS_MAX * this.#columns)
+  }
+
+  static create(operations: readonly string[]): Telemetry {
+    const columns = (operations.length + 1) * OPERATION_COLUMNS + QUEUE_CLASSES.length * QUEUE_COLUMNS + COUNTERS.length + GAUGES.length
+    const bytes = OWNER_BYTES + THREADS_MAX * columns * Float64Array.BYTES_PER_ELEMENT
+    return new Telemetry(new SharedArrayBuffer(bytes), operations)
+  }
+
+  /** Takes a free row for this thread. Returns its number, by which the front end frees it after the thread's death. */
+  claimRow(): number {
+    for (let row = 0; row < THREADS_MAX; row++) {
+      if (Atomics.compareExchange(this.#owners, row, 0, 1) === 0) {
+        this.#row = row
+        return row
+      }
+    }
+    throw new Error(`more than ${THREADS_MAX} threads want a row of counters`)
+  }
+
+  /** A dead thread's counts stay (totals never go back); its gauges are cleared. */
+  releaseRow(row: number): void {
+    const gauges = row * this.#columns + this.#gaugesAt
+    this.#table.fill(0, gauges, gauges + GAUGES.length)
+    Atomics.store(this.#owners, row, 0)
+  }
+
+  /** @param operationIndex -1 for a request that matched no route. */
+  countRequest(operationIndex: number, status: number, seconds: number): void {
+    const index = operationIndex < 0 ? this.#names.length - 1 : operationIndex
+    const at = this.#own(index * OPERATION_COLUMNS)
+    const known = (COUNTED_STATUSES as readonly number[]).indexOf(status)
+    this.#add(at + (known < 0 ? COUNTED_STATUSES.length : known), 1)
+    this.#observe(at + STATUS_COLUMNS, DURATION_BUCKETS, seconds)
+  }
+
+  observeWait(queue: QueueClass, seconds: number): void {
+    this.#observe(this.#own(this.#queueColumn(queue) + 2), WAIT_BUCKETS, seconds)
+  }
+
+  observeBatch(queue: QueueClass, requests: number): void {
+    this.#observe(this.#own(this.#queueColumn(queue) + 2 + histogramColumns(WAIT_BUCKETS)), BATCH_BUCKETS, requests)
+  }
+
+  setQueue(queue: QueueClass, depth: number, inFlight: number): void {
+    const at = this.#own(this.#queueColumn(queue))
+    this.#table[at] = depth
+    this.#table[at + 1] = inFlight
+  }
+
+  add(counter: CounterName, amount: number): void {
+    this.#add(this.#own(this.#countersAt + COUNTERS.indexOf(counter)), amount)
+  }
+
+  set(gauge: GaugeName, value: number): void {
+    this.#table[this.#own(this.#gaugesAt + GAUGES.indexOf(gauge))] = value
+  }
+
+  /** Sums over all threads. Operations without a request are left out. */
+  read(): TelemetryReading {
+    const requests = []
+    for (const [index, operation] of this.#names.entries()) {
+      const at = index * OPERATION_COLUMNS
+      const seconds = this.#histogram(at + STATUS_COLUMNS, DURATION_BUCKETS)
+      if (seconds.count === 0) continue
+      const statuses: (readonly [string, number])[] = []
+      for (let s = 0; s < STATUS_COLUMNS; s++) {
+        const count = this.#sum(at + s)
+        if (count > 0) statuses.push([String(COUNTED_STATUSES[s] ?? 'other'), count])
+      }
+      requests.push({ operation, statuses, seconds })
+    }
+    const queues = QUEUE_CLASSES.map((queue) => {
+      const at = this.#queueColumn(queue)
+      return {
+        queue,
+        depth: this.#sum(at),
+        inFlight: this.#sum(at + 1),
+        waitSeconds: this.#histogram(at + 2, WAIT_BUCKETS),
+        batchSize: this.#histogram(at + 2 + histogramColumns(WAIT_BUCKETS), BATCH_BUCKETS),
+      }
+    })
+    const counters = Object.fromEntries(COUNTERS.map((name, i) => [name, this.#sum(this.#countersAt + i)])) as Record<CounterName, number>
+    const gauges = Object.fromEntries(GAUGES.map((name, i) => [name, this.#sum(this.#gaugesAt + i)])) as Record<GaugeName, number>
+    return { requests, queues, counters, gauges }
+  }
+
+  #queueColumn(queue: QueueClass): number {
+    return this.#queuesAt + QUEUE_CLASSES.indexOf(queue) * QUEUE_COLUMNS
+  }
+
+  #own(column: number): number {
+    assert(this.#row >= 0, 'a thread claims its row before it counts')
+    return this.#row * this.#columns + column
+  }
+
+  #add(at: number, amount: number): void {
+    this.#table[at] = this.#table[at]! + amount
+  }
+
+  #observe(at: number, bounds: readonly number[], value: number): void {
+    let bucket = 0
+    while (bucket < bounds.length && value > bounds[bucket]!) bucket += 1
+    this.#add(at + bucket, 1)
+    this.#add(at + bounds.length + 1, value)
+  }
+
+  #sum(column: number): number {
+    let sum = 0
+    for (let row = 0; row < THREADS_MAX; row++) sum += this.#table[row * this.#columns + column]!
+    return sum
+  }
+
+  #histogram(column: number, bounds: readonly number[]): Histogram {
+    const counts: number[] = []
+    let count = 0
+    for (let i = 0; i <= bounds.length; i++) {
+      const bucket = this.#sum(column + i)
+      counts.push(bucket)
+      count += bucket
+    }
+    return { counts, sum: this.#sum(column + bounds.length + 1), count }
+  }
+}
+
+let ofThisThread: Telemetry | undefined
+
+/** Makes `telemetry` what `threadTelemetry()` returns in this thread. Called once, when the thread starts. */
+export function installTelemetry(telemetry: Telemetry): void {
+  ofThisThread = telemetry
+}
+
+/** The counters of the thread that calls. */
+export function threadTelemetry(): Telemetry {
+  assert(ofThisThread !== undefined, 'telemetry is installed when a thread starts')
+  return ofThisThread
+}

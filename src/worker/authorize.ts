@@ -1,0 +1,31 @@
+/**
+ * May this principal run this operation on these collections? Asked for every request, before its handler. While access control is off everybody is the one anonymous
+ * principal, who may do everything; the question stands on the path from the start, so that no operation is ever added beside it.
+ */
+import { serviceError } from '../errors.js'
+import type { Operation } from '../operations/operation.js'
+
+/** Who asks. `anonymous`: access control is off. */
+export type Principal = { readonly kind: 'anonymous' }
+
+export const ANONYMOUS: Principal = { kind: 'anonymous' }
+
+/** Permission is asked on this name where an operation touches no collection in particular. */
+export const ALL_COLLECTIONS = '*'
+
+/** The collections that a validated input names, by the row's extractor. */
+export function collectionsOf(operation: Operation, input: Readonly<Record<string, unknown>>): readonly string[] {
+  if (operation.collection === 'server') return [ALL_COLLECTIONS]
+  const named = input[operation.collection.field]
+  if (typeof named === 'string') return [named]
+  if (Array.isArray(named) && named.length > 0) return named.filter((name) => typeof name === 'string')
+  return [ALL_COLLECTIONS]
+}
+
+/** @throws ServiceError 403 `forbidden` */
+export function authorize(operation: Operation, principal: Principal, collections: readonly string[]): void {
+  if (operation.permission === 'public') return
+  // An operation that asks about nothing is a fault of its row: refuse.
+  if (principal.kind === 'anonymous' && collections.length > 0) return
+  throw serviceError('forbidden')
+}

@@ -1,0 +1,150 @@
+/**
+ * Where a lane's thread begins, and what Piscina calls with each batch. The lane opens its context once (top level, so that no batch can come before), tells the front
+ * end on its own port, and then runs batches: reads one request after the other, synchronously; writes as one group. An error of a request is that request's answer; an
+ * error of the lane ends the server, because a lane that can't be trusted must not acknowledge anything.
+ */
+import assert from 'node:assert/strict'
+import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
+import type { LaneAnswer } from '../dispatch/answer_codec.js'
+import { ControlBlock } from '../dispatch/control_block.js'
+import type { LaneHello } from '../dispatch/lane_pool.js'
+import { queueClassOf } from '../dispatch/queue_class.js'
+import { decodeRequests, type Envelope, type LaneRequest } from '../dispatch/request_codec.js'
+import { operations } from '../operations/index.js'
+import type { Operation } from '../operations/operation.js'
+import { installTelemetry, Telemetry } from '../telemetry/registry.js'
+import { openLane } from './context.js'
+import type { Answer, Handler, LaneContext, WriteLane } from './handler.js'
+import { handlers } from './handlers/index.js'
+import { answerFrame, droppedFrame, errorAnswer, forwardFrame, readInput, requestContext } from './lane_request.js'
+import { LanePort } from './lane_port.js'
+import type { LaneStart, OpenLane } from './lane_start.js'
+
+const start = workerData as LaneStart
+const control = new ControlBlock(start.control)
+const telemetry = new Telemetry(
+  start.telemetry,
+  operations.map((operation) => operation.name),
+)
+const telemetryRow = telemetry.claimRow()
+installTelemetry(telemetry)
+const port = greet()
+const lane = await open()
+
+function greet(): LanePort {
+  const { port1, port2 } = new MessageChannel()
+  // The port must not keep a lane alive whose work is done.
+  port1.unref()
+  const hello: LaneHello = { hello: true, port: port2 }
+  parentPort?.postMessage(hello, [port2])
+  return new LanePort(port1)
+}
+
+async function open(): Promise<OpenLane | undefined> {
+  try {
+    const opened = await openLane(start, (reason) => port.send({ kind: 'fatal', reason }))
+    port.send({ kind: 'ready', row: telemetryRow })
+    return opened
+  } catch (error) {
+    port.send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+    return undefined
+  }
+}
+
+/** The task that Piscina runs: a batch, or the word that the lane is to close. */
+export async function runBatch(task: Envelope | 'close'): Promise<void> {
+  if (lane === undefined) throw new Error('the lane did not open')
+  if (task === 'close') {
+    await lane.close()
+    return
+  }
+  const requests = decodeRequests(task)
+  const takenAt = performance.timeOrigin + performance.now()
+  for (const request of requests) {
+    const queue = start.kind === 'write' ? 'commit' : queueClassOf(operationOf(request))
+    telemetry.observeWait(queue, Math.max(0, takenAt - request.queuedAt) / 1000)
+  }
+  if (lane.writeLane === undefined) runReads(lane.context, requests)
+  else await runWrites(lane.context, lane.writeLane, requests)
+  sampleMemory(lane.context, takenAt)
+}
+
+function runReads(context: LaneContext, requests: readonly LaneRequest[]): void {
+  for (const request of requests) {
+    if (control.isStopped(request.slot)) {
+      port.answer(droppedFrame(request))
+      continue
+    }
+    const { cost } = operationOf(request)
+    if (cost === 'search' || cost === 'heavy') port.flush()
+    else port.flushIfDue()
+    port.answer(runRequest(context, request))
+  }
+  port.flush()
+}
+
+/** Never throws: what goes wrong is the answer. */
+function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
+  const operation = operationOf(request)
+  try {
+    const input = readInput(operation, request)
+    const handler = handlerOf(operation)
+    const about = requestContext(operation, request, control)
+    if (handler.kind === 'prepare') return forwardFrame(request, handler.run(context, input as never, about))
+    return answerFrame(request, handler.run(context, input as never, about))
+  } catch (error) {
+    return answerFrame(request, errorAnswer(error, report))
+  }
+}
+
+/** One group. A direct write is prepared here first; what is refused is answered without holding up the others. */
+async function runWrites(context: LaneContext, writeLane: WriteLane, requests: readonly LaneRequest[]): Promise<void> {
+  const commands: Parameters<WriteLane['commit']>[0][number][] = []
+  for (const request of requests) {
+    if (control.isStopped(request.slot)) {
+      port.answerSoon(droppedFrame(request))
+      continue
+    }
+    const reply = (answer: Answer): void => port.answerSoon(answerFrame(request, answer))
+    const frame = request.isDirect ? runRequest(context, request) : forwardFrame(request, request.body)
+    if (frame.kind === 'forward') commands.push({ bytes: frame.body, reply })
+    else port.answerSoon(frame)
+  }
+  if (commands.length === 0) return
+  try {
+    await writeLane.commit(commands)
+  } catch (error) {
+    // What of the group is on disk is unknown: nobody may be told anything by this process any more.
+    port.send({ kind: 'fatal', reason: `commit failed: ${error instanceof Error ? error.message : String(error)}` })
+    throw error
+  }
+}
+
+function operationOf(request: LaneRequest): Operation {
+  const operation = operations[request.operationIndex]
+  assert(operation !== undefined, `no operation ${request.operationIndex}: both sides load the same table`)
+  return operation
+}
+
+function handlerOf(operation: Operation): Handler {
+  const handler = handlers.get(operation.name)
+  assert(handler !== undefined, `operation ${operation.name} has no handler`)
+  return handler
+}
+
+function report(error: unknown): void {
+  telemetry.add('lane_internal_errors', 1)
+  console.error(`lane ${start.kind}:`, error)
+}
+
+let memorySampledAt = 0
+
+/** At most once a second: asking costs more than a point read. */
+function sampleMemory(context: LaneContext, now: number): void {
+  if (now - memorySampledAt < 1000) return
+  memorySampledAt = now
+  const memory = process.memoryUsage()
+  telemetry.set('heap_bytes', memory.heapUsed)
+  telemetry.set('external_bytes', memory.external)
+  telemetry.set('wasm_memory_bytes', context.analyzer.memoryBytes())
+}

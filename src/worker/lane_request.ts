@@ -1,0 +1,79 @@
+/**
+ * One request in a lane, from bytes to answer: input, validation, authorisation, handler. Everything that goes wrong becomes an answer here; nothing of a request's making
+ * can end its batch. Lane threads only.
+ */
+import { gzipSync } from 'node:zlib'
+import type { LaneAnswer } from '../dispatch/answer_codec.js'
+import type { ControlBlock } from '../dispatch/control_block.js'
+import type { LaneRequest } from '../dispatch/request_codec.js'
+import { CATALOGUE, ServiceError } from '../errors.js'
+import { GZIP_BYTES_MIN } from '../limits.js'
+import type { Operation } from '../operations/operation.js'
+import { ANONYMOUS, authorize, collectionsOf } from './authorize.js'
+import type { Answer, RequestContext } from './handler.js'
+import { addParams, addQuery, parseBody, type Input } from './request_input.js'
+import { fieldsOf, validate } from './validation.js'
+
+/** @throws ServiceError 400 or 403 */
+export function readInput(operation: Operation, request: LaneRequest): Input {
+  const input = parseBody(request.body)
+  addQuery(input, request.query, fieldsOf(operation))
+  addParams(input, request.params)
+  validate(operation, input)
+  authorize(operation, ANONYMOUS, collectionsOf(operation, input))
+  return input
+}
+
+export function requestContext(operation: Operation, request: LaneRequest, control: ControlBlock): RequestContext {
+  return {
+    operation,
+    shouldStop: () => control.isStopped(request.slot),
+    stopWord: { control: control.words, byteOffset: control.stopByteOffset(request.slot) },
+  }
+}
+
+export function answerFrame(request: LaneRequest, answer: Answer): LaneAnswer {
+  const plain = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+  const contentType = answer.contentType ?? null
+  const gzip = request.acceptsGzip && plain.length >= GZIP_BYTES_MIN && isText(contentType)
+  return {
+    slot: request.slot,
+    generation: request.generation,
+    kind: 'answer',
+    status: answer.status,
+    contentType,
+    headers: answer.headers === undefined ? [] : answer.headers.flat(),
+    gzip,
+    // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is scarce.
+    body: gzip ? gzipSync(plain, { level: 1 }) : plain,
+  }
+}
+
+export function forwardFrame(request: LaneRequest, command: Uint8Array): LaneAnswer {
+  return frameOf(request, 'forward', 0, command)
+}
+
+/** For a request that was not run because nobody waits for it any more. */
+export function droppedFrame(request: LaneRequest): LaneAnswer {
+  return frameOf(request, 'dropped', 0, new Uint8Array(0))
+}
+
+/** @param report is told of what is not an operating error: a fault of ours. */
+export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
+  if (error instanceof ServiceError) {
+    const body = JSON.stringify({ error: error.message })
+    if (error.retryAfterSeconds === undefined) return { status: error.http, body }
+    return { status: error.http, body, headers: [['Retry-After', String(error.retryAfterSeconds)]] }
+  }
+  report(error)
+  return { status: CATALOGUE.internal.http, body: JSON.stringify({ error: CATALOGUE.internal.text }) }
+}
+
+function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], status: number, body: Uint8Array): LaneAnswer {
+  return { slot: request.slot, generation: request.generation, kind, status, contentType: null, headers: [], gzip: false, body }
+}
+
+/** Null is JSON. What is packed already (zip, gzip) is not worth a second time. */
+function isText(contentType: string | null): boolean {
+  return contentType === null || contentType.startsWith('text/') || contentType.includes('json') || contentType.includes('javascript')
+}

@@ -1,0 +1,104 @@
+/**
+ * The input of an operation, put together from body, query string and path parameters. Foreign bytes: checked for UTF-8, JSON, depth and `__proto__` here, for shape in
+ * validation.ts. GET input comes from the query string alone, other input from the JSON body and, for what is missing there, the query string. Lane threads only.
+ */
+import { isUtf8 } from 'node:buffer'
+import { badRequest, serviceError } from '../errors.js'
+import { JSON_DEPTH_MAX, QUERY_PARAMETERS_MAX } from '../limits.js'
+
+export type Input = Record<string, unknown>
+
+/** @throws ServiceError 400 */
+export function parseBody(body: Uint8Array): Input {
+  if (body.length === 0) return {}
+  if (!isUtf8(body)) throw serviceError('invalidUtf8')
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+  } catch {
+    throw serviceError('invalidJson')
+  }
+  if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw serviceError('invalidJson')
+  settle(parsed as Input, 1)
+  return parsed as Input
+}
+
+/**
+ * Settles in place what holds for every body: null counts as absent, nesting is bounded, and no key is `__proto__`: JSON.parse makes it an ordinary field, but the first
+ * copy by assignment would turn it into a prototype.
+ */
+function settle(value: Input | unknown[], depth: number): void {
+  if (depth > JSON_DEPTH_MAX) throw badRequest(`JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
+  if (Array.isArray(value)) {
+    for (const item of value) if (typeof item === 'object' && item !== null) settle(item as Input, depth + 1)
+    return
+  }
+  for (const key of Object.keys(value)) {
+    const field = value[key]
+    if (key === '__proto__') throw badRequest('invalid __proto__')
+    if (field === null) delete value[key]
+    else if (typeof field === 'object') settle(field as Input, depth + 1)
+  }
+}
+
+/** What a schema says of one field, as far as a query string needs it. */
+export interface FieldShape {
+  readonly type?: string
+}
+
+/**
+ * Adds to `input` what the query string says and the body did not. Texts become what the field's schema asks for where they can; what can't be converted is left for the
+ * validation to refuse. A repeated parameter is a list.
+ */
+export function addQuery(input: Input, query: string, fields: Readonly<Record<string, FieldShape>>): void {
+  if (query === '') return
+  const parameters = new URLSearchParams(query)
+  if (parameters.size > QUERY_PARAMETERS_MAX) throw badRequest(`more than ${QUERY_PARAMETERS_MAX} query parameters`)
+  const given = new Set(Object.keys(input))
+  for (const name of new Set(parameters.keys())) {
+    if (given.has(name)) continue
+    if (name === '__proto__') throw badRequest('invalid __proto__')
+    const texts = parameters.getAll(name)
+    const type = fields[name]?.type
+    if (type === 'array') input[name] = texts.length === 1 ? splitList(texts[0]!) : texts
+    else if (texts.length === 1 || type !== undefined) input[name] = convert(texts.at(-1)!, type)
+    else input[name] = texts
+  }
+}
+
+/** Path parameters: name, value, name, value ... They win over everything. */
+export function addParams(input: Input, params: readonly string[]): void {
+  for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]
+}
+
+function splitList(text: string): string[] {
+  return text.split(',').filter((item) => item !== '')
+}
+
+function convert(text: string, type: string | undefined): unknown {
+  switch (type) {
+    case 'integer':
+    case 'number':
+      return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text
+    case 'boolean':
+      if (text === 'true' || text === '1') return true
+      if (text === 'false' || text === '0') return false
+      return text
+    case 'object':
+      return parseObject(text)
+    default:
+      return text
+  }
+}
+
+/** A JSON object in a parameter, e.g. `filterMeta={"a":["b"]}`; the text itself when it is none. */
+function parseObject(text: string): unknown {
+  let parsed: unknown
+  try {
+    parsed = JSON.parse(text)
+  } catch {
+    return text
+  }
+  if (typeof parsed === 'object' && parsed !== null) settle(parsed as Input, 1)
+  return parsed
+}
