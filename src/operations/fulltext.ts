@@ -70,13 +70,13 @@ export const fts = operation({
 export interface FtsQueryInput {
   readonly collection: string
   readonly q: string
-  readonly limit?: number | null
-  readonly algorithm?: string | null
-  readonly mode?: string | null
-  readonly lang?: string | null
-  readonly disableStem?: boolean | null
-  readonly disableSynonyms?: boolean | null
-  readonly count?: boolean | null
+  readonly limit?: number
+  readonly algorithm?: string
+  readonly mode?: string
+  readonly lang?: string
+  readonly disableStem?: boolean
+  readonly disableSynonyms?: boolean
+  readonly count?: boolean
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
 

@@ -11,15 +11,9 @@ export function operation<Input extends TSchema, Output extends TSchema>(row: Op
   return row
 }
 
-/** A field that may be absent or null, which mean the same. */
-export function optional<Schema extends TSchema>(schema: Schema): TOptional<TUnsafe<Static<Schema> | null>> {
-  return Type.Optional(Type.Unsafe<Static<Schema> | null>(admitNull(schema)))
-}
-
-/** `type` becomes a list where the schema has one, so that error paths and documents stay flat; else a union is the only way. */
-function admitNull(schema: TSchema): TSchema {
-  const { type, ...rest } = schema as { readonly type?: unknown }
-  return typeof type === 'string' ? { ...rest, type: [type, 'null'] } : { anyOf: [schema, { type: 'null' }] }
+/** A field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request_input.ts), and the OpenAPI document says so. */
+export function optional<Schema extends TSchema>(schema: Schema): TOptional<Schema> {
+  return Type.Optional(schema)
 }
 
 /** A required text that is not empty. */

@@ -1,0 +1,184 @@
+/**
+ * Metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, those of the contract's fact tables (http.md, section 8) unchanged; what describes the
+ * process alone has the customary `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be adding to.
+ * Decision: docs/decisions/0020-one-metric-prefix.md.
+ */
+import type { EngineStats } from '../engine/types.js'
+import { METRIC_COLLECTIONS_MAX } from '../limits.js'
+import type { Operation } from '../operations/operation.js'
+import { BATCH_BUCKETS, DURATION_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
+import type { CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'
+
+export interface CollectionGauges {
+  readonly name: string
+  readonly documents: number
+  readonly revisions: number
+  readonly metaTriples: number
+}
+
+/** Present values that the registry doesn't hold: the handler reads them from store, engine and process. */
+export interface StoreGauges {
+  readonly mode: string
+  readonly uptimeSeconds: number
+  readonly databaseBytes: number
+  readonly databaseFreeBytes: number
+  readonly readers: number
+  /** Transactions committed since the oldest live reader began. */
+  readonly oldestReaderAge: number
+  readonly binlogEntries: number
+  readonly binlogBytes: number
+  readonly lastLsn: bigint
+  readonly collections: readonly CollectionGauges[]
+  readonly engine: EngineStats
+  readonly residentBytes: number
+  readonly cpuSeconds: number
+}
+
+type Labels = readonly (readonly [name: string, value: string])[]
+type Sample = readonly [labels: Labels, value: number | bigint]
+type Kind = 'counter' | 'gauge' | 'histogram'
+
+const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
+  aborted_requests: 'Requests whose client went before the answer.',
+  late_requests: 'Requests whose deadline passed.',
+  refused_busy: 'Requests refused because a queue was full.',
+  lane_deaths: 'Lanes that ended unexpectedly.',
+  late_frames: 'Answers of lanes that came after their request had ended.',
+  body_bytes_received: 'Bytes of request bodies.',
+  answer_bytes_sent: 'Bytes of answers.',
+  lane_internal_errors: 'Requests that failed for a reason of ours.',
+}
+const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
+  slots_used: 'Requests queued or in a lane.',
+  bodies_in_flight_bytes: 'Bytes of request bodies that are held.',
+  wasm_memory_bytes: 'Linear memory of all WASM instances.',
+  heap_bytes: 'V8 heaps of all lanes in use.',
+  external_bytes: 'Memory outside the V8 heaps that lanes hold.',
+}
+
+/** @param operations the table: gives method and path of each counted operation */
+export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, operations: ReadonlyMap<string, Operation>): string {
+  const page = new Page()
+  renderServer(page, gauges)
+  renderRequests(page, reading, operations)
+  renderQueues(page, reading)
+  for (const [name, value] of Object.entries(reading.counters)) {
+    page.family(`${name}_total`, 'counter', COUNTER_HELP[name as CounterName], [[[], value]])
+  }
+  for (const [name, value] of Object.entries(reading.gauges)) page.family(name, 'gauge', GAUGE_HELP[name as GaugeName], [[[], value]])
+  renderCollections(page, gauges.collections)
+  renderEngine(page, gauges.engine)
+  return page.text()
+}
+
+function renderServer(page: Page, gauges: StoreGauges): void {
+  page.family('info', 'gauge', 'Always 1; the labels tell about the server.', [[[['mode', gauges.mode]], 1]])
+  page.single('uptime_seconds', 'Seconds since the start.', gauges.uptimeSeconds)
+  page.single('database_size_bytes', 'Bytes of the database file.', gauges.databaseBytes)
+  page.single('database_free_bytes', 'Bytes of free pages in the database file.', gauges.databaseFreeBytes)
+  page.single('database_readers', 'Open read snapshots.', gauges.readers)
+  page.single('database_oldest_reader_age', 'Transactions since the oldest read snapshot was opened.', gauges.oldestReaderAge)
+  page.single('binlog_entries_total', 'Entries in the binlog.', gauges.binlogEntries)
+  page.single('binlog_size_bytes', 'Bytes of the binlog.', gauges.binlogBytes)
+  page.single('replication_lsn', 'LSN of the last write.', gauges.lastLsn)
+  page.family('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', [[[], gauges.residentBytes]], '')
+  page.family('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [[[], gauges.cpuSeconds]], '')
+}
+
+function renderRequests(page: Page, reading: TelemetryReading, operations: ReadonlyMap<string, Operation>): void {
+  const routeOf = (name: string): Labels => {
+    const route = operations.get(name)?.http[0]
+    return [
+      ['method', route?.method ?? 'other'],
+      ['path', route?.path ?? UNROUTED],
+    ]
+  }
+  const counts = reading.requests.flatMap(({ operation, statuses }) =>
+    statuses.map(([status, count]): Sample => [[...routeOf(operation), ['status', status]], count]),
+  )
+  page.family('http_requests_total', 'counter', 'Requests answered.', counts)
+  const durations = reading.requests.map(({ operation, seconds }) => [routeOf(operation), seconds] as const)
+  page.histograms('http_request_duration_seconds', 'From the last byte of a request to its answer.', DURATION_BUCKETS, durations)
+}
+
+function renderQueues(page: Page, { queues }: TelemetryReading): void {
+  const labels = (queue: string): Labels => [['queue', queue]]
+  page.family('lane_queue_depth', 'gauge', 'Requests waiting for a lane.', queues.map(({ queue, depth }): Sample => [labels(queue), depth])) // prettier-ignore
+  page.family('lane_in_flight', 'gauge', 'Requests in a lane.', queues.map(({ queue, inFlight }): Sample => [labels(queue), inFlight])) // prettier-ignore
+  const waits = queues.map(({ queue, waitSeconds }) => [labels(queue), waitSeconds] as const)
+  page.histograms('lane_wait_seconds', 'From the queue to the lane.', WAIT_BUCKETS, waits)
+  const batches = queues.map(({ queue, batchSize }) => [labels(queue), batchSize] as const)
+  page.histograms('lane_batch_size', 'Requests carried by one task.', BATCH_BUCKETS, batches)
+}
+
+/** The first collections by name have lines of their own; the rest are summed, so that a scrape stays small with 10 000 of them. */
+function renderCollections(page: Page, collections: readonly CollectionGauges[]): void {
+  const shown = collections.slice(0, METRIC_COLLECTIONS_MAX)
+  const rest = collections.slice(METRIC_COLLECTIONS_MAX)
+  const samples = (count: (collection: CollectionGauges) => number): Sample[] => {
+    const lines = shown.map((collection): Sample => [[['collection', collection.name]], count(collection)])
+    if (rest.length > 0) lines.push([[['collection', UNROUTED]], rest.reduce((sum, collection) => sum + count(collection), 0)])
+    return lines
+  }
+  page.family('documents_total', 'gauge', 'Documents.', samples((collection) => collection.documents)) // prettier-ignore
+  page.family('revisions_total', 'gauge', 'Kept revisions.', samples((collection) => collection.revisions)) // prettier-ignore
+  page.family('meta_indices_total', 'gauge', 'Triples of document, metadata key and value.', samples((collection) => collection.metaTriples)) // prettier-ignore
+}
+
+function renderEngine(page: Page, engine: EngineStats): void {
+  page.family('engine_info', 'gauge', 'Always 1; the label names the instruction set of the kernels.', [[[['isa', engine.isa]], 1]])
+  page.single('engine_segments', 'Segments of the published snapshot.', engine.segments)
+  page.single('engine_documents', 'Live documents in the index.', engine.documents)
+  page.single('engine_dead_documents', 'Documents that were replaced or deleted and wait for a merge.', engine.deadDocuments)
+  page.single('engine_terms', 'Terms, summed over segments.', engine.terms)
+  page.single('engine_memory_bytes', 'Native memory of the index.', engine.memoryBytes)
+  page.family('engine_merges_total', 'counter', 'Merges since the start.', [[[], engine.merges]])
+  page.single('engine_lsn', 'LSN of the last write in the index.', engine.lastLsn)
+}
+
+/** The text as it grows, family by family. */
+class Page {
+  readonly #lines: string[] = []
+
+  family(name: string, kind: Kind, help: string, samples: readonly Sample[], prefix = 'mddb_'): void {
+    if (samples.length === 0) return
+    this.#head(prefix + name, kind, help)
+    for (const [labels, value] of samples) this.#lines.push(`${prefix}${name}${formatLabels(labels)} ${value}`)
+  }
+
+  single(name: string, help: string, value: number | bigint): void {
+    this.family(name, 'gauge', help, [[[], value]])
+  }
+
+  histograms(name: string, help: string, bounds: readonly number[], all: readonly (readonly [Labels, Histogram])[]): void {
+    if (all.length === 0) return
+    const full = `mddb_${name}`
+    this.#head(full, 'histogram', help)
+    for (const [labels, { counts, sum, count }] of all) {
+      let below = 0
+      for (const [index, bound] of bounds.entries()) {
+        below += counts[index] ?? 0
+        this.#lines.push(`${full}_bucket${formatLabels([...labels, ['le', String(bound)]])} ${below}`)
+      }
+      this.#lines.push(`${full}_bucket${formatLabels([...labels, ['le', '+Inf']])} ${count}`)
+      this.#lines.push(`${full}_sum${formatLabels(labels)} ${sum}`, `${full}_count${formatLabels(labels)} ${count}`)
+    }
+  }
+
+  text(): string {
+    return `${this.#lines.join('\n')}\n`
+  }
+
+  #head(name: string, kind: Kind, help: string): void {
+    this.#lines.push(`# HELP ${name} ${help}`, `# TYPE ${name} ${kind}`)
+  }
+}
+
+function formatLabels(labels: Labels): string {
+  if (labels.length === 0) return ''
+  return `{${labels.map(([name, value]) => `${name}="${escapeLabel(value)}"`).join(',')}}`
+}
+
+function escapeLabel(value: string): string {
+  return value.replaceAll('\\', '\\\\').replaceAll('"', '\\"').replaceAll('\n', '\\n')
+}
