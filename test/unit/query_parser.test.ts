@@ -1,0 +1,175 @@
+/**
+ * Query languages: which mode a text is read in, what tree a boolean query is, and where a broken one is broken. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { parseBoolean, type SyntaxNode } from '../../src/domain/fulltext/boolean_parser.js'
+import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
+import { ServiceError } from '../../src/errors.js'
+
+/** A tree as one line: words as they are, phrases in quotes, operators in prefix form. */
+function print(node: SyntaxNode): string {
+  switch (node.kind) {
+    case 'word':
+      return node.text
+    case 'phrase':
+      return `"${node.text}"`
+    case 'not':
+      return `not(${print(node.child)})`
+    case 'and':
+    case 'or':
+      return `${node.kind}(${node.children.map(print).join(' ')})`
+    case 'marked': {
+      const parts = [
+        node.required.map((child) => `+${print(child)}`),
+        node.optional.map(print),
+        node.excluded.map((child) => `-${print(child)}`),
+      ]
+      return `[${parts.flat().join(' ')}]`
+    }
+  }
+}
+
+function refusal(run: () => unknown): string {
+  try {
+    run()
+  } catch (error) {
+    assert.ok(error instanceof ServiceError, String(error))
+    assert.equal(error.http, 400)
+    return error.message
+  }
+  return assert.fail('was accepted')
+}
+
+const TREES: readonly (readonly [query: string, tree: string])[] = [
+  ['rust', 'rust'],
+  ['rust AND wal', 'and(rust wal)'],
+  ['rust OR wal', 'or(rust wal)'],
+  ['rust NOT wal', 'and(rust not(wal))'],
+  ['rust AND NOT wal', 'and(rust not(wal))'],
+  ['a b OR c', 'or(and(a b) c)'],
+  ['a AND b OR c AND d', 'or(and(a b) and(c d))'],
+  ['a AND (b OR c)', 'and(a or(b c))'],
+  ['((a))', 'a'],
+  ['NOT NOT a', 'a'],
+  ['NOT -a', '[a]'],
+  ['--a', '[a]'],
+  ['+a -b c', '[+a c -b]'],
+  ['a -b', '[a -b]'],
+  ['a NOT b -c', '[a -b -c]'],
+  ['+a b AND c', 'and([+a b] c)'],
+  ['+(a b) -"c d"', '[+and(a b) -"c d"]'],
+  ['-(a OR b) c', '[c -or(a b)]'],
+  ['NOT +a', '[-a]'],
+  ['"a b" c', 'and("a b" c)'],
+  ['a"b c"d', 'and(a "b c" d)'],
+  [String.raw`"say \"hi\" \\ there" x`, String.raw`and("say "hi" \ there" x)`],
+  [String.raw`"a\b"`, String.raw`"a\b"`],
+  ['and or not', 'and(and or not)'],
+  ['ANDROID ORB NOTE', 'and(ANDROID ORB NOTE)'],
+  ['foo-bar C++ a - b -> c', 'and(foo-bar C++ a - b -> c)'],
+  ['foo(bar)', 'and(foo bar)'],
+  ['a\u3000AND\nb', 'and(a b)'],
+  ['""', '""'],
+]
+
+const REFUSALS: readonly (readonly [query: string, text: string])[] = [
+  ['', 'empty query expression'],
+  ['   ', 'empty query expression'],
+  ['a "b', 'unclosed quote at character 3'],
+  ['😀 "b', 'unclosed quote at character 3'],
+  [String.raw`"a\"`, 'unclosed quote at character 1'],
+  ['(a', `expected ')' at character 3`],
+  ['(a OR (b)', `expected ')' at character 10`],
+  ['a)', `unexpected ')' at character 2`],
+  ['()', `unexpected ')' at character 2`],
+  ['a AND', 'unexpected end of query at character 6'],
+  ['AND a', 'unexpected AND at character 1'],
+  ['a OR OR b', 'unexpected OR at character 6'],
+  ['a AND (NOT )', `unexpected ')' at character 12`],
+  ['NOT', 'unexpected end of query at character 4'],
+  ['"a b"~3', `unexpected '~' at character 6`],
+  ['('.repeat(65) + 'a' + ')'.repeat(65), 'query nested deeper than 64 parentheses at character 65'],
+]
+
+describe('boolean query', () => {
+  for (const [query, tree] of TREES) it(`${JSON.stringify(query)} is ${tree}`, () => assert.equal(print(parseBoolean(query)), tree))
+
+  for (const [query, text] of REFUSALS) {
+    it(`${JSON.stringify(query).slice(0, 40)} is refused: ${text}`, () =>
+      assert.equal(
+        refusal(() => parseBoolean(query)),
+        text,
+      ))
+  }
+
+  it('takes parentheses 64 deep, any number of them side by side', () => {
+    assert.equal(print(parseBoolean('('.repeat(64) + 'a' + ')'.repeat(64))), 'a')
+    assert.equal(print(parseBoolean('(a) '.repeat(1000))).length, 'and()'.length + 1999)
+  })
+
+  it('takes a chain of negations of any length', () => assert.equal(print(parseBoolean('NOT '.repeat(1001) + 'a')), 'not(a)'))
+})
+
+const AUTO_MODES: readonly (readonly [query: string, mode: string])[] = [
+  ['markdown search', 'simple'],
+  ['"markdown search"', 'phrase'],
+  ['  "markdown search" ', 'phrase'],
+  [String.raw`"a \" b"`, 'phrase'],
+  ['rust AND wal', 'boolean'],
+  ['rust OR wal', 'boolean'],
+  ['NOT wal', 'boolean'],
+  ['+rust wal', 'boolean'],
+  ['rust -wal', 'boolean'],
+  ['"markdown search" engine', 'boolean'],
+  ['"a b" "c d"', 'boolean'],
+  ['rust and wal', 'simple'],
+  ['foo-bar', 'simple'],
+  ['C++ a - b', 'simple'],
+  ['main(argc)', 'simple'],
+  ['mark* d?wn', 'simple'],
+  ['what is rust?', 'simple'],
+  ['"markdown search"~3', 'simple'],
+  ['5" disk', 'simple'],
+  ['(rust AND wal', 'simple'],
+  ['rock AND', 'simple'],
+]
+
+describe('query mode', () => {
+  for (const [query, mode] of AUTO_MODES) {
+    it(`auto reads ${JSON.stringify(query)} as ${mode}`, () => {
+      assert.equal(parseQuery(query, 'auto').mode, mode)
+      assert.equal(parseQuery(query, undefined).mode, mode)
+    })
+  }
+
+  it('auto leaves the distance of a proximity query out of its words', () => {
+    assert.deepEqual(parseQuery('"markdown search"~3 x', 'auto'), { mode: 'simple', text: '"markdown search"  x' })
+  })
+
+  it('takes a mode that was asked for at its word', () => {
+    assert.equal(parseQuery('a AND b', 'simple').mode, 'simple')
+    assert.deepEqual(parseQuery('a b', 'phrase'), { mode: 'phrase', phrases: ['a b'] })
+    assert.deepEqual(parseQuery('"a b" c "d e"', 'phrase'), { mode: 'phrase', phrases: ['', 'a b', ' c ', 'd e', ''] })
+    assert.equal(
+      refusal(() => parseQuery('"a b', 'phrase')),
+      'unclosed quote at character 1',
+    )
+    assert.equal(
+      refusal(() => parseQuery('(a', 'boolean')),
+      `expected ')' at character 3`,
+    )
+  })
+
+  it('refuses modes that do not exist, and those that do not exist yet', () => {
+    assert.equal(
+      refusal(() => parseQuery('a', 'fancy')),
+      'unknown mode: fancy',
+    )
+    for (const mode of ['wildcard', 'proximity', 'expression'])
+      assert.equal(
+        refusal(() => parseQuery('a', mode)),
+        `mode not available yet: ${mode}`,
+      )
+  })
+})

@@ -1,0 +1,134 @@
+/**
+ * The bytes of search plans and hits against vectors written by hand from docs/formats/search-plan.md.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { decodeHits } from '../../src/engine/hits.js'
+import { encodePlan, NO_POLL_WORD } from '../../src/engine/search_plan.js'
+import type { PlanNode, SearchPlan } from '../../src/engine/types.js'
+
+function bytes(text: string): Buffer {
+  return Buffer.from(text.replace(/'([^']*)'/g, (_, ascii: string) => Buffer.from(ascii).toString('hex')).replace(/\s+/g, ''), 'hex')
+}
+
+const PLAN: SearchPlan = {
+  collection: 7,
+  algorithm: 'bm25f',
+  k1: 1.5,
+  b: 0.75,
+  k: 10,
+  skip: 2,
+  sort: 'updatedAt',
+  descending: true,
+  exactTotal: true,
+  fields: [
+    ['content', 1],
+    ['meta.title', 3],
+  ],
+  filters: [
+    ['tag', ['a', 'bc']],
+    ['author', []],
+  ],
+  terms: [
+    ['rust', 2],
+    ['wal', 1],
+  ],
+  root: {
+    kind: 'andNot',
+    wanted: {
+      kind: 'and',
+      children: [{ kind: 'or', children: [{ kind: 'term', term: 0 }, { kind: 'all' }] }, { kind: 'none' }],
+    },
+    excluded: {
+      kind: 'phrase',
+      scoring: 'bm25',
+      terms: [
+        { term: 0, offset: 0 },
+        { term: 1, offset: 2 },
+      ],
+    },
+  },
+}
+
+const PLAN_BYTES = `
+  'MSQ1' 07000000 02000000 0000c03f 0000403f 0a000000 02000000 02000000 01000000 01000000 40000000
+  02000000  0000803f 07000000 'content' 00  00004040 0a000000 'meta.title' 0000
+  02000000  03000000 'tag' 00 02000000 01000000 'a' 000000 02000000 'bc' 0000
+            06000000 'author' 0000 00000000
+  02000000  00000040 04000000 'rust'  0000803f 03000000 'wal' 00
+  04000000
+    02000000 02000000  03000000 02000000 01000000 00000000 06000000  07000000
+    05000000 01000000 02000000 00000000 00000000 01000000 02000000`
+
+describe('search plan', () => {
+  it('is encoded as the format says', () => {
+    assert.equal(Buffer.from(encodePlan(PLAN, 64)).toString('hex'), bytes(PLAN_BYTES).toString('hex'))
+  })
+
+  it('tells the engine when there is no stop word', () => {
+    assert.equal(Buffer.from(encodePlan(PLAN, NO_POLL_WORD)).readUInt32LE(40), 0xffffffff)
+  })
+
+  it('distinguishes phrases that count occurrences', () => {
+    const root: PlanNode = { kind: 'phrase', scoring: 'occurrences', terms: [{ term: 1, offset: 0 }] }
+    const encoded = Buffer.from(encodePlan({ ...PLAN, root }, NO_POLL_WORD))
+    assert.equal(encoded.subarray(-20).toString('hex'), bytes('05000000 00000000 01000000 01000000 00000000').toString('hex'))
+  })
+
+  it('never leaves here with a term that is not in its table', () => {
+    assert.throws(() => encodePlan({ ...PLAN, root: { kind: 'term', term: 2 } }, NO_POLL_WORD), /term 2 of 2/)
+  })
+
+  it('never leaves here deeper than the format allows', () => {
+    let root: PlanNode = { kind: 'all' }
+    for (let depth = 0; depth < 64; depth++) root = { kind: 'and', children: [root] }
+    assert.throws(() => encodePlan({ ...PLAN, root }, NO_POLL_WORD), /deeper than 64/)
+  })
+})
+
+const HITS_BYTES = `
+  'MSR1' 05000000 02000000 02000000 0201000000000000 63000000 00000000
+  0a000000 00000000 000000000000f83f 0301000000000000 01000080 02000000
+  0b000000 00000000 000000000000f03f ffffffffffffffff 00000000 00000000`
+
+describe('hits', () => {
+  it('are decoded as the format says', () => {
+    assert.deepEqual(decodeHits(bytes(HITS_BYTES)), {
+      total: 5,
+      hits: [
+        { docid: 10, score: 1.5, lsn: 259n, matched: [0, 31, 33] },
+        { docid: 11, score: 1, lsn: 0xffffffffffffffffn, matched: [] },
+      ],
+      lsn: 258n,
+      docCount: 99,
+      complete: true,
+    })
+  })
+
+  it('are decoded from inside a larger buffer', () => {
+    const larger = Buffer.concat([Buffer.alloc(12, 0xff), bytes(HITS_BYTES)])
+    assert.deepEqual(decodeHits(larger.subarray(12)), decodeHits(bytes(HITS_BYTES)))
+  })
+
+  it('say when the search was stopped', () => {
+    const stopped = bytes(HITS_BYTES)
+    stopped.writeUInt32LE(1, 28)
+    assert.equal(decodeHits(stopped).complete, false)
+  })
+
+  it('are refused when their bytes do not add up', () => {
+    const good = bytes(HITS_BYTES)
+    for (let length = 0; length < good.length; length++) assert.throws(() => decodeHits(good.subarray(0, length)), /hits record/)
+    assert.throws(() => decodeHits(Buffer.concat([good, Buffer.alloc(8)])), /do not hold/)
+    for (const at of [0, 8, 12]) {
+      for (const value of [3, 0x7fffffff, 0xffffffff]) {
+        const bad = Buffer.from(good)
+        bad.writeUInt32LE(value, at)
+        assert.throws(() => decodeHits(bad), /hits record/)
+      }
+    }
+    const nan = Buffer.from(good)
+    nan.writeDoubleLE(Number.NaN, 40)
+    assert.throws(() => decodeHits(nan), /score NaN/)
+  })
+})
