@@ -1,0 +1,84 @@
+/**
+ * A small JSON client for the fault tests. Keeps connections alive; every request ends within `ANSWER_MS_MAX`: with an answer, or with `NoAnswer`, after which the outcome is unknown.
+ */
+import { Agent, request } from 'node:http'
+
+/** The contract of the fault tests: a request is answered, or its connection ended, within 12 s (10 s of the store's own watchdog and room for the process to die). */
+export const ANSWER_MS_MAX = 12_000
+/** No answer here is larger than a page of 50 documents of 10 KB. */
+const ANSWER_BYTES_MAX = 4 << 20
+
+export interface Reply {
+  readonly status: number
+  readonly body: unknown
+}
+
+/** The connection ended without an answer: the server may or may not have done it. */
+export class NoAnswer extends Error {
+  /** True where the server neither answered nor ended the connection in time: a hang. */
+  readonly hung: boolean
+
+  constructor(cause: Error) {
+    super(`no answer: ${cause.message}`, { cause })
+    this.name = 'NoAnswer'
+    this.hung = cause.message === HUNG
+  }
+}
+
+const HUNG = `silence for ${ANSWER_MS_MAX} ms`
+
+export class HttpClient {
+  readonly #port: number
+  readonly #agent = new Agent({ keepAlive: true, maxSockets: 16 })
+
+  constructor(port: number) {
+    this.#port = port
+  }
+
+  post(path: string, body: unknown): Promise<Reply> {
+    return this.send('POST', path, JSON.stringify(body))
+  }
+
+  send(method: string, path: string, body?: string): Promise<Reply> {
+    return new Promise((resolve, reject) => {
+      const outgoing = request(
+        {
+          agent: this.#agent,
+          host: '127.0.0.1',
+          port: this.#port,
+          method,
+          path,
+          headers: body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
+        },
+        (incoming) => {
+          const chunks: Buffer[] = []
+          let bytes = 0
+          incoming.on('data', (chunk: Buffer) => {
+            chunks.push(chunk)
+            bytes += chunk.length
+            if (bytes > ANSWER_BYTES_MAX) outgoing.destroy(new Error(`answer above ${ANSWER_BYTES_MAX} bytes`))
+          })
+          incoming.on('error', (cause) => reject(new NoAnswer(cause)))
+          incoming.on('end', () => {
+            clearTimeout(alarm)
+            try {
+              resolve({ status: incoming.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) })
+            } catch (cause) {
+              reject(new Error(`answer to ${method} ${path} is no JSON`, { cause }))
+            }
+          })
+        },
+      )
+      const alarm = setTimeout(() => outgoing.destroy(new Error(HUNG)), ANSWER_MS_MAX)
+      outgoing.on('error', (cause) => {
+        clearTimeout(alarm)
+        reject(new NoAnswer(cause))
+      })
+      outgoing.end(body)
+    })
+  }
+
+  close(): void {
+    this.#agent.destroy()
+  }
+}

@@ -1,0 +1,79 @@
+/**
+ * Compares a running server with a ledger, over HTTP alone: every document in a state that the ledger permits, every live version found by its own word, no word of a replaced or deleted
+ * version found, and the collection's count equal to what is there.
+ */
+import type { HttpClient } from './http_client.js'
+import { digestOf, type DocumentState, type Ledger } from './ledger.js'
+import { COLLECTION } from './write_load.js'
+
+export interface Findings {
+  /** Each a sentence; empty where everything is as promised. */
+  readonly complaints: readonly string[]
+  readonly found: ReadonlyMap<string, DocumentState>
+}
+
+/** Complaints beyond these say nothing new. */
+const COMPLAINTS_MAX = 20
+
+export async function verifyStore(http: HttpClient, ledger: Ledger): Promise<Findings> {
+  const complaints: string[] = []
+  const found = new Map<string, DocumentState>()
+  for (const key of ledger.keys()) {
+    if (complaints.length >= COMPLAINTS_MAX) break
+    const state = await look(http, ledger, key, complaints)
+    found.set(key, state)
+    await searchFor(http, ledger, key, state, complaints)
+  }
+  const live = [...found.values()].filter((state) => state !== null).length
+  if (complaints.length === 0) await checkCount(http, live, complaints)
+  return { complaints, found }
+}
+
+async function look(http: HttpClient, ledger: Ledger, key: string, complaints: string[]): Promise<DocumentState> {
+  const reply = await http.post('/v1/get', { collection: COLLECTION, key, lang: 'en' })
+  const permitted = ledger.permitted(key)
+  if (reply.status === 404) {
+    if (!permitted.includes(null)) complaints.push(`${key}: acknowledged and gone`)
+    return null
+  }
+  if (reply.status !== 200) {
+    complaints.push(`${key}: get answers ${reply.status} ${JSON.stringify(reply.body)}`)
+    return null
+  }
+  const document = reply.body as { readonly contentMd: string; readonly meta?: Record<string, string[]>; readonly expiresAt?: number }
+  const digest = digestOf(document.contentMd, document.meta ?? {})
+  const state = permitted.find((one) => one !== null && one.digest === digest && one.expires === (document.expiresAt !== undefined))
+  if (state === undefined || state === null) {
+    const deleted = permitted.every((one) => one === null)
+    complaints.push(`${key}: ${deleted ? 'deleted and there again' : 'not as the last acknowledged write left it'}`)
+    return null
+  }
+  return state
+}
+
+async function searchFor(http: HttpClient, ledger: Ledger, key: string, state: DocumentState, complaints: string[]): Promise<void> {
+  if (state !== null) {
+    const hits = await hitsOf(http, state.term)
+    if (hits.length !== 1 || hits[0] !== key) complaints.push(`${key}: its word ${state.term} finds ${JSON.stringify(hits)}`)
+  }
+  for (const term of ledger.retiredTerms(key)) {
+    if (term === state?.term) continue
+    const hits = await hitsOf(http, term)
+    if (hits.length > 0) complaints.push(`${key}: the word ${term} of a version that is gone finds ${JSON.stringify(hits)}`)
+  }
+}
+
+async function hitsOf(http: HttpClient, term: string): Promise<readonly string[]> {
+  const reply = await http.post('/v1/fts', { collection: COLLECTION, query: term, mode: 'simple', limit: 5 })
+  if (reply.status === 404) return []
+  if (reply.status !== 200) throw new Error(`fts answers ${reply.status} ${JSON.stringify(reply.body)}`)
+  const { results } = reply.body as { readonly results: readonly { readonly document: { readonly key: string } }[] }
+  return results.map((result) => result.document.key)
+}
+
+async function checkCount(http: HttpClient, live: number, complaints: string[]): Promise<void> {
+  const reply = await http.send('GET', '/v1/stats')
+  const { collections } = reply.body as { readonly collections: readonly { readonly name: string; readonly documentCount: number }[] }
+  const counted = collections.find((collection) => collection.name === COLLECTION)?.documentCount ?? 0
+  if (counted !== live) complaints.push(`stats count ${counted} documents, there are ${live}`)
+}

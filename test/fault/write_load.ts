@@ -1,0 +1,195 @@
+/**
+ * Mixed writes by several clients at once, each on keys of its own, one request at a time, every step told to a recorder (the ledger, or the ledger and the log of a recorded run).
+ * A request whose outcome is unknown takes its keys out of the load until somebody has looked (`Ledger.observe`). Runs until the server goes away, or until told to stop.
+ */
+import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
+import { digestOf, type DocumentState, type Ledger, type LedgerEvent } from './ledger.js'
+import { Random } from './random.js'
+import { Versions, type Version } from './versions.js'
+
+export const COLLECTION = 'faults'
+const LANG = 'en'
+const CLIENTS = 8
+/** 8 x 24 = 192 documents: small enough to check every one after each restart. */
+const KEYS_PER_CLIENT = 24
+const BATCH_MAX = 12
+/** Far beyond the length of any run: nothing expires while it is being looked at. */
+const TTL_SECONDS = 86_400
+
+export interface LoadOutcome {
+  acknowledged: number
+  /** Requests whose connection ended without an answer. */
+  unanswered: number
+  /** Of those, the ones that neither got an answer nor an end in time. */
+  hung: number
+  /** Answers that promised nothing: 5xx, by status. */
+  readonly refused: Map<number, number>
+}
+
+type Kind = 'add' | 'batch' | 'content' | 'meta' | 'delete' | 'ttl' | 'restore'
+/** Weights by repetition. */
+const KINDS: readonly Kind[] = ['add', 'add', 'add', 'batch', 'batch', 'content', 'content', 'meta', 'delete', 'delete', 'ttl', 'restore']
+
+interface WireDocument {
+  readonly contentMd: string
+  readonly meta?: Readonly<Record<string, readonly string[]>>
+  readonly expiresAt?: number
+}
+
+export class WriteLoad {
+  readonly #ledger: Ledger
+  readonly #record: (event: LedgerEvent) => void
+  readonly #clients: readonly { readonly random: Random; readonly versions: Versions; readonly keys: readonly string[] }[]
+  #stopped = false
+
+  /** @param record is told of every event after the ledger has taken it in */
+  constructor(seed: number, ledger: Ledger, record: (event: LedgerEvent) => void = () => undefined) {
+    this.#ledger = ledger
+    this.#record = record
+    this.#clients = Array.from({ length: CLIENTS }, (_, client) => {
+      const random = new Random(seed + client * 7919)
+      const keys = Array.from({ length: KEYS_PER_CLIENT }, (_, i) => `client-${client}/doc-${i}`)
+      return { random, versions: new Versions(random, String.fromCharCode(97 + client)), keys }
+    })
+  }
+
+  /** Each client works until the server stops answering, `stop` is called, or it has made `requestsMax` requests. Rejects on an answer that breaks the contract. */
+  async run(http: HttpClient, requestsMax = Number.POSITIVE_INFINITY): Promise<LoadOutcome> {
+    this.#stopped = false
+    const outcome: LoadOutcome = { acknowledged: 0, unanswered: 0, hung: 0, refused: new Map() }
+    await Promise.all(this.#clients.map((_, client) => this.#work(client, http, requestsMax, outcome)))
+    return outcome
+  }
+
+  stop(): void {
+    this.#stopped = true
+  }
+
+  async #work(client: number, http: HttpClient, requestsMax: number, outcome: LoadOutcome): Promise<void> {
+    for (let request = 0; request < requestsMax && !this.#stopped; request++) {
+      try {
+        await this.#step(client, http, outcome)
+      } catch (cause) {
+        if (!(cause instanceof NoAnswer)) throw cause
+        outcome.unanswered++
+        if (cause.hung) outcome.hung++
+        return
+      }
+    }
+  }
+
+  async #step(client: number, http: HttpClient, outcome: LoadOutcome): Promise<void> {
+    const { random, versions, keys } = this.#clients[client]!
+    const usable = keys.filter((key) => !this.#ledger.isUncertain(key))
+    if (usable.length === 0) {
+      this.#stopped = true
+      return
+    }
+    const kind = random.pick(KINDS)
+    const key = random.pick(usable)
+    const state = this.#ledger.get(key)
+    const version = state === null ? undefined : versions.find(state.digest)
+    if (kind === 'batch') return this.#batch(http, outcome, pickSome(usable, random), versions)
+    if (kind === 'add' || state === null || version === undefined) return this.#add(http, outcome, key, versions.fresh())
+    const base = { collection: COLLECTION, key, lang: LANG }
+    if (kind === 'content' || kind === 'meta') {
+      const next = kind === 'content' ? versions.withOtherContent(version) : versions.withOtherMeta(version)
+      const change = kind === 'content' ? { contentMd: next.contentMd } : { meta: next.meta }
+      return this.#write(outcome, key, [stateOf(next, state.expires)], () =>
+        http.send('PATCH', '/v1/update', JSON.stringify({ ...base, ...change })),
+      )
+    }
+    if (kind === 'delete') return this.#write(outcome, key, [null], () => http.post('/v1/delete', base))
+    if (kind === 'ttl') {
+      const ttl = state.expires ? 0 : TTL_SECONDS
+      return this.#write(outcome, key, [stateOf(version, ttl > 0)], () => http.post('/v1/set-ttl', { ...base, ttl }))
+    }
+    return this.#restore(http, outcome, key, versions, random)
+  }
+
+  async #add(http: HttpClient, outcome: LoadOutcome, key: string, next: Version): Promise<void> {
+    const body = { collection: COLLECTION, key, lang: LANG, contentMd: next.contentMd, meta: next.meta }
+    await this.#write(outcome, key, [this.#next(key, next)], () => http.post('/v1/add', body))
+  }
+
+  /** A batch is atomic for each document, so each is an entry of its own. */
+  async #batch(http: HttpClient, outcome: LoadOutcome, keys: readonly string[], versions: Versions): Promise<void> {
+    const documents = keys.map((key) => {
+      const version = versions.fresh()
+      return { key, version, state: this.#next(key, version) }
+    })
+    for (const { key, state } of documents) this.#tell({ kind: 'sent', key, outcomes: [state] })
+    const body = {
+      collection: COLLECTION,
+      documents: documents.map(({ key, version }) => ({ key, lang: LANG, contentMd: version.contentMd, meta: version.meta })),
+    }
+    const reply = await http.post('/v1/add-batch', body)
+    if (!this.#accepted(reply, outcome)) return
+    const counts = reply.body as { readonly added: number; readonly updated: number; readonly failed: number }
+    if (counts.added + counts.updated !== keys.length || counts.failed !== 0)
+      throw new Error(`add-batch of ${keys.length}: ${JSON.stringify(counts)}`)
+    outcome.acknowledged += keys.length
+    for (const { key, state } of documents) this.#tell({ kind: 'acknowledged', key, state })
+  }
+
+  async #restore(http: HttpClient, outcome: LoadOutcome, key: string, versions: Versions, random: Random): Promise<void> {
+    const base = { collection: COLLECTION, key, lang: LANG }
+    const listed = await http.post('/v1/revisions', base)
+    if (listed.status !== 200) throw new Error(`revisions of ${key}: ${listed.status} ${JSON.stringify(listed.body)}`)
+    const { revisions } = listed.body as { readonly revisions: readonly (WireDocument & { readonly timestamp: number })[] }
+    if (revisions.length === 0) throw new Error(`${key} was written and has no revision`)
+    const outcomes = revisions.map((revision) => {
+      const version = versions.find(digestOf(revision.contentMd, revision.meta ?? {}))
+      if (version === undefined) throw new Error(`a revision of ${key} was never written`)
+      return this.#next(key, version)
+    })
+    const { timestamp } = random.pick(revisions)
+    await this.#write(outcome, key, outcomes, () => http.post('/v1/revisions/restore', { ...base, timestamp }))
+  }
+
+  /** One request that writes one document. What it left is read from the answer where that is a document. */
+  async #write(outcome: LoadOutcome, key: string, outcomes: readonly DocumentState[], send: () => Promise<Reply>): Promise<void> {
+    this.#tell({ kind: 'sent', key, outcomes })
+    const reply = await send()
+    if (!this.#accepted(reply, outcome)) return
+    outcome.acknowledged++
+    this.#tell({ kind: 'acknowledged', key, state: outcomes[0] === null ? null : matching(reply.body as WireDocument, outcomes, key) })
+  }
+
+  /** A 5xx promises nothing, so its write stays uncertain. Anything else but 200 is an error of the server or of this load. */
+  #accepted(reply: Reply, outcome: LoadOutcome): boolean {
+    if (reply.status === 200) return true
+    if (reply.status < 500) throw new Error(`unexpected ${reply.status}: ${JSON.stringify(reply.body)}`)
+    outcome.refused.set(reply.status, (outcome.refused.get(reply.status) ?? 0) + 1)
+    return false
+  }
+
+  /** A write without a ttl keeps the expiry that is there. */
+  #next(key: string, version: Version): DocumentState {
+    return stateOf(version, this.#ledger.get(key)?.expires === true)
+  }
+
+  #tell(event: LedgerEvent): void {
+    this.#ledger.apply(event)
+    this.#record(event)
+  }
+}
+
+function stateOf(version: Version, expires: boolean): DocumentState {
+  return { digest: version.digest, term: version.term, expires }
+}
+
+/** The acknowledged state is the one of the expected ones that the answer shows. */
+function matching(document: WireDocument, outcomes: readonly DocumentState[], key: string): DocumentState {
+  const digest = digestOf(document.contentMd, document.meta ?? {})
+  const expires = document.expiresAt !== undefined
+  const state = outcomes.find((expected) => expected?.digest === digest && expected.expires === expires)
+  if (state === undefined) throw new Error(`the answer to a write of ${key} shows a document that was not written`)
+  return state
+}
+
+function pickSome(keys: readonly string[], random: Random): readonly string[] {
+  const count = Math.min(keys.length, 2 + random.below(BATCH_MAX - 1))
+  const begin = random.below(keys.length)
+  return Array.from({ length: count }, (_, i) => keys[(begin + i) % keys.length]!)
+}
