@@ -32,21 +32,24 @@ export interface RebuildResult {
   readonly damaged: readonly string[]
 }
 
-/** @param replaceEqual publish also what the index already has at the same LSN: a re-index of documents that have not changed */
-export function rebuildIndex(tools: RebuildTools, share: RebuildShare, collections = allCollections(tools.store), replaceEqual = false): RebuildResult {
-  let documents = 0
-  const damaged: string[] = []
-  for (const collection of collections) {
+export interface RebuildOptions {
+  /** Default: all. */
+  readonly collections?: readonly number[]
+  /** Publish also what the index already has at the same LSN: a re-index of documents that have not changed. */
+  readonly replaceEqual?: boolean
+}
+
+/** Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in between. */
+export function* rebuildPages(tools: RebuildTools, share: RebuildShare, options: RebuildOptions = {}): Generator<RebuildResult> {
+  for (const collection of options.collections ?? allCollections(tools.store)) {
     for (let page = 0, docidFirst = 1, last = false; !last; page++) {
       const mine = page % share.shares === share.share
-      const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, replaceEqual))
-      documents += result.documents
-      damaged.push(...result.damaged)
+      const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, options.replaceEqual === true))
       docidFirst = result.docidNext
       last = result.last
+      if (mine) yield result
     }
   }
-  return { documents, damaged }
 }
 
 function allCollections(store: TruthStore): number[] {

@@ -12,6 +12,10 @@ export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining'] as cons
 export type Phase = (typeof PHASES)[number]
 
 const PHASE_WORD = 0
+// Taken by read lanes, one share of the index rebuild each.
+const REBUILD_WORD = 1
+// Written by the write lane, read by every lane that searches.
+const STALE_WORD = 2
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -32,6 +36,20 @@ export class ControlBlock {
 
   set phase(phase: Phase) {
     Atomics.store(this.words, PHASE_WORD, PHASES.indexOf(phase))
+  }
+
+  /** The next share of the index rebuild at start: 0, 1, 2 ... Every caller gets another. */
+  claimRebuildShare(): number {
+    return Atomics.add(this.words, REBUILD_WORD, 1)
+  }
+
+  /** True while the index does not equal the store and is rebuilt: searches must wait. */
+  get indexStale(): boolean {
+    return Atomics.load(this.words, STALE_WORD) !== 0
+  }
+
+  set indexStale(stale: boolean) {
+    Atomics.store(this.words, STALE_WORD, stale ? 1 : 0)
   }
 
   /** Byte offset of a slot's stop word in `words`: what a search plan carries as its poll word. */

@@ -21,7 +21,6 @@ export interface StoreGauges {
   readonly mode: string
   readonly uptimeSeconds: number
   readonly databaseBytes: number
-  readonly databaseFreeBytes: number
   readonly readers: number
   /** Transactions committed since the oldest live reader began. */
   readonly oldestReaderAge: number
@@ -75,7 +74,6 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.family('info', 'gauge', 'Always 1; the labels tell about the server.', [[[['mode', gauges.mode]], 1]])
   page.single('uptime_seconds', 'Seconds since the start.', gauges.uptimeSeconds)
   page.single('database_size_bytes', 'Bytes of the database file.', gauges.databaseBytes)
-  page.single('database_free_bytes', 'Bytes of free pages in the database file.', gauges.databaseFreeBytes)
   page.single('database_readers', 'Open read snapshots.', gauges.readers)
   page.single('database_oldest_reader_age', 'Transactions since the oldest read snapshot was opened.', gauges.oldestReaderAge)
   page.single('binlog_entries_total', 'Entries in the binlog.', gauges.binlogEntries)

@@ -43,12 +43,16 @@ function greet(): LanePort {
 async function open(): Promise<OpenLane | undefined> {
   try {
     const opened = await openLane(start, (reason) => port.send({ kind: 'fatal', reason }))
-    port.send({ kind: 'ready', row: telemetryRow })
+    opened.indexed.then(() => port.send({ kind: 'ready', row: telemetryRow }), fail)
     return opened
   } catch (error) {
-    port.send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+    fail(error)
     return undefined
   }
+}
+
+function fail(error: unknown): void {
+  port.send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
 }
 
 /** The task that Piscina runs: a batch, or the word that the lane is to close. */

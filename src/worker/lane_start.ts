@@ -16,11 +16,13 @@ export interface LaneStart {
   readonly telemetry: SharedArrayBuffer
 }
 
-/** A lane that is open and up to date: what `openLane(start, onFatal)` of context.ts gives to entry.ts. On the write lane it comes once the index holds all of the store. */
+/** An open lane: what `openLane(start, onFatal)` of context.ts gives to entry.ts. It can run what needs no index. */
 export interface OpenLane {
   readonly context: LaneContext
   /** On the write lane only. */
   readonly writeLane?: WriteLane
+  /** Settles when this lane's share of the index is built. The lane is ready then. */
+  readonly indexed: Promise<void>
   /** Settles when everything acknowledged is on disk and the stores are closed. */
   close(): Promise<void>
 }

@@ -1,0 +1,95 @@
+/**
+ * What concerns a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing.
+ */
+import { encodeCommand } from '../../domain/commands.js'
+import { listDocuments } from '../../domain/listing.js'
+import type { Listing, ListingRequest } from '../../domain/listing.js'
+import { rebuildPages } from '../../consumers/rebuild.js'
+import type { SortField } from '../../engine/types.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { ANSWER_BYTES_MAX, LIMIT_DEFAULT, LIMIT_MAX } from '../../limits.js'
+import { ByteWriter } from '../../store/byte_writer.js'
+import type { View } from '../../store/view.js'
+import { parseFilters } from '../../domain/filters.js'
+import type { checksum as checksumRow, deleteCollection as deleteCollectionRow, metaKeys as metaKeysRow } from '../../operations/collections.js'
+import type { search as searchRow } from '../../operations/documents.js'
+import type { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+
+type SearchInput = InputOf<typeof searchRow>
+
+const SORTS: Readonly<Record<string, SortField>> = { addedAt: 'addedAt', updatedAt: 'updatedAt', key: 'key' }
+
+function search(lane: LaneContext, input: SearchInput): Answer {
+  const request = parseSearch(input)
+  const collection = lane.store.read((view) => view.collection(input.collection))
+  if (collection === undefined) return page(0, '[]')
+  return listDocuments(lane.engine, { ...request, collection: collection.id }, (run) => lane.store.read(run), showPage)
+}
+
+function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
+  // A Go client that was told nothing sends 0: like an absent limit, as the reference has it.
+  const limit = Math.min(input.limit || LIMIT_DEFAULT, LIMIT_MAX)
+  const offset = input.offset ?? 0
+  if (limit < 0 || !Number.isSafeInteger(limit)) throw serviceError('invalidLimit')
+  if (offset < 0 || !Number.isSafeInteger(offset)) throw serviceError('invalidOffset')
+  const sort = SORTS[input.sort ?? '']
+  return { filters: parseFilters(input.filterMeta), sort: sort ?? 'docid', descending: sort !== undefined && input.asc !== true, limit, offset }
+}
+
+function showPage(view: View, { heads, total }: Listing): Answer {
+  const bytes = heads.reduce((sum, head) => sum + head.json.length + head.bodyRawBytes + 32, 2)
+  if (bytes > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
+  const out = new ByteWriter(bytes)
+  out.ascii('[')
+  heads.forEach((head, index) => {
+    if (index > 0) out.ascii(',')
+    view.writeDocument(head, out, true)
+  })
+  out.ascii(']')
+  return page(total, out.take())
+}
+
+function page(total: number, body: string | Uint8Array): Answer {
+  return { status: 200, body, headers: [['X-Total-Count', String(total)]] }
+}
+
+function metaKeys(lane: LaneContext, input: InputOf<typeof metaKeysRow>): Answer {
+  const collection = lane.store.read((view) => view.collection(input.collection))
+  return { status: 200, body: JSON.stringify({ meta: collection === undefined ? {} : lane.engine.metaKeys(collection.id) }) }
+}
+
+function checksum(lane: LaneContext, input: InputOf<typeof checksumRow>): Answer {
+  const counters = lane.store.read((view) => {
+    const collection = view.collection(input.collection)
+    return collection === undefined ? undefined : view.collectionCounters(collection.id)
+  })
+  const hex = (counters?.checksum ?? 0).toString(16).padStart(8, '0')
+  return { status: 200, body: JSON.stringify({ collection: input.collection, checksum: hex, documentCount: counters?.documents ?? 0 }) }
+}
+
+function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollectionRow>): Uint8Array {
+  return encodeCommand({ kind: 'deleteCollection', collection: input.collection })
+}
+
+/** Analyses every document anew, each in its stored language, and publishes it in place of its old entry; what is written meanwhile is newer and stays. */
+function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, request: RequestContext): Answer {
+  const collection = lane.store.read((view) => view.collection(input.collection))
+  let reindexed = 0
+  for (const page of collection === undefined ? [] : rebuildPages(lane, WHOLE, { collections: [collection.id], replaceEqual: true })) {
+    reindexed += page.documents
+    if (request.shouldStop()) throw serviceError('deadline')
+  }
+  return { status: 200, body: JSON.stringify({ status: 'ok', reindexed, collection: input.collection }) }
+}
+
+const WHOLE = { share: 0, shares: 1 } as const
+
+export const collectionHandlers: readonly (readonly [string, Handler])[] = [
+  ['search', { kind: 'read', run: search }],
+  ['metaKeys', { kind: 'read', run: metaKeys }],
+  ['checksum', { kind: 'read', run: checksum }],
+  ['deleteCollection', { kind: 'prepare', run: deleteCollection }],
+  ['ftsReindex', { kind: 'read', run: ftsReindex }],
+]

@@ -1,0 +1,155 @@
+/**
+ * Documents: add, get, update, delete and what belongs to one document. Reads answer from stored bytes; writes are prepared here and decided on the write lane.
+ */
+import { encodeCommand } from '../../domain/commands.js'
+import type { PreparedDocument } from '../../domain/commands.js'
+import { findDocument, parseChange, prepareUpdate } from '../../domain/changes.js'
+import { checkCollection, checkIdentity } from '../../domain/identity.js'
+import { checkTtl, prepareDocument } from '../../domain/preparation.js'
+import { fillTemplate } from '../../domain/template.js'
+import { ServiceError, badRequest, serviceError } from '../../errors.js'
+import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits.js'
+import { escapeContent, unescapeContent } from '../../store/body.js'
+import { ByteWriter } from '../../store/byte_writer.js'
+import { HEAD_FLAGS } from '../../store/head.js'
+import type {
+  add as addRow,
+  addBatch as addBatchRow,
+  deleteBatch as deleteBatchRow,
+  deleteDocument as deleteRow,
+  docMeta as docMetaRow,
+  get as getRow,
+  setTtl as setTtlRow,
+  update as updateRow,
+} from '../../operations/documents.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+
+function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array {
+  checkCollection(input.collection)
+  const document = prepareDocument(lane, { ...input, meta: input.meta, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
+  return encodeCommand({ kind: 'add', collection: input.collection, document })
+}
+
+function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Uint8Array {
+  checkCollection(input.collection)
+  checkBatch(input.documents)
+  const documents: PreparedDocument[] = []
+  const errors: string[] = []
+  input.documents.forEach((item, index) => {
+    if (request.shouldStop()) throw serviceError('deadline')
+    try {
+      documents.push(prepareItem(lane, item))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      errors.push(`documents[${index}]: ${error.message}`)
+    }
+  })
+  return encodeCommand({ kind: 'addBatch', collection: input.collection, documents, errors })
+}
+
+function checkBatch(documents: readonly unknown[]): void {
+  if (documents.length > BATCH_DOCUMENTS_MAX) throw badRequest(`invalid documents: ${documents.length}, at most ${BATCH_DOCUMENTS_MAX} are allowed`)
+}
+
+/** One document of a batch, which stands for itself: whatever is wrong with it is its own error. */
+function prepareItem(lane: LaneContext, item: unknown): PreparedDocument {
+  const { key, lang, contentMd, meta, ttl, saveRevision } = fieldsOf(item)
+  if (isMissing(key) || isMissing(lang) || contentMd === undefined || contentMd === null) throw serviceError('missingFields')
+  if (typeof key !== 'string') throw badRequest('invalid key')
+  if (typeof lang !== 'string') throw badRequest('invalid lang')
+  if (typeof contentMd !== 'string') throw badRequest('invalid contentMd')
+  if (typeof (ttl ?? 0) !== 'number') throw badRequest('invalid ttl')
+  if (typeof (saveRevision ?? true) !== 'boolean') throw badRequest('invalid saveRevision')
+  return prepareDocument(lane, { key, lang, contentMd, meta, ttl: (ttl ?? 0) as number, saveRevision: (saveRevision ?? true) as boolean, answered: false })
+}
+
+function fieldsOf(item: unknown): Readonly<Record<string, unknown>> {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) throw badRequest('an object is expected')
+  return item as Record<string, unknown>
+}
+
+function isMissing(value: unknown): boolean {
+  return value === undefined || value === null || value === ''
+}
+
+function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
+  return lane.store.read((view) => {
+    const head = findDocument(view, input.collection, input.key, input.lang)
+    const out = new ByteWriter(head.json.length + head.bodyRawBytes + 32)
+    const env = parseTemplateValues(input.env)
+    if (env === undefined || (head.flags & HEAD_FLAGS.template) === 0) {
+      view.writeDocument(head, out, true)
+      return { status: 200, body: out.take() }
+    }
+    out.bytes(head.json)
+    out.ascii(',"contentMd":"')
+    out.bytes(escapeContent(fillTemplate(unescapeContent(view.escapedContent(head)), env)))
+    out.ascii('"}')
+    return { status: 200, body: out.take() }
+  })
+}
+
+function parseTemplateValues(env: InputOf<typeof getRow>['env']): Readonly<Record<string, string>> | undefined {
+  if (env === undefined || env === null) return undefined
+  const entries = Object.entries(env)
+  if (entries.length === 0) return undefined
+  if (entries.length > TEMPLATE_VARIABLES_MAX) throw badRequest(`invalid env: ${entries.length} variables, at most ${TEMPLATE_VARIABLES_MAX} are allowed`)
+  const values = Object.create(null) as Record<string, string>
+  for (const [name, value] of entries) {
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') throw badRequest(`invalid env.${name}`)
+    values[name] = String(value)
+  }
+  return values
+}
+
+function docMeta(lane: LaneContext, input: InputOf<typeof docMetaRow>): Answer {
+  return lane.store.read((view) => {
+    const head = findDocument(view, input.collection, input.key, input.lang ?? 'en')
+    const out = new ByteWriter(head.json.length + 1)
+    view.writeDocument(head, out, false)
+    return { status: 200, body: out.take() }
+  })
+}
+
+function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array {
+  const { collection, key, lang } = input
+  const change = parseChange(input)
+  return lane.store.read((view) => {
+    const prepared = prepareUpdate(lane, view, findDocument(view, collection, key, lang), change)
+    return encodeCommand({ kind: 'update', collection, key, lang, change, ...prepared })
+  })
+}
+
+function remove(_lane: LaneContext, { collection, key, lang }: InputOf<typeof deleteRow>): Uint8Array {
+  checkIdentity(key, lang)
+  return encodeCommand({ kind: 'delete', collection, key, lang })
+}
+
+function removeBatch(_lane: LaneContext, input: InputOf<typeof deleteBatchRow>): Uint8Array {
+  checkBatch(input.documents)
+  const documents: (readonly [string, string])[] = []
+  const errors: string[] = []
+  input.documents.forEach((item, index) => {
+    const { key, lang } = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {}
+    if (typeof key === 'string' && typeof lang === 'string' && key !== '' && lang !== '') documents.push([key, lang])
+    else errors.push(`documents[${index}]: missing key or lang`)
+  })
+  return encodeCommand({ kind: 'deleteBatch', collection: input.collection, documents, errors })
+}
+
+function setTtl(_lane: LaneContext, { collection, key, lang, ttl }: InputOf<typeof setTtlRow>): Uint8Array {
+  checkTtl(ttl)
+  return encodeCommand({ kind: 'setTtl', collection, key, lang, ttl })
+}
+
+export const documentHandlers: readonly (readonly [string, Handler])[] = [
+  ['add', { kind: 'prepare', run: prepareAdd }],
+  ['addBatch', { kind: 'prepare', run: prepareAddBatch }],
+  ['get', { kind: 'read', run: get }],
+  ['docMeta', { kind: 'read', run: docMeta }],
+  ['update', { kind: 'prepare', run: update }],
+  ['delete', { kind: 'prepare', run: remove }],
+  ['deleteBatch', { kind: 'prepare', run: removeBatch }],
+  ['setTtl', { kind: 'prepare', run: setTtl }],
+]

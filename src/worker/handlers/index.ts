@@ -1,0 +1,29 @@
+/**
+ * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a lane starts.
+ */
+import { operations } from '../../operations/index.js'
+import type { Handler } from '../handler.js'
+import { collectionHandlers } from './collections.js'
+import { documentHandlers } from './documents.js'
+import { fulltextHandlers } from './fulltext.js'
+import { revisionHandlers } from './revisions.js'
+import { systemHandlers } from './system.js'
+
+export const handlers: ReadonlyMap<string, Handler> = joined([
+  ...documentHandlers,
+  ...revisionHandlers,
+  ...collectionHandlers,
+  ...fulltextHandlers,
+  ...systemHandlers,
+])
+
+/** @throws Error when table and handlers do not match: a mistake of ours, found by the first start. */
+function joined(entries: readonly (readonly [string, Handler])[]): ReadonlyMap<string, Handler> {
+  const map = new Map(entries)
+  if (map.size !== entries.length) throw new Error('two handlers have the same name')
+  const rows = operations.filter((operation) => operation.cost !== 'loop').map((operation) => operation.name)
+  const lacking = rows.filter((name) => !map.has(name))
+  const idle = [...map.keys()].filter((name) => !rows.includes(name))
+  if (lacking.length > 0 || idle.length > 0) throw new Error(`operations without handler: ${lacking.join(', ')}; handlers without operation: ${idle.join(', ')}`)
+  return map
+}

@@ -1,0 +1,46 @@
+/**
+ * Revisions: every state that a document has had and that was kept, newest first; the newest is the present one.
+ */
+import { findDocument, prepareRestore, revisionsOf } from '../../domain/changes.js'
+import { encodeCommand } from '../../domain/commands.js'
+import { badRequest } from '../../errors.js'
+import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { ByteWriter } from '../../store/byte_writer.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { restoreRevision as restoreRow, revisions as revisionsRow } from '../../operations/revisions.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+
+function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
+  const { collection, key, lang } = input
+  return lane.store.read((view) => {
+    const head = findDocument(view, collection, key, lang)
+    const states = revisionsOf(view, head)
+    const bytes = states.reduce((sum, state) => sum + state.bodyRawBytes + state.meta.length + 128, 0)
+    if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${states.length} revisions of together ${bytes} bytes`)
+    const out = new ByteWriter(bytes)
+    out.utf8(`{"collection":${JSON.stringify(collection)},"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"revisions":[`)
+    states.forEach((state, index) => {
+      out.ascii(`${index === 0 ? '' : ','}{"timestamp":${state.updatedAt},"updatedAt":${state.updatedAt},"revision":${state.revision},"meta":`)
+      out.bytes(state.meta)
+      out.ascii(',"contentMd":"')
+      out.bytes(view.escapedContent(state))
+      out.ascii('"}')
+    })
+    out.ascii(`],"total":${states.length}}`)
+    return { status: 200, body: out.take() }
+  })
+}
+
+function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Array {
+  const { collection, key, lang } = input
+  const wanted = { timestamp: input.timestamp, revision: input.revision ?? null }
+  return lane.store.read((view) => {
+    const prepared = prepareRestore(lane, view, findDocument(view, collection, key, lang), wanted)
+    return encodeCommand({ kind: 'restore', collection, key, lang, wanted, ...prepared })
+  })
+}
+
+export const revisionHandlers: readonly (readonly [string, Handler])[] = [
+  ['revisions', { kind: 'read', run: list }],
+  ['restoreRevision', { kind: 'prepare', run: restore }],
+]

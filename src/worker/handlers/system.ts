@@ -1,0 +1,88 @@
+/**
+ * What operators ask of the running server: counts, sizes, metrics. Everything is a counter or a gauge: nothing here scans documents.
+ */
+import { serviceError } from '../../errors.js'
+import { operationByName } from '../../operations/index.js'
+import type { View } from '../../store/view.js'
+import { renderMetrics } from '../../telemetry/exposition.js'
+import type { CollectionGauges } from '../../telemetry/exposition.js'
+import { threadTelemetry } from '../../telemetry/registry.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+
+interface CountedCollection extends CollectionGauges {
+  readonly checksum: number
+}
+
+function countCollections(view: View): CountedCollection[] {
+  return view.collections().map(({ id, name }) => {
+    const { documents, revisions, metaTriples, checksum } = view.collectionCounters(id)
+    return { name, documents, revisions, metaTriples, checksum }
+  })
+}
+
+function stats(lane: LaneContext): Answer {
+  const collections = lane.store.read(countCollections)
+  const sum = (field: 'documents' | 'revisions' | 'metaTriples'): number => collections.reduce((total, collection) => total + collection[field], 0)
+  const body = {
+    databasePath: lane.config.path,
+    databaseSize: lane.store.sizes().fileBytes,
+    mode: lane.config.mode,
+    collections: collections.map(({ name, documents, revisions, metaTriples, checksum }) => ({
+      name,
+      documentCount: documents,
+      revisionCount: revisions,
+      metaIndexCount: metaTriples,
+      checksum: checksum.toString(16).padStart(8, '0'),
+      type: 'default',
+      description: '',
+      icon: '',
+      color: '',
+    })),
+    totalDocuments: sum('documents'),
+    totalRevisions: sum('revisions'),
+    totalMetaIndices: sum('metaTriples'),
+    uptime: formatUptime(process.uptime()),
+    // The index is updated in the write itself: nothing queues, fails or falls back.
+    indexQueue: { processed: Number(lane.engine.stats().lastLsn), failed: 0, fallbacks: 0, queueLen: 0 },
+  }
+  return { status: 200, body: JSON.stringify(body) }
+}
+
+/** Like `2h15m30s`, leading zero parts left out. */
+function formatUptime(seconds: number): string {
+  const whole = Math.floor(seconds)
+  const hours = Math.floor(whole / 3600)
+  const minutes = Math.floor((whole % 3600) / 60)
+  return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${whole % 60}s`
+}
+
+function metrics(lane: LaneContext): Answer {
+  if (!lane.config.metrics) throw serviceError('notFound')
+  const [collections, counters] = lane.store.read((view) => [countCollections(view), view.storeCounters()])
+  const { fileBytes, readers, oldestReaderAge } = lane.store.sizes()
+  const usage = process.cpuUsage()
+  const body = renderMetrics(
+    threadTelemetry().read(),
+    {
+      mode: lane.config.mode,
+      uptimeSeconds: process.uptime(),
+      databaseBytes: fileBytes,
+      readers,
+      oldestReaderAge,
+      binlogEntries: Number(counters.lastLsn - counters.trimmedLsn),
+      binlogBytes: counters.binlogBytes,
+      lastLsn: counters.lastLsn,
+      collections,
+      engine: lane.engine.stats(),
+      residentBytes: process.memoryUsage.rss(),
+      cpuSeconds: (usage.user + usage.system) / 1e6,
+    },
+    operationByName,
+  )
+  return { status: 200, body, contentType: 'text/plain; version=0.0.4; charset=utf-8' }
+}
+
+export const systemHandlers: readonly (readonly [string, Handler])[] = [
+  ['stats', { kind: 'read', run: stats }],
+  ['metrics', { kind: 'read', run: metrics }],
+]
