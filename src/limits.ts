@@ -165,6 +165,13 @@ export const YAML_ALIASES_MAX = 50
 /** Warnings collected from the configuration; a container may inject hundreds of foreign variables. */
 export const CONFIG_WARNINGS_MAX = 100
 
+/** Collections with lines of their own in /metrics, three each; the rest are summed under `/other`. 1 000 keep a scrape under 300 KB. */
+export const METRIC_COLLECTIONS_MAX = 1000
+/** How long /health and /v1/system/info reuse what they asked the system: a probe storm costs one statfs in this time. */
+export const PROBE_CACHE_MS = 1000
+/** Free bytes below which /health warns. A group commit and a segment merge need room. */
+export const FREE_BYTES_WARNING = GIB
+
 // ---- Deadlines, by cost class ---------------------------------------------------------------------------------------------------------------------------------
 
 /** A point read is microseconds of work: what takes longer has waited in a queue. */
@@ -225,3 +232,5 @@ export const IMPORT_RETRY_WAIT_MS_MAX = 8_000
 export const CLIENT_REQUEST_MS_MAX = DEADLINE_HEAVY_MS + 10_000
 /** Problems that an import remembers for its closing list; the counters stay exact. */
 export const IMPORT_PROBLEMS_KEPT_MAX = 200
+/** Documents due but not swept that a listing takes off its total: a sweep removes 256 at a time without a pause, so more than this are never waiting for long. */
+export const DUE_COUNTED_MAX = 10_000

@@ -94,7 +94,7 @@ export const systemInfo = operation({
     memorySystem: wholeNumber('Bytes in use on the machine.'),
     memoryHeap: wholeNumber('Bytes of the front end’s heap in use.'),
     numGoroutines: Type.Integer({ description: 'Threads of the process: the name is the contract’s.' }),
-    cpuUsagePercent: Type.Number({ description: 'Of one core, since the last question or the start.' }),
+    cpuUsagePercent: Type.Number({ description: 'Of all cores together, 0 to 100, over the last second or more.' }),
     network: Type.Array(Type.Object({ name: Type.String(), addresses: Type.Array(Type.String()), flags: Type.Array(Type.String()) })),
   }),
 })

@@ -3,7 +3,7 @@
  * Pure data; loaded by every thread.
  */
 import { Type } from 'typebox'
-import type { Static, TObject, TOptional, TSchema, TUnsafe } from 'typebox'
+import type { Static, TObject, TSchema, TUnsafe } from 'typebox'
 import type { Operation } from './operation.js'
 
 /** Keeps the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
@@ -11,10 +11,8 @@ export function operation<Input extends TSchema, Output extends TSchema>(row: Op
   return row
 }
 
-/** A field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request_input.ts), and the OpenAPI document says so. */
-export function optional<Schema extends TSchema>(schema: Schema): TOptional<Schema> {
-  return Type.Optional(schema)
-}
+/** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request_input.ts), and the OpenAPI document says so. */
+export const optional: typeof Type.Optional = Type.Optional
 
 /** A required text that is not empty. */
 export function text(description: string, example: string): ReturnType<typeof Type.String> {

@@ -1,0 +1,98 @@
+/**
+ * Answers that need no store, made on the front-end loop: health, configuration, system, endpoints. Each takes microseconds; what the system is asked is cached.
+ * The reference pages (OpenAPI, /docs) belong to the HTTP surface: src/surface/http/loop_handlers.ts joins both and checks that every `loop` row has its function.
+ */
+import type { Config } from '../config.js'
+import { formatAddress } from '../config.js'
+import { serviceError } from '../errors.js'
+import { operations } from '../operations/index.js'
+import { INTERFACE_VERSION } from '../version.js'
+import type { Answer } from '../worker/handler.js'
+import { DataDirectoryProbe } from './data_directory_probe.js'
+import { ProcessProbe } from './process_probe.js'
+import type { LoopHandler } from './server_state.js'
+
+const directory = new DataDirectoryProbe()
+const machine = new ProcessProbe()
+
+function json(status: number, value: unknown): Answer {
+  return { status, body: JSON.stringify(value) }
+}
+
+const answerHealth: LoopHandler = (state) => {
+  const phase = state.phase()
+  const mode = state.config.httpMode
+  const persistence = directory.read(state.config, performance.now())
+  const durable = state.config.durability === 'sync' && persistence.writable && !persistence.ephemeral
+  const headers = [['Retry-After', String(serviceError('warmingUp').retryAfterSeconds ?? 1)]] as const
+  switch (phase) {
+    case 'healthy':
+      return json(200, { status: 'healthy', mode, persistence, durable })
+    case 'warming_up':
+      return { ...json(503, { status: 'warming_up', mode, persistence, durable }), headers }
+    case 'unhealthy':
+      return { ...json(503, { status: 'unhealthy', error: state.phaseReason(), mode, persistence, durable: false }), headers }
+    case 'draining':
+      return { ...json(503, { status: 'shutting_down', mode, persistence, durable }), headers }
+  }
+}
+
+const answerConfig: LoopHandler = ({ config, listenAddress }) =>
+  json(200, {
+    version: INTERFACE_VERSION,
+    databasePath: config.path,
+    mode: config.mode,
+    protocols: {
+      http: { enabled: true, addr: listenAddress === '' ? formatAddress(config.httpAddr) : listenAddress, mode: config.httpMode },
+      grpc: { enabled: false, addr: '' },
+      mcp: { enabled: false, addr: '' },
+      http3: { enabled: false, addr: '' },
+    },
+    authEnabled: false,
+    metricsEnabled: config.metrics,
+    vectorConfig: { enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' },
+    chunkConfig: { enabled: false, chunkSize: 0 },
+    automationsEnabled: false,
+    automationLogsEnabled: false,
+    searchStatsEnabled: true,
+    graphql_enabled: false,
+    panelMode: 'internal',
+    replicationRole: '',
+    exposed: isExposed(config),
+    warnings: config.warnings,
+  })
+
+const answerSystemInfo: LoopHandler = ({ startedAt }) => {
+  const { threads, ...reading } = machine.read()
+  return json(200, {
+    ...reading,
+    goVersion: `node ${process.version}`,
+    version: INTERFACE_VERSION,
+    uptimeSeconds: Math.max(0, Math.floor((Date.now() - startedAt) / 1000)),
+    numGoroutines: threads,
+  })
+}
+
+const ENDPOINTS = JSON.stringify({
+  http: operations.flatMap(({ http, description, permission }) =>
+    http.map(({ method, path }) => ({ method, path, description, requiresAuth: permission !== 'public' })),
+  ),
+  grpc: [],
+  mcp: [],
+})
+
+const answerEndpoints: LoopHandler = () => ({ status: 200, body: ENDPOINTS })
+
+/** True where anyone who reaches the machine can use the server: no access control, and more than the loopback is listened on. */
+export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
+  if (httpAddr.kind === 'unix') return false
+  return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)
+}
+
+/** By the name of the operation. */
+export const loopAnswers: readonly (readonly [string, LoopHandler])[] = [
+  ['health', answerHealth],
+  ['config', answerConfig],
+  ['systemInfo', answerSystemInfo],
+  ['endpoints', answerEndpoints],
+]

@@ -1,0 +1,74 @@
+/** What the system says of this machine and process, for /v1/system/info. Kept for PROBE_CACHE_MS. Front-end thread. */
+import { readdirSync } from 'node:fs'
+import { cpus, freemem, hostname, networkInterfaces, totalmem } from 'node:os'
+import { PROBE_CACHE_MS } from '../limits.js'
+
+export interface ProcessReading {
+  readonly hostname: string
+  readonly os: string
+  readonly arch: string
+  readonly numCPU: number
+  readonly memoryTotal: number
+  readonly memoryUsed: number
+  readonly memorySystem: number
+  readonly memoryHeap: number
+  readonly threads: number
+  /** 0 to 100 over all cores, since the reading before. */
+  readonly cpuUsagePercent: number
+  readonly network: readonly { readonly name: string; readonly addresses: readonly string[]; readonly flags: readonly string[] }[]
+}
+
+/** The contract's names are those of its first implementation's platform. */
+const ARCHITECTURES: Readonly<Record<string, string>> = { x64: 'amd64', ia32: '386' }
+const SYSTEMS: Readonly<Record<string, string>> = { win32: 'windows' }
+
+export class ProcessProbe {
+  #cpu = process.cpuUsage()
+  #at = performance.now()
+  #last: ProcessReading | undefined
+
+  read(): ProcessReading {
+    const now = performance.now()
+    if (this.#last === undefined || now - this.#at > PROBE_CACHE_MS) this.#last = this.#ask(now)
+    return this.#last
+  }
+
+  #ask(now: number): ProcessReading {
+    const cores = Math.max(1, cpus().length)
+    const { user, system } = process.cpuUsage(this.#cpu)
+    const cpuUsagePercent = ((user + system) / 1000 / Math.max(1, now - this.#at) / cores) * 100
+    this.#cpu = process.cpuUsage()
+    this.#at = now
+    const memory = process.memoryUsage()
+    return {
+      hostname: hostname(),
+      os: SYSTEMS[process.platform] ?? process.platform,
+      arch: ARCHITECTURES[process.arch] ?? process.arch,
+      numCPU: cores,
+      memoryTotal: totalmem(),
+      memoryUsed: memory.rss,
+      memorySystem: totalmem() - freemem(),
+      memoryHeap: memory.heapUsed,
+      threads: countThreads(),
+      cpuUsagePercent: Math.min(100, Math.round(cpuUsagePercent * 10) / 10),
+      network: listNetwork(),
+    }
+  }
+}
+
+function countThreads(): number {
+  try {
+    return readdirSync('/proc/self/task').length
+  } catch {
+    // Only Linux lists them; this thread is certain.
+    return 1
+  }
+}
+
+function listNetwork(): ProcessReading['network'] {
+  return Object.entries(networkInterfaces()).map(([name, addresses = []]) => ({
+    name,
+    addresses: addresses.map(({ cidr, address }) => cidr ?? address),
+    flags: addresses.some(({ internal }) => internal) ? ['up', 'loopback'] : ['up'],
+  }))
+}

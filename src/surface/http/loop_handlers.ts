@@ -1,0 +1,30 @@
+/** Every answer that is made on the loop, by the name of its operation, checked against the table at load. The reference pages are built once. Front-end thread. */
+import { loopAnswers } from '../../dispatch/loop_answers.js'
+import type { LoopHandler } from '../../dispatch/server_state.js'
+import { operations } from '../../operations/index.js'
+import { DOCS_POLICY, buildDocsPage } from './docs_page.js'
+import { buildOpenApi } from './openapi.js'
+
+const OPENAPI = JSON.stringify(buildOpenApi(operations))
+const DOCS = buildDocsPage(operations)
+
+const answerOpenApi: LoopHandler = () => ({ status: 200, body: OPENAPI })
+const answerDocs: LoopHandler = () => ({
+  status: 200,
+  body: DOCS,
+  contentType: 'text/html; charset=utf-8',
+  headers: [['Content-Security-Policy', DOCS_POLICY]],
+})
+
+export const loopHandlers: ReadonlyMap<string, LoopHandler> = checked(
+  new Map([...loopAnswers, ['openapi', answerOpenApi], ['docs', answerDocs]]),
+)
+
+/** @throws Error where table and functions differ: a mistake of ours. */
+function checked(handlers: ReadonlyMap<string, LoopHandler>): ReadonlyMap<string, LoopHandler> {
+  const wanted = new Set(operations.filter((row) => row.cost === 'loop').map((row) => row.name))
+  for (const name of wanted) if (!handlers.has(name)) throw new Error(`operation ${name} runs on the loop and has no function there`)
+  for (const name of handlers.keys())
+    if (!wanted.has(name)) throw new Error(`the loop answers ${name}, which is not an operation of the loop`)
+  return handlers
+}
