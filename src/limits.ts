@@ -134,6 +134,8 @@ export const SUPERVISOR_QUICK_MS = 10_000
 /** Pause before a restart: doubles from the first with each quick failure. */
 export const SUPERVISOR_BACKOFF_MS_FIRST = 100
 export const SUPERVISOR_BACKOFF_MS_MAX = 5_000
+/** How long the answers that a fatal fault still sends have to leave their sockets before the process kills itself. */
+export const LAST_WORDS_MS = 100
 
 // ---- Store ----------------------------------------------------------------------------------------------------------------------------------------------------
 

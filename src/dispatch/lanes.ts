@@ -1,0 +1,100 @@
+/**
+ * The pools of a running server: read, write, and bulk from its first use on. Says when all lanes are ready and judges what a lane's death means: a read or bulk worker is
+ * replaced (unless they die one after the other), the write lane's death is the end. Front-end thread only.
+ */
+import type { Config } from '../config.js'
+import { LANE_DEATHS_MAX, LANE_DEATHS_WINDOW_MS, TASKS_PER_BULK_WORKER, TASKS_PER_READ_WORKER, TASKS_PER_WRITE_WORKER } from '../limits.js'
+import type { Telemetry } from '../telemetry/registry.js'
+import type { LaneKind } from '../worker/lane_start.js'
+import type { LaneAnswer } from './answer_codec.js'
+import type { ControlBlock } from './control_block.js'
+import type { Dispatcher, LanePools } from './dispatcher.js'
+import { LanePool, type LaneEvents } from './lane_pool.js'
+
+export interface LanesListener {
+  /** All lanes are open and the index holds all of the store. */
+  onReady(): void
+  /** A lane could not be opened. */
+  onFailed(reason: string): void
+  /** Nothing may be acknowledged any more. */
+  onFatal(reason: string): void
+}
+
+const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
+  read: TASKS_PER_READ_WORKER,
+  write: TASKS_PER_WRITE_WORKER,
+  bulk: TASKS_PER_BULK_WORKER,
+}
+
+export class Lanes implements LanePools, LaneEvents {
+  readonly write: LanePool
+  #read: LanePool | undefined
+  #bulk: LanePool | undefined
+  #readyToCome: number
+  #deaths: number[] = []
+
+  constructor(
+    readonly config: Config,
+    readonly control: ControlBlock,
+    readonly telemetry: Telemetry,
+    readonly dispatcher: Dispatcher,
+    readonly listener: LanesListener,
+  ) {
+    this.#readyToCome = 1 + config.readLanes
+    // The write lane first and alone: on a first start it makes the store that the others open.
+    this.write = this.#start('write', 1)
+  }
+
+  get read(): LanePool {
+    this.#read ??= this.#start('read', this.config.readLanes)
+    return this.#read
+  }
+
+  bulk(): LanePool {
+    this.#bulk ??= this.#start('bulk', 1)
+    return this.#bulk
+  }
+
+  /** To be called when no request is under way. Readers first: the write lane's end flushes the store. */
+  async close(): Promise<void> {
+    await Promise.all([this.#read?.close(), this.#bulk?.close()])
+    await this.write.close()
+  }
+
+  onAnswer(answer: LaneAnswer): void {
+    this.dispatcher.onAnswer(answer)
+  }
+
+  onReady(kind: LaneKind): void {
+    if (this.#readyToCome === 0 || kind === 'bulk') return
+    this.#readyToCome -= 1
+    if (kind === 'write') this.dispatcher.attach({ read: this.read, write: this.write, bulk: () => this.bulk() })
+    if (this.#readyToCome === 0) this.listener.onReady()
+  }
+
+  onFailed(kind: LaneKind, reason: string): void {
+    this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`)
+  }
+
+  onFatal(kind: LaneKind, reason: string): void {
+    this.listener.onFatal(`${kind} lane: ${reason}`)
+  }
+
+  onDeath(kind: LaneKind, row: number, reason: string): void {
+    this.telemetry.add('lane_deaths', 1)
+    if (row >= 0) this.telemetry.releaseRow(row)
+    console.error(`a ${kind} lane died: ${reason}`)
+    if (kind === 'write') {
+      this.listener.onFatal('the write lane died')
+      return
+    }
+    const now = performance.now()
+    this.#deaths = [...this.#deaths.filter((at) => now - at < LANE_DEATHS_WINDOW_MS), now]
+    if (this.#deaths.length > LANE_DEATHS_MAX) this.listener.onFatal('lanes die one after the other')
+  }
+
+  #start(kind: LaneKind, threads: number): LanePool {
+    const start = { kind, config: this.config, control: this.control.buffer, telemetry: this.telemetry.buffer }
+    return new LanePool(start, threads, TASKS_PER_WORKER[kind], this)
+  }
+}

@@ -1,0 +1,134 @@
+/**
+ * The life of the server process: data directory and lock, lanes, listening, ready; then SIGTERM: stop accepting, finish what was accepted, close lanes and stores.
+ * Front-end thread. A storage fault or the loss of the write lane ends it by SIGKILL, because after either nothing that this process says of a write can be trusted, and
+ * because an orderly exit can hang after an I/O error.
+ */
+import type { Config } from './config.js'
+import { ControlBlock, type Phase } from './dispatch/control_block.js'
+import { Dispatcher } from './dispatch/dispatcher.js'
+import { Lanes, type LanesListener } from './dispatch/lanes.js'
+import type { ServerState } from './dispatch/server_state.js'
+import { lockFile } from './engine/native_engine.js'
+import { printListening, printReady, printWarnings } from './greeting.js'
+import { LAST_WORDS_MS } from './limits.js'
+import { operations } from './operations/index.js'
+import { openDataDirectory } from './store/layout.js'
+import { EXIT_REFUSED } from './supervisor.js'
+import { FrontEnd } from './surface/http/front_end.js'
+import { loopHandlers } from './surface/http/loop_handlers.js'
+import { Telemetry } from './telemetry/registry.js'
+
+/** Starts the server; the process then lives by its sockets. @param supervised it ends when its parent does. */
+export async function runServer(config: Config, supervised: boolean): Promise<void> {
+  const server = new Server(config)
+  process.on('SIGTERM', () => void server.shutDown())
+  process.on('SIGINT', () => void server.shutDown())
+  if (supervised) process.on('disconnect', () => void server.shutDown())
+  await server.start()
+}
+
+class Server implements ServerState, LanesListener {
+  readonly startedAt = Date.now()
+  listenAddress = ''
+  readonly #control = ControlBlock.create()
+  readonly #telemetry = Telemetry.create(operations.map((operation) => operation.name))
+  readonly #dispatcher: Dispatcher
+  readonly #frontEnd: FrontEnd
+  #lanes: Lanes | undefined
+  #phaseReason = ''
+  #ending: Promise<void> | undefined
+
+  constructor(readonly config: Config) {
+    this.#telemetry.claimRow()
+    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry)
+    this.#frontEnd = new FrontEnd({
+      config,
+      state: this,
+      control: this.#control,
+      dispatcher: this.#dispatcher,
+      telemetry: this.#telemetry,
+      loopHandlers,
+    })
+  }
+
+  phase(): Phase {
+    return this.#control.phase
+  }
+
+  phaseReason(): string {
+    return this.#phaseReason
+  }
+
+  /** Listening starts before the lanes are ready, so that health can say `warming_up`. */
+  async start(): Promise<void> {
+    printWarnings(this.config)
+    try {
+      lock(openDataDirectory(this.config.path))
+      this.listenAddress = await this.#frontEnd.listen(this.config.httpAddr)
+    } catch (error) {
+      refuseStart(error instanceof Error ? error.message : String(error))
+    }
+    printListening(this.listenAddress)
+    this.#lanes = new Lanes(this.config, this.#control, this.#telemetry, this.#dispatcher, this)
+  }
+
+  onReady(): void {
+    if (this.#control.phase !== 'warming_up') return
+    this.#control.phase = 'healthy'
+    printReady(this.listenAddress, Date.now() - this.startedAt)
+  }
+
+  onFailed(reason: string): void {
+    if (this.#control.phase === 'warming_up') refuseStart(reason)
+    this.onFatal(reason)
+  }
+
+  onFatal(reason: string): void {
+    if (this.#control.phase === 'unhealthy') return
+    this.#control.phase = 'unhealthy'
+    this.#phaseReason = reason
+    console.error(`fatal: ${reason}`)
+    this.#dispatcher.failEverything()
+    setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS)
+  }
+
+  /** Once; a second signal changes nothing. */
+  async shutDown(): Promise<void> {
+    this.#ending ??= this.#drainAndClose()
+    await this.#ending
+  }
+
+  async #drainAndClose(): Promise<void> {
+    if (this.#control.phase === 'unhealthy') return
+    this.#control.phase = 'draining'
+    console.log('shutting down: finishing what was accepted')
+    this.#frontEnd.stopListening()
+    const patience = setTimeout(() => {
+      console.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
+      process.kill(process.pid, 'SIGKILL')
+    }, this.config.shutdownSecondsMax * 1000)
+    await this.#frontEnd.idle()
+    await this.#dispatcher.idle()
+    this.#dispatcher.stop()
+    this.#frontEnd.close()
+    await this.#lanes?.close()
+    clearTimeout(patience)
+    console.log('stopped')
+    process.exit(0)
+  }
+}
+
+function lock({ path, lockPath }: { readonly path: string; readonly lockPath: string }): void {
+  try {
+    lockFile(lockPath)
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error)
+    if (reason === 'locked') throw new Error(`${path} is in use by another process`)
+    throw error
+  }
+}
+
+function refuseStart(reason: string): never {
+  console.error(`can't start: ${reason}`)
+  process.exit(EXIT_REFUSED)
+}

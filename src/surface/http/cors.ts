@@ -1,0 +1,31 @@
+/**
+ * Cross-origin headers (http.md section 0): `*` by default, or the origin itself when it is on the list, with `Vary: Origin`. Pure.
+ */
+export interface CorsPolicy {
+  /** name, value, name, value ... for every answer to a request with this Origin (empty: none was sent). */
+  headersFor(origin: string): readonly string[]
+}
+
+/** name, value ... beside the policy's own, for the answer to a preflight. */
+export const PREFLIGHT_HEADERS: readonly string[] = [
+  'Access-Control-Allow-Methods',
+  'GET, POST, PUT, PATCH, DELETE, OPTIONS',
+  'Access-Control-Allow-Headers',
+  'Content-Type, Authorization, X-API-Key',
+  'Access-Control-Max-Age',
+  '86400',
+]
+
+const EXPOSED = ['Access-Control-Expose-Headers', 'X-Total-Count'] as const
+
+/** @param origins exact origins, or one `*`. */
+export function corsPolicy(origins: readonly string[]): CorsPolicy {
+  if (origins.includes('*')) {
+    const headers = ['Access-Control-Allow-Origin', '*', ...EXPOSED]
+    return { headersFor: () => headers }
+  }
+  const allowed = new Map(origins.map((origin) => [origin, ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...EXPOSED]]))
+  // The answer differs by origin even where it names none: a cache must know.
+  const refused = ['Vary', 'Origin']
+  return { headersFor: (origin) => allowed.get(origin) ?? refused }
+}

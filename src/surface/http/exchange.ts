@@ -1,0 +1,218 @@
+/**
+ * One HTTP request and its answer: the only file that touches HttpResponse and HttpRequest. Front-end thread only.
+ *
+ * uWS kills a response on abort and on a successful end, and touching a dead one ends the process. So the response lives in one field that is nulled in both places, every
+ * use goes through that field, and the states say what may happen: reading -> waiting -> writing -> done, with done from everywhere by abort. The request object dies when
+ * the handler returns, so what is needed of it is copied at once; body chunks die when their callback returns.
+ */
+import assert from 'node:assert/strict'
+import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import { CATALOGUE } from '../../errors.js'
+import { ANSWER_STREAMED_BYTES_MIN, BODY_FIRST_BYTES } from '../../limits.js'
+import { refusal } from '../../dispatch/answers.js'
+import type { AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
+import type { BodyBudget } from './body_budget.js'
+import { statusLine } from './status_lines.js'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** What is told of an exchange. Each is called at most once. */
+export interface ExchangeListener {
+  /** The body is complete; the exchange now waits for `answer`. */
+  onBody(exchange: Exchange, body: Uint8Array | null): void
+  /** The client has gone before it was answered. */
+  onAborted(exchange: Exchange): void
+  /** Answered, or given up: the end of every exchange. `status` 0: the client had gone. */
+  onDone(exchange: Exchange, status: number, bodyBytes: number): void
+}
+
+export class Exchange implements AnswerSink {
+  /** Upper case. */
+  readonly method: string
+  readonly path: string
+  /** Raw, without the question mark. */
+  readonly query: string
+  readonly origin: string
+  readonly host: string
+  readonly contentType: string
+  readonly acceptsGzip: boolean
+  /** Milliseconds, monotonic. */
+  readonly acceptedAt = performance.now()
+  #response: HttpResponse | null
+  #state: 'reading' | 'waiting' | 'writing' | 'done' = 'reading'
+  #declaredBytes: number
+  #body: Uint8Array | null = null
+  #received = 0
+  #held = 0
+
+  constructor(
+    response: HttpResponse,
+    request: HttpRequest,
+    readonly listener: ExchangeListener,
+    readonly budget: BodyBudget,
+    /** Headers of every answer: name, value ... Set by the surface before it answers. */
+    public commonHeaders: readonly string[],
+  ) {
+    this.#response = response
+    // First of all: a handler that returns without an abort handler ends the process.
+    response.onAborted(() => this.#abort())
+    this.method = request.getCaseSensitiveMethod()
+    this.path = request.getUrl()
+    this.query = request.getQuery() ?? ''
+    this.origin = request.getHeader('origin')
+    this.host = request.getHeader('host')
+    this.contentType = request.getHeader('content-type')
+    this.acceptsGzip = takesGzip(request.getHeader('accept-encoding'))
+    const length = request.getHeader('content-length')
+    this.#declaredBytes = length === '' ? (request.getHeader('transfer-encoding') === '' ? 0 : -1) : Number(length)
+  }
+
+  get isDone(): boolean {
+    return this.#state === 'done'
+  }
+
+  /** Collects the body and calls `onBody`, or answers 413 or 503 itself. Must be called in the turn in which the exchange was made. */
+  readBody(bytesMax: number): void {
+    assert(this.#state === 'reading' && this.#response !== null, 'a body is read once')
+    if (this.#declaredBytes === 0) {
+      this.#bodyComplete(null)
+      return
+    }
+    if (this.#declaredBytes > bytesMax) {
+      this.#refuseBody('bodyTooLarge')
+      return
+    }
+    this.#response.onData((chunk, isLast) => {
+      if (this.#state !== 'reading') return
+      this.#append(new Uint8Array(chunk), isLast, bytesMax)
+    })
+  }
+
+  answer(answer: OutgoingAnswer): void {
+    const response = this.#response
+    if (response === null) return
+    assert(this.#state === 'waiting' || this.#state === 'reading', 'an exchange is answered once')
+    const closes = this.#state === 'reading' && this.#declaredBytes !== 0
+    this.#state = 'writing'
+    this.#releaseBody()
+    response.cork(() => {
+      response.writeStatus(statusLine(answer.status))
+      if (answer.status !== 204) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
+      if (answer.gzip) response.writeHeader('Content-Encoding', 'gzip').writeHeader('Vary', 'Accept-Encoding')
+      writeHeaders(response, this.commonHeaders)
+      writeHeaders(response, answer.headers)
+      this.#writeBody(response, answer, closes)
+    })
+  }
+
+  #writeBody(response: HttpResponse, answer: OutgoingAnswer, closes: boolean): void {
+    const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
+    if (this.method === 'HEAD' || answer.status === 204) {
+      // A length would be wrong on 204; on HEAD it is that of the body that GET would get.
+      if (answer.status === 204) response.endWithoutBody(undefined, closes)
+      else response.endWithoutBody(bytes, closes)
+      this.#finish(answer.status, 0)
+      return
+    }
+    if (closes || bytes < ANSWER_STREAMED_BYTES_MIN) {
+      response.end(answer.body, closes)
+      this.#finish(answer.status, bytes)
+      return
+    }
+    this.#stream(response, typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body, answer.status)
+  }
+
+  /** A large answer goes out as fast as the client takes it: what the socket does not take stays in `body`, not in a buffer of its own. */
+  #stream(response: HttpResponse, body: Uint8Array, status: number): void {
+    const [, done] = response.tryEnd(body, body.length)
+    if (done) {
+      this.#finish(status, body.length)
+      return
+    }
+    response.onWritable((offset) => {
+      const live = this.#response
+      if (live === null) return true
+      // Whether it ended or not: uWS corks this callback itself.
+      const [ok, ended] = live.tryEnd(body.subarray(offset), body.length)
+      if (ended) this.#finish(status, body.length)
+      return ok
+    })
+  }
+
+  #append(chunk: Uint8Array, isLast: boolean, bytesMax: number): void {
+    const bytes = this.#received + chunk.length
+    if (bytes > bytesMax) {
+      this.#refuseBody('bodyTooLarge')
+      return
+    }
+    if (!this.budget.take(chunk.length)) {
+      this.#refuseBody('overloaded')
+      return
+    }
+    this.#held += chunk.length
+    if (isLast && this.#received === 0) {
+      // The usual case: one chunk, one copy (it is neutered when this callback returns).
+      this.#received = bytes
+      this.#bodyComplete(chunk.length === 0 ? null : new Uint8Array(chunk))
+      return
+    }
+    this.#reserve(bytes, bytesMax)
+    this.#body!.set(chunk, this.#received)
+    this.#received = bytes
+    if (isLast) this.#bodyComplete(this.#body!.subarray(0, bytes))
+  }
+
+  /** Grows by doubling with what has come, not with what was announced: an announcement costs the client nothing. */
+  #reserve(bytes: number, bytesMax: number): void {
+    const capacity = this.#body?.length ?? 0
+    if (bytes <= capacity) return
+    const announced = this.#declaredBytes > 0 ? this.#declaredBytes : bytesMax
+    const grown = new Uint8Array(Math.min(Math.max(bytes, capacity * 2, BODY_FIRST_BYTES), Math.max(bytes, announced)))
+    if (this.#body !== null) grown.set(this.#body.subarray(0, this.#received))
+    this.#body = grown
+  }
+
+  #bodyComplete(body: Uint8Array | null): void {
+    this.#state = 'waiting'
+    this.#body = null
+    this.listener.onBody(this, body)
+  }
+
+  /** The rest of the body is not read: the connection is closed with the answer. */
+  #refuseBody(code: keyof typeof CATALOGUE): void {
+    this.answer(refusal(code))
+  }
+
+  #abort(): void {
+    const waited = this.#state === 'waiting'
+    const done = this.#state === 'done'
+    this.#response = null
+    this.#state = 'done'
+    this.#releaseBody()
+    if (done) return
+    if (waited) this.listener.onAborted(this)
+    this.listener.onDone(this, 0, 0)
+  }
+
+  #finish(status: number, bytes: number): void {
+    this.#response = null
+    this.#state = 'done'
+    this.listener.onDone(this, status, bytes)
+  }
+
+  #releaseBody(): void {
+    this.#body = null
+    this.budget.give(this.#held)
+    this.#held = 0
+  }
+}
+
+function writeHeaders(response: HttpResponse, headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) response.writeHeader(headers[i]!, headers[i + 1]!)
+}
+
+/** True for `gzip` or `*` unless its weight is zero. */
+function takesGzip(acceptEncoding: string): boolean {
+  if (acceptEncoding === '') return false
+  return /(?:^|[,\s])(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i.test(acceptEncoding)
+}

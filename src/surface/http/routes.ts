@@ -1,0 +1,96 @@
+/**
+ * Which operation a method and a path name, from the table of operations. Built once at start; exact paths by one map look-up, paths with parameters segment by segment
+ * (a handful of rows). Front-end thread only.
+ */
+import type { Operation } from '../../operations/operation.js'
+
+export interface Route {
+  readonly operation: Operation
+  readonly operationIndex: number
+}
+
+export type RouteMatch =
+  | { readonly kind: 'found'; readonly route: Route; /** name, value, name, value ... */ readonly params: readonly string[] }
+  | { readonly kind: 'methodNotAllowed'; /** For the Allow header, e.g. `GET, POST`. */ readonly allow: string }
+  | { readonly kind: 'notFound' }
+
+/** Upper-case method -> route. */
+type Methods = Map<string, Route>
+
+interface Pattern {
+  readonly segments: readonly string[]
+  readonly methods: Methods
+}
+
+const NO_PARAMS: readonly string[] = []
+const NOT_FOUND: RouteMatch = { kind: 'notFound' }
+
+export class RouteTable {
+  readonly #exact = new Map<string, Methods>()
+  readonly #patterns: Pattern[] = []
+
+  constructor(operations: readonly Operation[]) {
+    operations.forEach((operation, operationIndex) => {
+      for (const { method, path } of operation.http) this.#methodsAt(path).set(method, { operation, operationIndex })
+    })
+  }
+
+  /** @param path as in the request line, without the query; percent-encoding is undone in parameters only. */
+  match(method: string, path: string): RouteMatch {
+    const exact = this.#exact.get(path)
+    if (exact !== undefined) return choose(exact, method, NO_PARAMS)
+    if (this.#patterns.length === 0) return NOT_FOUND
+    const segments = path.split('/')
+    for (const pattern of this.#patterns) {
+      const params = paramsOf(pattern.segments, segments)
+      if (params !== null) return choose(pattern.methods, method, params)
+    }
+    return NOT_FOUND
+  }
+
+  #methodsAt(path: string): Methods {
+    if (!path.includes('/:')) {
+      const methods = this.#exact.get(path) ?? new Map<string, Route>()
+      this.#exact.set(path, methods)
+      return methods
+    }
+    const known = this.#patterns.find((pattern) => pattern.segments.join('/') === path)
+    if (known !== undefined) return known.methods
+    const pattern = { segments: path.split('/'), methods: new Map<string, Route>() }
+    this.#patterns.push(pattern)
+    return pattern.methods
+  }
+}
+
+function choose(methods: Methods, method: string, params: readonly string[]): RouteMatch {
+  // HEAD is GET whose body stays here.
+  const route = methods.get(method === 'HEAD' ? 'GET' : method)
+  if (route !== undefined) return { kind: 'found', route, params }
+  return { kind: 'methodNotAllowed', allow: [...methods.keys()].join(', ') }
+}
+
+/** Null when the path does not fit. */
+function paramsOf(pattern: readonly string[], segments: readonly string[]): readonly string[] | null {
+  if (pattern.length !== segments.length) return null
+  const params: string[] = []
+  for (let i = 0; i < pattern.length; i++) {
+    const expected = pattern[i]!
+    const given = segments[i]!
+    if (!expected.startsWith(':')) {
+      if (expected !== given) return null
+      continue
+    }
+    const value = decode(given)
+    if (value === null || value === '') return null
+    params.push(expected.slice(1), value)
+  }
+  return params
+}
+
+function decode(text: string): string | null {
+  try {
+    return decodeURIComponent(text)
+  } catch {
+    return null
+  }
+}
