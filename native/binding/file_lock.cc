@@ -1,0 +1,47 @@
+// See file_lock.h.
+#include "binding/file_lock.h"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <mutex>
+#include <set>
+#include <utility>
+
+namespace mds {
+namespace {
+
+std::string problem(const char* what, const std::string& path) { return std::string(what) + " " + path + ": " + std::strerror(errno); }
+
+}  // namespace
+
+std::string lock_file_for_life(const std::string& path) {
+  static std::mutex mutex;
+  static std::set<std::pair<dev_t, ino_t>> held;
+  const std::lock_guard guard(mutex);
+  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (file < 0) return problem("cannot open", path);
+  struct stat status {};
+  std::string failure;
+  if (fstat(file, &status) != 0) {
+    failure = problem("cannot stat", path);
+  } else if (held.contains({status.st_dev, status.st_ino})) {
+    // flock belongs to the open file, so closing this second one leaves the first locked.
+    close(file);
+    return {};
+  } else if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+    failure = errno == EWOULDBLOCK ? "locked" : problem("cannot lock", path);
+  }
+  if (!failure.empty()) {
+    close(file);
+    return failure;
+  }
+  held.emplace(status.st_dev, status.st_ino);
+  return {};
+}
+
+}  // namespace mds

@@ -1,0 +1,38 @@
+// Bit packing of unsigned 32-bit values, two layouts. A block of 128 is packed in four vertical lanes (value i in lane i % 4), unpacked four values an instruction; any other
+// count is packed horizontally, lowest bits first, which also allows to read one value by its index. Pure functions.
+// Readers load up to 8 bytes at a value: every packed column ends with kPackedPadding zero bytes.
+#pragma once
+
+#include <bit>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/limits.h"
+
+namespace mds {
+
+// Bits needed for `value`: 0 to 32.
+[[nodiscard]] inline uint32_t bit_width_of(uint32_t value) noexcept { return static_cast<uint32_t>(std::bit_width(value)); }
+
+[[nodiscard]] inline uint64_t packed_bytes(uint64_t count, uint32_t width) noexcept { return (count * width + 7) / 8; }
+
+// Appends packed_bytes(values.size(), width) bytes. Every value fits `width` bits. 128 values take the vertical layout, fewer or more the horizontal one.
+void pack(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>& out);
+
+// Reads `count` values of `width` (at most 32) bits, in the layout that `pack` chooses for this count. The caller has checked that
+// packed_bytes(count, width) bytes lie at `in`, and kPackedPadding behind them.
+void unpack(const uint8_t* in, uint32_t count, uint32_t width, uint32_t* out) noexcept;
+
+// Value `index` of a horizontal run.
+[[nodiscard]] inline uint32_t read_packed(const uint8_t* in, uint64_t index, uint32_t width) noexcept {
+  const uint64_t bit = index * width;
+  const uint64_t mask = (uint64_t{1} << width) - 1;
+  return static_cast<uint32_t>((load_u64(in + bit / 8) >> (bit % 8)) & mask);
+}
+
+// Horizontal layout whatever the count: positions, which are read by index.
+void pack_horizontal(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>& out);
+
+}  // namespace mds

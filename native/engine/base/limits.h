@@ -1,0 +1,59 @@
+// Every bound of the native engine, each with its reason. Nothing in native/ grows past one of these without a named limit here.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+
+namespace mds {
+
+// Postings of one block: one docid delta and one tf each, 4 lanes x 32 rows of the SIMD bit packing.
+inline constexpr uint32_t kBlockPostings = 128;
+
+// Zero bytes behind every packed column, so that an 8-byte load at the last value stays inside the column.
+inline constexpr size_t kPackedPadding = 8;
+
+// One batch: the write lane cuts at 64 documents, a document body is at most tens of MB; 1 GiB is never reached by sane input and keeps u32 offsets safe.
+inline constexpr size_t kBatchBytesMax = size_t{1} << 30;
+
+// One plan: 16 384 filter values of 256 bytes.
+inline constexpr size_t kPlanBytesMax = size_t{4} << 20;
+inline constexpr uint32_t kPlanLeavesMax = 1024;      // search-plan.md
+inline constexpr uint32_t kPlanDepthMax = 64;         // search-plan.md; also bounds recursion
+inline constexpr uint32_t kPlanNodesMax = 4096;       // leaves plus inner nodes, ALL and NONE
+inline constexpr uint32_t kPlanPhraseTermsMax = 4096; // over all phrases of a plan
+inline constexpr uint32_t kPlanFieldsMax = 64;        // scored fields: five by default, more only by custom field weights
+inline constexpr uint32_t kPlanFiltersMax = 256;
+inline constexpr uint32_t kPlanFilterValuesMax = 16384;
+// Open cursors of one plan in one segment, leaves (and phrase terms) times fields: 16 384 x 1.2 KB of decode buffer = 20 MB at most.
+inline constexpr uint32_t kPlanCursorsMax = 16384;
+
+// A filter of more values than this is read into a bit set instead of being kept as open cursors.
+inline constexpr uint32_t kFilterCursorsMax = 16;
+
+// Documents scored at once by a disjunction: 2 x 2 048 doubles = 32 KB, which fits the first-level cache.
+inline constexpr uint32_t kWindowDocs = 2048;
+
+// How many steps of a scan pass between two looks at the deadline word: about 10 us.
+inline constexpr uint32_t kStepsPerPoll = 1024;
+
+// Merge policy. A tier holds segments whose live bytes lie within a factor of 8; the eighth member merges the tier. Seven tiers (16 KB to 4 GB) would hold 49 at worst,
+// so that above 16 segments the smallest are merged whatever their tier.
+inline constexpr uint32_t kTierFactor = 8;
+inline constexpr uint64_t kTierFloorBytes = 16 << 10;
+inline constexpr uint32_t kSegmentsWanted = 16;
+inline constexpr uint32_t kMergeWidthMax = 64;
+// Merges up to this size run on the quick lane (about 0.2 s at 150 MB/s); larger ones have a thread of their own, so that fresh mini-segments never wait behind one.
+inline constexpr uint64_t kQuickMergeBytesMax = uint64_t{32} << 20;
+// Segments above this are merged no further: bounds the longest merge and the memory needed beside it.
+inline constexpr uint64_t kMergedBytesMax = uint64_t{1} << 30;
+// All of a forced merge: 32-bit offsets inside a segment hold below 4 GiB.
+inline constexpr uint64_t kForcedMergeBytesMax = uint64_t{3} << 30;
+// Above this many segments the publishing thread merges, too: the bound on what a burst of single-document writes can leave behind.
+inline constexpr uint32_t kSegmentsMax = 64;
+// A segment with more than a third of its documents dead is rewritten.
+inline constexpr uint32_t kDeadShareDivisor = 3;
+
+// How soon retired snapshots that a reader still holds are looked at again.
+inline constexpr uint32_t kRetiredPollMs = 10;
+
+}  // namespace mds

@@ -1,0 +1,36 @@
+// The caller's way to stop a search: a word of shared memory that the JavaScript side sets when a deadline passes or a client goes. Used by one search on one thread.
+#pragma once
+
+#include <cstdint>
+
+#include "base/limits.h"
+
+namespace mds {
+
+class StopSignal {
+ public:
+  // `word` may be null: never stops. It may change at any moment; only its being non-zero matters, so that a relaxed load is enough.
+  explicit StopSignal(const int32_t* word) noexcept : word_(word) {}
+
+  // Counts `steps` steps of work and looks at the word every kStepsPerPoll of them. Once true, always true.
+  [[nodiscard]] bool after(uint32_t steps) noexcept {
+    steps_ += steps;
+    if (steps_ < kStepsPerPoll) return stopped_;
+    steps_ = 0;
+    return poll();
+  }
+
+  [[nodiscard]] bool poll() noexcept {
+    if (word_ != nullptr && __atomic_load_n(word_, __ATOMIC_RELAXED) != 0) stopped_ = true;
+    return stopped_;
+  }
+
+  [[nodiscard]] bool stopped() const noexcept { return stopped_; }
+
+ private:
+  const int32_t* word_;
+  uint32_t steps_ = 0;
+  bool stopped_ = false;
+};
+
+}  // namespace mds

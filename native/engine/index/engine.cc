@@ -1,0 +1,153 @@
+// See engine.h: publication and reading. Merging is in engine_merges.cc.
+#include "index/engine.h"
+
+#include <new>
+
+#include "base/limits.h"
+#include "index/batch_application.h"
+#include "index/meta_keys.h"
+#include "index/segment_builder.h"
+#include "query/search.h"
+#include "query/search_plan.h"
+
+namespace mds {
+namespace {
+
+// Bytes that one remembered delete costs in the hash map: two words, a link and its bucket.
+constexpr uint64_t kTombstoneBytes = 40;
+
+}  // namespace
+
+Engine::Engine() : current_(std::make_shared<const SegmentSet>()) {
+  quickLane_ = std::thread([this] { merge_loop(MergeLane::kQuick); });
+  longLane_ = std::thread([this] { merge_loop(MergeLane::kLong); });
+}
+
+Engine::~Engine() {
+  stop_.store(true);
+  wake_lanes();
+  quickLane_.join();
+  longLane_.join();
+}
+
+std::shared_ptr<const SegmentSet> Engine::snapshot() const noexcept {
+  const std::lock_guard lock(snapshotMutex_);
+  return current_;
+}
+
+void Engine::swap_snapshot(std::shared_ptr<const SegmentSet> next) {
+  const std::lock_guard retiredLock(retiredMutex_);
+  retired_.reserve(retired_.size() + 1);
+  const std::lock_guard lock(snapshotMutex_);
+  current_.swap(next);
+  retired_.push_back(std::move(next));
+}
+
+Status Engine::publish(Bytes bytes) noexcept {
+  try {
+    const Result<IndexBatch> batch = parse_index_batch(bytes);
+    if (!batch.ok()) return batch.status();
+    const Status published = publish_parsed(batch.value());
+    if (!published.ok()) return published;
+    wake_lanes();
+    if (snapshot()->segments.size() > kSegmentsMax) merge_once(MergeLane::kQuick);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Status Engine::publish_parsed(const IndexBatch& batch) {
+  const std::lock_guard lock(writerMutex_);
+  const std::shared_ptr<const SegmentSet> before = snapshot();
+  BatchApplication application(*before, droppedCollections_, tombstones_, rebuilding_.load(std::memory_order_relaxed));
+  for (const IndexOp& op : batch.ops) application.apply(op);
+
+  auto next = std::make_shared<SegmentSet>();
+  next->segments = application.survivors();
+  next->lsnLast = std::max(before->lsnLast, batch.lsnLast);
+  const std::vector<const IndexOp*> upserts = application.upserts();
+  if (!upserts.empty()) {
+    const Result<std::shared_ptr<const Segment>> built = build_segment(upserts, serialNext_.fetch_add(1));
+    if (!built.ok()) return built.status();
+    next->segments.push_back({built.value(), nullptr});
+  }
+
+  // From here on nothing is refused. What is remembered comes before the swap: an allocation that fails leaves a delete remembered twice, never a document forgotten.
+  droppedCollections_.insert(application.drops().begin(), application.drops().end());
+  for (const auto& [id, lsn] : application.tombstones()) {
+    uint64_t& known = tombstones_[id];
+    known = std::max(known, lsn);
+  }
+  tombstoneBytes_.store(tombstones_.size() * kTombstoneBytes, std::memory_order_relaxed);
+  swap_snapshot(std::move(next));
+  return {};
+}
+
+Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t> control) const noexcept {
+  try {
+    const Result<SearchPlan> plan = parse_search_plan(bytes);
+    if (!plan.ok()) return plan.status();
+    const uint32_t pollWord = plan.value().pollWord;
+    const int32_t* word = nullptr;
+    if (pollWord != kNoPollWord && !control.empty()) {
+      if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size()) return Status::malformed("search plan: poll word outside of the control buffer");
+      word = &control[pollWord / sizeof(int32_t)];
+    }
+    return run_search(*snapshot(), plan.value(), StopSignal(word));
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::string> Engine::meta_keys(uint32_t collection) const noexcept {
+  try {
+    return meta_keys_json(*snapshot(), collection);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+void Engine::reset_locked() {
+  droppedCollections_.clear();
+  tombstones_.clear();
+  tombstoneBytes_.store(0, std::memory_order_relaxed);
+  swap_snapshot(std::make_shared<const SegmentSet>());
+}
+
+void Engine::begin_rebuild() noexcept {
+  const std::lock_guard lock(writerMutex_);
+  reset_locked();
+  rebuilding_.store(true, std::memory_order_relaxed);
+}
+
+void Engine::end_rebuild() noexcept {
+  const std::lock_guard lock(writerMutex_);
+  std::unordered_map<uint64_t, uint64_t>().swap(tombstones_);
+  tombstoneBytes_.store(0, std::memory_order_relaxed);
+  rebuilding_.store(false, std::memory_order_relaxed);
+}
+
+void Engine::drop_all() noexcept {
+  const std::lock_guard lock(writerMutex_);
+  reset_locked();
+}
+
+EngineStats Engine::stats() const noexcept {
+  const std::shared_ptr<const SegmentSet> set = snapshot();
+  EngineStats stats{};
+  stats.segments = static_cast<uint32_t>(set->segments.size());
+  for (const SegmentRef& ref : set->segments) {
+    stats.documents += ref.live_count();
+    stats.deadDocuments += ref.segment->slot_count() - ref.live_count();
+    stats.terms += ref.segment->term_count();
+    stats.memoryBytes += ref.segment->memory_bytes() + (ref.live == nullptr ? 0 : ref.live->memory_bytes());
+  }
+  stats.memoryBytes += tombstoneBytes_.load(std::memory_order_relaxed);
+  stats.merges = merges_.load(std::memory_order_relaxed);
+  stats.lsnLast = set->lsnLast;
+  stats.rebuilding = rebuilding_.load(std::memory_order_relaxed);
+  return stats;
+}
+
+}  // namespace mds

@@ -1,0 +1,185 @@
+// The merging half of the engine (see engine.h): two threads, one per lane, and forced merges on the caller's thread. A merge claims its sources under the writer mutex, runs
+// without it, and commits under it.
+#include <algorithm>
+#include <chrono>
+#include <new>
+
+#include "base/limits.h"
+#include "index/engine.h"
+#include "index/segment_merger.h"
+
+#ifdef __linux__
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+#endif
+
+namespace mds {
+namespace {
+
+// Long merges give way to searches: on Linux the nice value belongs to the thread. Best effort.
+void lower_priority() noexcept {
+#ifdef __linux__
+  constexpr int kNice = 10;
+  (void)setpriority(PRIO_PROCESS, static_cast<id_t>(syscall(SYS_gettid)), kNice);
+#endif
+}
+
+uint64_t live_bytes(const SegmentRef& ref) noexcept { return ref.segment->memory_bytes() / ref.segment->slot_count() * ref.live_count(); }
+
+const SegmentRef* find_serial(const SegmentSet& set, uint64_t serial) noexcept {
+  const auto found = std::find_if(set.segments.begin(), set.segments.end(), [serial](const SegmentRef& ref) { return ref.segment->serial() == serial; });
+  return found == set.segments.end() ? nullptr : &*found;
+}
+
+// Slots of the merged segment whose documents died in their source since the merge began. A source that has left the set meanwhile lost all of its documents.
+std::vector<uint32_t> killed_meanwhile(const SegmentRef& source, const SegmentRef* now, const std::vector<uint32_t>& slotMap) {
+  std::vector<uint32_t> killed;
+  if (now != nullptr && now->live == source.live) return killed;
+  for (uint32_t slot = 0; slot < slotMap.size(); ++slot) {
+    if (slotMap[slot] != kEndOfList && (now == nullptr || !now->alive(slot))) killed.push_back(slotMap[slot]);
+  }
+  return killed;
+}
+
+}  // namespace
+
+void Engine::wake_lanes() noexcept {
+  {
+    const std::lock_guard lock(wakeMutex_);
+    ++wakeCount_;
+  }
+  wake_.notify_all();
+}
+
+void Engine::merge_loop(MergeLane lane) {
+  if (lane == MergeLane::kLong) lower_priority();
+  uint64_t seen = 0;
+  bool isRetiredLeft = false;
+  while (!stop_.load()) {
+    {
+      std::unique_lock lock(wakeMutex_);
+      const auto isWoken = [&] { return stop_.load() || wakeCount_ != seen; };
+      if (isRetiredLeft) {
+        wake_.wait_for(lock, std::chrono::milliseconds(kRetiredPollMs), isWoken);
+      } else {
+        wake_.wait(lock, isWoken);
+      }
+      seen = wakeCount_;
+    }
+    try {
+      while (merge_once(lane)) {
+        if (lane == MergeLane::kQuick) sweep_retired();
+      }
+      isRetiredLeft = lane == MergeLane::kQuick && sweep_retired();
+    } catch (const std::bad_alloc&) {
+      // Merging is an improvement, not a duty: without memory the segments stay as they are until the next publish wakes the lane.
+      isRetiredLeft = false;
+    }
+  }
+}
+
+bool Engine::sweep_retired() {
+  std::vector<std::shared_ptr<const SegmentSet>> droppable;
+  const std::lock_guard lock(retiredMutex_);
+  // A retired set is out of reach of new readers, so its count only falls: 1 means that this list alone holds it.
+  const auto kept = std::partition(retired_.begin(), retired_.end(), [](const auto& set) { return set.use_count() > 1; });
+  droppable.assign(std::make_move_iterator(kept), std::make_move_iterator(retired_.end()));
+  retired_.erase(kept, retired_.end());
+  return !retired_.empty();
+}
+
+std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
+  const std::lock_guard lock(writerMutex_);
+  if (mergesPaused_) return {};
+  const std::shared_ptr<const SegmentSet> set = snapshot();
+  std::vector<MergeCandidate> candidates;
+  for (uint32_t index = 0; index < set->segments.size(); ++index) {
+    const SegmentRef& ref = set->segments[index];
+    if (merging_.contains(ref.segment->serial())) continue;
+    const uint32_t documents = ref.segment->slot_count();
+    candidates.push_back({index, live_bytes(ref), documents, documents - ref.live_count()});
+  }
+  std::vector<SegmentRef> sources;
+  for (const uint32_t index : pick_merge(candidates, lane)) sources.push_back(set->segments[index]);
+  for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
+  return sources;
+}
+
+void Engine::release_sources(const std::vector<SegmentRef>& sources) noexcept {
+  {
+    const std::lock_guard lock(writerMutex_);
+    for (const SegmentRef& source : sources) merging_.erase(source.segment->serial());
+  }
+  mergeEnded_.notify_all();
+}
+
+bool Engine::merge_once(MergeLane lane) {
+  const std::vector<SegmentRef> sources = claim_merge(lane);
+  return !sources.empty() && run_merge(sources).ok();
+}
+
+Status Engine::run_merge(const std::vector<SegmentRef>& sources) {
+  Status status;
+  try {
+    Result<MergedSegment> merged = merge_segments(sources, serialNext_.fetch_add(1), stop_);
+    status = merged.status();
+    if (merged.ok()) commit_merge(sources, merged.value().segment, merged.value().slotMaps);
+  } catch (const std::bad_alloc&) {
+    status = Status::out_of_memory();
+  }
+  release_sources(sources);
+  return status;
+}
+
+void Engine::commit_merge(const std::vector<SegmentRef>& sources, const std::shared_ptr<const Segment>& merged, const std::vector<std::vector<uint32_t>>& slotMaps) {
+  const std::lock_guard lock(writerMutex_);
+  const std::shared_ptr<const SegmentSet> now = snapshot();
+  std::shared_ptr<LiveDocs> live;
+  for (size_t index = 0; index < sources.size(); ++index) {
+    const SegmentRef* source = find_serial(*now, sources[index].segment->serial());
+    for (const uint32_t slot : killed_meanwhile(sources[index], source, slotMaps[index])) {
+      if (live == nullptr) live = std::make_shared<LiveDocs>(merged->slot_count());
+      live->kill(slot);
+    }
+  }
+  auto next = std::make_shared<SegmentSet>();
+  next->lsnLast = now->lsnLast;
+  for (const SegmentRef& ref : now->segments) {
+    const auto isSource = [&ref](const SegmentRef& source) { return source.segment == ref.segment; };
+    if (std::none_of(sources.begin(), sources.end(), isSource)) next->segments.push_back(ref);
+  }
+  SegmentRef result{merged, live};
+  if (merged->slot_count() > 0 && result.live_count() > 0) next->segments.push_back(std::move(result));
+  swap_snapshot(std::move(next));
+  merges_.fetch_add(1, std::memory_order_relaxed);
+}
+
+Status Engine::force_merge() noexcept {
+  try {
+    std::vector<SegmentRef> sources;
+    {
+      std::unique_lock lock(writerMutex_);
+      // A second caller waits until the first has finished.
+      mergeEnded_.wait(lock, [this] { return !mergesPaused_; });
+      mergesPaused_ = true;
+      mergeEnded_.wait(lock, [this] { return merging_.empty(); });
+      sources = snapshot()->segments;
+      uint64_t bytes = 0;
+      for (const SegmentRef& source : sources) bytes += source.segment->memory_bytes();
+      if (bytes > kForcedMergeBytesMax) sources.clear();
+      for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
+    }
+    const Status status = sources.empty() ? Status() : run_merge(sources);
+    {
+      const std::lock_guard lock(writerMutex_);
+      mergesPaused_ = false;
+    }
+    mergeEnded_.notify_all();
+    return status;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+}  // namespace mds

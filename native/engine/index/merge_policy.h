@@ -1,0 +1,23 @@
+// Which segments to merge next. Pure: plain sizes in, indexes out.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace mds {
+
+struct MergeCandidate {
+  uint32_t index;      // of the caller
+  uint64_t liveBytes;  // memory of the segment times its live share
+  uint32_t documents;
+  uint32_t deadDocuments;
+};
+
+// Quick merges never wait behind long ones: each lane has a thread of its own.
+enum class MergeLane : uint8_t { kQuick, kLong };
+
+// Indexes to merge (one index: a rewrite that drops dead documents), or nothing. `candidates` are the segments that no merge holds at the moment.
+[[nodiscard]] std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, MergeLane lane);
+
+}  // namespace mds

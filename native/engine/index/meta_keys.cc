@@ -1,0 +1,70 @@
+// See meta_keys.h.
+#include "index/meta_keys.h"
+
+#include <array>
+#include <map>
+#include <set>
+#include <string_view>
+
+#include "segment/posting_cursor.h"
+
+namespace mds {
+namespace {
+
+bool has_live_posting(const SegmentRef& ref, const SectionEntry& section, uint32_t term) noexcept {
+  if (ref.live == nullptr) return true;
+  PostingCursor cursor(*ref.segment, section, term);
+  while (cursor.doc() != kEndOfList && !ref.alive(cursor.doc())) cursor.next();
+  return cursor.doc() != kEndOfList;
+}
+
+void append_json_string(std::string& out, std::string_view text) {
+  static constexpr std::array<char, 16> kHex = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
+  out += '"';
+  for (const char character : text) {
+    const auto byte = static_cast<unsigned char>(character);
+    if (character == '"' || character == '\\') {
+      out += '\\';
+      out += character;
+    } else if (byte < 0x20) {
+      out += "\\u00";
+      out += kHex[byte >> 4];
+      out += kHex[byte & 15];
+    } else {
+      out += character;
+    }
+  }
+  out += '"';
+}
+
+}  // namespace
+
+std::string meta_keys_json(const SegmentSet& set, uint32_t collection) {
+  std::map<std::string_view, std::set<std::string_view>> values;
+  for (const SegmentRef& ref : set.segments) {
+    const CollectionEntry* entry = ref.segment->find_collection(collection);
+    if (entry == nullptr) continue;
+    for (const SectionEntry& section : ref.segment->sections(*entry)) {
+      if (section.kind != SectionKind::kMeta) continue;
+      for (uint32_t term = section.termBegin; term < section.termEnd; ++term) {
+        if (has_live_posting(ref, section, term)) values[ref.segment->name(section)].insert(ref.segment->term(term));
+      }
+    }
+  }
+  std::string json = "{";
+  for (const auto& [key, keyValues] : values) {
+    if (json.size() > 1) json += ',';
+    append_json_string(json, key);
+    char separator = '[';
+    json += ':';
+    for (const std::string_view value : keyValues) {
+      json += separator;
+      append_json_string(json, value);
+      separator = ',';
+    }
+    json += ']';
+  }
+  return json + "}";
+}
+
+}  // namespace mds

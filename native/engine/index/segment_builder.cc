@@ -1,0 +1,183 @@
+// See segment_builder.h. Distinct terms are found by hashing and only they are sorted: a batch of 64 documents has about a third as many distinct terms as postings.
+#include "index/segment_builder.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "base/text_hash.h"
+#include "segment/segment_writer.h"
+
+namespace mds {
+namespace {
+
+constexpr uint32_t kNone = UINT32_MAX;
+
+struct Occurrence {
+  uint32_t slot;
+  uint32_t tf;
+  const PackedTokens* tokens;  // null in metadata
+  uint32_t positionIndex;
+  uint32_t next;  // of the same term, by slot
+};
+
+struct DistinctTerm {
+  std::string_view text;
+  uint64_t prefix;  // first 8 bytes, big-endian: most comparisons end here
+  uint32_t section;
+  uint32_t first;
+  uint32_t last;
+};
+
+struct Section {
+  uint32_t collection;
+  SectionKind kind;
+  std::string_view name;
+  std::vector<SlotLength> lengths;
+  std::vector<uint32_t> terms;
+};
+
+uint64_t prefix_of(std::string_view text) noexcept {
+  std::array<uint8_t, 8> bytes{};
+  std::memcpy(bytes.data(), text.data(), std::min<size_t>(8, text.size()));
+  return __builtin_bswap64(load_u64(bytes.data()));
+}
+
+class Builder {
+ public:
+  explicit Builder(size_t termsExpected) : table_(std::bit_ceil(std::max<size_t>(64, termsExpected * 2)), kNone) {}
+
+  Status add(const IndexOp& op, uint32_t slot) {
+    for (const auto& [key, value] : op.meta) {
+      const uint32_t term = find_or_add(section_of(op.collection, SectionKind::kMeta, key), value);
+      if (terms_[term].last == kNone || occurrences_[terms_[term].last].slot != slot) append(term, {slot, 1, nullptr, 0, kNone});
+    }
+    for (const FieldTokens& field : op.fields) {
+      if (field.tokens.length() == 0) continue;
+      const uint32_t section = section_of(op.collection, SectionKind::kText, field.name);
+      auto& lengths = sections_[section].lengths;
+      if (!lengths.empty() && lengths.back().first == slot) return Status::malformed("index batch: field " + std::string(field.name) + " twice in one document");
+      lengths.emplace_back(slot, field.tokens.length());
+      const Status status = add_field(section, field.tokens, slot);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  void write(SegmentWriter& writer) {
+    std::sort(sectionOrder_.begin(), sectionOrder_.end(), [this](uint32_t a, uint32_t b) { return ordered(sections_[a], sections_[b]); });
+    for (const uint32_t index : sectionOrder_) {
+      Section& section = sections_[index];
+      std::sort(section.terms.begin(), section.terms.end(), [this](uint32_t a, uint32_t b) { return before(terms_[a], terms_[b]); });
+      writer.begin_section(section.collection, section.kind, section.name, section.lengths);
+      for (const uint32_t term : section.terms) write_term(writer, terms_[term]);
+      writer.end_section();
+    }
+  }
+
+ private:
+  static bool ordered(const Section& a, const Section& b) noexcept { return std::tie(a.collection, a.kind, a.name) < std::tie(b.collection, b.kind, b.name); }
+  static bool before(const DistinctTerm& a, const DistinctTerm& b) noexcept { return a.prefix != b.prefix ? a.prefix < b.prefix : a.text < b.text; }
+
+  uint32_t section_of(uint32_t collection, SectionKind kind, std::string_view name) {
+    const auto [found, isNew] = sectionByName_.try_emplace(std::tuple(collection, kind, name), static_cast<uint32_t>(sections_.size()));
+    if (isNew) {
+      sectionOrder_.push_back(found->second);
+      sections_.push_back({collection, kind, name, {}, {}});
+    }
+    return found->second;
+  }
+
+  Status add_field(uint32_t section, const PackedTokens& tokens, uint32_t slot) {
+    uint32_t begin = 0;
+    uint32_t positionIndex = 0;
+    for (uint32_t index = 0; index < tokens.term_count(); ++index) {
+      const uint32_t end = tokens.term_end(index);
+      const uint32_t term = find_or_add(section, tokens.term(begin, end));
+      if (terms_[term].last != kNone && occurrences_[terms_[term].last].slot == slot) return Status::malformed("packed tokens: a term occurs twice");
+      const uint32_t tf = tokens.tf(index);
+      append(term, {slot, tf, &tokens, positionIndex, kNone});
+      positionIndex += tf;
+      begin = end;
+    }
+    return {};
+  }
+
+  uint32_t find_or_add(uint32_t section, std::string_view text) {
+    const uint64_t mask = table_.size() - 1;
+    for (uint64_t at = hash_text(text, section, seed_) & mask;; at = (at + 1) & mask) {
+      if (table_[at] == kNone) {
+        const auto term = static_cast<uint32_t>(terms_.size());
+        table_[at] = term;
+        terms_.push_back({text, prefix_of(text), section, kNone, kNone});
+        sections_[section].terms.push_back(term);
+        if (terms_.size() * 2 > table_.size()) grow();
+        return term;
+      }
+      const DistinctTerm& candidate = terms_[table_[at]];
+      if (candidate.section == section && candidate.text == text) return table_[at];
+    }
+  }
+
+  void grow() {
+    std::vector<uint32_t> larger(table_.size() * 2, kNone);
+    const uint64_t mask = larger.size() - 1;
+    for (uint32_t term = 0; term < terms_.size(); ++term) {
+      uint64_t at = hash_text(terms_[term].text, terms_[term].section, seed_) & mask;
+      while (larger[at] != kNone) at = (at + 1) & mask;
+      larger[at] = term;
+    }
+    table_ = std::move(larger);
+  }
+
+  void append(uint32_t term, const Occurrence& occurrence) {
+    const auto index = static_cast<uint32_t>(occurrences_.size());
+    occurrences_.push_back(occurrence);
+    DistinctTerm& owner = terms_[term];
+    (owner.last == kNone ? owner.first : occurrences_[owner.last].next) = index;
+    owner.last = index;
+  }
+
+  void write_term(SegmentWriter& writer, const DistinctTerm& term) {
+    writer.begin_term(term.text);
+    for (uint32_t at = term.first; at != kNone; at = occurrences_[at].next) {
+      const Occurrence& occurrence = occurrences_[at];
+      writer.add_posting(occurrence.slot, occurrence.tf);
+      if (occurrence.tokens == nullptr) continue;
+      for (uint32_t index = 0; index < occurrence.tf; ++index) writer.add_position(occurrence.tokens->position(occurrence.positionIndex + index));
+    }
+    writer.end_term();
+  }
+
+  const uint64_t seed_ = hash_seed();
+  std::map<std::tuple<uint32_t, SectionKind, std::string_view>, uint32_t> sectionByName_;
+  std::vector<Section> sections_;
+  std::vector<uint32_t> sectionOrder_;
+  std::vector<DistinctTerm> terms_;
+  std::vector<Occurrence> occurrences_;
+  std::vector<uint32_t> table_;
+};
+
+}  // namespace
+
+Result<std::shared_ptr<const Segment>> build_segment(std::span<const IndexOp* const> upserts, uint64_t serial) {
+  size_t termsExpected = 0;
+  for (const IndexOp* op : upserts) {
+    termsExpected += op->meta.size();
+    for (const FieldTokens& field : op->fields) termsExpected += field.tokens.term_count() / 2;
+  }
+  SegmentWriter writer;
+  Builder builder(termsExpected);
+  for (const IndexOp* op : upserts) {
+    const uint32_t slot = writer.add_document({op->collection, op->docid, op->lsn, op->addedAt, op->updatedAt, op->key, op->lang});
+    const Status status = builder.add(*op, slot);
+    if (!status.ok()) return status;
+  }
+  builder.write(writer);
+  return writer.finish(serial);
+}
+
+}  // namespace mds

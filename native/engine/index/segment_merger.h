@@ -1,0 +1,23 @@
+// Merges segments into one that holds their live documents only. Runs on a merge thread (or on a publishing thread that helps out), beside readers and writers of the sources.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <span>
+#include <vector>
+
+#include "base/status.h"
+#include "index/segment_set.h"
+
+namespace mds {
+
+struct MergedSegment {
+  std::shared_ptr<const Segment> segment;
+  // Per source: new slot by old slot, kEndOfList for a document that was dead when the merge began.
+  std::vector<std::vector<uint32_t>> slotMaps;
+};
+
+// Cancelled when `stop` becomes true. The order inside each source is kept: its slot map ascends.
+[[nodiscard]] Result<MergedSegment> merge_segments(std::span<const SegmentRef> sources, uint64_t serial, const std::atomic<bool>& stop);
+
+}  // namespace mds

@@ -1,0 +1,197 @@
+// See leaf_iterators.h.
+#include "query/leaf_iterators.h"
+
+#include <bit>
+#include <vector>
+
+#include "base/limits.h"
+#include "query/boolean_iterators.h"
+#include "segment/posting_cursor.h"
+
+namespace mds {
+namespace {
+
+class NoneIterator final : public DocIterator {
+ public:
+  uint32_t advance(uint32_t) override { return doc_; }
+  double score() override { return 0; }
+  uint64_t cost() const noexcept override { return 0; }
+};
+
+class RangeIterator final : public DocIterator {
+ public:
+  explicit RangeIterator(const CollectionEntry& collection) : end_(collection.slotEnd), cost_(collection.slotEnd - collection.slotBegin) { doc_ = collection.slotBegin; }
+  uint32_t advance(uint32_t target) override {
+    if (target > doc_) doc_ = target < end_ ? target : kEndOfList;
+    return doc_;
+  }
+  double score() override { return 0; }
+  uint64_t cost() const noexcept override { return cost_; }
+
+ private:
+  uint32_t end_;
+  uint64_t cost_;
+};
+
+class FilterPostingIterator final : public DocIterator {
+ public:
+  FilterPostingIterator(const Segment& segment, const SectionEntry& section, uint32_t term) : cursor_(segment, section, term) { doc_ = cursor_.doc(); }
+  uint32_t advance(uint32_t target) override {
+    cursor_.advance(target);
+    return doc_ = cursor_.doc();
+  }
+  double score() override { return 0; }
+  uint64_t cost() const noexcept override { return cursor_.df(); }
+
+ private:
+  PostingCursor cursor_;
+};
+
+// The union of many posting lists, read once into bits over the collection's slots.
+class BitSetIterator final : public DocIterator {
+ public:
+  explicit BitSetIterator(const CollectionEntry& collection)
+      : begin_(collection.slotBegin), words_((size_t{collection.slotEnd} - collection.slotBegin + 63) / 64) {}
+
+  void add(PostingCursor cursor) {
+    for (; cursor.doc() != kEndOfList; cursor.next()) words_[(cursor.doc() - begin_) / 64] |= uint64_t{1} << ((cursor.doc() - begin_) % 64);
+  }
+  void rewind() noexcept {
+    for (const uint64_t word : words_) cost_ += static_cast<uint64_t>(std::popcount(word));
+    doc_ = find_from(begin_);
+  }
+  uint32_t advance(uint32_t target) override {
+    if (target > doc_) doc_ = find_from(target);
+    return doc_;
+  }
+  double score() override { return 0; }
+  uint64_t cost() const noexcept override { return cost_; }
+
+ private:
+  [[nodiscard]] uint32_t find_from(uint32_t target) const noexcept {
+    size_t word = (target - begin_) / 64;
+    if (target == kEndOfList || word >= words_.size()) return kEndOfList;
+    uint64_t bits = words_[word] & (~uint64_t{0} << ((target - begin_) % 64));
+    while (bits == 0) {
+      if (++word == words_.size()) return kEndOfList;
+      bits = words_[word];
+    }
+    return begin_ + static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(std::countr_zero(bits));
+  }
+
+  uint32_t begin_;
+  uint64_t cost_ = 0;
+  std::vector<uint64_t> words_;
+};
+
+// tfidf and bm25: one scored field.
+class TermIterator final : public DocIterator {
+ public:
+  TermIterator(const Segment& segment, const SectionEntry& section, uint32_t term, LeafScorer scorer)
+      : cursor_(segment, section, term), lengths_(segment.lengths(section)), scorer_(std::move(scorer)) {
+    doc_ = cursor_.doc();
+  }
+  uint32_t advance(uint32_t target) override {
+    cursor_.advance(target);
+    return doc_ = cursor_.doc();
+  }
+  double score() override { return scorer_.score(cursor_.tf(), lengths_.at(doc_)); }
+  uint64_t cost() const noexcept override { return cursor_.df(); }
+
+ private:
+  PostingCursor cursor_;
+  FieldLengths lengths_;
+  LeafScorer scorer_;
+};
+
+// bm25f: the union over the scored fields.
+class FieldsTermIterator final : public DocIterator {
+ public:
+  explicit FieldsTermIterator(LeafScorer scorer) : scorer_(std::move(scorer)) {}
+
+  void add(const Segment& segment, const SectionEntry& section, uint32_t term, size_t field) {
+    fields_.push_back({PostingCursor(segment, section, term), segment.lengths(section), field});
+    doc_ = std::min(doc_, fields_.back().cursor.doc());
+  }
+  uint32_t advance(uint32_t target) override {
+    doc_ = kEndOfList;
+    for (Field& field : fields_) {
+      field.cursor.advance(target);
+      doc_ = std::min(doc_, field.cursor.doc());
+    }
+    return doc_;
+  }
+  double score() override {
+    double tfSum = 0;
+    for (Field& field : fields_) {
+      if (field.cursor.doc() == doc_) tfSum += scorer_.field_tf(field.index, field.cursor.tf(), field.lengths.at(doc_));
+    }
+    return scorer_.score_sum(tfSum);
+  }
+  uint64_t cost() const noexcept override {
+    uint64_t postings = 0;
+    for (const Field& field : fields_) postings += field.cursor.df();
+    return postings;
+  }
+
+ private:
+  struct Field {
+    PostingCursor cursor;
+    FieldLengths lengths;
+    size_t index;
+  };
+
+  LeafScorer scorer_;
+  std::vector<Field> fields_;
+};
+
+}  // namespace
+
+DocIteratorPtr make_none_iterator() { return std::make_unique<NoneIterator>(); }
+
+DocIteratorPtr make_all_iterator(const CollectionEntry& collection) { return std::make_unique<RangeIterator>(collection); }
+
+DocIteratorPtr make_term_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term) {
+  LeafScorer scorer(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight);
+  if (query.plan->algorithm != Algorithm::kBm25f) {
+    const uint32_t found = query.term_at(segment, term, 0);
+    if (found == kNoTerm) return make_none_iterator();
+    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[0], found, std::move(scorer));
+  }
+  auto fields = std::make_unique<FieldsTermIterator>(std::move(scorer));
+  for (size_t field = 0; field < segment.fields.size(); ++field) {
+    const uint32_t found = query.term_at(segment, term, field);
+    if (found != kNoTerm) fields->add(*segment.ref->segment, *segment.fields[field], found, field);
+  }
+  return fields;
+}
+
+DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFilter& filter, StopSignal& stop) {
+  const Segment& columns = *segment.ref->segment;
+  const SectionEntry* section = columns.find_section(*segment.collection, SectionKind::kMeta, filter.key);
+  if (section == nullptr) return make_none_iterator();
+  std::vector<uint32_t> terms;
+  for (const std::string_view value : filter.values) {
+    const std::optional<uint32_t> term = columns.find_term(*section, value);
+    if (term) terms.push_back(*term);
+  }
+  if (filter.values.empty()) {
+    for (uint32_t term = section->termBegin; term < section->termEnd; ++term) terms.push_back(term);
+  }
+  if (terms.empty()) return make_none_iterator();
+  if (terms.size() == 1) return std::make_unique<FilterPostingIterator>(columns, *section, terms[0]);
+  if (terms.size() <= kFilterCursorsMax) {
+    std::vector<DocIteratorPtr> values;
+    for (const uint32_t term : terms) values.push_back(std::make_unique<FilterPostingIterator>(columns, *section, term));
+    return make_or_iterator(std::move(values));
+  }
+  auto bits = std::make_unique<BitSetIterator>(*segment.collection);
+  for (const uint32_t term : terms) {
+    if (stop.after(columns.df(term))) return make_none_iterator();
+    bits->add(PostingCursor(columns, *section, term));
+  }
+  bits->rewind();
+  return bits;
+}
+
+}  // namespace mds

@@ -1,0 +1,24 @@
+// Iterators of the leaves of a plan and of its filters. See doc_iterator.h.
+#pragma once
+
+#include <cstdint>
+
+#include "base/stop_signal.h"
+#include "query/doc_iterator.h"
+#include "query/resolved_query.h"
+
+namespace mds {
+
+// A TERM: documents that hold it in any scored field.
+[[nodiscard]] DocIteratorPtr make_term_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term);
+
+// All documents of the collection, at score 0.
+[[nodiscard]] DocIteratorPtr make_all_iterator(const CollectionEntry& collection);
+
+// No document.
+[[nodiscard]] DocIteratorPtr make_none_iterator();
+
+// Documents that pass one metadata filter, at score 0.
+[[nodiscard]] DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFilter& filter, StopSignal& stop);
+
+}  // namespace mds

@@ -1,0 +1,61 @@
+// See resolved_query.h.
+#include "query/resolved_query.h"
+
+#include <algorithm>
+
+namespace mds {
+namespace {
+
+struct FieldTotals {
+  uint64_t documents = 0;
+  uint64_t length = 0;
+};
+
+ResolvedSegment resolve_segment(const SegmentRef& ref, const CollectionEntry& collection, const SearchPlan& plan) {
+  const Segment& segment = *ref.segment;
+  ResolvedSegment resolved{&ref, &collection, {}, {}};
+  for (const ScoredField& field : plan.fields) resolved.fields.push_back(segment.find_section(collection, SectionKind::kText, field.name));
+  for (const PlanTerm& term : plan.terms) {
+    for (const SectionEntry* section : resolved.fields) {
+      resolved.terms.push_back(section == nullptr ? kNoTerm : segment.find_term(*section, term.text).value_or(kNoTerm));
+    }
+  }
+  return resolved;
+}
+
+}  // namespace
+
+ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan) {
+  ResolvedQuery query;
+  query.plan = &plan;
+  const size_t fieldCount = plan.fields.size();
+  std::vector<FieldTotals> totals(fieldCount);
+  std::vector<uint64_t> dfs(plan.terms.size() * fieldCount);
+  for (const SegmentRef& ref : set.segments) {
+    const CollectionEntry* collection = ref.segment->find_collection(plan.collection);
+    if (collection == nullptr) continue;
+    query.documents += collection->slotEnd - collection->slotBegin;
+    query.liveDocuments += ref.live_in(*collection);
+    query.segments.push_back(resolve_segment(ref, *collection, plan));
+    const ResolvedSegment& resolved = query.segments.back();
+    for (size_t field = 0; field < fieldCount; ++field) {
+      if (resolved.fields[field] == nullptr) continue;
+      totals[field].documents += resolved.fields[field]->documents;
+      totals[field].length += resolved.fields[field]->totalLength;
+    }
+    for (size_t at = 0; at < dfs.size(); ++at) {
+      if (resolved.terms[at] != kNoTerm) dfs[at] += ref.segment->df(resolved.terms[at]);
+    }
+  }
+  for (const FieldTotals& total : totals) {
+    query.averageLengths.push_back(total.documents == 0 ? 1 : static_cast<double>(total.length) / static_cast<double>(total.documents));
+  }
+  for (size_t term = 0; term < plan.terms.size(); ++term) {
+    uint64_t df = 0;
+    for (size_t field = 0; field < fieldCount; ++field) df = std::max(df, dfs[term * fieldCount + field]);
+    query.idfs.push_back(inverse_document_frequency(plan.algorithm, query.documents, df));
+  }
+  return query;
+}
+
+}  // namespace mds

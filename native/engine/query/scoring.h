@@ -1,0 +1,60 @@
+// The three scoring formulas, in float64, and the statistics they need. Every evaluation path calls the same functions in the same order of leaves, so that scores are equal to
+// the bit whichever path ran.
+//
+// Statistics are sums over the segments of the snapshot: dead documents count until a merge drops them.
+//   N       documents of the collection                     df      documents with the term in the field
+//   dl      tokens of the field in the document             avgdl   sum of dl over the documents that have the field, by their number
+// With bm25f, df of a term is the largest df over the scored fields: the union would need a pass over the postings, and lies between that and the sum.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "query/search_plan.h"
+
+namespace mds {
+
+// Slope of the length normalisation of tfidf: docs/decisions/0010-tfidf.md.
+inline constexpr double kTfidfSlope = 0.2;
+
+[[nodiscard]] double inverse_document_frequency(Algorithm algorithm, uint64_t documents, uint64_t df) noexcept;
+
+// 1 + ln(tf); tf is at least 1.
+[[nodiscard]] double damped_tf(uint32_t tf) noexcept;
+
+// Scores one leaf: a term, or a phrase whose tf is its number of occurrences.
+//   tfidf:  weight * (1 + ln tf) * ln(1 + N/df) / (1 - s + s * dl/avgdl)
+//   bm25:   weight * idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl/avgdl)),   idf = ln((N - df + 0.5)/(df + 0.5) + 1)
+//   bm25f:  weight * idf * tf~ / (k1 + tf~),   tf~ = sum over fields of w * tf/(1 - b + b * dl/avgdl)
+// Source: algorithms.md section 2 of the contract; Robertson, Zaragoza & Taylor, "Simple BM25 Extension to Multiple Weighted Fields", CIKM 2004.
+class LeafScorer {
+ public:
+  // `averageLengths`: per scored field of the plan. `idf`: of the term, or the sum over the terms of a phrase. `weight`: how often the query says it.
+  LeafScorer(const SearchPlan& plan, const std::vector<double>& averageLengths, double idf, double weight);
+
+  // tfidf and bm25.
+  [[nodiscard]] double score(uint32_t tf, uint32_t length) const noexcept {
+    if (algorithm_ == Algorithm::kTfidf) return factor_ * damped_tf(tf) / (fields_[0].lengthBase + fields_[0].lengthSlope * length);
+    return factor_ * tf / (tf + (fields_[0].lengthBase + fields_[0].lengthSlope * length));
+  }
+
+  // bm25f: one field's part of tf~, and the score of the sum.
+  [[nodiscard]] double field_tf(size_t field, uint32_t tf, uint32_t length) const noexcept {
+    return fields_[field].weight * tf / (fields_[field].lengthBase + fields_[field].lengthSlope * length);
+  }
+  [[nodiscard]] double score_sum(double tfSum) const noexcept { return tfSum > 0 ? factor_ * tfSum / (k1_ + tfSum) : 0; }
+
+ private:
+  struct FieldNorm {
+    double weight;
+    double lengthBase;
+    double lengthSlope;
+  };
+
+  Algorithm algorithm_;
+  double factor_;
+  double k1_;
+  std::vector<FieldNorm> fields_;
+};
+
+}  // namespace mds

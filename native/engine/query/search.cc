@@ -1,0 +1,92 @@
+// See search.h.
+#include "query/search.h"
+
+#include <algorithm>
+#include <cstring>
+#include <limits>
+
+#include "query/resolved_query.h"
+#include "query/segment_search.h"
+#include "query/top_k.h"
+#include "segment/posting_cursor.h"
+
+namespace mds {
+namespace {
+
+constexpr uint32_t kHitsMagic = 0x3152534D;
+constexpr size_t kHeaderBytes = 32;
+constexpr size_t kHitBytes = 24;
+
+struct HitsLayout {
+  uint32_t maskWords;
+  size_t hitBytes;
+
+  explicit HitsLayout(size_t terms) noexcept
+      : maskWords(static_cast<uint32_t>((terms + 31) / 32)), hitBytes((kHitBytes + size_t{maskWords} * 4 + 7) & ~size_t{7}) {}
+};
+
+template <class T>
+void store(uint8_t* at, T value) noexcept {
+  std::memcpy(at, &value, sizeof value);
+}
+
+uint32_t clamp32(uint64_t value) noexcept { return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max())); }
+
+// Sets the bits of the terms that occur in the hits. Hits of one segment are visited by slot, so that each cursor moves forward only.
+void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, const HitsLayout& layout, uint8_t* firstHit) {
+  std::vector<uint32_t> order(hits.size());
+  for (uint32_t index = 0; index < order.size(); ++index) order[index] = index;
+  std::sort(order.begin(), order.end(), [&hits](uint32_t a, uint32_t b) {
+    return hits[a].segment != hits[b].segment ? hits[a].segment < hits[b].segment : hits[a].slot < hits[b].slot;
+  });
+  for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
+    const ResolvedSegment& segment = query.segments[hits[order[begin]].segment];
+    while (end < order.size() && hits[order[end]].segment == hits[order[begin]].segment) ++end;
+    for (uint32_t at = 0; at < segment.terms.size(); ++at) {
+      if (segment.terms[at] == kNoTerm) continue;
+      const auto term = static_cast<uint32_t>(at / segment.fields.size());
+      PostingCursor cursor(*segment.ref->segment, *segment.fields[at % segment.fields.size()], segment.terms[at]);
+      for (size_t index = begin; index < end && cursor.doc() != kEndOfList; ++index) {
+        const uint32_t slot = hits[order[index]].slot;
+        cursor.advance(slot);
+        if (cursor.doc() != slot) continue;
+        uint8_t* word = firstHit + order[index] * layout.hitBytes + kHitBytes + size_t{term / 32} * 4;
+        store(word, load_u32(word) | uint32_t{1} << (term % 32));
+      }
+    }
+  }
+}
+
+}  // namespace
+
+std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop) {
+  const ResolvedQuery query = resolve_query(set, plan);
+  TopK top(query);
+  // A deadline that has passed already is noticed before any work.
+  for (uint32_t index = 0; index < query.segments.size() && !stop.poll(); ++index) search_segment(query, index, top, stop);
+  const bool isStopped = stop.poll();
+  const uint64_t total = top.total();
+  const std::vector<Candidate> hits = top.take_page();
+
+  const HitsLayout layout(plan.terms.size());
+  std::vector<uint8_t> record(kHeaderBytes + hits.size() * layout.hitBytes);
+  store(record.data(), kHitsMagic);
+  store(record.data() + 4, clamp32(total));
+  store(record.data() + 8, clamp32(hits.size()));
+  store(record.data() + 12, layout.maskWords);
+  store(record.data() + 16, set.lsnLast);
+  store(record.data() + 24, clamp32(query.liveDocuments));
+  store(record.data() + 28, uint32_t{isStopped});
+  uint8_t* at = record.data() + kHeaderBytes;
+  for (const Candidate& hit : hits) {
+    const Segment& segment = *query.segments[hit.segment].ref->segment;
+    store(at, segment.docid(hit.slot));
+    store(at + 8, hit.score);
+    store(at + 16, segment.lsn(hit.slot));
+    at += layout.hitBytes;
+  }
+  fill_masks(query, hits, layout, record.data() + kHeaderBytes);
+  return record;
+}
+
+}  // namespace mds

@@ -1,0 +1,182 @@
+// See search_plan.h.
+#include "query/search_plan.h"
+
+#include <cmath>
+#include <string>
+
+#include "base/limits.h"
+
+namespace mds {
+namespace {
+
+constexpr uint32_t kMagic = 0x3151534D;
+constexpr uint32_t kFlagExactTotal = 1;
+
+Status malformed(const char* what) { return Status::malformed(std::string("search plan: ") + what); }
+
+bool is_weight(double value) noexcept { return std::isfinite(value) && value >= 0; }
+
+Status parse_options(ByteReader& reader, SearchPlan& plan) {
+  if (reader.u32() != kMagic) return malformed("no header");
+  plan.collection = reader.u32();
+  const uint32_t algorithm = reader.u32();
+  plan.k1 = reader.f32();
+  plan.b = reader.f32();
+  plan.k = reader.u32();
+  plan.skip = reader.u32();
+  const uint32_t sort = reader.u32();
+  const uint32_t descending = reader.u32();
+  const uint32_t flags = reader.u32();
+  plan.pollWord = reader.u32();
+  if (!reader.ok()) return malformed("options cut short");
+  if (algorithm > 2) return malformed("unknown algorithm");
+  if (sort > 4 || descending > 1) return malformed("unknown order");
+  if ((flags & ~kFlagExactTotal) != 0) return malformed("unknown flags");
+  if (!is_weight(plan.k1) || !is_weight(plan.b) || plan.b > 1) return malformed("k1 or b out of range");
+  plan.algorithm = static_cast<Algorithm>(algorithm);
+  plan.sort = static_cast<SortField>(sort);
+  plan.descending = descending != 0;
+  return {};
+}
+
+Status parse_fields(ByteReader& reader, SearchPlan& plan) {
+  const uint32_t fieldCount = reader.count(8);
+  if (fieldCount > kPlanFieldsMax) return malformed("too many fields");
+  for (uint32_t index = 0; index < fieldCount; ++index) {
+    const double weight = reader.f32();
+    const uint32_t nameBytes = reader.u32();
+    const std::string_view name = reader.padded(nameBytes);
+    if (!is_weight(weight)) return malformed("field weight out of range");
+    for (const ScoredField& field : plan.fields) {
+      if (field.name == name) return malformed("a field occurs twice");
+    }
+    plan.fields.push_back({name, weight});
+  }
+  if (plan.algorithm != Algorithm::kBm25f && plan.fields.size() != 1) return malformed("tfidf and bm25 score exactly one field");
+  return {};
+}
+
+Status parse_filters(ByteReader& reader, SearchPlan& plan) {
+  const uint32_t filterCount = reader.count(8);
+  if (filterCount > kPlanFiltersMax) return malformed("too many filters");
+  uint32_t valuesLeft = kPlanFilterValuesMax;
+  for (uint32_t index = 0; reader.ok() && index < filterCount; ++index) {
+    const uint32_t keyBytes = reader.u32();
+    MetaFilter filter{reader.padded(keyBytes), {}};
+    const uint32_t valueCount = reader.count(4);
+    if (valueCount > valuesLeft) return malformed("too many filter values");
+    valuesLeft -= valueCount;
+    for (uint32_t value = 0; reader.ok() && value < valueCount; ++value) {
+      const uint32_t valueBytes = reader.u32();
+      filter.values.push_back(reader.padded(valueBytes));
+    }
+    plan.filters.push_back(std::move(filter));
+  }
+  return {};
+}
+
+Status parse_terms(ByteReader& reader, SearchPlan& plan) {
+  const uint32_t termCount = reader.count(8);
+  if (termCount > kPlanLeavesMax) return malformed("too many terms");
+  for (uint32_t index = 0; reader.ok() && index < termCount; ++index) {
+    const double weight = reader.f32();
+    const uint32_t termBytes = reader.u32();
+    const std::string_view text = reader.padded(termBytes);
+    if (!is_weight(weight)) return malformed("term weight out of range");
+    plan.terms.push_back({text, weight});
+  }
+  return {};
+}
+
+class TreeParser {
+ public:
+  TreeParser(ByteReader& reader, uint32_t termCount) : reader_(reader), termCount_(termCount) {}
+
+  Status parse(PlanNode& node, uint32_t depth) {
+    if (depth > kPlanDepthMax) return malformed("tree too deep");
+    if (++nodes_ > kPlanNodesMax) return malformed("too many nodes");
+    const uint32_t kind = reader_.u32();
+    if (!reader_.ok() || kind < 1 || kind > 7) return malformed("unknown node");
+    node.kind = static_cast<NodeKind>(kind);
+    switch (node.kind) {
+      case NodeKind::kTerm:
+        return parse_term(node.term);
+      case NodeKind::kAnd:
+      case NodeKind::kOr:
+        return parse_children(node, reader_.count(4), depth);
+      case NodeKind::kAndNot:
+        return parse_children(node, 2, depth);
+      case NodeKind::kPhrase:
+        return parse_phrase(node);
+      case NodeKind::kAll:
+      case NodeKind::kNone:
+        return {};
+    }
+    return malformed("unknown node");
+  }
+
+  // TERM leaves and terms of phrases: what opens a cursor per scored field.
+  [[nodiscard]] uint32_t cursors() const noexcept { return leaves_ + phraseTerms_; }
+
+ private:
+  Status parse_term(uint32_t& term) {
+    if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
+    term = reader_.u32();
+    return reader_.ok() && term < termCount_ ? Status() : malformed("term index out of range");
+  }
+
+  Status parse_children(PlanNode& node, uint32_t count, uint32_t depth) {
+    if (count == 0) return malformed("node without children");
+    if (count > kPlanNodesMax) return malformed("too many nodes");
+    node.children.resize(count);
+    for (PlanNode& child : node.children) {
+      const Status status = parse(child, depth + 1);
+      if (!status.ok()) return status;
+    }
+    return {};
+  }
+
+  Status parse_phrase(PlanNode& node) {
+    if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
+    const uint32_t scoring = reader_.u32();
+    const uint32_t count = reader_.count(8);
+    if (!reader_.ok() || scoring > 1 || count == 0) return malformed("phrase without terms or of unknown scoring");
+    phraseTerms_ += count;
+    if (count > kPlanPhraseTermsMax || phraseTerms_ > kPlanPhraseTermsMax) return malformed("too many phrase terms");
+    node.scoring = static_cast<PhraseScoring>(scoring);
+    for (uint32_t index = 0; index < count; ++index) {
+      const uint32_t term = reader_.u32();
+      const uint32_t offset = reader_.u32();
+      if (term >= termCount_) return malformed("term index out of range");
+      node.phrase.push_back({term, offset});
+    }
+    return {};
+  }
+
+  ByteReader& reader_;
+  uint32_t termCount_;
+  uint32_t nodes_ = 0;
+  uint32_t leaves_ = 0;
+  uint32_t phraseTerms_ = 0;
+};
+
+}  // namespace
+
+Result<SearchPlan> parse_search_plan(Bytes bytes) {
+  if (bytes.size() > kPlanBytesMax) return Status::too_large("search plan: " + std::to_string(bytes.size()) + " bytes");
+  ByteReader reader(bytes);
+  SearchPlan plan{};
+  for (const auto part : {parse_options, parse_fields, parse_filters, parse_terms}) {
+    const Status status = part(reader, plan);
+    if (!status.ok()) return status;
+  }
+  if (!reader.ok()) return malformed("cut short");
+  TreeParser tree(reader, static_cast<uint32_t>(plan.terms.size()));
+  const Status status = tree.parse(plan.root, 1);
+  if (!status.ok()) return status;
+  if (!reader.ok() || reader.remaining() != 0) return malformed("length does not match its contents");
+  if (uint64_t{tree.cursors()} * plan.fields.size() > kPlanCursorsMax) return malformed("too many terms for so many fields");
+  return plan;
+}
+
+}  // namespace mds

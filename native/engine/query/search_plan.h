@@ -1,0 +1,67 @@
+// A parsed search plan: docs/formats/search-plan.md. Views into the plan's bytes. Everything the scorer relies on is checked here: indexes, counts, depth, finite numbers.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+namespace mds {
+
+inline constexpr uint32_t kNoPollWord = 0xFFFFFFFF;
+
+enum class Algorithm : uint32_t { kTfidf = 0, kBm25 = 1, kBm25f = 2 };
+enum class SortField : uint32_t { kScore = 0, kAddedAt = 1, kUpdatedAt = 2, kKey = 3, kDocid = 4 };
+enum class NodeKind : uint32_t { kTerm = 1, kAnd = 2, kOr = 3, kAndNot = 4, kPhrase = 5, kAll = 6, kNone = 7 };
+enum class PhraseScoring : uint32_t { kOccurrences = 0, kBm25 = 1 };
+
+struct PhraseTerm {
+  uint32_t term;
+  uint32_t offset;
+};
+
+struct PlanNode {
+  NodeKind kind;
+  uint32_t term = 0;
+  PhraseScoring scoring = PhraseScoring::kOccurrences;
+  std::vector<PhraseTerm> phrase;
+  std::vector<PlanNode> children;  // kAndNot: wanted, excluded
+};
+
+struct ScoredField {
+  std::string_view name;
+  double weight;
+};
+
+// Documents that have one of the values under the key; without values, documents that have the key.
+struct MetaFilter {
+  std::string_view key;
+  std::vector<std::string_view> values;
+};
+
+struct PlanTerm {
+  std::string_view text;
+  double weight;
+};
+
+struct SearchPlan {
+  uint32_t collection;
+  Algorithm algorithm;
+  double k1;
+  double b;
+  uint32_t k;
+  uint32_t skip;
+  SortField sort;
+  bool descending;
+  uint32_t pollWord;
+  std::vector<ScoredField> fields;
+  std::vector<MetaFilter> filters;
+  std::vector<PlanTerm> terms;
+  PlanNode root;
+};
+
+[[nodiscard]] Result<SearchPlan> parse_search_plan(Bytes bytes);
+
+}  // namespace mds

@@ -1,0 +1,41 @@
+// The best `skip + k` matches of a search in the plan's order. Total order: primary value, then key ascending, then lang ascending (bytes), then docid, so that pages never
+// overlap and two runs agree. Used by one search on one thread.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "query/resolved_query.h"
+
+namespace mds {
+
+struct Candidate {
+  int64_t primary;  // smaller is better
+  double score;
+  uint32_t segment;  // index in ResolvedQuery::segments
+  uint32_t slot;
+};
+
+class TopK {
+ public:
+  explicit TopK(const ResolvedQuery& query);
+
+  // Counts a live match and keeps it if it is among the best.
+  void collect(uint32_t segment, uint32_t slot, double score);
+
+  [[nodiscard]] uint64_t total() const noexcept { return total_; }
+  // The hits of the page, best first. Empties the collector.
+  [[nodiscard]] std::vector<Candidate> take_page();
+
+ private:
+  [[nodiscard]] int64_t primary_of(uint32_t segment, uint32_t slot, double score) const noexcept;
+  [[nodiscard]] bool better(const Candidate& a, const Candidate& b) const noexcept;
+  [[nodiscard]] const Segment& segment_of(const Candidate& candidate) const noexcept { return *query_.segments[candidate.segment].ref->segment; }
+
+  const ResolvedQuery& query_;
+  uint64_t wanted_;
+  uint64_t total_ = 0;
+  std::vector<Candidate> heap_;  // worst first
+};
+
+}  // namespace mds

@@ -1,0 +1,76 @@
+// Walks one posting list of one segment in slot order, block by block. Not thread-safe; valid only while the segment is referenced. Block bytes: docs/formats/segment.md.
+// A block whose sizes do not fit the list's bytes ends the list: the cursor never reads outside of its columns.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/limits.h"
+#include "segment/segment.h"
+
+namespace mds {
+
+class PostingCursor {
+ public:
+  // Stands on the first posting.
+  PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept;
+
+  // Slot of the current posting, kEndOfList past the last one.
+  [[nodiscard]] uint32_t doc() const noexcept { return doc_; }
+  [[nodiscard]] uint32_t df() const noexcept { return df_; }
+  // Requires doc() != kEndOfList.
+  [[nodiscard]] uint32_t tf() noexcept {
+    if (!tfsDecoded_) decode_tfs();
+    return tfs_[index_];
+  }
+  // Positions of the current posting, ascending, into `out` (cleared first). Text sections only.
+  void positions(std::vector<uint32_t>& out);
+
+  void next() noexcept {
+    if (++index_ < count_) {
+      doc_ = slots_[index_];
+    } else {
+      load_block(block_ + 1);
+    }
+  }
+  // Moves to the first posting with slot >= target; stays where doc() >= target already.
+  void advance(uint32_t target) noexcept;
+
+  // The rest of the current block, for loops over many postings: slots and tfs from the current posting on. `skip(n)` passes n of them.
+  [[nodiscard]] std::span<const uint32_t> block_slots() const noexcept { return std::span(slots_).subspan(index_, count_ - index_); }
+  [[nodiscard]] std::span<const uint32_t> block_tfs() noexcept {
+    if (!tfsDecoded_) decode_tfs();
+    return std::span(tfs_).subspan(index_, count_ - index_);
+  }
+  void skip(uint32_t postings) noexcept {
+    index_ += postings - 1;
+    next();
+  }
+
+ private:
+  void load_block(uint32_t block) noexcept;
+  void decode_tfs() noexcept;
+  void end_list() noexcept;
+
+  Bytes postings_;   // of this list, kPackedPadding readable bytes behind them
+  Bytes positions_;  // likewise
+  std::span<const BlockEntry> blocks_;
+  uint32_t df_;
+  uint32_t slotBase_;  // one before the collection's first slot
+  uint32_t blockCount_;
+  uint32_t block_ = 0;
+  uint32_t index_ = 0;
+  uint32_t count_ = 0;
+  uint32_t doc_ = kEndOfList;
+  uint32_t tfWidth_ = 0;
+  bool tfsDecoded_ = false;
+  size_t tfsAt_ = 0;
+  uint32_t positionsIndex_ = 0;   // running sum of the tfs before this posting of the block,
+  uint64_t positionsBefore_ = 0;  // kept so that reading all positions in order stays linear
+  std::array<uint32_t, kBlockPostings> slots_;
+  std::array<uint32_t, kBlockPostings> tfs_;
+};
+
+}  // namespace mds

@@ -1,0 +1,70 @@
+// Writes the columns of one segment from parts that arrive in their final order: all documents by (collection, docid), then the sections by (collection, kind, name), in each
+// its terms by bytes, in each its postings by slot. Used by the segment builder (a batch) and the segment merger; runs on one thread.
+// Layout of what it writes: docs/formats/segment.md.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "segment/segment.h"
+
+namespace mds {
+
+struct DocumentValues {
+  uint32_t collection;
+  uint32_t docid;
+  uint64_t lsn;
+  int64_t addedAt;
+  int64_t updatedAt;
+  std::string_view key;
+  std::string_view lang;
+};
+
+// (slot, field length above 0)
+using SlotLength = std::pair<uint32_t, uint32_t>;
+
+class SegmentWriter {
+ public:
+  // Returns the slot. Documents ascend strictly by (collection, docid).
+  uint32_t add_document(const DocumentValues& document);
+
+  // `lengths` ascends by slot; text sections only, empty for metadata.
+  void begin_section(uint32_t collection, SectionKind kind, std::string_view name, std::span<const SlotLength> lengths);
+  void begin_term(std::string_view term);
+  // Slots ascend strictly. A text posting is followed by `tf` calls of add_position; tf is at least 1, and 1 in metadata.
+  void add_posting(uint32_t slot, uint32_t tf);
+  // Positions of the last posting, strictly ascending.
+  void add_position(uint32_t position);
+  // A term without postings leaves no trace, a section without terms none either.
+  void end_term();
+  void end_section();
+
+  // Whether a document of the collection has been added: only then may it have sections.
+  [[nodiscard]] bool has_collection(uint32_t collection) const noexcept;
+  [[nodiscard]] uint32_t document_count() const noexcept { return static_cast<uint32_t>(columns_.docids.size()); }
+  [[nodiscard]] std::shared_ptr<const Segment> finish(uint64_t serial);
+
+ private:
+  void flush_block();
+  void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
+
+  SegmentColumns columns_;
+  // Field length by slot of the open section; all 0 between sections, so that a section costs what its own documents cost.
+  std::vector<uint32_t> lengthBySlot_;
+  std::vector<uint32_t> sectionSlots_;
+  size_t owner_ = 0;  // index of the open section's collection
+  std::string_view term_;
+  TermEntry openTerm_{};
+  uint32_t slotBefore_ = 0;
+  uint32_t positionNext_ = 0;
+  std::vector<BlockEntry> openBlocks_;
+  std::vector<uint32_t> blockSlots_;
+  std::vector<uint32_t> blockTfs_;
+  std::vector<uint32_t> blockPositions_;
+  std::vector<uint32_t> scratch_;
+};
+
+}  // namespace mds

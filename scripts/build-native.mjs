@@ -1,0 +1,89 @@
+/**
+ * Builds the native engine into build/mds_engine.node. Quick when nothing changed: a hash over native/, CMakeLists.txt and the platform decides, kept beside the output.
+ * `--sanitize=address` or `--sanitize=thread` builds and runs the native tests in build-asan/ or build-tsan/ instead; `--tests` runs them without a sanitizer in build-tests/.
+ * Needs cmake and a C++ compiler; downloads nothing.
+ */
+import { spawnSync } from 'node:child_process'
+import { createHash } from 'node:crypto'
+import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { dirname, join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const root = join(dirname(fileURLToPath(import.meta.url)), '..')
+const sanitizers = { address: { folder: 'build-asan', flags: 'address,undefined' }, thread: { folder: 'build-tsan', flags: 'thread' } }
+
+function fail(line) {
+  console.error(line)
+  process.exit(1)
+}
+
+function runs(command) {
+  return spawnSync(command, ['--version'], { stdio: 'ignore' }).status === 0
+}
+
+function requireTools() {
+  const missing = []
+  if (!runs('cmake')) missing.push('cmake')
+  const compilers = process.env.CXX ? [process.env.CXX] : ['c++', 'g++', 'clang++']
+  if (!compilers.some(runs)) missing.push('a C++ compiler')
+  if (missing.length === 0) return
+  const how = process.platform === 'darwin' ? 'xcode-select --install && brew install cmake' : 'apt-get install cmake g++ make (or the same of your distribution)'
+  fail(`The native engine needs ${missing.join(' and ')}: ${how}`)
+}
+
+function sourceHash() {
+  const hash = createHash('sha256').update(`${process.platform} ${process.arch} ${process.env.CXX ?? ''} ${process.env.CXXFLAGS ?? ''}`)
+  const files = readdirSync(join(root, 'native'), { recursive: true, withFileTypes: true })
+    .filter((entry) => entry.isFile() && /\.(cc|h|txt)$/.test(entry.name))
+    .map((entry) => join(entry.parentPath ?? entry.path, entry.name))
+    .sort()
+  for (const file of [join(root, 'CMakeLists.txt'), ...files]) hash.update(file.slice(root.length)).update(readFileSync(file))
+  return hash.digest('hex')
+}
+
+/** Runs a build step; its output is shown only when it fails, or live with `live`. */
+function step(title, command, args, live) {
+  console.log(`native: ${title}`)
+  const result = spawnSync(command, args, { cwd: root, encoding: 'utf8', stdio: live ? 'inherit' : 'pipe', maxBuffer: 64 << 20 })
+  if (result.status === 0) return
+  if (!live) console.error(`${result.stdout ?? ''}${result.stderr ?? ''}`)
+  fail(`native: ${title} failed (${result.error?.message ?? `exit ${result.status ?? result.signal}`})`)
+}
+
+function configureAndBuild(folder, options) {
+  const generator = !existsSync(join(root, folder, 'CMakeCache.txt')) && runs('ninja') ? ['-G', 'Ninja'] : []
+  step(`configure ${folder}`, 'cmake', ['-S', '.', '-B', folder, ...generator, ...options], false)
+  step(`compile in ${folder} (about half a minute when everything is new)`, 'cmake', ['--build', folder, '--parallel', String(availableParallelism())], false)
+}
+
+function buildAddon() {
+  const output = join(root, 'build/mds_engine.node')
+  const stamp = join(root, 'build/mds_engine.hash')
+  const hash = sourceHash()
+  if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return
+  for (const need of ['node-api-headers', 'node-addon-api']) {
+    if (!existsSync(join(root, 'node_modules', need))) fail(`The native engine needs the npm package ${need}: npm ci`)
+  }
+  requireTools()
+  configureAndBuild('build', ['-DMDS_TESTS=OFF'])
+  writeFileSync(stamp, hash)
+  console.log('native: build/mds_engine.node is ready')
+}
+
+function runTests(folder, options) {
+  requireTools()
+  configureAndBuild(folder, ['-DMDS_TESTS=ON', ...options])
+  step('tests', 'ctest', ['--test-dir', folder, '--output-on-failure'], true)
+}
+
+const argument = process.argv[2]
+if (argument === undefined) {
+  buildAddon()
+} else if (argument === '--tests') {
+  runTests('build-tests', [])
+} else {
+  const sanitizer = argument.startsWith('--sanitize=') ? sanitizers[argument.slice('--sanitize='.length)] : undefined
+  if (sanitizer === undefined) fail('usage: build-native.mjs [--tests | --sanitize=address | --sanitize=thread]')
+  runTests(sanitizer.folder, [`-DMDS_SANITIZE=${sanitizer.flags}`])
+}
