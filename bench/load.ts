@@ -1,0 +1,44 @@
+/**
+ * Closed-loop load: a number of connections, each sending its next request when the last is answered, for a stretch of time. An answer other than 200 ends the bench: a fast error is no result.
+ */
+import { Connection } from './connection.js'
+import { percentile } from './report.js'
+
+export interface LoadResult {
+  readonly requests: number
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+/**
+ * @param next makes the n-th request (n counts from 0 over the whole load); null ends the load
+ * @param seconds how long to send; requests in flight at the end are counted with the time they took
+ */
+export async function runLoad(port: number, connections: number, seconds: number, next: (n: number) => Buffer | null): Promise<LoadResult> {
+  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
+  const latencies: number[] = []
+  const begun = performance.now()
+  const end = begun + seconds * 1000
+  let sent = 0
+  const work = async (connection: Connection): Promise<void> => {
+    for (;;) {
+      const sentAt = performance.now()
+      const request = sentAt < end ? next(sent) : null
+      if (request === null) return
+      sent++
+      const answer = await connection.send(request)
+      if (answer.status !== 200) throw new Error(`answer ${answer.status}: ${answer.body.toString('utf8', 0, 300)}`)
+      latencies.push(performance.now() - sentAt)
+    }
+  }
+  await Promise.all(open.map(work))
+  const elapsedSeconds = (performance.now() - begun) / 1000
+  for (const connection of open) connection.close()
+  return {
+    requests: latencies.length,
+    perSecond: latencies.length / elapsedSeconds,
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * The programs that the benches compare with, made ready once in .cache/bench: a Python environment with what PyPI has (PostgreSQL, Tantivy, ir_measures) and the Lucene aid built with Maven.
+ * Where one cannot be had the bench says so and goes on without that peer. `MDS_BENCH_PYTHON` names an interpreter that has the packages already.
+ */
+import { execFileSync, spawnSync } from 'node:child_process'
+import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import path from 'node:path'
+import { PROJECT_ROOT } from '../test/fault/shim_build.js'
+import { sharedPath } from './corpora.js'
+import type { Measurement } from './report.js'
+
+export const CACHE = path.join(PROJECT_ROOT, '.cache/bench')
+export type PeerRows = readonly Measurement[]
+
+const PYTHON_PACKAGES = ['pgserver', 'psycopg2-binary', 'tantivy', 'ir_measures', 'numpy']
+/** A peer's whole run: minutes, not hours. */
+const PEER_MS_MAX = 900_000
+const PEER_OUTPUT_BYTES_MAX = 16 << 20
+
+/** The interpreter with the peers' packages, or null where they cannot be installed. */
+export function peerPython(): string | null {
+  const given = process.env['MDS_BENCH_PYTHON']
+  if (given !== undefined) return given
+  const venv = path.join(CACHE, 'python')
+  const python = path.join(venv, 'bin/python')
+  if (existsSync(path.join(venv, 'ready'))) return python
+  try {
+    execFileSync('python3', ['-m', 'venv', venv], { stdio: 'pipe' })
+    execFileSync(python, ['-m', 'pip', '-q', 'install', ...PYTHON_PACKAGES], { stdio: 'pipe' })
+    execFileSync('touch', [path.join(venv, 'ready')])
+    return python
+  } catch (cause) {
+    return absent('Python peers', cause)
+  }
+}
+
+/** The class path of the Lucene aid, or null where it cannot be built. */
+export function luceneClassPath(): string | null {
+  const folder = path.join(CACHE, 'lucene')
+  const classPath = `${folder}/target/classes:${folder}/target/lib/*`
+  if (existsSync(path.join(folder, 'target/lib'))) return classPath
+  try {
+    mkdirSync(folder, { recursive: true })
+    // A mode of its own: the shared folder is read-only, and so would be the copy.
+    execFileSync('cp', ['-r', '--no-preserve=mode', `${sharedPath('peers/lucene')}/.`, folder])
+    execFileSync('mvn', ['-q', 'package', 'dependency:copy-dependencies', '-DoutputDirectory=target/lib'], { cwd: folder, stdio: 'pipe' })
+    return classPath
+  } catch (cause) {
+    return absent('Lucene', cause)
+  }
+}
+
+/** A Python aid of the shared folder, as a copy (some write beside themselves). */
+export function peerScript(name: string): string {
+  const target = path.join(CACHE, path.basename(name))
+  mkdirSync(CACHE, { recursive: true })
+  cpSync(sharedPath(name), target)
+  return target
+}
+
+/** Runs a peer to its end and returns its JSON lines. Null where it fails. @param cores for taskset: `0` pins it to one core */
+export function runPeer(name: string, cores: string, command: string, args: readonly string[]): PeerRows | null {
+  const run = spawnSync('taskset', ['-c', cores, command, ...args], {
+    encoding: 'utf8',
+    timeout: PEER_MS_MAX,
+    maxBuffer: PEER_OUTPUT_BYTES_MAX,
+  })
+  if (run.status !== 0) return absent(name, run.error ?? new Error(run.stderr.slice(-500)))
+  return run.stdout
+    .split('\n')
+    .filter((line) => line.startsWith('{'))
+    .map((line) => JSON.parse(line) as Measurement)
+}
+
+function absent(what: string, cause: unknown): null {
+  console.log(`PEER ABSENT: ${what}: ${cause instanceof Error ? cause.message : String(cause)}`)
+  return null
+}

@@ -1,0 +1,141 @@
+/**
+ * Question: how good are the rankings of /v1/fts? nDCG@10 and recall@100 on Cranfield and CISI (limit 1000), MRR@10 and hit@10 of known items in md50k, for bm25, tfidf and bm25f.
+ * Queries in mode simple, their punctuation taken out. Beside them, in the same run: Lucene 9.12 (EnglishAnalyzer, BM25 k1 1.2 b 0.75), judged by the same code.
+ * Run: npm run bench:quality [-- --small] (without the known items). Aims: Lucene's nDCG@10 minus 0.005 (0.522, 0.385), MRR@10 0.675. Last result: see docs/benchmarks.md.
+ */
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import path from 'node:path'
+import { ServerProcess } from '../test/fault/server_process.js'
+import { Connection } from './connection.js'
+import { readLines, readTable, sharedPath } from './corpora.js'
+import { fill, search } from './fulltext_client.js'
+import { luceneClassPath, runPeer } from './peers.js'
+import { mean, ndcgAt, recallAt, reciprocalRankAt, type Judgements } from './ranking_measures.js'
+import { Report } from './report.js'
+
+const ALGORITHMS = ['bm25', 'tfidf', 'bm25f'] as const
+const COLLECTIONS = ['cranfield', 'cisi'] as const
+const RUN_DEPTH = 1_000
+const KNOWN_ITEM_DEPTH = 10
+
+const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-quality-'))
+const report = new Report()
+
+function withoutPunctuation(query: string): string {
+  return query.replace(/[^\p{L}\p{N}\s]+/gu, ' ').trim()
+}
+
+function readJudgements(corpus: string): ReadonlyMap<string, Judgements> {
+  const judgements = new Map<string, Map<string, number>>()
+  for (const [query, key, gain] of readTable(sharedPath(`corpora/ir/${corpus}/qrels.tsv`))) {
+    if (query === undefined || key === undefined) continue
+    const judged = judgements.get(query) ?? new Map<string, number>()
+    judgements.set(query, judged.set(key, Number(gain)))
+  }
+  return judgements
+}
+
+function judge(
+  what: string,
+  corpus: string,
+  judgements: ReadonlyMap<string, Judgements>,
+  rankings: ReadonlyMap<string, readonly string[]>,
+): void {
+  const queries = [...judgements]
+  const ndcg10 = mean(queries.map(([query, judged]) => ndcgAt(10, rankings.get(query) ?? [], judged)))
+  const recall100 = mean(queries.map(([query, judged]) => recallAt(100, rankings.get(query) ?? [], judged)))
+  report.add({ what, corpus, queries: queries.length, ndcg10, recall100 })
+}
+
+async function judgeServer(connection: Connection, corpus: string): Promise<void> {
+  await fill(connection, corpus, await readLines(sharedPath(`corpora/ir/${corpus}/docs.ndjson`)))
+  const judgements = readJudgements(corpus)
+  const queries = readTable(sharedPath(`corpora/ir/${corpus}/queries.tsv`)).filter(([query]) => judgements.has(query ?? ''))
+  for (const algorithm of ALGORITHMS) {
+    const rankings = new Map<string, readonly string[]>()
+    for (const [query, text] of queries) {
+      const hits = await search(connection, {
+        collection: corpus,
+        query: withoutPunctuation(text ?? ''),
+        mode: 'simple',
+        algorithm,
+        limit: RUN_DEPTH,
+      })
+      rankings.set(query ?? '', hits.keys)
+    }
+    judge(algorithm, corpus, judgements, rankings)
+  }
+}
+
+/** Lucene's run file: query, Q0, key, rank, score, name. */
+function judgeLucene(classPath: string, corpus: string): void {
+  const run = path.join(scratch, `${corpus}.run`)
+  const folder = sharedPath(`corpora/ir/${corpus}`)
+  const index = path.join(scratch, `lucene-${corpus}`)
+  if (
+    runPeer('Lucene', '0', 'java', [
+      '-Xmx1g',
+      '-cp',
+      classPath,
+      'LB',
+      path.join(folder, 'docs.ndjson'),
+      path.join(folder, 'queries.tsv'),
+      index,
+      '1000000',
+      run,
+    ]) === null
+  )
+    return
+  const rankings = new Map<string, string[]>()
+  for (const [line] of readTable(run)) {
+    const [query, , key] = (line ?? '').split(' ')
+    if (query === undefined || key === undefined) continue
+    const ranking = rankings.get(query)
+    if (ranking === undefined) rankings.set(query, [key])
+    else ranking.push(key)
+  }
+  judge('Lucene', corpus, readJudgements(corpus), rankings)
+}
+
+async function judgeKnownItems(connection: Connection): Promise<void> {
+  await fill(connection, 'md50k', await readLines(sharedPath('corpora/md/md50k.ndjson.gz')))
+  const items = readTable(sharedPath('corpora/ir/knownitem.tsv'))
+  for (const algorithm of ALGORITHMS) {
+    const ranks: number[] = []
+    for (const [, text, key] of items) {
+      const hits = await search(connection, {
+        collection: 'md50k',
+        query: withoutPunctuation(text ?? ''),
+        mode: 'simple',
+        algorithm,
+        limit: KNOWN_ITEM_DEPTH,
+      })
+      ranks.push(reciprocalRankAt(KNOWN_ITEM_DEPTH, hits.keys, key ?? ''))
+    }
+    report.add({
+      what: algorithm,
+      corpus: 'known items',
+      queries: items.length,
+      mrr10: mean(ranks),
+      hit10: mean(ranks.map((rank) => (rank > 0 ? 1 : 0))),
+    })
+  }
+}
+
+try {
+  const classPath = luceneClassPath()
+  if (classPath !== null) for (const corpus of COLLECTIONS) judgeLucene(classPath, corpus)
+  const server = await ServerProcess.start(path.join(scratch, 'db'))
+  try {
+    const connection = await Connection.open(server.port)
+    for (const corpus of COLLECTIONS) await judgeServer(connection, corpus)
+    if (!process.argv.includes('--small')) await judgeKnownItems(connection)
+    connection.close()
+  } finally {
+    await server.kill()
+  }
+  report.table(['what', 'corpus', 'queries', 'ndcg10', 'recall100', 'mrr10', 'hit10'])
+} finally {
+  rmSync(scratch, { recursive: true, force: true })
+}
