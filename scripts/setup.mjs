@@ -6,11 +6,11 @@
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { delimiter, dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { runStep, seconds } from './lib/child.mjs'
 import { filesUnder, hashOf, openStamps } from './lib/fingerprint.mjs'
+import { projectRoot } from './lib/root.mjs'
 
-const root = dirname(dirname(fileURLToPath(import.meta.url)))
+const root = projectRoot
 const withTests = process.argv.includes('--with-tests')
 const stamps = openStamps(join(root, 'build', 'setup.json'))
 /** A setup that had nothing to do says nothing. */
@@ -72,7 +72,9 @@ function packagesAreCurrent() {
 function npmEnvironment() {
   const prefix = dirname(dirname(process.execPath))
   if (!existsSync(join(prefix, 'include', 'node', 'node_api.h'))) return process.env
-  const npmVersion = /npm\/(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ?? execFileSync('npm', ['--version'], { encoding: 'utf8' }).split('.')[0]
+  const npmVersion =
+    /npm\/(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ??
+    execFileSync('npm', ['--version'], { encoding: 'utf8' }).split('.')[0]
   const name = Number(npmVersion) >= 11 ? 'npm_package_config_node_gyp_nodedir' : 'npm_config_nodedir'
   return { ...process.env, [name]: prefix }
 }
@@ -89,27 +91,29 @@ function removeOrphans() {
   }
 }
 
-/** True when compiled files are there at all: somebody may have removed `dist` or `build` and kept the stamps. */
-function hasOutput(folder, suffix) {
-  return filesUnder(root, folder).some((file) => file.endsWith(suffix))
-}
-
 async function installPackages() {
   if (packagesAreCurrent()) return
   checkBuildTools()
   // Warnings are not shown: the only one is that uws-pack, which ships binaries for Node 20 too, declares Node 22 as its engine.
   const command = ['npm', 'ci', '--loglevel=error']
-  await runStep('installing packages and compiling zstd (npm ci)', command, { cwd: root, env: npmEnvironment(), logPath: logFile('packages') })
+  await runStep('installing packages and compiling zstd (npm ci)', command, {
+    cwd: root,
+    env: npmEnvironment(),
+    logPath: logFile('packages'),
+  })
   if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')
 }
 
 async function buildNative(lockHash) {
   const hash = hashOf(root, ['native', 'scripts/build-native.mjs'], lockHash)
   const stamp = withTests ? 'native-with-tests' : 'native'
-  if (stamps.matches(stamp, hash) && hasOutput('build', '.node')) return
+  if (stamps.matches(stamp, hash) && existsSync(join(root, 'build', 'mds_engine.node'))) return
   checkBuildTools()
   const command = [process.execPath, join(root, 'scripts', 'build-native.mjs'), ...(withTests ? ['--with-tests'] : [])]
-  await runStep(withTests ? 'compiling the native engine and its tests' : 'compiling the native engine', command, { cwd: root, logPath: logFile('native') })
+  await runStep(withTests ? 'compiling the native engine and its tests' : 'compiling the native engine', command, {
+    cwd: root,
+    logPath: logFile('native'),
+  })
   stamps.set('native', hash)
   if (withTests) stamps.set('native-with-tests', hash)
 }

@@ -1,0 +1,107 @@
+/**
+ * `npm test`: every compiled test file in ordered groups, then the native tests where they are built; a table of times; one closing line over all runners.
+ * Arguments pick files by a part of their path: `npm test -- unit` or `npm test -- contract/fulltext`. Files named `*.long.test.ts` take minutes and run with TEST_LONG=1 only.
+ * Groups run one after the other: tests of one group may share the two cores, a fault test must not share them with a contract test.
+ */
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { run } from 'node:test'
+import { spec } from 'node:test/reporters'
+import { seconds } from './lib/child.mjs'
+import { filesUnder } from './lib/fingerprint.mjs'
+import { projectRoot } from './lib/root.mjs'
+
+/** In order of how early a failure is worth knowing. `concurrency`: files at once. `fileMsMax`: a hang becomes a failure. */
+const GROUPS = [
+  { name: 'unit', concurrency: 2, fileMsMax: 120_000 },
+  { name: 'golden', concurrency: 2, fileMsMax: 120_000 },
+  { name: 'property', concurrency: 2, fileMsMax: 300_000 },
+  { name: 'contract', concurrency: 1, fileMsMax: 300_000 },
+  { name: 'replay', concurrency: 1, fileMsMax: 600_000 },
+  { name: 'fault', concurrency: 1, fileMsMax: 900_000 },
+]
+
+const patterns = process.argv.slice(2)
+const long = process.env.TEST_LONG === '1'
+
+function filesOf(group) {
+  return filesUnder(projectRoot, `dist/test/${group.name}`)
+    .filter((file) => file.endsWith('.test.js') && (long || !file.endsWith('.long.test.js')))
+    .filter((file) => patterns.length === 0 || patterns.some((pattern) => file.includes(pattern)))
+    .map((file) => join(projectRoot, file))
+}
+
+/** Counts tests, not suites, and names what failed. A file that dies before its first test counts as one failed test. */
+async function runGroup(group, files) {
+  const tally = { name: group.name, passed: 0, failed: 0, skipped: 0, failures: [], startMs: Date.now() }
+  const stream = run({ files, concurrency: group.concurrency, timeout: group.fileMsMax })
+  const count = (field) => (event) => {
+    if (event.details.type === 'suite') {
+      // A suite fails with its tests; alone it fails when a hook throws, and then nobody else says so.
+      if (field !== 'failed' || event.details.error?.failureType === 'subtestsFailed') return
+    }
+    if (event.skip !== undefined || event.todo !== undefined) tally.skipped += 1
+    else tally[field] += 1
+    if (field === 'failed' && event.todo === undefined) tally.failures.push(`${group.name}: ${event.name}`)
+  }
+  stream.on('test:pass', count('passed'))
+  stream.on('test:fail', count('failed'))
+  await new Promise((resolve, reject) => {
+    stream.on('error', reject)
+    const shown = stream.compose(new spec())
+    shown.on('data', (chunk) => process.stdout.write(chunk))
+    shown.on('end', resolve)
+    shown.on('error', reject)
+  })
+  return { ...tally, elapsed: seconds(tally.startMs) }
+}
+
+/** ctest prints `98% tests passed, 1 tests failed out of 50`. */
+async function runNative(folder) {
+  const startMs = Date.now()
+  const command = ['--test-dir', folder, '--output-on-failure', '--timeout', '600']
+  let output = ''
+  const code = await new Promise((resolve) => {
+    const child = spawn('ctest', command, { stdio: ['ignore', 'pipe', 'inherit'] })
+    child.stdout.on('data', (chunk) => {
+      output += chunk
+      process.stdout.write(chunk)
+    })
+    child.on('error', (error) => resolve(error.message))
+    child.on('close', resolve)
+  })
+  const counts = /(\d+) tests? failed out of (\d+)/.exec(output)
+  const failed = counts === null ? 1 : Number(counts[1])
+  const passed = counts === null ? 0 : Number(counts[2]) - failed
+  const failures = failed > 0 || code !== 0 ? [`native: ctest ended with ${code}`] : []
+  return { name: 'native', passed, failed: Math.max(failed, failures.length), skipped: 0, failures, elapsed: seconds(startMs) }
+}
+
+async function runAll() {
+  const tallies = []
+  for (const group of GROUPS) {
+    const files = filesOf(group)
+    if (files.length > 0) tallies.push(await runGroup(group, files))
+  }
+  const nativeTests = join(projectRoot, 'build', 'native')
+  if (existsSync(join(nativeTests, 'CTestTestfile.cmake')) && (patterns.length === 0 || patterns.includes('native'))) {
+    tallies.push(await runNative(nativeTests))
+  }
+  return tallies
+}
+
+function report(tallies) {
+  console.log('\ngroup       passed  failed  skipped      time')
+  for (const tally of tallies) {
+    const numbers = [tally.passed, tally.failed, tally.skipped].map((n, i) => String(n).padStart([7, 8, 9][i])).join('')
+    console.log(tally.name.padEnd(11) + numbers + tally.elapsed.padStart(10))
+  }
+  for (const failure of tallies.flatMap((tally) => tally.failures)) console.log(`failed: ${failure}`)
+  const sum = (field) => tallies.reduce((total, tally) => total + tally[field], 0)
+  const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')]
+  console.log(`\n${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ''}`)
+  process.exitCode = failed > 0 || passed === 0 ? 1 : 0
+}
+
+report(await runAll())

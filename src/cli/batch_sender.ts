@@ -1,0 +1,80 @@
+/**
+ * Sends one batch until the server has dealt with it: waits and repeats on 503 and on broken connections (an add is an upsert, so a repeat does no harm), halves a batch that is
+ * too large for the server, and turns every refusal into a problem with the document's name. Throws only where going on makes no sense.
+ */
+import { setTimeout as wait } from 'node:timers/promises'
+import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits.js'
+import { batchBody } from './batches.js'
+import { ConnectionError, errorText, send } from './client.js'
+import type { Reply } from './client.js'
+import type { DocumentItem } from './document.js'
+
+export interface BatchOutcome {
+  readonly added: number
+  readonly updated: number
+  readonly failed: number
+  readonly problems: readonly string[]
+}
+
+/** The import cannot go on: every further batch would meet the same refusal, or the server is gone. */
+export class ImportStopped extends Error {}
+
+/** Statuses that say something about the request as such, not about a document: read-only mode, no permission, not this service. */
+const STOPPING_STATUSES: readonly number[] = [401, 403, 404, 405]
+const FIRST_WAIT_MS = 250
+
+export async function sendBatch(url: string, collection: string, documents: readonly DocumentItem[]): Promise<BatchOutcome> {
+  const reply = await sendPatiently(url, batchBody(collection, documents))
+  if (reply.status === 200) return readOutcome(reply, documents)
+  if (STOPPING_STATUSES.includes(reply.status)) throw new ImportStopped(`the server answers ${reply.status}: ${errorText(reply)}`)
+  if (documents.length === 1) {
+    return { added: 0, updated: 0, failed: 1, problems: [`${documents[0]?.name}: ${errorText(reply)}`] }
+  }
+  // Too large, or refused as a whole: the halves tell which document it was. Depth is the logarithm of the batch.
+  const middle = documents.length >> 1
+  const first = await sendBatch(url, collection, documents.slice(0, middle))
+  const second = await sendBatch(url, collection, documents.slice(middle))
+  return {
+    added: first.added + second.added,
+    updated: first.updated + second.updated,
+    failed: first.failed + second.failed,
+    problems: [...first.problems, ...second.problems],
+  }
+}
+
+/** A reply that is not 503. */
+async function sendPatiently(url: string, body: string): Promise<Reply> {
+  for (let attempt = 1; ; attempt += 1) {
+    const backoffMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
+    let reason: string
+    let waitMs = backoffMs
+    try {
+      const reply = await send(url, 'POST', '/v1/add-batch', body)
+      if (reply.status !== 503) return reply
+      reason = `the server answers 503: ${errorText(reply)}`
+      waitMs = Math.max(backoffMs, reply.retryAfterMs ?? 0)
+    } catch (error) {
+      if (!(error instanceof ConnectionError)) throw error
+      reason = error.message
+    }
+    if (attempt === IMPORT_ATTEMPTS_MAX) throw new ImportStopped(`${reason} (tried ${attempt} times)`)
+    await wait(Math.min(waitMs, IMPORT_RETRY_WAIT_MS_MAX))
+  }
+}
+
+/** @throws ImportStopped when the answer is not of this service */
+function readOutcome(reply: Reply, documents: readonly DocumentItem[]): BatchOutcome {
+  let answer: Record<string, unknown>
+  try {
+    answer = JSON.parse(reply.text) as Record<string, unknown>
+  } catch {
+    throw new ImportStopped('the answer to add-batch is not JSON; is this the right address?')
+  }
+  const { added, updated, failed, errors } = answer
+  if (typeof added !== 'number' || typeof updated !== 'number' || typeof failed !== 'number') {
+    throw new ImportStopped('the answer to add-batch has no counters; is this the right address?')
+  }
+  const problems = Array.isArray(errors) ? errors.map((error) => (typeof error === 'string' ? error : JSON.stringify(error))) : []
+  if (failed > 0 && problems.length === 0) problems.push(`${failed} documents between ${documents[0]?.name} and ${documents.at(-1)?.name}`)
+  return { added, updated, failed, problems }
+}

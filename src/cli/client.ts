@@ -1,0 +1,88 @@
+/**
+ * The CLI's HTTP client: JSON in, text out, over the connections that Node's fetch keeps alive. Knows which answers are worth a second try; how often is the caller's choice.
+ */
+import { ANSWER_BYTES_MAX, CLIENT_REQUEST_MS_MAX } from '../limits.js'
+
+/** A request that was answered, with whatever status. */
+export interface Reply {
+  readonly status: number
+  readonly text: string
+  /** From `Retry-After`, where it gives a number of seconds. */
+  readonly retryAfterMs: number | undefined
+}
+
+/** No answer: the server is not there, or the connection broke. */
+export class ConnectionError extends Error {}
+
+/** An answer that is not a success, with the server's own text. */
+export class AnswerError extends Error {
+  constructor(
+    readonly status: number,
+    text: string,
+  ) {
+    super(text)
+  }
+}
+
+/** @param base e.g. `http://127.0.0.1:11023` */
+export async function send(base: string, method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' }
+  try {
+    const response = await fetch(new URL(path, base), {
+      method,
+      headers,
+      signal: AbortSignal.timeout(CLIENT_REQUEST_MS_MAX),
+      ...(body === undefined ? {} : { body }),
+    })
+    const seconds = Number(response.headers.get('retry-after') ?? 'none')
+    return { status: response.status, text: await readText(response), retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined }
+  } catch (cause) {
+    throw new ConnectionError(`no answer from ${base}: ${reasonOf(cause)}`, { cause })
+  }
+}
+
+/** The answer's JSON. @throws AnswerError, ConnectionError */
+export async function request(base: string, method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
+  const reply = await send(base, method, path, body === undefined ? undefined : JSON.stringify(body))
+  if (reply.status >= 400) throw new AnswerError(reply.status, errorText(reply))
+  return parseJson(reply)
+}
+
+/** The server's `error` text, or the status where there is none. */
+export function errorText(reply: Reply): string {
+  try {
+    const { error } = parseJson(reply) as { error?: unknown }
+    if (typeof error === 'string') return error
+  } catch {
+    // Not JSON: a proxy's page, for example. The status is all there is to say.
+  }
+  return `status ${reply.status}`
+}
+
+function parseJson(reply: Reply): unknown {
+  try {
+    return JSON.parse(reply.text)
+  } catch {
+    throw new AnswerError(reply.status, 'the answer is not JSON; is this the right address?')
+  }
+}
+
+async function readText(response: Response): Promise<string> {
+  if (response.body === null) return ''
+  const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
+  let text = ''
+  let bytes = 0
+  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+    bytes += chunk.length
+    if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is larger than ${ANSWER_BYTES_MAX} bytes`)
+    text += decoder.decode(chunk, { stream: true })
+  }
+  return text + decoder.decode()
+}
+
+/** fetch says `fetch failed`; what happened stands in the cause, and for a name with two addresses in the causes of that. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])
+  return error.cause === undefined ? error.message : reasonOf(error.cause)
+}

@@ -1,0 +1,112 @@
+/**
+ * YAML frontmatter of a markdown file as flat metadata: every value a list of strings, nested maps and lists of maps as dotted keys (`faq.0.question`).
+ * Scalars keep the text of the file (`1.10` stays `1.10`); nulls and empty collections say nothing and are left out. Pure.
+ */
+import { isMap, isScalar, Lexer, parseDocument, Parser, visit } from 'yaml'
+import type { YAMLMap } from 'yaml'
+import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX, YAML_ALIASES_MAX } from '../limits.js'
+
+export interface Frontmatter {
+  readonly meta: Readonly<Record<string, string[]>>
+  /** Index into the text at which the body begins: behind the closing line, 0 where there is no frontmatter. */
+  readonly bodyOffset: number
+  /** Why a block that looks like frontmatter gave no metadata. */
+  readonly problem?: string
+}
+
+const OPENING = /^\uFEFF?---[ \t]*\r?\n/
+const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/gm
+/** Every level of nesting is one entry; the document and a scalar at the end are the others. */
+const PARSER_STACK_MAX = FRONTMATTER_DEPTH_MAX + 2
+const NONE: Frontmatter = { meta: {}, bodyOffset: 0 }
+
+/** A thematic break at the top of a file is no frontmatter: the block must be a YAML map. A broken block never loses the document: its body and text are untouched. */
+export function readFrontmatter(text: string): Frontmatter {
+  const opening = OPENING.exec(text)
+  if (opening === null) return NONE
+  const begin = opening[0].length
+  CLOSING.lastIndex = begin
+  const closing = CLOSING.exec(text)
+  if (closing === null) return NONE
+  const bodyOffset = CLOSING.lastIndex
+  if (closing.index - begin > FRONTMATTER_BYTES_MAX)
+    return { meta: {}, bodyOffset, problem: `frontmatter is over ${FRONTMATTER_BYTES_MAX} bytes` }
+  try {
+    const values = parseBlock(text.slice(begin, closing.index))
+    return values === undefined ? NONE : { meta: flattenMetadata(values), bodyOffset }
+  } catch (error) {
+    // A parser's text may show the block; its first line names the place.
+    const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
+    return { meta: {}, bodyOffset, problem: `frontmatter: ${reason}` }
+  }
+}
+
+/** The block as Maps, arrays and strings; undefined when it is no map. */
+function parseBlock(block: string): Map<unknown, unknown> | undefined {
+  refuseDeepNesting(block)
+  // The parser's own check of duplicate keys compares each with each: 256 KB of keys took 8 s.
+  const document = parseDocument(block, { schema: 'core', logLevel: 'silent', uniqueKeys: false })
+  if (document.contents === null) return new Map()
+  if (!isMap(document.contents)) return undefined
+  const error = document.errors[0]
+  if (error !== undefined) throw error
+  visit(document, {
+    Map(_, node) {
+      refuseDuplicateKeys(node)
+    },
+    Scalar(_, node) {
+      if (node.value !== null && typeof node.value !== 'string' && node.source !== undefined) node.value = node.source
+    },
+  })
+  return document.toJS({ mapAsMap: true, maxAliasCount: YAML_ALIASES_MAX }) as Map<unknown, unknown>
+}
+
+/**
+ * The composer recurses, and a stack that is nearly full when V8 compiles a regular expression ends the process, not the call. The syntax parser keeps a stack of its own, so that
+ * depth can be seen before anything recurses.
+ */
+function refuseDeepNesting(block: string): void {
+  const parser = new Parser()
+  for (const lexeme of new Lexer().lex(block)) {
+    for (const _token of parser.next(lexeme)) continue
+    if (parser.stack.length > PARSER_STACK_MAX) throw new Error(`nested deeper than ${FRONTMATTER_DEPTH_MAX} levels`)
+  }
+}
+
+function refuseDuplicateKeys(map: YAMLMap): void {
+  const seen = new Set<unknown>()
+  for (const { key } of map.items) {
+    const name = isScalar(key) ? key.value : key
+    if (seen.has(name)) throw new Error(`key ${JSON.stringify(name)} is given twice`)
+    seen.add(name)
+  }
+}
+
+/** @throws Error when nested deeper than FRONTMATTER_DEPTH_MAX */
+export function flattenMetadata(values: ReadonlyMap<unknown, unknown>): Record<string, string[]> {
+  const lists = new Map<string, string[]>()
+  const add = (path: string, value: string): void => {
+    const list = lists.get(path)
+    if (list === undefined) lists.set(path, [value])
+    else list.push(value)
+  }
+  const walk = (path: string, value: unknown, depth: number): void => {
+    if (depth > FRONTMATTER_DEPTH_MAX) throw new Error(`nested deeper than ${FRONTMATTER_DEPTH_MAX} levels`)
+    if (value === null || value === undefined) return
+    if (value instanceof Map) {
+      for (const [key, child] of value) walk(path === '' ? String(key) : `${path}.${String(key)}`, child, depth + 1)
+    } else if (Array.isArray(value)) {
+      const flat = value.every((child) => !(child instanceof Map) && !Array.isArray(child))
+      value.forEach((child, index) => walk(flat ? path : `${path}.${index}`, child, depth + 1))
+    } else add(path, textOf(value))
+  }
+  walk('', values, 0)
+  // fromEntries defines own properties, so that a key `__proto__` stays data.
+  return Object.fromEntries(lists)
+}
+
+function textOf(scalar: unknown): string {
+  if (typeof scalar === 'string') return scalar
+  if (typeof scalar === 'number' || typeof scalar === 'boolean' || typeof scalar === 'bigint') return String(scalar)
+  throw new Error(`a value of type ${typeof scalar}`)
+}

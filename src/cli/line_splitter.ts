@@ -1,0 +1,40 @@
+/**
+ * Lines of a byte stream, with a bound on their length: a longer line is reported, skipped and never held. Pure but for the stream it pulls from.
+ */
+
+export interface Line {
+  /** From 1. */
+  readonly number: number
+  /** Without the line end; undefined when longer than the bound. */
+  readonly bytes: Buffer | undefined
+}
+
+const NEWLINE = 0x0a
+
+export async function* splitLines(stream: AsyncIterable<Buffer>, lineBytesMax: number): AsyncGenerator<Line> {
+  let number = 0
+  let parts: Buffer[] = []
+  let held = 0
+  const take = (): Buffer | undefined => {
+    const bytes = held > lineBytesMax ? undefined : Buffer.concat(parts, held)
+    parts = []
+    held = 0
+    return bytes
+  }
+  const hold = (part: Buffer): void => {
+    held += part.length
+    if (held > lineBytesMax) parts = []
+    else parts.push(part)
+  }
+  for await (const chunk of stream) {
+    let begin = 0
+    for (let end = chunk.indexOf(NEWLINE, begin); end >= 0; end = chunk.indexOf(NEWLINE, begin)) {
+      hold(chunk.subarray(begin, end))
+      number += 1
+      yield { number, bytes: take() }
+      begin = end + 1
+    }
+    if (begin < chunk.length) hold(chunk.subarray(begin))
+  }
+  if (held > 0) yield { number: number + 1, bytes: take() }
+}

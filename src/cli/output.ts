@@ -1,0 +1,67 @@
+/** Answers as text for a person: what `search` and `stats` print without `--json`. The server's JSON is foreign here: a field that is not what it should be prints as nothing. Pure. */
+
+export function formatHits(answer: unknown): string {
+  const { results, total } = asRecord(answer)
+  const hits = Array.isArray(results) ? results.map(asRecord) : []
+  if (hits.length === 0) return 'nothing found\n'
+  const rows = hits.map(({ document, score }) => {
+    const { key, lang, meta, contentMd } = asRecord(document)
+    return [typeof score === 'number' ? score.toFixed(3) : '', asText(key), asText(lang), titleOf(asRecord(meta), asText(contentMd))]
+  })
+  const count = typeof total === 'number' && total > hits.length ? `${hits.length} of ${total} shown\n` : ''
+  return formatTable(['score', 'key', 'lang', 'title'], rows) + count
+}
+
+export function formatStats(answer: unknown): string {
+  const stats = asRecord(answer)
+  const lines = [
+    `data        ${asText(stats.databasePath)}, ${formatBytes(stats.databaseSize)}`,
+    `mode        ${asText(stats.mode)}, up ${asText(stats.uptime)}`,
+    `documents   ${asText(stats.totalDocuments)}`,
+    `revisions   ${asText(stats.totalRevisions)}`,
+  ]
+  const collections = Array.isArray(stats.collections) ? stats.collections.map(asRecord) : []
+  const rows = collections.map((row) => [row.name, row.documentCount, row.revisionCount, row.metaIndexCount].map(asText))
+  const table = rows.length === 0 ? '' : `\n${formatTable(['collection', 'documents', 'revisions', 'metadata'], rows)}`
+  return `${lines.join('\n')}\n${table}`
+}
+
+const TITLE_CHARACTERS_MAX = 60
+
+/** The title in the metadata, or the first heading. */
+function titleOf(meta: Record<string, unknown>, content: string): string {
+  const [title] = Array.isArray(meta.title) ? (meta.title as unknown[]) : []
+  const heading = typeof title === 'string' ? title : (/^#{1,6}[ \t]+(.+)$/m.exec(content)?.[1] ?? '')
+  return heading.length > TITLE_CHARACTERS_MAX ? `${heading.slice(0, TITLE_CHARACTERS_MAX - 1)}…` : heading
+}
+
+function formatTable(header: readonly string[], rows: readonly (readonly string[])[]): string {
+  const printable = [header, ...rows].map((row) => row.map(withoutControls))
+  const widths = header.map((_, column) => Math.max(...printable.map((row) => row[column]?.length ?? 0)))
+  return printable
+    .map(
+      (row) =>
+        `${row
+          .map((cell, column) => cell.padEnd(widths[column] ?? 0))
+          .join('  ')
+          .trimEnd()}\n`,
+    )
+    .join('')
+}
+
+/** Keys and titles are data: an escape sequence in one must not reach the terminal. */
+function withoutControls(text: string): string {
+  return text.replace(/\p{Cc}/gu, '\uFFFD')
+}
+
+function formatBytes(value: unknown): string {
+  return typeof value === 'number' ? `${(value / 1_000_000).toFixed(1)} MB` : ''
+}
+
+function asRecord(value: unknown): Record<string, unknown> {
+  return typeof value === 'object' && value !== null ? (value as Record<string, unknown>) : {}
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : typeof value === 'number' ? String(value) : ''
+}

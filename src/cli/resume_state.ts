@@ -1,0 +1,76 @@
+/**
+ * Where an interrupted import stood: one small file per (source, collection, server) in the user's state folder, replaced by rename after each acknowledged batch and removed at the
+ * end. A file that is damaged, of another version or of another source counts as absent: the import then starts from the beginning, which only repeats upserts.
+ */
+import { createHash } from 'node:crypto'
+import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { homedir } from 'node:os'
+import { join } from 'node:path'
+import type { SourcePoint } from './document.js'
+
+export interface ResumePoint extends SourcePoint {
+  readonly added: number
+  readonly updated: number
+  readonly failed: number
+}
+
+export interface ResumeState {
+  /** Undefined when there is nothing to continue. */
+  readonly point: ResumePoint | undefined
+  /** Never throws: an import must not fail because its state cannot be kept. Returns the reason once it could not. */
+  save(point: ResumePoint): string | undefined
+  clear(): void
+}
+
+const VERSION = 1
+
+/** @param identity what the file is for: the same three give the same file */
+export function openResumeState(
+  folder: string,
+  identity: { readonly fingerprint: string; readonly collection: string; readonly url: string },
+): ResumeState {
+  // The fingerprint's last parts change with the source; the file is found by what does not.
+  const name = createHash('sha256').update(JSON.stringify([identity.fingerprint.split(' ').slice(0, 2), identity.collection, identity.url]))
+  const path = join(folder, `import-${name.digest('hex').slice(0, 16)}.json`)
+  return {
+    point: readPoint(path, identity.fingerprint),
+    save(point) {
+      try {
+        mkdirSync(folder, { recursive: true })
+        writeFileSync(`${path}.tmp`, JSON.stringify({ version: VERSION, fingerprint: identity.fingerprint, ...point }))
+        renameSync(`${path}.tmp`, path)
+        return undefined
+      } catch (error) {
+        return error instanceof Error ? error.message : String(error)
+      }
+    },
+    clear() {
+      rmSync(path, { force: true })
+    },
+  }
+}
+
+/** The XDG state folder: XDG_STATE_HOME, or ~/.local/state. */
+export function stateFolder(env: NodeJS.ProcessEnv): string {
+  const base = env.XDG_STATE_HOME
+  return join(base !== undefined && base !== '' ? base : join(homedir(), '.local', 'state'), 'mds')
+}
+
+function readPoint(path: string, fingerprint: string): ResumePoint | undefined {
+  let value: unknown
+  try {
+    value = JSON.parse(readFileSync(path, 'utf8'))
+  } catch {
+    return undefined // Absent is the usual case; unreadable means the same.
+  }
+  if (typeof value !== 'object' || value === null) return undefined
+  const { version, fingerprint: stored, position, consumed, added, updated, failed } = value as Record<string, unknown>
+  if (version !== VERSION || stored !== fingerprint || typeof position !== 'string') return undefined
+  return isCount(consumed) && isCount(added) && isCount(updated) && isCount(failed)
+    ? { position, consumed, added, updated, failed }
+    : undefined
+}
+
+function isCount(value: unknown): value is number {
+  return typeof value === 'number' && Number.isSafeInteger(value) && value >= 0
+}
