@@ -42,6 +42,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   const sources: Sources = { flags, env, yaml: file === undefined ? new Map() : readYaml(file) }
   refuseMissingGuards(sources)
   const { httpModeOverride, ...values } = readOptions(sources)
+  if (!values.httpEnabled) throw new ConfigError('HTTP is switched off (SVC_HTTP_ENABLED), and this version serves nothing else')
   if (values.production) refuseProduction(values)
   if (values.compressionMediumBytes < values.compressionSmallBytes) {
     throw new ConfigError('SVC_COMPRESSION_MEDIUM_THRESHOLD must not be below SVC_COMPRESSION_SMALL_THRESHOLD')
@@ -87,8 +88,6 @@ function refuseMissingGuards({ env, yaml }: Sources): void {
     if (guard.asks(env[guard.variable] ?? '')) throw new ConfigError(refusal(guard.variable, guard.feature))
     if (guard.asks(yaml.get(guard.yaml) ?? '')) throw new ConfigError(refusal(`${guard.yaml} in the configuration file`, guard.feature))
   }
-  const httpEnabled = nonEmpty(env.SVC_HTTP_ENABLED) ?? yaml.get('http.enabled') ?? 'true'
-  if (/^(false|0|no|off|disabled?)$/i.test(httpEnabled)) throw new ConfigError('HTTP is switched off, and this version serves nothing else')
 }
 
 function refusal(source: string, feature: string): string {
@@ -111,11 +110,15 @@ function readLimits(env: NodeJS.ProcessEnv): OverridableLimits {
 
 function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValues, 'httpModeOverride'>): string[] {
   const options = Object.values(OPTIONS) as Option<unknown>[]
-  const variables = new Set([...options.flatMap((option) => option.variables), 'SVC_CONFIG', 'SVC_HTTP_ENABLED'])
-  const keys = new Set([...options.flatMap((option) => option.yaml), 'http.enabled'])
+  const variables = new Set([
+    ...options.flatMap((option) => option.variables),
+    ...Object.keys(OVERRIDABLE).map((name) => `SVC_LIMIT_${name}`),
+    'SVC_CONFIG',
+  ])
+  const keys = new Set(options.flatMap((option) => option.yaml))
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
-    if (!name.startsWith('SVC_') || name.startsWith('SVC_LIMIT_') || variables.has(name)) continue
+    if (!name.startsWith('SVC_') || variables.has(name)) continue
     warnings.push(isLaterVariable(name) ? `${name} has no effect: its feature is not in this version` : `${name} is not a known variable`)
   }
   for (const key of yaml.keys()) {

@@ -26,6 +26,8 @@ export interface OptionValues {
   readonly mode: AccessMode
   /** Override of `mode` for HTTP, undefined when it inherits. */
   readonly httpModeOverride: AccessMode | undefined
+  /** Always true in a configuration that was loaded: nothing else could be served. */
+  readonly httpEnabled: boolean
   readonly httpAddr: ListenAddress
   readonly corsOrigins: readonly string[]
   readonly bodyBytesMax: number
@@ -78,6 +80,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: undefined,
     parse: parseWord(MODES),
     help: 'access mode of HTTP alone; inherits --mode',
+  },
+  httpEnabled: {
+    flag: 'http-enabled',
+    variables: ['SVC_HTTP_ENABLED'],
+    yaml: ['http.enabled'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'serve HTTP',
   },
   httpAddr: {
     flag: 'http-addr',

@@ -26,7 +26,7 @@ export interface Flags {
 const BOOLEAN_FLAGS = new Set(Object.values(OPTIONS).flatMap((option) => ('boolean' in option ? [option.flag] : [])))
 const FLAGS = new Set(Object.values(OPTIONS).map((option) => option.flag))
 
-/** `--flag value`, `--flag=value`, `--boolean`, `--no-boolean`; the last one wins. @throws ConfigError */
+/** `--flag value`, `--flag=value`, `--boolean`, `--boolean false`, `--no-boolean`; the last one wins. @throws ConfigError */
 export function readFlags(argv: readonly string[]): Flags {
   const values = new Map<string, string>()
   const later: string[] = []
@@ -36,7 +36,9 @@ export function readFlags(argv: readonly string[]): Flags {
     const { name, inline } = splitFlag(argument)
     const next = argv[at + 1]
     if (BOOLEAN_FLAGS.has(name)) {
-      values.set(name, inline ?? 'true')
+      const isValue = inline === undefined && (next === 'true' || next === 'false')
+      if (isValue) at++
+      values.set(name, inline ?? (isValue ? next : 'true'))
       continue
     }
     if (inline === undefined && name.startsWith('no-') && BOOLEAN_FLAGS.has(name.slice(3))) {

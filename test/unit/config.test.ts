@@ -1,0 +1,218 @@
+/** Configuration: where a value comes from, what is refused, what is warned of. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { ConfigError, helpText, loadConfig } from '../../src/config.js'
+import { OPTIONS } from '../../src/config/options.js'
+
+const directory = mkdtempSync(join(tmpdir(), 'mds-config-'))
+after(() => rmSync(directory, { recursive: true }))
+
+function yamlFile(text: string): string {
+  const path = join(directory, `${Math.random().toString(36).slice(2)}.yaml`)
+  writeFileSync(path, text)
+  return path
+}
+
+function refused(argv: readonly string[], env: NodeJS.ProcessEnv, pattern: RegExp): void {
+  assert.throws(
+    () => loadConfig(argv, env),
+    (error) => error instanceof ConfigError && pattern.test(error.message) && !error.message.includes('\n'),
+  )
+}
+
+describe('where a configuration value comes from', () => {
+  it('configuration: without any source the defaults of the contract hold', () => {
+    const config = loadConfig([], {})
+    assert.equal(config.path, 'mddb.db')
+    assert.equal(config.mode, 'wr')
+    assert.equal(config.httpMode, 'wr')
+    assert.deepEqual(config.httpAddr, { kind: 'tcp', host: '', port: 11023 })
+    assert.equal(config.ftsStemming, true)
+    assert.equal(config.ftsDefaultLang, 'en')
+    assert.equal(config.ftsSynonyms, true)
+    assert.equal(config.compressionEnabled, true)
+    assert.equal(config.compressionSmallBytes, 1024)
+    assert.equal(config.compressionMediumBytes, 10_240)
+    assert.equal(config.metrics, true)
+    assert.equal(config.bodyBytesMax, 33_554_432)
+    assert.deepEqual(config.warnings, [])
+  })
+
+  it('configuration: a flag wins over the environment, the environment over YAML, YAML over the default', () => {
+    const file = yamlFile('database:\n  path: from-yaml\n  mode: read\nfts:\n  stemmingEnabled: false\n')
+    const env = { SVC_CONFIG: file, SVC_MODE: 'write' }
+    const config = loadConfig(['--mode', 'wr'], env)
+    assert.equal(config.mode, 'wr')
+    assert.equal(loadConfig([], env).mode, 'write')
+    assert.equal(loadConfig([], { SVC_CONFIG: file }).mode, 'read')
+    assert.equal(config.path, 'from-yaml')
+    assert.equal(config.ftsStemming, false)
+    assert.equal(config.ftsSynonyms, true)
+  })
+
+  it('configuration: the file named by --config wins over SVC_CONFIG', () => {
+    const named = yamlFile('path: named-by-flag')
+    assert.equal(loadConfig(['--config', named], { SVC_CONFIG: join(directory, 'absent.yaml') }).path, 'named-by-flag')
+    assert.equal(loadConfig(['-c', named], {}).path, 'named-by-flag')
+    assert.equal(loadConfig([`--config=${named}`], {}).path, 'named-by-flag')
+  })
+
+  it('configuration: every variable of every option is read', () => {
+    const samples: Readonly<Record<string, string>> = {
+      path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', bodyBytesMax: '64KB', ftsStemming: 'false',
+      ftsDefaultLang: 'de', ftsSynonyms: 'false', searchQueueMsMax: '77', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
+      durability: 'async', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false', logLevel: 'warn', logFormat: 'json',
+      production: 'false', loadtestConstantBytes: '7',
+    } // prettier-ignore
+    assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
+    for (const [name, option] of Object.entries(OPTIONS)) {
+      const sample = samples[name] ?? ''
+      const field = (name === 'httpModeOverride' ? 'httpMode' : name) as 'path'
+      const expected: unknown = option.parse(sample)
+      for (const variable of option.variables) assert.deepEqual(loadConfig([], { [variable]: sample })[field], expected, variable)
+      for (const key of option.yaml) {
+        const yaml = key.split('.').reduceRight<string>((inner, part) => `{ ${JSON.stringify(part)}: ${inner} }`, JSON.stringify(sample))
+        assert.deepEqual(loadConfig(['--config', yamlFile(yaml)], {})[field], expected, key)
+      }
+      assert.deepEqual(loadConfig([`--${option.flag}=${sample}`], {})[field], expected, option.flag)
+    }
+  })
+
+  it('configuration: an empty variable counts as unset', () => {
+    assert.equal(loadConfig([], { SVC_MODE: '', SVC_PATH: '', SVC_CONFIG: '' }).mode, 'wr')
+  })
+
+  it('configuration: the mode of HTTP inherits SVC_MODE unless SVC_API_MODE or SVC_HTTP_MODE says otherwise', () => {
+    assert.equal(loadConfig([], { SVC_MODE: 'read' }).httpMode, 'read')
+    assert.equal(loadConfig([], { SVC_MODE: 'read', SVC_API_MODE: 'wr' }).httpMode, 'wr')
+    assert.equal(loadConfig([], { SVC_HTTP_MODE: 'read' }).httpMode, 'read')
+  })
+
+  it('configuration: an address may be :port, port, host:port, [v6]:port or unix:/path', () => {
+    const parsed = (text: string): unknown => loadConfig([], { SVC_ADDR: text }).httpAddr
+    assert.deepEqual(parsed(':8080'), { kind: 'tcp', host: '', port: 8080 })
+    assert.deepEqual(parsed('8080'), { kind: 'tcp', host: '', port: 8080 })
+    assert.deepEqual(parsed('127.0.0.1:0'), { kind: 'tcp', host: '127.0.0.1', port: 0 })
+    assert.deepEqual(parsed('[::1]:8080'), { kind: 'tcp', host: '::1', port: 8080 })
+    assert.deepEqual(parsed('unix:/run/mds.sock'), { kind: 'unix', path: '/run/mds.sock' })
+    for (const wrong of ['8080:', ':65536', '::1:80', 'a b:1', 'unix:relative', 'http://x:1', ':-1'])
+      refused([], { SVC_ADDR: wrong }, /^SVC_ADDR: /)
+  })
+
+  it('configuration: flags take their value after a space or an equals sign, and boolean ones none', () => {
+    assert.equal(loadConfig(['--db=a'], {}).path, 'a')
+    assert.equal(loadConfig(['--db', 'a', '--db', 'b'], {}).path, 'b')
+    assert.equal(loadConfig(['--no-supervisor'], {}).supervisor, false)
+    assert.equal(loadConfig(['--supervisor', '--db', 'x'], { SVC_SUPERVISOR: 'false' }).supervisor, true)
+    assert.equal(loadConfig(['--metrics', 'false', '--db', 'x'], {}).metrics, false)
+  })
+
+  it('configuration: sizes take units in powers of 1 024', () => {
+    assert.equal(loadConfig([], { SVC_BINLOG_MAX_SIZE: '256MB' }).binlogBytesMax, 268_435_456)
+    assert.equal(loadConfig([], { SVC_BINLOG_MAX_SIZE: '1GiB' }).binlogBytesMax, 1_073_741_824)
+    assert.equal(loadConfig([], { SVC_BINLOG_MAX_SIZE: '2097152' }).binlogBytesMax, 2_097_152)
+  })
+})
+
+describe('what is refused', () => {
+  it('configuration: a bad value is refused in one line that names option and source', () => {
+    refused(['--mode', 'rw'], {}, /^--mode: one of read, write, wr expected, got "rw"$/)
+    refused([], { SVC_MODE: 'rw' }, /^SVC_MODE: /)
+    refused(['-c', yamlFile('database: { mode: rw }')], {}, /^database\.mode in the configuration file: /)
+    refused([], { SVC_FTS_STEMMING: 'maybe' }, /^SVC_FTS_STEMMING: true or false expected/)
+    refused([], { SVC_MAX_BODY_BYTES: '-1' }, /^SVC_MAX_BODY_BYTES: /)
+    refused([], { SVC_MAX_BODY_BYTES: '10 bananas' }, /^SVC_MAX_BODY_BYTES: /)
+    refused([], { SVC_SHUTDOWN_TIMEOUT_SEC: '1e3' }, /^SVC_SHUTDOWN_TIMEOUT_SEC: /)
+    refused([], { SVC_COMPRESSION_SMALL_THRESHOLD: '20000' }, /SVC_COMPRESSION_MEDIUM_THRESHOLD/)
+  })
+
+  it('configuration: an unknown flag, a missing value and a stray word are refused', () => {
+    refused(['--databse', 'x'], {}, /^unknown option --databse/)
+    refused(['--db'], {}, /^--db needs a value$/)
+    refused(['serve'], {}, /^unexpected argument "serve"/)
+  })
+
+  it('configuration: a file that is absent, too large, not YAML or an alias bomb is refused', () => {
+    refused(['-c', join(directory, 'none.yaml')], {}, /none\.yaml can't be read: ENOENT/)
+    refused(['-c', yamlFile('#'.repeat(300_000))], {}, /at most 262144 bytes/)
+    refused(['-c', yamlFile('a: [')], {}, /\.yaml: /)
+    const bomb = [
+      'a: &a [x, x, x, x, x, x, x, x, x]',
+      ...'bcdefgh'.split('').map(
+        (name, at) =>
+          `${name}: &${name} [${Array(9)
+            .fill(`*${'abcdefg'[at] ?? 'a'}`)
+            .join(', ')}]`,
+      ),
+    ]
+    refused(['-c', yamlFile(bomb.join('\n'))], {}, /alias/i)
+  })
+
+  it('configuration: protection that was asked for and is not there stops the start', () => {
+    refused([], { SVC_AUTH_ENABLED: 'true' }, /^SVC_AUTH_ENABLED asks for access control/)
+    refused(['-c', yamlFile('auth: { enabled: true }')], {}, /^auth\.enabled in the configuration file asks for access control/)
+    refused([], { SVC_TLS_ENABLED: '1' }, /TLS/)
+    refused([], { SVC_ENCRYPTION_KEY: 'AAAA' }, /encryption/)
+    refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
+    assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
+  })
+
+  it('configuration: SVC_PRODUCTION=true does not start while a guard is missing, and names each', () => {
+    refused(
+      [],
+      { SVC_PRODUCTION: 'true' },
+      /SVC_AUTH_ENABLED, SVC_TLS_ENABLED, SVC_AUDIT_ENABLED, SVC_RATE_LIMIT_ENABLED, SVC_CORS_ORIGINS/,
+    )
+  })
+
+  it('configuration: HTTP can not be switched off while nothing else is served', () => {
+    refused([], { SVC_HTTP_ENABLED: 'false' }, /HTTP is switched off/)
+  })
+})
+
+describe('what is warned of', () => {
+  it('configuration: unknown variables and those of features to come give one warning line each', () => {
+    const { warnings } = loadConfig(['--grpc-addr', ':1'], { SVC_MDOE: 'read', SVC_EMBEDDING_PROVIDER: 'none', OTHER: 'x' })
+    assert.deepEqual(warnings, [
+      '--grpc-addr has no effect: its feature is not in this version',
+      'SVC_EMBEDDING_PROVIDER has no effect: its feature is not in this version',
+      'SVC_MDOE is not a known variable',
+    ])
+  })
+
+  it('configuration: unknown YAML keys and those of features to come give one warning line each', () => {
+    const { warnings } = loadConfig(['-c', yamlFile('pth: x\nmcp:\n  enabled: false\n')], {})
+    assert.deepEqual(warnings, [
+      'pth in the configuration file is not a known key',
+      'mcp.enabled in the configuration file has no effect: its feature is not in this version',
+    ])
+  })
+
+  it('configuration: async durability is warned of', () => {
+    assert.match(loadConfig([], { SVC_DURABILITY: 'async' }).warnings.join('\n'), /lose writes/)
+  })
+})
+
+describe('what crosses threads', () => {
+  it('configuration: a configuration is plain data that survives a structured clone', () => {
+    const config = loadConfig(['--db', 'x'], {})
+    assert.deepEqual(structuredClone(config), config)
+  })
+
+  it('configuration: a bound may be lowered by SVC_LIMIT_<NAME>, and never raised', () => {
+    assert.equal(loadConfig([], { SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: '2' }).limits.QUEUE_POINT_REQUESTS_MAX, 2)
+    refused([], { SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: '999999999' }, /^SVC_LIMIT_QUEUE_POINT_REQUESTS_MAX: /)
+    assert.match(loadConfig([], { SVC_LIMIT_NONE: '2' }).warnings.join(''), /SVC_LIMIT_NONE is not a known variable/)
+  })
+
+  it('configuration: --help names every flag and every variable', () => {
+    const text = helpText()
+    for (const option of Object.values(OPTIONS)) {
+      assert.ok(text.includes(option.flag), option.flag)
+      for (const variable of option.variables) assert.ok(text.includes(variable), variable)
+    }
+  })
+})
