@@ -19,11 +19,13 @@ export const SERVER_MAIN = path.join(PROJECT_ROOT, 'dist/src/main.js')
 
 export class ServerProcess {
   readonly client: HttpClient
+  readonly port: number
   readonly #child: ChildProcess
   #output = ''
 
   private constructor(child: ChildProcess, port: number) {
     this.#child = child
+    this.port = port
     this.client = new HttpClient(port)
     const keep = (chunk: Buffer): void => {
       this.#output = (this.#output + chunk.toString()).slice(-OUTPUT_CHARACTERS_MAX)
@@ -37,7 +39,8 @@ export class ServerProcess {
     if (!existsSync(SERVER_MAIN)) throw new Error(`${SERVER_MAIN} is missing: build first`)
     const port = await freePort()
     const child = spawn(process.execPath, [SERVER_MAIN, '--db', directory, '--http-addr', `127.0.0.1:${port}`], {
-      env: { ...process.env, ...environment },
+      // Without the supervisor: the process that is killed, and that has the shim, is the server itself.
+      env: { ...process.env, SVC_SUPERVISOR: 'false', ...environment },
       stdio: ['ignore', 'pipe', 'pipe'],
     })
     const server = new ServerProcess(child, port)
