@@ -46,8 +46,8 @@ export const PAGE_DEPTH_MAX = 100_000
 export const TEMPLATE_VARIABLES_MAX = 256
 /** Seconds. 100 years: a later expiry is a mistake in the unit. */
 export const TTL_SECONDS_MAX = 100 * 365 * 86_400
-/** Entries of `fieldWeights`: one per indexed field, and a document has at most META_KEYS_MAX + 1. */
-export const FIELD_WEIGHTS_MAX = META_KEYS_MAX + 1
+/** Fields of `fieldWeights` that are scored, as the engine's `kPlanFieldsMax`: 5 are standard, and each costs a cursor for every term. */
+export const FIELD_WEIGHTS_MAX = 64
 /** Error texts in the answer to a batch; the counters stay exact. */
 export const BATCH_ERRORS_MAX = 50
 
@@ -70,6 +70,8 @@ export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
 export const PLAN_LEAVES_MAX = 1024
 /** Levels of one search plan's tree (same format). */
 export const PLAN_DEPTH_MAX = 64
+/** Words of the query times scored fields, as the engine's `kPlanCursorsMax`: each is an open cursor of 1.2 KB, 20 MB together. */
+export const PLAN_CURSORS_MAX = 16_384
 /** Nested parentheses in a query: bounds the parser's recursion, 4 frames a level. */
 export const FTS_QUERY_NESTING_MAX = 64
 /** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */

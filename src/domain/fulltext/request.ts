@@ -3,7 +3,7 @@
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { FILTER_VALUES_MAX, LIMIT_DEFAULT, LIMIT_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import { FILTER_VALUES_MAX, LIMIT_DEFAULT, LIMIT_MAX, META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX, QUERY_BYTES_MAX } from '../../limits.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { resolveScoring, type Scoring } from './scoring.js'
 
@@ -80,9 +80,22 @@ function readFilters(input: FulltextInput): [string, string[]][] {
     if (!values.every((item) => typeof item === 'string')) throw badRequest(`invalid ${name}`)
     filters.set(key, [...(filters.get(key) ?? []), ...values])
   }
-  const count = [...filters.values()].reduce((sum, values) => sum + Math.max(1, values.length), 0)
-  if (count > FILTER_VALUES_MAX) throw badRequest(`invalid filterMeta: more than ${FILTER_VALUES_MAX} values`)
+  checkFilters(filters)
   return [...filters]
+}
+
+/** The same bounds as for stored metadata, and one for all values together, so that a plan stays within what the engine takes. */
+function checkFilters(filters: ReadonlyMap<string, readonly string[]>): void {
+  let count = 0
+  for (const [key, values] of filters) {
+    count += Math.max(1, values.length)
+    if (count > FILTER_VALUES_MAX) throw badRequest(`invalid filterMeta: more than ${FILTER_VALUES_MAX} values`)
+    if (Buffer.byteLength(key) > META_KEY_BYTES_MAX) throw badRequest(`invalid filterMeta: a key of more than ${META_KEY_BYTES_MAX} bytes`)
+    for (const value of values) {
+      if (Buffer.byteLength(value) > META_VALUE_BYTES_MAX)
+        throw badRequest(`invalid filterMeta: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
+    }
+  }
 }
 
 /** What this version can't do and would change the answer is refused, never passed over: an ignored range would find too much, an ignored boost would order wrongly. */

@@ -4,7 +4,7 @@
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX } from '../../limits.js'
+import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX, META_KEY_BYTES_MAX } from '../../limits.js'
 
 export interface Scoring {
   readonly algorithm: ScoringAlgorithm
@@ -46,6 +46,8 @@ function readWeights(weights: Readonly<Record<string, number>>): [string, number
   const fields = new Map<string, number>()
   for (const [name, weight] of Object.entries(weights)) {
     if (!(weight <= FTS_FIELD_WEIGHT_MAX)) throw badRequest(`invalid fieldWeights: ${name} must be a number up to ${FTS_FIELD_WEIGHT_MAX}`)
+    if (Buffer.byteLength(name) > META_KEY_BYTES_MAX)
+      throw badRequest(`invalid fieldWeights: a name of more than ${META_KEY_BYTES_MAX} bytes`)
     if (weight > 0) fields.set(fieldName(name), weight)
   }
   if (fields.size > FIELD_WEIGHTS_MAX) throw badRequest(`invalid fieldWeights: more than ${FIELD_WEIGHTS_MAX} fields`)

@@ -4,8 +4,8 @@
  */
 import { performance } from 'node:perf_hooks'
 import type { Analyzer, Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
-import { serviceError } from '../../errors.js'
-import { FTS_POLL_RESULTS, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS } from '../../limits.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { FTS_POLL_RESULTS, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits.js'
 import type { Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
@@ -38,6 +38,7 @@ export function searchFulltext(tools: FulltextTools, request: FulltextRequest, s
 
 function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
   const { algorithm, k1, b, fields } = request.scoring
+  if (query.tokens * fields.length > PLAN_CURSORS_MAX) throw badRequest(`query too long: ${query.tokens} terms in ${fields.length} fields`)
   // Without a field that counts there is nothing to match in.
   const root: SearchPlan['root'] = fields.length === 0 ? { kind: 'none' } : query.root
   return {

@@ -7,7 +7,7 @@ Formulas (contract, algorithms section 2; N documents, df documents with the ter
   tfidf  weight * (1 + ln tf) * ln(1 + N/df) / (1 - 0.2 + 0.2 * dl/avgdl)
   bm25   weight * ln((N - df + 0.5)/(df + 0.5) + 1) * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl/avgdl)),  k1 1.2, b 0.75
   bm25f  weight * idf * tf~ / (k1 + tf~),  tf~ = sum over fields of w * tf / (1 - b + b * dl_f/avgdl_f),
-         idf as bm25 with df = documents that have the term in any scored field, avgdl_f over the documents that have the field
+         idf as bm25 with df = the largest df of the term in a scored field, avgdl_f over the documents that have the field
   phrase number of occurrences
 The words of the collection are not stop words, and the server that is compared does not stem.
 """
@@ -42,7 +42,7 @@ def average_length(field):
 
 
 def document_frequency(term, scored):
-    return sum(any(term in named.get(field, ()) for field in scored) for named in FIELDS.values())
+    return max(sum(term in named.get(field, ()) for named in FIELDS.values()) for field in scored)
 
 
 def idf(df):
