@@ -1,0 +1,324 @@
+/** The table of operations and what is derived from it: routes, OpenAPI document, reference page, answers of the loop. */
+import assert from 'node:assert/strict'
+import { createHash } from 'node:crypto'
+import { tmpdir } from 'node:os'
+import { describe, it } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import { loadConfig } from '../../src/config.js'
+import type { Phase } from '../../src/dispatch/control_block.js'
+import type { ServerState } from '../../src/dispatch/server_state.js'
+import { checked, operationByName, operations } from '../../src/operations/index.js'
+import type { Answer } from '../../src/worker/handler.js'
+import { loopHandlers } from '../../src/surface/http/loop_handlers.js'
+import { buildOpenApi, exampleInput } from '../../src/surface/http/openapi.js'
+import { openApiMetaSchema } from './openapi_meta_schema.js'
+
+const ROUTES = [
+  'GET /health', 'GET /v1/health', 'GET /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
+  'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
+  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'GET /v1/meta-keys', 'GET /v1/checksum',
+  'POST /v1/fts', 'GET /v1/fts', 'POST /v1/fts-reindex', 'GET /v1/fts-languages',
+] // prettier-ignore
+
+function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): ServerState {
+  const config = loadConfig(['--db', tmpdir()], env)
+  return { config, listenAddress: '127.0.0.1:4711', startedAt: Date.now() - 61_000, phase: () => phase, phaseReason: () => 'flush failed' }
+}
+
+function ask(name: string, state: ServerState = serverState()): Answer {
+  const handler = loopHandlers.get(name)
+  assert.ok(handler, name)
+  return handler(state, {})
+}
+
+function askJson(name: string, state?: ServerState): Record<string, unknown> {
+  return JSON.parse(String(ask(name, state).body)) as Record<string, unknown>
+}
+
+describe('the table', () => {
+  it('operations: every route of the first issue is there, once', () => {
+    const routes = operations.flatMap(({ http }) => http.map(({ method, path }) => `${method} ${path}`))
+    assert.deepEqual([...routes].sort(), [...ROUTES].sort())
+  })
+
+  it('operations: a table with a name or a route twice is refused', () => {
+    const [first] = operations
+    assert.ok(first)
+    assert.throws(() => checked([first, first]), /two operations are named/)
+    assert.throws(() => checked([first, { ...first, name: 'other' }]), /two operations answer/)
+    assert.throws(() => checked([{ ...first, http: [] }]), /no route/)
+    assert.throws(() => checked([{ ...first, effect: 'write', cost: 'search' }]), /writes on a read lane/)
+  })
+
+  it('operations: exactly the writes are refused in mode read, and health, metrics, stats, config and pages run in every mode', () => {
+    const named = (effect: string): string[] => operations.filter((row) => row.effect === effect).map((row) => row.name).sort() // prettier-ignore
+    assert.deepEqual(named('write'), [
+      'add',
+      'addBatch',
+      'delete',
+      'deleteBatch',
+      'deleteCollection',
+      'ftsReindex',
+      'restoreRevision',
+      'setTtl',
+      'update',
+    ])
+    assert.deepEqual(named('read'), ['checksum', 'docMeta', 'fts', 'ftsQuery', 'get', 'metaKeys', 'revisions', 'search'])
+    assert.deepEqual(named('system'), [
+      'config',
+      'docs',
+      'endpoints',
+      'ftsLanguages',
+      'health',
+      'metrics',
+      'openapi',
+      'stats',
+      'systemInfo',
+    ])
+  })
+
+  it('operations: every write names itself in the audit log by its path', () => {
+    for (const row of operations.filter(({ effect }) => effect === 'write')) assert.equal(row.audit, `write.${row.http[0]?.path ?? ''}`)
+  })
+
+  it('operations: every operation on a collection takes its name from a required field', () => {
+    for (const row of operations.filter(({ collection }) => collection !== 'server')) {
+      const { required } = row.input as { readonly required?: readonly string[] }
+      assert.deepEqual(row.collection, { field: 'collection' }, row.name)
+      assert.ok(required?.includes('collection'), row.name)
+    }
+  })
+
+  it('operations: each input schema takes its own example and the same with unknown fields', () => {
+    const ajv = new Ajv2020({ allowUnionTypes: true })
+    for (const row of operations) {
+      const validate = ajv.compile(row.input)
+      const example = exampleInput(row.input)
+      assert.ok(validate(example), `${row.name}: ${ajv.errorsText(validate.errors)}`)
+      assert.ok(validate({ ...example, unheardOf: { deep: [1] } }), row.name)
+    }
+  })
+})
+
+describe('the OpenAPI document', () => {
+  const document = JSON.parse(String(ask('openapi').body)) as Record<string, unknown>
+
+  it('openapi: the document obeys the structure of OpenAPI 3.1', () => {
+    const ajv = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true, allErrors: true })
+    const validate = ajv.compile(openApiMetaSchema)
+    assert.ok(validate(document), ajv.errorsText(validate.errors, { separator: '\n' }))
+  })
+
+  it('openapi: the structure check refuses documents that are broken', () => {
+    const validate = new Ajv2020({ strict: true, strictRequired: false, allowUnionTypes: true }).compile(openApiMetaSchema)
+    const broken = (change: (copy: Record<string, Record<string, never>>) => void): boolean => {
+      const copy = structuredClone(document) as Record<string, Record<string, never>>
+      change(copy)
+      return validate(copy)
+    }
+    assert.equal(
+      broken((copy) => void delete copy.info),
+      false,
+    )
+    assert.equal(
+      broken((copy) => void Object.assign(copy, { openapi: '3.0.3' })),
+      false,
+    )
+    assert.equal(
+      broken((copy) => void Object.assign(copy.paths ?? {}, { 'no-slash': {} })),
+      false,
+    )
+    assert.equal(
+      broken((copy) => void Object.assign(copy.paths ?? {}, { '/x': { get: { summary: 'no responses' } } })),
+      false,
+    )
+    assert.equal(
+      broken((copy) => void Object.assign(copy.paths ?? {}, { '/x': { get: { responses: { nonsense: { description: '' } } } } })),
+      false,
+    )
+  })
+
+  it('openapi: every schema in it is a JSON Schema and every reference leads somewhere', () => {
+    const ajv = new Ajv2020({ strict: false })
+    ajv.addSchema({ $id: 'document', components: document.components } as object)
+    let schemas = 0
+    const walk = (node: unknown): void => {
+      if (typeof node !== 'object' || node === null) return
+      const { schema, ...rest } = node as Record<string, unknown>
+      if (schema !== undefined && typeof schema === 'object') {
+        const text = JSON.stringify(schema).replaceAll('"#/components', '"document#/components')
+        ajv.compile(JSON.parse(text) as object)
+        schemas += 1
+      }
+      for (const value of Object.values(rest)) walk(value)
+    }
+    walk(document.paths)
+    assert.ok(schemas > 60, `${schemas} schemas`)
+  })
+
+  it('openapi: operation ids are unique and every route of the table is described', () => {
+    const paths = document.paths as Record<string, Record<string, { operationId: string }>>
+    const ids = Object.values(paths).flatMap((methods) => Object.values(methods).map(({ operationId }) => operationId))
+    assert.equal(new Set(ids).size, ids.length)
+    for (const route of ROUTES) {
+      const [method = '', path = ''] = route.split(' ')
+      assert.ok(paths[path]?.[method.toLowerCase()], route)
+    }
+  })
+
+  it('openapi: writes tell of read-only mode, reads of write-only mode, look-ups of 404, searches of X-Total-Count', () => {
+    const responses = (path: string): Record<string, { description: string; headers?: Record<string, unknown> }> => {
+      const paths = document.paths as Record<string, Record<string, { responses: Record<string, { description: string }> }>>
+      return Object.values(paths[path] ?? {})[0]?.responses ?? {}
+    }
+    assert.match(responses('/v1/add')['403']?.description ?? '', /read-only mode/)
+    assert.match(responses('/v1/get')['403']?.description ?? '', /write-only mode/)
+    assert.match(responses('/v1/get')['404']?.description ?? '', /not found/)
+    assert.match(responses('/v1/get')['400']?.description ?? '', /missing fields/)
+    assert.ok(responses('/v1/search')['200']?.headers?.['X-Total-Count'])
+    assert.equal(responses('/v1/health')['403'], undefined)
+  })
+
+  it('openapi: a path with a parameter becomes a template with the parameter in it', () => {
+    const row = operationByName.get('checksum')
+    assert.ok(row)
+    const { paths } = buildOpenApi([{ ...row, http: [{ method: 'GET', path: '/v1/checksum/:collection' }] }]) as {
+      paths: Record<string, Record<string, unknown>>
+    }
+    const { parameters } = paths['/v1/checksum/{collection}']?.get as { parameters: { name: string; in: string; required: boolean }[] }
+    assert.deepEqual(
+      parameters.map(({ name, in: place, required }) => ({ name, place, required })),
+      [{ name: 'collection', place: 'path', required: true }],
+    )
+  })
+})
+
+describe('the reference page', () => {
+  it('docs: the page is whole in itself: no address outside of the server', () => {
+    const page = String(ask('docs').body)
+    assert.doesNotMatch(page, /(src|href)="(?!#|\/openapi\.json)/)
+    assert.doesNotMatch(page, /https?:\/\//)
+    assert.doesNotMatch(page, /@import|url\(/)
+  })
+
+  it('docs: the policy allows exactly the page’s own style and script', () => {
+    const answer = ask('docs')
+    const policy = answer.headers?.find(([name]) => name === 'Content-Security-Policy')?.[1] ?? ''
+    const page = String(answer.body)
+    for (const tag of ['style', 'script']) {
+      const content = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(page)?.[1] ?? ''
+      assert.ok(policy.includes(`'sha256-${createHash('sha256').update(content).digest('base64')}'`), tag)
+    }
+    assert.match(policy, /default-src 'none'/)
+    assert.doesNotMatch(page, /\son[a-z]+="|style="/)
+  })
+
+  it('docs: every operation has its place with route, fields and an example', () => {
+    const page = String(ask('docs').body)
+    for (const row of operations) {
+      assert.ok(page.includes(`<section id="${row.name}">`), row.name)
+      for (const { path } of row.http) assert.ok(page.includes(`<code>${path}</code>`), path)
+    }
+    assert.ok(page.includes('{base_url}/v1/add'))
+  })
+})
+
+describe('answers of the loop', () => {
+  it('health: a healthy server answers 200 with status, mode, persistence and durable', () => {
+    const answer = ask('health')
+    assert.equal(answer.status, 200)
+    const body = askJson('health')
+    assert.equal(body.status, 'healthy')
+    assert.equal(body.mode, 'wr')
+    assert.deepEqual(Object.keys(body.persistence as object).sort(), [
+      'ephemeral',
+      'filesystem',
+      'freeBytes',
+      'path',
+      'warnings',
+      'writable',
+    ])
+    assert.equal(typeof body.durable, 'boolean')
+  })
+
+  it('health: warming up, a storage failure and shutting down answer 503 with their status', () => {
+    const expected: readonly (readonly [Phase, string])[] = [['warming_up', 'warming_up'], ['unhealthy', 'unhealthy'], ['draining', 'shutting_down']] // prettier-ignore
+    for (const [phase, status] of expected) {
+      const state = serverState(phase)
+      assert.equal(ask('health', state).status, 503)
+      assert.equal(askJson('health', state).status, status)
+    }
+    assert.equal(askJson('health', serverState('unhealthy')).error, 'flush failed')
+  })
+
+  it('health: async durability is never called durable', () => {
+    const body = askJson('health', serverState('healthy', { SVC_DURABILITY: 'async' }))
+    assert.equal(body.durable, false)
+    assert.equal(askJson('health', serverState('unhealthy')).durable, false)
+  })
+
+  it('config: /v1/config has every field of the contract and version 2.9.17', () => {
+    const body = askJson('config', serverState('healthy', { SVC_METRICS: 'false', SVC_MODE: 'read' }))
+    for (const field of [
+      'version',
+      'databasePath',
+      'mode',
+      'protocols',
+      'authEnabled',
+      'metricsEnabled',
+      'vectorConfig',
+      'automationsEnabled',
+      'searchStatsEnabled',
+      'graphql_enabled',
+    ]) {
+      assert.ok(field in body, field)
+    }
+    assert.equal(body.version, '2.9.17')
+    assert.equal(body.mode, 'read')
+    assert.equal(body.metricsEnabled, false)
+    const protocols = body.protocols as Record<string, { enabled: boolean; addr: string }>
+    assert.equal(protocols.http?.addr, '127.0.0.1:4711')
+    for (const name of ['http', 'grpc', 'mcp', 'http3']) assert.equal(typeof protocols[name]?.enabled, 'boolean')
+  })
+
+  it('config: a server open to others without access control says so', () => {
+    assert.equal(askJson('config').exposed, true)
+    assert.equal(askJson('config', serverState('healthy', { SVC_ADDR: '127.0.0.1:1' })).exposed, false)
+    assert.equal(askJson('config', serverState('healthy', { SVC_ADDR: 'unix:/tmp/s' })).exposed, false)
+  })
+
+  it('system: /v1/system/info has every field of the contract with plausible values', () => {
+    const body = askJson('systemInfo')
+    for (const field of ['hostname', 'os', 'arch', 'goVersion', 'version']) assert.equal(typeof body[field], 'string', field)
+    for (const field of ['numCPU', 'uptimeSeconds', 'memoryTotal', 'memoryUsed', 'numGoroutines', 'cpuUsagePercent'])
+      assert.equal(typeof body[field], 'number', field)
+    assert.equal(body.version, '2.9.17')
+    assert.ok((body.uptimeSeconds as number) >= 61)
+    assert.ok((body.memoryUsed as number) > 0 && (body.memoryUsed as number) < (body.memoryTotal as number))
+    assert.ok((body.cpuUsagePercent as number) >= 0 && (body.cpuUsagePercent as number) <= 100)
+    assert.ok((body.goVersion as string).includes(process.version))
+  })
+
+  it('endpoints: /v1/endpoints lists every route with method, path, description and requiresAuth', () => {
+    const { http, grpc, mcp } = askJson('endpoints') as {
+      http: { method: string; path: string; description: string; requiresAuth: boolean }[]
+      grpc: unknown[]
+      mcp: unknown[]
+    }
+    assert.deepEqual(http.map(({ method, path }) => `${method} ${path}`).sort(), [...ROUTES].sort())
+    assert.deepEqual([grpc, mcp], [[], []])
+    for (const { path, description, requiresAuth } of http) {
+      assert.ok(description.length > 0, path)
+      assert.equal(requiresAuth, !['/health', '/v1/health', '/metrics', '/openapi.json', '/docs'].includes(path), path)
+    }
+  })
+
+  it('answers of the loop have the fields that their schemas promise', () => {
+    const ajv = new Ajv2020({ allowUnionTypes: true })
+    for (const name of ['health', 'config', 'systemInfo', 'endpoints']) {
+      const row = operationByName.get(name)
+      assert.ok(row)
+      assert.ok(ajv.validate(row.output, askJson(name)), `${name}: ${ajv.errorsText()}`)
+    }
+  })
+})
