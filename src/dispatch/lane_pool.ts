@@ -45,6 +45,7 @@ export class LanePool {
   readonly #epochOffset = performance.timeOrigin
   #inFlight = 0
   #lastError = ''
+  #wasReady = false
   #closing = false
 
   constructor(
@@ -68,9 +69,10 @@ export class LanePool {
       workerData: start,
     })
     this.#pool.on('message', (message: LaneHello) => this.#greet(message.port))
-    // A worker that died between two tasks; its death is told by its port.
+    // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
     this.#pool.on('error', (error: Error) => {
       this.#lastError = error.message
+      if (!this.#wasReady) this.events.onFailed(this.kind, error.message)
     })
   }
 
@@ -130,6 +132,7 @@ export class LanePool {
           break
         case 'ready':
           row = message.row
+          this.#wasReady = true
           this.events.onReady(this.kind)
           break
         case 'failed':

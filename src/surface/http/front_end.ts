@@ -22,6 +22,10 @@ import { RouteTable, type Route } from './routes.js'
 /** Answers `loadtestConstantBytes` bytes on the loop, so that a load test can tell what the hand-over to the lanes costs. Absent unless configured. */
 export const CONSTANT_PATH = '/loadtest/constant'
 
+// LIBUS_LISTEN_EXCLUSIVE_PORT, which the package declares as an enum but does not export as one. The default shares the port with whoever else asks, and a second server
+// would take half of the first one's requests.
+const LISTEN_EXCLUSIVE = 1
+
 export interface FrontEndParts {
   readonly config: Config
   readonly state: ServerState
@@ -59,10 +63,8 @@ export class FrontEnd {
         this.#app.listen_unix(resolve, address.path)
         return
       }
-      // Exclusive: the default shares the port with whoever else asks, and a second server would take half of the first one's requests.
-      const exclusive = uWS.ListenOptions.LIBUS_LISTEN_EXCLUSIVE_PORT
-      if (address.host === '') this.#app.listen(address.port, exclusive, resolve)
-      else (this.#app as unknown as ListenWithHost).listen(address.host, address.port, exclusive, resolve)
+      if (address.host === '') this.#app.listen(address.port, LISTEN_EXCLUSIVE, resolve)
+      else (this.#app as unknown as ListenWithHost).listen(address.host, address.port, LISTEN_EXCLUSIVE, resolve)
     })
     if (socket === false) throw new Error(`${formatAddress(address)} can't be listened on: in use, or not an address of this machine`)
     this.#listenSocket = socket

@@ -11,7 +11,6 @@ import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js
 export const fulltextHandlers: readonly (readonly [string, Handler])[] = [
   ['fts', { kind: 'read', run: answerSearch }],
   ['ftsQuery', { kind: 'read', run: answerSearch }],
-  ['ftsQuery', { kind: 'read', run: answerSearch }],
   ['ftsLanguages', { kind: 'read', run: answerLanguages }],
 ]
 

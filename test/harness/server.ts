@@ -1,0 +1,193 @@
+/**
+ * A real server for tests: the built program, in a process of its own, on a free port and in a temporary data directory, waited for by its ready line. The process is
+ * the server itself, without the supervisor, unless the test asks for it.
+ */
+import { spawn, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+/** How long a start may take: an empty store needs half a second, the rest is for a loaded machine and for tests that restart a filled one. */
+const START_MS_MAX = 60_000
+const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+
+export interface ServerOptions {
+  /** Added to the environment; `undefined` removes. */
+  readonly env?: Readonly<Record<string, string | undefined>>
+  readonly args?: readonly string[]
+  /** Kept after `stop`. Default: a fresh one, removed by `stop`. */
+  readonly directory?: string
+  /** With the parent process that restarts it. Default false. */
+  readonly supervisor?: boolean
+  /** `host:port` or `unix:/path`. Default: a free port of the loopback address. */
+  readonly address?: string
+}
+
+export interface TestResponse {
+  readonly status: number
+  readonly headers: IncomingHttpHeaders
+  readonly body: Buffer
+  readonly text: string
+  /** The body as JSON; the caller says what it expects. */
+  json<T = Record<string, unknown>>(): T
+}
+
+export interface TestServer {
+  readonly pid: number
+  readonly directory: string
+  /** As printed: `127.0.0.1:40123` or `unix:/path`. */
+  readonly address: string
+  readonly port: number
+  readonly url: string
+  /** Everything printed so far, both streams. */
+  output(): string
+  /** An object or array is sent as JSON, text and bytes as they are. */
+  request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
+  post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
+  /** SIGTERM; settles with the exit code when the process has ended. */
+  stop(): Promise<number | null>
+  /** SIGKILL; the data directory stays. */
+  kill(): Promise<void>
+  /** Settles with the exit code (null: by a signal) when the process ends by itself. */
+  readonly ended: Promise<number | null>
+}
+
+/** @throws Error with everything that was printed, when the server ends before it is ready. */
+export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
+  const child = spawnServer({ ...options, directory })
+  const printed = collectOutput(child)
+  const ended = once(child, 'exit').then(([code]) => code as number | null)
+  const address = await readyAddress(child, printed)
+  const agent = new Agent({ keepAlive: true, maxSockets: 256 })
+  const target = targetOf(address)
+  const finish = async (signal: NodeJS.Signals): Promise<number | null> => {
+    agent.destroy()
+    child.kill(signal)
+    return await ended
+  }
+  const request: TestServer['request'] = (method, path, body, headers) => send({ ...target, agent, method, path }, body, headers)
+  return {
+    pid: child.pid ?? -1,
+    directory,
+    address,
+    port: target.port ?? 0,
+    url: `http://${address}`,
+    output: printed,
+    request,
+    post: (path, body, headers) => request('POST', path, body, headers),
+    get: (path, headers) => request('GET', path, undefined, headers),
+    stop: async () => {
+      const code = await finish('SIGTERM')
+      if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
+      return code
+    },
+    kill: async () => {
+      await finish('SIGKILL')
+    },
+    ended,
+  }
+}
+
+/** Starts the program and waits for its end: for starts that are to be refused. */
+export async function runToEnd(options: ServerOptions): Promise<{ readonly code: number | null; readonly output: string }> {
+  const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
+  const child = spawnServer({ ...options, directory })
+  const printed = collectOutput(child)
+  const [code] = (await once(child, 'close')) as [number | null]
+  if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
+  return { code, output: printed() }
+}
+
+function spawnServer(options: ServerOptions & { readonly directory: string }): ChildProcess {
+  const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_TEST_CONTEXT')
+  const env = { ...Object.fromEntries(inherited), SVC_SUPERVISOR: String(options.supervisor === true), ...options.env }
+  const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
+  const args = [MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0', ...(options.args ?? [])]
+  return spawn(process.execPath, args, { env: defined as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] })
+}
+
+function collectOutput(child: ChildProcess): () => string {
+  let text = ''
+  for (const stream of [child.stdout, child.stderr]) {
+    stream?.setEncoding('utf8')
+    stream?.on('data', (chunk: string) => {
+      text += chunk
+    })
+  }
+  return () => text
+}
+
+async function readyAddress(child: ChildProcess, printed: () => string): Promise<string> {
+  return await new Promise((resolve, reject) => {
+    const check = (): void => {
+      const address = /^ready on (\S+) after/m.exec(printed())?.[1]
+      if (address !== undefined) settle(() => resolve(address))
+    }
+    const fail = (): void => settle(() => reject(new Error(`the server did not start:\n${printed()}`)))
+    const late = setTimeout(() => {
+      child.kill('SIGKILL')
+      fail()
+    }, START_MS_MAX)
+    const settle = (done: () => void): void => {
+      clearTimeout(late)
+      child.stdout?.off('data', check)
+      child.off('close', fail)
+      done()
+    }
+    child.stdout?.on('data', check)
+    child.on('close', fail)
+  })
+}
+
+interface Target {
+  readonly host?: string
+  readonly port?: number
+  readonly socketPath?: string
+}
+
+function targetOf(address: string): Target {
+  if (address.startsWith('unix:')) return { socketPath: address.slice('unix:'.length) }
+  const at = address.lastIndexOf(':')
+  const host = address.slice(0, at).replace(/^\[|\]$/g, '')
+  return { host: host === '' ? '127.0.0.1' : host, port: Number(address.slice(at + 1)) }
+}
+
+function send(
+  options: Target & { readonly agent: Agent; readonly method: string; readonly path: string },
+  body: unknown,
+  headers: Readonly<Record<string, string>> = {},
+): Promise<TestResponse> {
+  const bytes = bytesOf(body)
+  const length = bytes === undefined ? {} : { 'content-length': String(bytes.length), 'content-type': 'application/json' }
+  return new Promise((resolve, reject) => {
+    const request = httpRequest({ ...options, headers: { ...length, ...headers } }, (response) => {
+      const chunks: Buffer[] = []
+      response.on('data', (chunk: Buffer) => chunks.push(chunk))
+      response.on('error', reject)
+      response.on('end', () => {
+        const received = Buffer.concat(chunks)
+        resolve({
+          status: response.statusCode ?? 0,
+          headers: response.headers,
+          body: received,
+          text: received.toString('utf8'),
+          json: <T>() => JSON.parse(received.toString('utf8')) as T,
+        })
+      })
+    })
+    request.on('error', reject)
+    request.end(bytes)
+  })
+}
+
+function bytesOf(body: unknown): Buffer | undefined {
+  if (body === undefined) return undefined
+  if (Buffer.isBuffer(body)) return body
+  if (body instanceof Uint8Array) return Buffer.from(body)
+  return Buffer.from(typeof body === 'string' ? body : JSON.stringify(body))
+}
