@@ -1,7 +1,7 @@
 /**
  * Metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, those of the contract's fact tables (http.md, section 8) unchanged; what describes the
  * process alone has the customary `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be adding to.
- * Decision: docs/decisions/0020-one-metric-prefix.md.
+ * Decision: docs/decisions/0030-one-metric-prefix.md.
  */
 import type { EngineStats } from '../engine/types.js'
 import { METRIC_COLLECTIONS_MAX } from '../limits.js'
