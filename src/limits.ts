@@ -80,6 +80,8 @@ export const FTS_SLACK_HITS = 16
 export const FTS_SEARCH_ROUNDS_MAX = 4
 /** Highest field weight: weights are ratios, and a float32 must hold weight x tf without losing the small ones (2^24 / 16). */
 export const FTS_FIELD_WEIGHT_MAX = 1e6
+/** Milliseconds before each further search of a request whose hits had moved on: a commit shows in the store 0.1 to 10 ms before the engine has it. 21 ms of a lane at most. */
+export const FTS_CATCH_UP_MS: readonly number[] = [1, 4, 16]
 /** Results between two looks at the deadline while documents are read: 64 x 5 KB are 50 us. */
 export const FTS_POLL_RESULTS = 64
 /** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */
@@ -185,6 +187,9 @@ export const DEADLINE_SEARCH_MS = 10_000
 export const DEADLINE_WRITE_MS = 12_000
 /** 10 000 documents of 5 KB at 3 000/s take 3.4 s; a reindex of 100 000 about 40 s. */
 export const DEADLINE_HEAVY_MS = 120_000
+
+/** Linear memory of a WASM analyzer that is kept for the next text. A full lexicon takes 24 MB; above twice that a giant text has passed, and memory never shrinks. */
+export const ANALYZER_MEMORY_BYTES_KEPT_MAX = 48 * MIB
 
 /** Bounds that a test may lower through the environment; production never sets them. */
 export const OVERRIDABLE = {

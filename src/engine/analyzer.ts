@@ -1,0 +1,110 @@
+/**
+ * The analyzer as the service uses it: feeds a text to the WASM instance in windows, hands Chinese runs to the word cutter, and gives back packed tokens or query
+ * tokens. One per thread; a trap or too much memory costs the instance, never the thread. What becomes a term: docs/decisions/0012-text-analysis.md.
+ */
+import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
+import { cutHanRun } from './han_words.js'
+import { languageIndex } from './languages.js'
+import { mergePackedTokens } from './packed_tokens.js'
+import type { AnalysisOptions, Analyzer, QueryToken } from './types.js'
+import { instantiateWasm, type WasmExports } from './wasm_instance.js'
+
+const FLAG_STEM = 1
+const FLAG_MARKDOWN = 2
+const FLAG_SPANS = 4
+
+const NEEDS_WINDOW = 0
+const NEEDS_FINISH = 1
+
+/** Words of a token in the list that the module writes: start, end, position, first byte of the term, bytes of the term. */
+const TOKEN_WORDS = 5
+
+interface Instance {
+  readonly exports: WasmExports
+  readonly windowBytes: number
+  readonly windowAddress: number
+  readonly cutsAddress: number
+  readonly cutsMax: number
+}
+
+/**
+ * Instantiates at once.
+ * @param windowBytesMax bytes of text per window, above 4 096 and at most the module's; only tests pass it
+ */
+export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER): Analyzer {
+  let instance: Instance | undefined = openInstance(windowBytesMax)
+
+  /** A trap leaves the instance in an unknown state: the next text gets a new one. */
+  function guarded<T>(work: (open: Instance) => T): T {
+    const open = (instance ??= openInstance(windowBytesMax))
+    try {
+      const result = work(open)
+      if (open.exports.memory.buffer.byteLength > ANALYZER_MEMORY_BYTES_KEPT_MAX) instance = undefined
+      return result
+    } catch (cause) {
+      instance = undefined
+      throw new Error('text analysis failed', { cause })
+    }
+  }
+
+  return {
+    analyze: (text, options) => guarded((open) => mergePackedTokens(feed(open, text, options, 0))),
+    tokenize: (text, options) => guarded((open) => feed(open, Buffer.from(text), options, FLAG_SPANS).flatMap(readTokens)),
+    memoryBytes: () => instance?.exports.memory.buffer.byteLength ?? 0,
+  }
+}
+
+function openInstance(windowBytesMax: number): Instance {
+  const exports = instantiateWasm()
+  return {
+    exports,
+    windowBytes: Math.max(exports.analyzer_lookahead_bytes() + 1, Math.min(exports.analyzer_window_bytes(), windowBytesMax)),
+    windowAddress: exports.analyzer_window_address(),
+    cutsAddress: exports.analyzer_cuts_address(),
+    cutsMax: exports.analyzer_cuts_max(),
+  }
+}
+
+/** Runs one text through the instance. Returns copies of its records: one, unless the text is very large. */
+function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags: number): Uint8Array[] {
+  const { exports, windowBytes } = open
+  const records: Uint8Array[] = []
+  exports.analyzer_begin(languageIndex(options.language), flags | (options.stem ? FLAG_STEM : 0) | (options.markdown ? FLAG_MARKDOWN : 0))
+  let at = 0
+  for (;;) {
+    const end = Math.min(at + windowBytes, text.length)
+    // The view is made anew for each window: memory may have grown in between.
+    new Uint8Array(exports.memory.buffer, open.windowAddress, end - at).set(text.subarray(at, end))
+    exports.analyzer_load(end - at, end === text.length ? 1 : 0)
+    for (let status = exports.analyzer_run(); status !== NEEDS_WINDOW; status = exports.analyzer_run()) {
+      if (status === NEEDS_FINISH) records.push(takeRecord(exports))
+      else placeHanWords(open)
+    }
+    if (end === text.length) break
+    at += exports.analyzer_cursor()
+  }
+  records.push(takeRecord(exports))
+  return records
+}
+
+function takeRecord(exports: WasmExports): Uint8Array {
+  const bytes = exports.analyzer_finish() * 4
+  const begin = exports.analyzer_output_address()
+  return new Uint8Array(exports.memory.buffer.slice(begin, begin + bytes))
+}
+
+function placeHanWords({ exports, windowAddress, cutsAddress, cutsMax }: Instance): void {
+  const begin = windowAddress + exports.analyzer_cursor()
+  const run = Buffer.from(exports.memory.buffer, begin, exports.analyzer_han_run_bytes()).toString('utf8')
+  exports.analyzer_place_words(cutHanRun(run, new Uint32Array(exports.memory.buffer, cutsAddress, cutsMax * 3)))
+}
+
+function readTokens(record: Uint8Array): QueryToken[] {
+  const words = new Uint32Array(record.buffer, record.byteOffset, record.length / 4)
+  const count = words[0] ?? 0
+  const terms = Buffer.from(record.buffer, record.byteOffset + (1 + count * TOKEN_WORDS) * 4)
+  return Array.from({ length: count }, (_, index) => {
+    const [start = 0, end = 0, position = 0, first = 0, bytes = 0] = words.subarray(1 + index * TOKEN_WORDS)
+    return { term: terms.toString('utf8', first, first + bytes), position, start, end }
+  })
+}

@@ -1,0 +1,70 @@
+//! What a byte can start, by scanning mode: one table look-up per byte steers the scanner.
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[repr(u8)]
+pub enum Class {
+    /// Separates tokens and starts nothing.
+    Dull,
+    /// ASCII letter or digit.
+    Word,
+    /// First byte of a multi-byte character (or of nothing valid).
+    High,
+    Newline,
+    /// Starts a markdown construct in this mode.
+    Mark,
+}
+
+/// How the text at the cursor is read. The number in `Span` and `Fence` is the length of the run of marks that opened it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Mode {
+    /// No markup at all: metadata values, queries.
+    Plain,
+    Text,
+    Span(u32),
+    Fence(u8, u32),
+    /// Inside an HTML comment that began a line.
+    Comment,
+    /// Inside `<script>` or `<style>` that began a line.
+    Raw(RawElement),
+    /// Inside a run without white space that is a link target too long to look over at once, such as a data URI.
+    Target,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum RawElement {
+    Script,
+    Style,
+}
+
+pub type Table = [Class; 256];
+
+const fn table(newline: Class, marks: &[u8]) -> Table {
+    let mut table = [Class::Dull; 256];
+    let mut byte = 0;
+    while byte < 256 {
+        let value = byte as u8;
+        if value.is_ascii_alphanumeric() {
+            table[byte] = Class::Word;
+        } else if value >= 0x80 {
+            table[byte] = Class::High;
+        }
+        byte += 1;
+    }
+    let mut mark = 0;
+    while mark < marks.len() {
+        table[marks[mark] as usize] = Class::Mark;
+        mark += 1;
+    }
+    table[b'\n' as usize] = newline;
+    table
+}
+
+pub static PLAIN: Table = table(Class::Dull, b"");
+pub static TEXT: Table = table(Class::Newline, b"<&\\`]");
+pub static SPAN: Table = table(Class::Newline, b"`");
+pub static FENCE: Table = table(Class::Newline, b"");
+
+/// Blank, tab or line break (with the carriage return of foreign line ends).
+pub fn is_space(byte: u8) -> bool {
+    matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | 0x0c)
+}

@@ -1,0 +1,65 @@
+//! The languages by number: the order is part of the border with src/engine/languages.ts. A profile is a language with stemming on or off.
+
+use crate::stem::Stemmer;
+use crate::stop_words::STOP_WORDS;
+
+/// Base codes in the order of their numbers. The last three have neither stop words nor a stemmer of their own.
+pub const CODES: [&str; 21] = [
+    "en", "pl", "de", "fr", "es", "it", "pt", "nl", "ru", "sv", "no", "da", "fi", "hu", "ro", "tr", "ar", "ta", "zh", "ja", "ko",
+];
+
+/// Everything that depends on the language of a text.
+pub struct Profile {
+    /// Key of the lexicon: 2 x language + stem.
+    pub number: u8,
+    pub stemmer: Stemmer,
+    stop_words: &'static [&'static str],
+    /// `I` and `İ` have their own lower case.
+    pub is_turkish: bool,
+    /// `'s`, `n't` and their like are stop words.
+    pub has_contractions: bool,
+    /// Han runs are cut into words by the caller instead of into single characters and pairs.
+    pub segments_han: bool,
+}
+
+impl Profile {
+    /// `language` is an index into `CODES`; an unknown one has neither stop words nor stemmer.
+    pub fn new(language: u32, stems: bool) -> Self {
+        let index = (language as usize).min(CODES.len());
+        let code = CODES.get(index).copied().unwrap_or_default();
+        Self {
+            number: (index as u8) * 2 + u8::from(stems),
+            stemmer: if stems { Stemmer::of(code) } else { Stemmer::none() },
+            stop_words: STOP_WORDS.get(index).copied().unwrap_or_default(),
+            is_turkish: code == "tr",
+            has_contractions: code == "en",
+            segments_han: code == "zh",
+        }
+    }
+
+    pub fn is_stop_word(&self, word: &str) -> bool {
+        self.stop_words.binary_search(&word).is_ok()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stop_words_are_sorted_and_found() {
+        for (language, list) in STOP_WORDS.iter().enumerate() {
+            assert!(list.windows(2).all(|pair| pair[0] < pair[1]), "{}", CODES[language]);
+            let profile = Profile::new(language as u32, true);
+            assert!(list.iter().all(|word| profile.is_stop_word(word)));
+            assert!(!profile.is_stop_word("zebra"));
+        }
+    }
+
+    #[test]
+    fn a_language_out_of_range_is_plain() {
+        let profile = Profile::new(u32::MAX, true);
+        assert!(!profile.is_stop_word("the"));
+        assert_eq!(profile.stemmer.stem("running"), "running");
+    }
+}

@@ -1,0 +1,25 @@
+//! Text in, packed tokens out: one pass over UTF-8 in bounded windows, markdown or plain, in any of the languages of `languages::CODES`.
+//! Pure: no clock, no threads, no host calls. Never panics on any input and takes time linear in it.
+#![forbid(unsafe_code)]
+#![warn(clippy::pedantic)]
+// Casts: numbers here are bounded by the window (64 KiB) or by the 32-bit address space of the instance.
+#![allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+// `inline(always)`: the per-token path is one loop, measured by bench/analyzer.ts.
+#![allow(clippy::inline_always, clippy::module_name_repetitions, clippy::must_use_candidate, clippy::precedence)]
+
+mod bytes;
+mod characters;
+mod languages;
+mod lanes;
+mod lexicon;
+mod markdown;
+mod normalise;
+mod record;
+mod scanner;
+mod stem;
+mod stop_words;
+mod words;
+
+pub use languages::CODES;
+pub use markdown::LOOKAHEAD;
+pub use scanner::{Analyzer, Options, Status, CUTS_MAX, WINDOW_BYTES_MAX};

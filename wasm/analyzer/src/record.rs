@@ -1,0 +1,149 @@
+//! One record of packed tokens in the making: occurrences in text order, then grouped by term by a counting sort.
+//! Layout of the result: docs/formats/packed-tokens.md. A text larger than `OCCURRENCES_MAX` tokens comes as several records with
+//! absolute positions, which the caller merges.
+
+use crate::lexicon::Lexicon;
+
+/// Occurrences in one record. 2^19 x (4 B term + 4 B position + 8 B span) = 8 MB, and as much again at most for the result.
+pub const OCCURRENCES_MAX: usize = 1 << 19;
+
+const MAGIC: u32 = 0x314b_544d;
+const HEADER_WORDS: usize = 5;
+
+#[derive(Default)]
+pub struct Record {
+    /// Lexicon terms in order of first appearance.
+    terms: Vec<u32>,
+    tf: Vec<u32>,
+    /// Index into `terms`, one per occurrence.
+    occurrences: Vec<u32>,
+    positions: Vec<u32>,
+    /// Byte range in the whole text, one per occurrence; filled only while `keeps_spans`.
+    spans: Vec<(u32, u32)>,
+    keeps_spans: bool,
+    position: u32,
+    output: Vec<u32>,
+    term_bytes: Vec<u8>,
+}
+
+impl Record {
+    pub fn begin(&mut self, keeps_spans: bool) {
+        self.clear();
+        self.keeps_spans = keeps_spans;
+        self.position = 0;
+    }
+
+    fn clear(&mut self) {
+        self.terms.clear();
+        self.tf.clear();
+        self.occurrences.clear();
+        self.positions.clear();
+        self.spans.clear();
+    }
+
+    pub fn is_full(&self) -> bool {
+        self.occurrences.len() >= OCCURRENCES_MAX
+    }
+
+    /// A token at the current position; does not advance it.
+    #[inline(always)]
+    pub fn put(&mut self, lexicon: &mut Lexicon, term: u32, span: (u32, u32)) {
+        self.put_at(lexicon, term, self.position, span);
+    }
+
+    /// A token at `offset` positions after the current one. Inside a term positions must come in ascending order; doubles are dropped.
+    pub fn put_ahead(&mut self, lexicon: &mut Lexicon, term: u32, offset: u32, span: (u32, u32)) {
+        self.put_at(lexicon, term, self.position + offset, span);
+    }
+
+    #[inline(always)]
+    fn put_at(&mut self, lexicon: &mut Lexicon, term: u32, position: u32, span: (u32, u32)) {
+        let next = self.terms.len() as u32;
+        let local = lexicon.local(term, next);
+        if local == next {
+            self.terms.push(term);
+            self.tf.push(0);
+        }
+        if let Some(tf) = self.tf.get_mut(local as usize) {
+            *tf += 1;
+        }
+        self.occurrences.push(local);
+        self.positions.push(position);
+        if self.keeps_spans {
+            self.spans.push(span);
+        }
+    }
+
+    #[inline(always)]
+    pub fn advance(&mut self, positions: u32) {
+        self.position += positions;
+    }
+
+    /// Closes the record, leaves its words in `output()` and begins the next one at the same position.
+    pub fn finish(&mut self, lexicon: &mut Lexicon) {
+        self.output.clear();
+        self.term_bytes.clear();
+        if self.keeps_spans {
+            self.write_token_list(lexicon);
+        } else {
+            self.write_packed(lexicon);
+        }
+        self.clear();
+        lexicon.forget_locals();
+    }
+
+    /// The closed record; its words are little-endian on the border.
+    pub fn output(&self) -> &[u32] {
+        &self.output
+    }
+
+    fn write_packed(&mut self, lexicon: &Lexicon) {
+        let length = self.occurrences.len();
+        let count = self.terms.len();
+        self.output.resize(HEADER_WORDS, 0);
+        for &term in &self.terms {
+            self.term_bytes.extend_from_slice(lexicon.term(term));
+            self.output.push(self.term_bytes.len() as u32);
+        }
+        let header = [MAGIC, self.position, length as u32, count as u32, self.term_bytes.len() as u32];
+        self.output[..HEADER_WORDS].copy_from_slice(&header);
+        self.output.extend_from_slice(&self.tf);
+
+        // `tf` turns into the next free place of each term.
+        let mut begin = self.output.len() as u32;
+        for tf in &mut self.tf {
+            begin += core::mem::replace(tf, begin);
+        }
+        self.output.resize(begin as usize, 0);
+        for (&local, &position) in self.occurrences.iter().zip(&self.positions) {
+            if let Some(next) = self.tf.get_mut(local as usize) {
+                if let Some(place) = self.output.get_mut(*next as usize) {
+                    *place = position;
+                }
+                *next += 1;
+            }
+        }
+        self.write_term_bytes();
+    }
+
+    /// `count`, then per token `start, end, position, first byte of its term, bytes of its term`, then the bytes of the terms.
+    fn write_token_list(&mut self, lexicon: &Lexicon) {
+        self.output.push(self.occurrences.len() as u32);
+        let mut places = Vec::with_capacity(self.terms.len());
+        for &term in &self.terms {
+            let bytes = lexicon.term(term);
+            places.push((self.term_bytes.len() as u32, bytes.len() as u32));
+            self.term_bytes.extend_from_slice(bytes);
+        }
+        for ((&local, &position), &(start, end)) in self.occurrences.iter().zip(&self.positions).zip(&self.spans) {
+            let (first, bytes) = places.get(local as usize).copied().unwrap_or_default();
+            self.output.extend_from_slice(&[start, end, position, first, bytes]);
+        }
+        self.write_term_bytes();
+    }
+
+    fn write_term_bytes(&mut self) {
+        self.term_bytes.resize(self.term_bytes.len().next_multiple_of(4), 0);
+        self.output.extend(self.term_bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])));
+    }
+}

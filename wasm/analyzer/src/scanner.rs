@@ -1,0 +1,348 @@
+//! The scanner: walks a window of text, leaves markup out, and puts words into the record. A decision at a byte looks at most `LOOKAHEAD` bytes
+//! ahead and depends on nothing else but the carried state, so that where windows are cut never changes a token. Time is linear in the text:
+//! what was searched in vain is not searched again.
+
+mod markup;
+
+use crate::bytes::{Class, Mode, Table, FENCE, PLAIN, SPAN, TEXT};
+use crate::characters::{decode, is_han, kind, Kind};
+use crate::languages::Profile;
+use crate::lanes::{keep, load, lower, word_mask, LANES};
+use crate::lexicon::{Lexicon, NOTHING, STOP};
+use crate::markdown::LOOKAHEAD;
+use crate::record::Record;
+use crate::words::{cluster_end, contraction_end, is_unspaced_at, word_end, Words};
+
+/// Bytes of text at a time: large enough that the looked-ahead tail, copied twice, is 6 %; small enough to stay in the level 2 cache.
+pub const WINDOW_BYTES_MAX: usize = 64 << 10;
+/// Bytes of a Han run handed out for segmentation at once: 340 characters of three bytes.
+const HAN_RUN_BYTES_MAX: usize = 1020;
+/// Words of one run: each character can begin a word of two, of three and of any length.
+pub const CUTS_MAX: usize = HAN_RUN_BYTES_MAX;
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// The window is used up as far as it can be; load the next one from `cursor()` on.
+    NeedsWindow,
+    /// The record or the lexicon is full: take the record with `finish`, then go on.
+    NeedsFinish,
+    /// A run of Han characters (`han_run`) waits for its words (`place_words`).
+    NeedsWords,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// Index into `CODES`.
+    pub language: u32,
+    pub stem: bool,
+    pub markdown: bool,
+    /// Collect a list of tokens with byte ranges instead of packed tokens.
+    pub spans: bool,
+}
+
+pub struct Analyzer {
+    window: Vec<u8>,
+    window_bytes: usize,
+    is_last: bool,
+    /// Next byte to read, and the first byte that may not be decided on before the next window.
+    cursor: usize,
+    limit: usize,
+    /// Offset of the window in the text.
+    base: u64,
+    mode: Mode,
+    at_line_start: bool,
+    line_is_definition: bool,
+    /// Offsets in the text before which no link target begins, no comment ends: searched before.
+    no_target_before: u64,
+    no_comment_end_before: u64,
+    han_run_end: usize,
+    profile: Profile,
+    lexicon: Lexicon,
+    words: Words,
+    record: Record,
+}
+
+impl Analyzer {
+    pub fn new(seed: u64) -> Self {
+        Self {
+            window: vec![0; WINDOW_BYTES_MAX + 2 * LANES],
+            window_bytes: 0,
+            is_last: true,
+            cursor: 0,
+            limit: 0,
+            base: 0,
+            mode: Mode::Plain,
+            at_line_start: false,
+            line_is_definition: false,
+            no_target_before: 0,
+            no_comment_end_before: 0,
+            han_run_end: 0,
+            profile: Profile::new(u32::MAX, false),
+            lexicon: Lexicon::new(seed),
+            words: Words::default(),
+            record: Record::default(),
+        }
+    }
+
+    /// Starts a text. What was left of another one is dropped.
+    pub fn begin(&mut self, options: Options) {
+        let number = self.profile.number;
+        let profile = Profile::new(options.language, options.stem);
+        if number != profile.number {
+            self.profile = profile;
+        }
+        self.lexicon.forget_locals();
+        self.lexicon.empty_if_full();
+        self.record.begin(options.spans);
+        self.mode = if options.markdown { Mode::Text } else { Mode::Plain };
+        self.at_line_start = options.markdown;
+        self.line_is_definition = false;
+        self.no_target_before = 0;
+        self.no_comment_end_before = 0;
+        self.base = 0;
+        self.cursor = 0;
+        self.limit = 0;
+        self.window_bytes = 0;
+    }
+
+    /// Where the caller writes the next window, up to `WINDOW_BYTES_MAX` bytes.
+    pub fn window_mut(&mut self) -> &mut [u8] {
+        self.window.get_mut(..WINDOW_BYTES_MAX).unwrap_or_default()
+    }
+
+    /// Takes over a window that continues the text at the cursor. One that is not the last must be longer than `LOOKAHEAD`.
+    pub fn load(&mut self, bytes: usize, is_last: bool) {
+        self.base += self.cursor as u64;
+        self.cursor = 0;
+        self.window_bytes = bytes.min(WINDOW_BYTES_MAX);
+        self.is_last = is_last;
+        self.limit = if is_last { self.window_bytes } else { self.window_bytes.saturating_sub(LOOKAHEAD) };
+        if let Some(padding) = self.window.get_mut(self.window_bytes..self.window_bytes + 2 * LANES) {
+            padding.fill(0);
+        }
+    }
+
+    /// Bytes of the window that were read for good.
+    pub fn cursor(&self) -> usize {
+        self.cursor
+    }
+
+    pub fn run(&mut self) -> Status {
+        while self.cursor < self.limit {
+            if self.at_line_start {
+                self.line_start();
+                continue;
+            }
+            let status = match self.mode {
+                Mode::Plain => self.tokens(&PLAIN),
+                Mode::Text => self.tokens(&TEXT),
+                Mode::Span(_) => self.tokens(&SPAN),
+                Mode::Fence(..) => self.tokens(&FENCE),
+                Mode::Comment => self.skip_comment(),
+                Mode::Raw(element) => self.skip_raw(element),
+                Mode::Target => self.skip_target(),
+            };
+            if let Some(status) = status {
+                return status;
+            }
+        }
+        Status::NeedsWindow
+    }
+
+    /// Reads words until the line, the mode or the window ends, or something is needed.
+    fn tokens(&mut self, table: &Table) -> Option<Status> {
+        while self.cursor < self.limit {
+            let at = self.cursor;
+            let byte = self.byte(at);
+            match table.get(byte as usize).copied().unwrap_or(Class::Dull) {
+                Class::Dull => self.cursor += 1,
+                Class::Word => {
+                    if self.record.is_full() || self.lexicon.is_full() {
+                        return Some(Status::NeedsFinish);
+                    }
+                    self.ascii_word(at);
+                }
+                Class::Newline => {
+                    self.cursor += 1;
+                    self.at_line_start = true;
+                    return None;
+                }
+                Class::Mark => {
+                    self.mark(at, byte);
+                    return None;
+                }
+                Class::High => {
+                    if self.record.is_full() || self.lexicon.is_full() {
+                        return Some(Status::NeedsFinish);
+                    }
+                    if let Some(status) = self.high(at) {
+                        return Some(status);
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    #[inline(always)]
+    fn byte(&self, at: usize) -> u8 {
+        self.window.get(at).copied().unwrap_or(0)
+    }
+
+    /// What a decision at `at` may look at.
+    fn view(&self, at: usize) -> &[u8] {
+        self.window.get(at..self.window_bytes.min(at + LOOKAHEAD)).unwrap_or_default()
+    }
+
+    fn sees_end(&self, at: usize) -> bool {
+        self.is_last && at + LOOKAHEAD >= self.window_bytes
+    }
+
+    fn offset(&self, at: usize) -> u64 {
+        self.base + at as u64
+    }
+
+    /// The common case first: a word of at most 15 ASCII letters and digits.
+    #[inline(always)]
+    fn ascii_word(&mut self, at: usize) {
+        let block = load(&self.window, at);
+        let length = (!word_mask(block)).trailing_zeros() as usize;
+        let next = self.byte(at + length);
+        if length >= LANES || next >= 0x80 || next == b'&' || self.profile.is_turkish {
+            self.wide_word(at);
+            return;
+        }
+        let lowered = keep(lower(block), length);
+        let key = self.lexicon.short_key(lowered, length, self.profile.number);
+        let term = match self.lexicon.find_short(&key) {
+            Some(term) => term,
+            None => self.words.term(&mut self.lexicon, &self.profile, self.window.get(at..at + length).unwrap_or_default(), true),
+        };
+        self.put(term, at, at + length);
+        self.cursor = at + length;
+        if next == b'\'' {
+            self.contraction();
+        }
+    }
+
+    /// A word with letters beyond ASCII, with entities, or a long one.
+    fn wide_word(&mut self, at: usize) {
+        let (length, is_ascii) = word_end(self.view(at), 0, self.mode == Mode::Text);
+        let end = at + length.max(1);
+        let word = self.window.get(at..end).unwrap_or_default();
+        let term = self.words.term(&mut self.lexicon, &self.profile, word, is_ascii);
+        self.put(term, at, end);
+        self.cursor = end;
+        self.contraction();
+    }
+
+    /// Passes over `'s` and its like after a word; it counts as one stop word.
+    fn contraction(&mut self) {
+        if self.profile.has_contractions {
+            if let Some(length) = contraction_end(self.view(self.cursor), 0) {
+                self.cursor += length;
+                self.record.advance(1);
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put(&mut self, term: u32, begin: usize, end: usize) {
+        if term < NOTHING {
+            let base = self.base as u32;
+            self.record.put(&mut self.lexicon, term, (base.wrapping_add(begin as u32), base.wrapping_add(end as u32)));
+            self.record.advance(1);
+        } else if term == STOP {
+            self.record.advance(1);
+        }
+    }
+
+    fn high(&mut self, at: usize) -> Option<Status> {
+        let Some((character, length)) = decode(self.view(at), 0) else {
+            self.cursor += 1;
+            return None;
+        };
+        match kind(character) {
+            Kind::Letter => self.wide_word(at),
+            Kind::Unspaced if self.profile.segments_han && is_han(character) => {
+                self.han_run_end = at + han_run_bytes(self.view(at));
+                return Some(Status::NeedsWords);
+            }
+            Kind::Unspaced => self.unspaced(at),
+            Kind::Mark | Kind::Ignorable | Kind::Other => self.cursor += length,
+        }
+        None
+    }
+
+    /// One character of a script without spaces, and with the next one as a pair at the same position: both a single character and
+    /// any sequence of them can be searched for.
+    fn unspaced(&mut self, at: usize) {
+        let base = self.base as u32;
+        let view = self.view(at);
+        let first = cluster_end(view, 0);
+        let has_next = is_unspaced_at(view, first) && !(self.profile.segments_han && decode(view, first).is_some_and(|(next, _)| is_han(next)));
+        let second = if has_next { cluster_end(view, first) } else { first };
+        for end in [first, second].into_iter().take(1 + usize::from(has_next)) {
+            let word = self.window.get(at..at + end).unwrap_or_default();
+            let term = self.words.unspaced_term(&mut self.lexicon, &self.profile, word);
+            if term < NOTHING {
+                let span = (base.wrapping_add(at as u32), base.wrapping_add((at + end) as u32));
+                self.record.put(&mut self.lexicon, term, span);
+            }
+        }
+        self.record.advance(1);
+        self.cursor = at + first;
+    }
+
+    /// The run of Han characters at the cursor: offset in the window, bytes.
+    pub fn han_run(&self) -> (usize, usize) {
+        (self.cursor, self.han_run_end.saturating_sub(self.cursor))
+    }
+
+    /// Words of the run, each as first byte, end (exclusive) and number of characters before it, ascending by these; bad ones are passed over.
+    pub fn place_words(&mut self, cuts: &[[u32; 3]]) {
+        let (begin, bytes) = self.han_run();
+        let run = self.window.get(begin..begin + bytes).unwrap_or_default();
+        let characters = run.iter().filter(|&&byte| byte & 0xc0 != 0x80).count() as u32;
+        let base = (self.base as u32).wrapping_add(begin as u32);
+        let mut before = None;
+        for &[first, end, position] in cuts {
+            let run = self.window.get(begin..begin + bytes).unwrap_or_default();
+            let Some(word) = run.get(first as usize..end as usize).filter(|word| !word.is_empty()) else { continue };
+            if position >= characters || before >= Some((position, end)) {
+                continue;
+            }
+            before = Some((position, end));
+            let term = self.words.unspaced_term(&mut self.lexicon, &self.profile, word);
+            if term < NOTHING {
+                self.record.put_ahead(&mut self.lexicon, term, position, (base.wrapping_add(first), base.wrapping_add(end)));
+            }
+        }
+        self.record.advance(characters);
+        self.cursor = self.han_run_end.max(self.cursor);
+    }
+
+    /// Closes the record and returns its words; the next tokens go into a new one.
+    pub fn finish(&mut self) -> &[u32] {
+        self.record.finish(&mut self.lexicon);
+        self.lexicon.empty_if_full();
+        self.record.output()
+    }
+
+    /// The record that `finish` closed.
+    pub fn output(&self) -> &[u32] {
+        self.record.output()
+    }
+}
+
+/// Bytes of the run of Han characters at the start of `text`.
+fn han_run_bytes(text: &[u8]) -> usize {
+    let mut end = 0;
+    while let Some((character, length)) = decode(text, end) {
+        if !is_han(character) || end + length > HAN_RUN_BYTES_MAX {
+            break;
+        }
+        end += length;
+    }
+    end
+}

@@ -1,0 +1,135 @@
+//! From a range of the window to a term: where a word ends, what it is called in the lexicon, and what it becomes when it is new.
+
+use crate::characters::{decode, kind, Kind};
+use crate::languages::Profile;
+use crate::lexicon::{Lexicon, NOTHING, STOP};
+use crate::markdown::entity;
+use crate::normalise::{cut, normalise, TERM_BYTES_MAX};
+
+/// Bytes of one word as written; a longer run of letters is several words.
+pub const WORD_BYTES_MAX: usize = 255;
+/// Base character and marks of one cluster of an unspaced script.
+const CLUSTER_BYTES_MAX: usize = 24;
+/// Lexicon key of what is neither stemmed nor a stop word: characters and words of unspaced scripts.
+const UNSPACED: u8 = u8::MAX;
+
+/// End of the word that begins at `at`, and whether it is all ASCII.
+pub fn word_end(text: &[u8], at: usize, decodes_entities: bool) -> (usize, bool) {
+    let stop = text.len().min(at + WORD_BYTES_MAX);
+    let mut end = at;
+    let mut is_ascii = true;
+    while let Some(&byte) = text.get(end).filter(|_| end < stop) {
+        let length = if byte.is_ascii_alphanumeric() {
+            1
+        } else if byte == b'&' && decodes_entities {
+            is_ascii = false;
+            entity::letter(text, end).map_or(0, |(_, length)| length)
+        } else if byte >= 0x80 {
+            continuation(text, end)
+        } else {
+            0
+        };
+        if length == 0 || end + length > stop {
+            break;
+        }
+        is_ascii &= byte < 0x80;
+        end += length;
+    }
+    (end, is_ascii)
+}
+
+/// Bytes of the character at `at` if it continues a word, else 0.
+fn continuation(text: &[u8], at: usize) -> usize {
+    match decode(text, at) {
+        Some((character, length)) if matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable) => length,
+        _ => 0,
+    }
+}
+
+/// End of the character of an unspaced script that begins at `at`, with its vowel signs, jamo and other marks.
+pub fn cluster_end(text: &[u8], at: usize) -> usize {
+    let mut end = at + decode(text, at).map_or(1, |(_, length)| length);
+    while let Some((character, length)) = decode(text, end) {
+        let is_tail = matches!(character as u32, 0x1160..=0x11ff) || unicode_normalization::char::is_combining_mark(character);
+        if !is_tail || end + length - at > CLUSTER_BYTES_MAX {
+            break;
+        }
+        end += length;
+    }
+    end
+}
+
+/// Whether an unspaced character begins at `at`.
+pub fn is_unspaced_at(text: &[u8], at: usize) -> bool {
+    decode(text, at).is_some_and(|(character, _)| kind(character) == Kind::Unspaced)
+}
+
+/// End of what follows a word after an apostrophe in English (`'s`, `n't`, `'ll`), if such a thing stands at `at`.
+pub fn contraction_end(text: &[u8], at: usize) -> Option<usize> {
+    let begin = match text.get(at)? {
+        b'\'' => at + 1,
+        _ if text.get(at..at + 3)? == "’".as_bytes() => at + 3,
+        _ => return None,
+    };
+    let rest = text.get(begin..)?;
+    let length = rest.iter().take(3).take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    let suffix = rest.get(..length)?.to_ascii_lowercase();
+    let is_contraction = matches!(suffix.as_slice(), b"s" | b"t" | b"d" | b"m" | b"ll" | b"re" | b"ve");
+    (is_contraction && continuation(text, begin + length) == 0).then_some(begin + length)
+}
+
+/// Turns words into terms. Owns the scratch space, so that no token allocates.
+#[derive(Default)]
+pub struct Words {
+    lowered: Vec<u8>,
+    normal: String,
+}
+
+impl Words {
+    /// Term of a word of any length; `STOP` and `NOTHING` where it has none.
+    pub fn term(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8], is_ascii: bool) -> u32 {
+        if !is_ascii || profile.is_turkish {
+            return self.look_up(lexicon, profile, word, profile.number);
+        }
+        let mut lowered = core::mem::take(&mut self.lowered);
+        lowered.clear();
+        lowered.extend(word.iter().map(u8::to_ascii_lowercase));
+        let term = self.look_up(lexicon, profile, &lowered, profile.number);
+        self.lowered = lowered;
+        term
+    }
+
+    /// Term of a cluster, a pair of clusters or a segmented word of an unspaced script.
+    pub fn unspaced_term(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8]) -> u32 {
+        self.look_up(lexicon, profile, word, UNSPACED)
+    }
+
+    fn look_up(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8], number: u8) -> u32 {
+        let key = lexicon.key(word, number);
+        if let Some(term) = lexicon.find(&key, word) {
+            return term;
+        }
+        let term = self.resolve(lexicon, profile, word, number == UNSPACED);
+        lexicon.remember(&key, word, term);
+        term
+    }
+
+    /// Term of a word that the lexicon does not know yet. The slow path: once per distinct word.
+    pub fn resolve(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8], is_unspaced: bool) -> u32 {
+        normalise(word, profile.is_turkish, &mut self.normal);
+        if self.normal.is_empty() {
+            return NOTHING;
+        }
+        if is_unspaced {
+            return lexicon.intern(self.normal.as_bytes());
+        }
+        if profile.is_stop_word(&self.normal) {
+            return STOP;
+        }
+        let mut stem = profile.stemmer.stem(&self.normal);
+        if stem.len() > TERM_BYTES_MAX {
+            cut(stem.to_mut(), TERM_BYTES_MAX);
+        }
+        lexicon.intern(stem.as_bytes())
+    }
+}
