@@ -1,0 +1,168 @@
+/** House rules that a compiler cannot know: who may import whom, which names may occur where, how long a file may be. Reads the sources, not the compiled files. */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+/** The checkout: the nearest folder above the compiled test that has a package.json. */
+function findRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))
+}
+const root = findRoot(dirname(fileURLToPath(import.meta.url)))
+
+function sourcesUnder(folder: string, extension = '.ts'): string[] {
+  if (!existsSync(join(root, folder))) return []
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = `${folder}/${entry.name}`
+    if (entry.isDirectory()) return ['node_modules', 'target', 'pkg'].includes(entry.name) ? [] : sourcesUnder(path, extension)
+    return path.endsWith(extension) ? [path] : []
+  })
+}
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const isGenerated = (path: string): boolean => /\bgenerated\b/i.test(read(path).split('\n', 1)[0] ?? '')
+
+interface Import {
+  readonly from: string
+  readonly target: string
+  readonly typeOnly: boolean
+}
+
+function importsOf(path: string): Import[] {
+  const statements = read(path).matchAll(
+    /^\s*(?:import|export)\s+(type\s)?[^'"]*?from\s+['"]([^'"]+)['"]|import\(\s*['"]([^'"]+)['"]\s*\)|^import\s+['"]([^'"]+)['"]/gm,
+  )
+  return [...statements].map((match) => {
+    const specifier = match[2] ?? match[3] ?? match[4] ?? ''
+    const target = specifier.startsWith('.') ? posix.join(posix.dirname(path), specifier) : specifier
+    return { from: path, target, typeOnly: match[1] !== undefined }
+  })
+}
+
+/** Folders from the socket to the disk: a folder imports from those after it. `store` and `engine` know nothing of each other. */
+const LAYERS: readonly (readonly string[])[] = [
+  ['surface'],
+  ['dispatch'],
+  ['worker'],
+  ['background', 'consumers', 'replication'],
+  ['domain'],
+  ['store', 'engine'],
+]
+/** Pure data and measures, imported by every layer; they import from no layer but types. */
+const SHARED: readonly string[] = ['operations', 'telemetry']
+
+/** The formats in which both sides of the thread border speak: the one thing that workers and telemetry take from dispatch. They load nothing of it. */
+const BORDER = /^src\/dispatch\/(?:control_block|queue_class|\w+_codec|envelope\/.+)\.js$/
+
+const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? ''
+const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder))
+
+function breaksDirection({ from, target, typeOnly }: Import): boolean {
+  const [source, destination] = [folderOf(from), folderOf(target)]
+  if (source === destination || layerOf(destination) < 0 || typeOnly || BORDER.test(target)) return false
+  if (SHARED.includes(source)) return true
+  if (layerOf(source) < 0) return false
+  // The thread border: what runs on the main thread loads neither engine nor store, and reaches the lanes by messages.
+  if (layerOf(source) <= 1 && layerOf(destination) > 1) return true
+  return layerOf(destination) <= layerOf(source)
+}
+
+const sources = sourcesUnder('src')
+const imports = sources.flatMap(importsOf)
+
+describe('house rules', () => {
+  it('imports go one way: surface, dispatch, worker, domain, then store and engine', () => {
+    assert.ok(imports.length > 20)
+    assert.deepEqual(
+      imports.filter(breaksDirection).map(({ from, target }) => `${from} imports ${target}`),
+      [],
+    )
+  })
+
+  it('every folder of src is in the order of layers, or named as shared, or outside it', () => {
+    const outside = ['cli', 'config']
+    const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
+    assert.deepEqual(
+      folders.map((entry) => entry.name).filter((name) => layerOf(name) < 0 && !SHARED.includes(name) && !outside.includes(name)),
+      [],
+    )
+  })
+
+  it('nothing that serves requests imports the command line', () => {
+    assert.deepEqual(
+      imports.filter(({ from, target }) => folderOf(target) === 'cli' && folderOf(from) !== 'cli').map(({ from }) => from),
+      [],
+    )
+  })
+
+  it('only src/store imports lmdb', () => {
+    assert.deepEqual(
+      imports.filter(({ from, target }) => /^lmdb(\/|$)/.test(target) && folderOf(from) !== 'store').map(({ from }) => from),
+      [],
+    )
+  })
+
+  it("only exchange.ts touches uWebSockets.js's response and request; front_end.ts names them to hand them over", () => {
+    const touching = sources.filter((path) => /\bHttp(Response|Request)\b/.test(withoutComments(read(path))))
+    assert.deepEqual(
+      touching.filter((path) => !['src/surface/http/exchange.ts', 'src/surface/http/front_end.ts'].includes(path)),
+      [],
+    )
+  })
+
+  it('no file is over 450 lines, unless it is generated', () => {
+    const files = [
+      ...sources,
+      ...['test', 'bench', 'loadtest', 'scripts', 'bin'].flatMap((folder) =>
+        ['.ts', '.mjs'].flatMap((extension) => sourcesUnder(folder, extension)),
+      ),
+    ]
+    const native = ['native', 'wasm'].flatMap((folder) => ['.cc', '.h', '.rs'].flatMap((extension) => sourcesUnder(folder, extension)))
+    const long = [...files, ...native].filter((path) => !isGenerated(path) && read(path).split('\n').length > 451)
+    assert.deepEqual(long, [])
+  })
+
+  it('every file of src begins by saying what it is, unless it is generated', () => {
+    assert.deepEqual(
+      sources.filter((path) => !isGenerated(path) && !read(path).startsWith('/**')),
+      [],
+    )
+  })
+
+  it('nothing is exported as default', () => {
+    assert.deepEqual(
+      sources.filter((path) => !isGenerated(path) && /^export\s+default\b|\bas\s+default\b/m.test(read(path))),
+      [],
+    )
+  })
+
+  it('no committed source names a path of the machine it was written on, or a registry', () => {
+    const folders = ['src', 'test', 'bench', 'loadtest', 'scripts', 'bin', 'native', 'wasm', 'docs']
+    const extensions = ['.ts', '.mjs', '.cc', '.h', '.rs', '.md', '.txt', '.toml', '.json', '.fbs']
+    const files = [
+      ...folders.flatMap((folder) => extensions.flatMap((extension) => sourcesUnder(folder, extension))),
+      'package.json',
+      'package-lock.json',
+    ]
+    // Written so that this file does not name them itself.
+    const forbidden = new RegExp(
+      [
+        '/wo' + 'rk/(main|shared)',
+        '/ro' + 'ot/',
+        '/ho' + 'me/[a-z]',
+        'registry\\.np' + 'mjs',
+        'index\\.crat' + 'es\\.io',
+        'deb\\.deb' + 'ian',
+      ].join('|'),
+    )
+    assert.deepEqual(
+      files.filter((path) => forbidden.test(read(path))),
+      [],
+    )
+  })
+})
+
+function withoutComments(text: string): string {
+  return text.replace(/\/\*[\s\S]*?\*\/|^\s*\/\/.*$/gm, '')
+}
