@@ -35,7 +35,7 @@ export interface TestResponse {
   json<T = Record<string, unknown>>(): T
 }
 
-export interface TestServer {
+export interface Server {
   readonly pid: number
   readonly directory: string
   /** As printed: `127.0.0.1:40123` or `unix:/path`. */
@@ -57,7 +57,7 @@ export interface TestServer {
 }
 
 /** @throws Error with everything that was printed, when the server ends before it is ready. */
-export async function startServer(options: ServerOptions = {}): Promise<TestServer> {
+export async function startServer(options: ServerOptions = {}): Promise<Server> {
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
   const child = spawnServer({ ...options, directory })
   const printed = collectOutput(child)
@@ -70,7 +70,7 @@ export async function startServer(options: ServerOptions = {}): Promise<TestServ
     child.kill(signal)
     return await ended
   }
-  const request: TestServer['request'] = (method, path, body, headers) => send({ ...target, agent, method, path }, body, headers)
+  const request: Server['request'] = (method, path, body, headers) => send({ ...target, agent, method, path }, body, headers)
   return {
     pid: child.pid ?? -1,
     directory,
