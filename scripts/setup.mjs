@@ -1,7 +1,6 @@
 /**
  * Brings a checkout to the point where it runs: packages, native engine, compiled TypeScript. Behind `prestart` and `pretest`; needs nothing but Node.
  * Every step is skipped when the hash of its inputs is the one it was last built from, so that a second start costs a fraction of a second.
- * `--with-tests` also builds the native tests.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -11,7 +10,6 @@ import { filesUnder, hashOf, openStamps } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
 
 const root = projectRoot
-const withTests = process.argv.includes('--with-tests')
 const stamps = openStamps(join(root, 'build', 'setup.json'))
 /** A setup that had nothing to do says nothing. */
 const REPORT_FROM_MS = 1000
@@ -104,18 +102,19 @@ async function installPackages() {
   if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')
 }
 
+/** The module is committed, so that users need no Rust. */
+function checkWasm() {
+  if (!existsSync(join(root, 'wasm', 'pkg', 'mds.wasm')))
+    throw new Error('wasm/pkg/mds.wasm is missing: the checkout is incomplete (git checkout wasm/pkg)')
+}
+
 async function buildNative(lockHash) {
-  const hash = hashOf(root, ['native', 'scripts/build-native.mjs'], lockHash)
-  const stamp = withTests ? 'native-with-tests' : 'native'
-  if (stamps.matches(stamp, hash) && existsSync(join(root, 'build', 'mds_engine.node'))) return
+  const hash = hashOf(root, ['native', 'CMakeLists.txt', 'scripts/build-native.mjs'], lockHash)
+  if (stamps.matches('native', hash) && existsSync(join(root, 'build', 'mds_engine.node'))) return
   checkBuildTools()
-  const command = [process.execPath, join(root, 'scripts', 'build-native.mjs'), ...(withTests ? ['--with-tests'] : [])]
-  await runStep(withTests ? 'compiling the native engine and its tests' : 'compiling the native engine', command, {
-    cwd: root,
-    logPath: logFile('native'),
-  })
+  const command = [process.execPath, join(root, 'scripts', 'build-native.mjs')]
+  await runStep('compiling the native engine', command, { cwd: root, logPath: logFile('native') })
   stamps.set('native', hash)
-  if (withTests) stamps.set('native-with-tests', hash)
 }
 
 async function compileTypeScript(lockHash) {
@@ -134,6 +133,7 @@ async function setUp() {
   const startMs = Date.now()
   await installPackages()
   const lockHash = hashOf(root, ['package-lock.json'], `${process.platform} ${process.arch}`)
+  checkWasm()
   await buildNative(lockHash)
   await compileTypeScript(lockHash)
   if (Date.now() - startMs > REPORT_FROM_MS) console.log(`mds setup: ready after ${seconds(startMs)}`)

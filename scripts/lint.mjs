@@ -1,0 +1,85 @@
+/**
+ * Lint and layout checks of the three languages: `npm run lint` runs those whose tools are here, `npm run lint -- eslint clang-tidy` the named ones, `--fix` lets the formatters write.
+ * Exit code 0 when all that ran passed, 1 when one failed, 77 when nothing could run because the tools are missing.
+ */
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { availableParallelism } from 'node:os'
+import { join } from 'node:path'
+import { filesUnder } from './lib/fingerprint.mjs'
+import { projectRoot } from './lib/root.mjs'
+
+const SKIPPED = 77
+const fix = process.argv.includes('--fix')
+const local = (name) => join(projectRoot, 'node_modules', '.bin', name)
+const wasm = join(projectRoot, 'wasm')
+
+function run(command, args, options = {}) {
+  return spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit', ...options }).status === 0
+}
+
+function exists(command, ...args) {
+  return spawnSync(command, [...args, '--version'], { stdio: 'ignore' }).status === 0
+}
+
+function nativeFiles(...extensions) {
+  return filesUnder(projectRoot, 'native').filter((file) => extensions.some((extension) => file.endsWith(extension)))
+}
+
+/** clang-tidy reads how each file is compiled from a database that CMake writes; nothing is compiled for it. */
+function tidyNative() {
+  const folder = 'build-tidy'
+  const configured = run('cmake', ['-S', '.', '-B', folder, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF'], {
+    stdio: ['ignore', 'ignore', 'inherit'],
+  })
+  if (!configured) return false
+  const known = new Set(JSON.parse(readFileSync(join(projectRoot, folder, 'compile_commands.json'), 'utf8')).map((entry) => entry.file))
+  const files = nativeFiles('.cc').filter((file) => known.has(join(projectRoot, file)))
+  const input = files.join('\0')
+  return run('xargs', ['-0', '-n', '1', '-P', String(availableParallelism()), 'clang-tidy', '--quiet', '-p', folder], {
+    input,
+    stdio: ['pipe', 'inherit', 'inherit'],
+  })
+}
+
+const CHECKS = {
+  eslint: {
+    here: () => existsSync(local('eslint')),
+    passes: () => run(local('eslint'), ['--max-warnings=0', ...(fix ? ['--fix'] : []), '.']),
+  },
+  prettier: {
+    here: () => existsSync(local('prettier')),
+    passes: () => run(local('prettier'), [fix ? '--write' : '--check', '--log-level=warn', '.']),
+  },
+  'clang-format': {
+    here: () => exists('clang-format'),
+    passes: () => run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...nativeFiles('.cc', '.h')]),
+  },
+  'clang-tidy': { here: () => exists('clang-tidy') && exists('cmake'), passes: tidyNative },
+  rustfmt: { here: () => exists('cargo', 'fmt'), passes: () => run('cargo', ['fmt', ...(fix ? [] : ['--check'])], { cwd: wasm }) },
+  clippy: {
+    here: () => exists('cargo', 'clippy'),
+    passes: () => run('cargo', ['clippy', '--locked', '--all-targets', '--', '-D', 'warnings'], { cwd: wasm }),
+  },
+}
+
+const named = process.argv.slice(2).filter((argument) => !argument.startsWith('-'))
+const unknown = named.filter((name) => !(name in CHECKS))
+if (unknown.length > 0) {
+  console.error(`unknown check ${unknown.join(', ')}; there are ${Object.keys(CHECKS).join(', ')}`)
+  process.exit(1)
+}
+let ran = 0
+let failed = 0
+for (const [name, check] of Object.entries(CHECKS)) {
+  if (named.length > 0 && !named.includes(name)) continue
+  if (!check.here()) {
+    console.log(`lint: ${name} skipped, its tool is not installed`)
+    continue
+  }
+  ran += 1
+  const passed = check.passes()
+  if (!passed) failed += 1
+  console.log(`lint: ${name} ${passed ? 'passed' : 'FAILED'}`)
+}
+process.exitCode = failed > 0 ? 1 : ran === 0 ? SKIPPED : 0
