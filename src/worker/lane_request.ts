@@ -9,6 +9,7 @@ import type { LaneRequest } from '../dispatch/request_codec.js'
 import { CATALOGUE, ServiceError } from '../errors.js'
 import { GZIP_BYTES_MIN } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
+import { CorruptRecord } from '../store/record.js'
 import { ANONYMOUS, authorize, collectionsOf } from './authorize.js'
 import type { Answer, RequestContext } from './handler.js'
 import { addParams, addQuery, parseBody, type Input } from './request_input.js'
@@ -66,6 +67,8 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
     return { status: error.http, body, headers: [['Retry-After', String(error.retryAfterSeconds)]] }
   }
   report(error)
+  // Who runs the service must learn which record is damaged; the name is a position, no content.
+  if (error instanceof CorruptRecord) return { status: CATALOGUE.internal.http, body: JSON.stringify({ error: error.message }) }
   return { status: CATALOGUE.internal.http, body: JSON.stringify({ error: CATALOGUE.internal.text }) }
 }
 

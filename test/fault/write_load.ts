@@ -41,6 +41,7 @@ export class WriteLoad {
   readonly #record: (event: LedgerEvent) => void
   readonly #clients: readonly { readonly random: Random; readonly versions: Versions; readonly keys: readonly string[] }[]
   #stopped = false
+  #acknowledged: (() => void) | null = null
 
   /** @param record is told of every event after the ledger has taken it in */
   constructor(seed: number, ledger: Ledger, record: (event: LedgerEvent) => void = () => undefined) {
@@ -59,6 +60,13 @@ export class WriteLoad {
     const outcome: LoadOutcome = { acknowledged: 0, unanswered: 0, hung: 0, refused: new Map() }
     await Promise.all(this.#clients.map((_, client) => this.#work(client, http, requestsMax, outcome)))
     return outcome
+  }
+
+  /** Resolves at the next acknowledged write. */
+  firstAcknowledgement(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#acknowledged = resolve
+    })
   }
 
   stop(): void {
@@ -172,6 +180,9 @@ export class WriteLoad {
   #tell(event: LedgerEvent): void {
     this.#ledger.apply(event)
     this.#record(event)
+    if (event.kind !== 'acknowledged') return
+    this.#acknowledged?.()
+    this.#acknowledged = null
   }
 }
 
