@@ -76,12 +76,12 @@ export const PLAN_CURSORS_MAX = 16_384
 export const FTS_QUERY_NESTING_MAX = 64
 /** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */
 export const FTS_SLACK_HITS = 16
-/** Searches for one request: the first, and again while hits that had moved on left too few. Each asks for twice as many; what is missing after 4 is left out. */
+/** Searches for one request: the first, and again while hits that expired or match no more leave too few. Each asks for twice as many. */
 export const FTS_SEARCH_ROUNDS_MAX = 4
 /** Highest field weight: weights are ratios, and a float32 must hold weight x tf without losing the small ones (2^24 / 16). */
 export const FTS_FIELD_WEIGHT_MAX = 1e6
-/** Milliseconds before each further search of a request whose hits had moved on: a commit shows in the store 0.1 to 10 ms before the engine has it. 21 ms of a lane at most. */
-export const FTS_CATCH_UP_MS: readonly number[] = [1, 4, 16]
+/** Content that one search analyses anew, of hits that have moved on since the index was asked: 0.5 s at 60 MB/s. Hits beyond are left out. */
+export const FTS_RECHECK_BYTES_MAX = 32 * MIB
 /** Results between two looks at the deadline while documents are read: 64 x 5 KB are 50 us. */
 export const FTS_POLL_RESULTS = 64
 /** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */
@@ -119,6 +119,8 @@ export const DEADLINE_SWEEP_MS = 50
 export const GZIP_BYTES_MIN = 1024
 /** Answers above are written piece by piece as the client takes them. Below, the kernel's send buffer takes most of it in one call. */
 export const ANSWER_STREAMED_BYTES_MIN = 128 * KIB
+/** Bytes of a refused body that are read and dropped before the connection is closed on it: a client that does not read before it has sent all then still gets its 413. */
+export const DISCARDED_BYTES_MAX = 256 * MIB
 /** First capacity of a body of unknown length; it doubles up to the body bound. */
 export const BODY_FIRST_BYTES = 16 * KIB
 /** Parameters in one query string. Headers end at 8 KB, so a query has at most 4 000 of two bytes. */

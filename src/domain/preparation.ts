@@ -43,7 +43,8 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
   if (input.ttl !== null) checkTtl(input.ttl)
   const metadata = parseMetadata(input.meta)
   const escaped = escapeContent(input.contentMd)
-  if (escaped.length > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${escaped.length} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
+  if (escaped.length > DOCUMENT_BYTES_MAX)
+    throw badRequest(`invalid contentMd: ${escaped.length} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
   const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
   const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
   return {
@@ -71,7 +72,11 @@ function newBody(config: Config, escaped: Buffer): NewBody {
 }
 
 function compressionOf(config: Config): Compression {
-  return { enabled: config.compressionEnabled, smallThreshold: config.compressionSmallBytes, mediumThreshold: config.compressionMediumBytes }
+  return {
+    enabled: config.compressionEnabled,
+    smallThreshold: config.compressionSmallBytes,
+    mediumThreshold: config.compressionMediumBytes,
+  }
 }
 
 function contentHash(key: string, lang: string, meta: string, escaped: Buffer): number {
@@ -82,14 +87,31 @@ function contentHash(key: string, lang: string, meta: string, escaped: Buffer): 
  * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a keyword.
  * @returns bytes that own their whole buffer; collection, docid, LSN and times are zero until the stamp
  */
-export function indexDocument(tools: PreparationTools, key: string, lang: string, metadata: Metadata, contentMd: string, replaceEqual = false): Uint8Array {
+export function indexDocument(
+  tools: PreparationTools,
+  key: string,
+  lang: string,
+  metadata: Metadata,
+  contentMd: string,
+  replaceEqual = false,
+): Uint8Array {
   const { analyzer, config } = tools
   const language = resolveLanguage(lang, config.ftsDefaultLang)
   const stem = config.ftsStemming
-  const fields: [string, Uint8Array][] = [['content', analyzer.analyze(Buffer.from(contentMd, 'utf8'), { language, stem, markdown: true })]]
-  for (const [name, values] of metadata.values) {
-    const text = Buffer.from(values.join(' '), 'utf8')
-    fields.push([`meta.${name}`, analyzer.analyze(text, { language, stem, markdown: false })])
-  }
+  const fields = indexedTexts(metadata.values, contentMd).map(
+    ({ name, text, markdown }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), { language, stem, markdown })] as const,
+  )
   return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
+}
+
+export interface IndexedText {
+  readonly name: string
+  readonly text: string
+  readonly markdown: boolean
+}
+
+/** The fields of a document: its content, and the values of each metadata key. */
+export function indexedTexts(values: Metadata['values'], contentMd: string): IndexedText[] {
+  const fields = values.map(([key, list]) => ({ name: `meta.${key}`, text: list.join(' '), markdown: false }))
+  return [{ name: 'content', text: contentMd, markdown: true }, ...fields]
 }

@@ -7,8 +7,10 @@ import fc from 'fast-check'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
-import { planQuery } from '../../src/domain/fulltext/query_plan.js'
+import { readTermPositions } from '../../src/engine/term_positions.js'
+import { planQuery, type QueryPlan } from '../../src/domain/fulltext/query_plan.js'
 import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
+import { nodeMatches } from '../../src/domain/fulltext/recheck.js'
 
 const WORDS = ['wal', 'rust', 'segment', 'quorum', 'vector', 'heap', 'norm', 'shard']
 const ANALYSIS = { language: 'en', stem: true, markdown: false } as const
@@ -46,8 +48,7 @@ function index(documents: readonly (readonly string[])[], rewritten: ReadonlySet
   const kept = new Map<number, readonly string[]>()
   const ops: Uint8Array[] = []
   const put = (docid: number, words: readonly string[]): void => {
-    const tokens = analyzer.analyze(Buffer.from(words.join(' ')), ANALYSIS)
-    const op = encodeUpsert({ collection, key: `doc-${docid}`, lang: 'en', meta: [], fields: [['content', tokens]] })
+    const op = encodeUpsert({ collection, key: `doc-${docid}`, lang: 'en', meta: [], fields: [['content', analyze(words)]] })
     stampUpsert(op, { collection, docid, lsn: ++lsn, addedAt: 1, updatedAt: 1 })
     ops.push(op)
     kept.set(docid, words)
@@ -64,8 +65,16 @@ function index(documents: readonly (readonly string[])[], rewritten: ReadonlySet
   return { collection, documents: kept }
 }
 
+function analyze(words: readonly string[]): Uint8Array {
+  return analyzer.analyze(Buffer.from(words.join(' ')), ANALYSIS)
+}
+
+function plan(text: string, mode: string): QueryPlan {
+  return planQuery(parseQuery(text, mode), (words) => analyzer.tokenize(words, ANALYSIS))
+}
+
 function find(corpus: Corpus, text: string, mode: string): Map<number, number> {
-  const plan = planQuery(parseQuery(text, mode), (words) => analyzer.tokenize(words, ANALYSIS))
+  const { terms, root } = plan(text, mode)
   const hits = engine.search({
     collection: corpus.collection,
     algorithm: 'bm25',
@@ -78,8 +87,8 @@ function find(corpus: Corpus, text: string, mode: string): Map<number, number> {
     exactTotal: true,
     fields: [['content', 1]],
     filters: [],
-    terms: plan.terms,
-    root: plan.root,
+    terms,
+    root,
   })
   assert.equal(hits.total, hits.hits.length)
   return new Map(hits.hits.map((hit) => [hit.docid, hit.score]))
@@ -122,6 +131,24 @@ describe('boolean search', () => {
     fc.assert(
       fc.property(corpora, fc.array(query, { minLength: 5, maxLength: 20 }), (corpus, queries) => {
         for (const node of queries) assert.deepEqual(docids(find(corpus, print(node), 'boolean')), expected(corpus, node), print(node))
+      }),
+      { numRuns: 60 },
+    )
+  })
+
+  it('looks at a single document by the same rules as the engine', () => {
+    fc.assert(
+      fc.property(corpora, fc.array(query, { minLength: 1, maxLength: 10 }), (corpus, queries) => {
+        for (const node of queries) {
+          const { terms, root } = plan(print(node), 'boolean')
+          const wanted = new Map(terms.map(([term], index) => [term, index]))
+          const passed = [...corpus.documents].filter(([, words]) => nodeMatches(root, [readTermPositions(analyze(words), wanted)]))
+          assert.deepEqual(
+            passed.map(([docid]) => docid),
+            docids(find(corpus, print(node), 'boolean')),
+            print(node),
+          )
+        }
       }),
       { numRuns: 60 },
     )

@@ -1,7 +1,6 @@
 /**
  * Puts the answer of a full-text search together as bytes: documents are copied from the store's JSON, never parsed. One writer per request. Shape: service-1, full-text search, and http.md section 2.
  */
-import type { Hit } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import { ByteWriter } from '../../store/byte_writer.js'
@@ -47,11 +46,14 @@ export class AnswerWriter {
     this.#count = 0
   }
 
-  /** Throws a 400 when the answer grows over its bound. */
-  result(view: View, head: Head, hit: Hit): void {
+  /**
+   * @param matched indexes of the query's terms that the document has
+   * @throws ServiceError 400 when the answer grows over its bound
+   */
+  result(view: View, head: Head, score: number, matched: readonly number[]): void {
     this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
     view.writeDocument(head, this.#out, true)
-    this.#out.utf8(`,"score":${hit.score},"matchedTerms":[${this.#matchedTerms(hit)}]}`)
+    this.#out.utf8(`,"score":${score},"matchedTerms":[${this.#matchedTerms(matched)}]}`)
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
   }
@@ -81,9 +83,9 @@ export class AnswerWriter {
     return this.#out.take()
   }
 
-  #matchedTerms(hit: Hit): string {
+  #matchedTerms(matched: readonly number[]): string {
     const terms: string[] = []
-    for (const index of hit.matched) {
+    for (const index of matched) {
       const term = this.#shown[index]
       if (term !== undefined) terms.push(term)
     }

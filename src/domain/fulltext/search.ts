@@ -1,27 +1,35 @@
 /**
  * One full-text search. Two snapshots take part: the engine's is taken first, the store's after it, so that every hit is at least as old as what is read here. A hit whose document
- * has moved on or is gone since is left out, and where that leaves a gap the search is done again on newer snapshots, a bounded number of times. Read lanes.
+ * has another state since is looked at again; one that is gone or matches no more is left out, and where that leaves a gap the search is repeated on newer snapshots, a bounded number of times.
+ * Read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import type { Analyzer, Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
+import type { Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { FTS_POLL_RESULTS, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits.js'
+import { FTS_POLL_RESULTS, FTS_RECHECK_BYTES_MAX, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits.js'
 import type { Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { AnswerWriter } from './answer.js'
+import type { PreparationTools } from '../preparation.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
+import { recheckHit } from './recheck.js'
 import type { FulltextRequest } from './request.js'
 
-export interface FulltextTools {
+export interface FulltextTools extends PreparationTools {
   readonly store: TruthStore
   readonly engine: SearchEngine
-  readonly analyzer: Analyzer
 }
 
 export interface Stop {
   shouldStop(): boolean
   readonly stopWord?: StopWord
+}
+
+/** What the last snapshot held. */
+interface Found {
+  readonly documents: number
+  readonly matches: number
 }
 
 /** Returns the answer's JSON. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
@@ -59,44 +67,44 @@ function planSearch(request: FulltextRequest, query: QueryPlan, collection: numb
 }
 
 /** Fills the answer. What it returns describes the last snapshot searched. */
-function findResults(
-  tools: FulltextTools,
-  first: SearchPlan,
-  limit: number,
-  answer: AnswerWriter,
-  stop: Stop,
-): { documents: number; matches: number } {
+function findResults(tools: FulltextTools, first: SearchPlan, limit: number, answer: AnswerWriter, stop: Stop): Found {
   let plan = first
   for (let round = 1; ; round++) {
     const hits = tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
-    const dropped = tools.store.read((view) => writeResults(view, plan.collection, hits, limit, answer, stop))
-    const exhausted = hits.hits.length < plan.k
-    const gap = dropped.changed > 0 || (answer.count < limit && !exhausted)
-    if (!gap || round === FTS_SEARCH_ROUNDS_MAX)
-      return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped.changed - dropped.gone) }
+    const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, limit, answer, stop))
+    const exhausted = answer.count === limit || hits.hits.length < plan.k
+    if (exhausted || round === FTS_SEARCH_ROUNDS_MAX)
+      return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped) }
     answer.restart()
     plan = { ...plan, k: plan.k * 2 }
   }
 }
 
-interface Dropped {
-  /** Documents that have another state than the one that was found. */
-  changed: number
-  /** Deleted or expired. */
-  gone: number
-}
-
-function writeResults(view: View, collection: number, hits: Hits, limit: number, answer: AnswerWriter, stop: Stop): Dropped {
-  const dropped: Dropped = { changed: 0, gone: 0 }
+/** Writes results until there are enough. Returns how many hits were left out. */
+function writeResults(
+  tools: FulltextTools,
+  view: View,
+  plan: SearchPlan,
+  hits: Hits,
+  limit: number,
+  answer: AnswerWriter,
+  stop: Stop,
+): number {
+  let dropped = 0
   let looked = 0
+  let recheckBytes = 0
   for (const hit of hits.hits) {
     if (answer.count === limit) break
     if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
-    const head: Head | undefined = view.head(collection, hit.docid)
-    if (head === undefined) dropped.gone++
-    else if (head.indexedLsn !== hit.lsn) dropped.changed++
-    else answer.result(view, head, hit)
+    const head: Head | undefined = view.head(plan.collection, hit.docid)
+    let matched: readonly number[] | undefined = head === undefined ? undefined : hit.matched
+    if (head !== undefined && head.indexedLsn !== hit.lsn) {
+      recheckBytes += head.bodyRawBytes
+      matched = recheckBytes > FTS_RECHECK_BYTES_MAX ? undefined : recheckHit(tools, view, head, plan)
+    }
+    if (head === undefined || matched === undefined) dropped++
+    else answer.result(view, head, hit.score, matched)
   }
   return dropped
 }

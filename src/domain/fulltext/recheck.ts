@@ -1,0 +1,67 @@
+/**
+ * Looks at a hit whose document has another state by now than the one that the engine found: does that state match as well? A commit can be read from the store a moment before the
+ * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
+ */
+import { readTermPositions } from '../../engine/term_positions.js'
+import { resolveLanguage } from '../../engine/languages.js'
+import type { PlanNode, SearchPlan } from '../../engine/types.js'
+import { unescapeContent } from '../../store/body.js'
+import { type Head, textOfHead } from '../../store/head.js'
+import type { View } from '../../store/view.js'
+import { passesFilter } from '../metadata.js'
+import { indexedTexts, type PreparationTools } from '../preparation.js'
+
+/** Positions by term index, of one field. */
+type FieldTerms = ReadonlyMap<number, readonly number[]>
+
+/** Indexes of the plan's terms that occur in the document as the view shows it; undefined when it does not match. */
+export function recheckHit(tools: PreparationTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
+  const text = textOfHead(head)
+  if (!passesFilter(text.metaValues, plan.filters)) return undefined
+  const fields = analyzeScoredFields(tools, plan, text.lang, Object.entries(text.metaValues), unescapeContent(view.escapedContent(head)))
+  if (!nodeMatches(plan.root, fields)) return undefined
+  return plan.terms.flatMap((_, index) => (fields.some((field) => field.has(index)) ? [index] : []))
+}
+
+function analyzeScoredFields(
+  { analyzer, config }: PreparationTools,
+  plan: SearchPlan,
+  lang: string,
+  metaValues: readonly (readonly [string, readonly string[]])[],
+  contentMd: string,
+): FieldTerms[] {
+  const scored = new Set(plan.fields.map(([name]) => name))
+  const wanted = new Map(plan.terms.map(([term], index) => [term, index]))
+  const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming }
+  return indexedTexts(metaValues, contentMd)
+    .filter(({ name }) => scored.has(name))
+    .map(({ text, markdown }) => readTermPositions(analyzer.analyze(Buffer.from(text, 'utf8'), { ...options, markdown }), wanted))
+}
+
+/** The engine's rules (docs/formats/search-plan.md) for one document. */
+export function nodeMatches(node: PlanNode, fields: readonly FieldTerms[]): boolean {
+  switch (node.kind) {
+    case 'term':
+      return fields.some((field) => field.has(node.term))
+    case 'phrase':
+      return fields.some((field) => phraseMatches(node.terms, field))
+    case 'and':
+      return node.children.every((child) => nodeMatches(child, fields))
+    case 'or':
+      return node.children.some((child) => nodeMatches(child, fields))
+    case 'andNot':
+      return nodeMatches(node.wanted, fields) && !nodeMatches(node.excluded, fields)
+    case 'all':
+      return true
+    case 'none':
+      return false
+  }
+}
+
+function phraseMatches(terms: Extract<PlanNode, { kind: 'phrase' }>['terms'], field: FieldTerms): boolean {
+  const [first] = terms
+  if (first === undefined) return false
+  const places = new Map(terms.map(({ term }) => [term, new Set(field.get(term))]))
+  const starts = field.get(first.term) ?? []
+  return starts.some((start) => terms.every(({ term, offset }) => places.get(term)?.has(start - first.offset + offset) === true))
+}
