@@ -3,7 +3,7 @@
  * loader, help text and the list of known names are derived. Pure data; main thread, at start.
  */
 import * as limits from '../limits.js'
-import { parseAddress, parseBoolean, parseBytes, parseList, parseText, parseWhole, parseWord } from './values.js'
+import { parseAddress, parseBoolean, parseBytes, parseLanguage, parseList, parseText, parseWhole, parseWord } from './values.js'
 import type { AccessMode, ListenAddress } from './values.js'
 
 export interface Option<Value> {
@@ -128,7 +128,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_FTS_DEFAULT_LANG'],
     yaml: ['fts.defaultLang'],
     fallback: 'en',
-    parse: parseText,
+    parse: parseLanguage,
     help: 'language of stemming and stop words where none is known',
   },
   ftsSynonyms: {

@@ -3,6 +3,8 @@
  * Pure; runs once at start on the main thread.
  */
 
+import { LANGUAGES, resolveLanguage } from '../engine/languages.js'
+
 /** Says what was expected; the caller adds which option and which source. */
 export class BadValue extends Error {}
 
@@ -37,6 +39,14 @@ export function parseBoolean(text: string): boolean {
 export function parseText(text: string): string {
   if (text.includes('\0')) throw new BadValue('a text without NUL expected')
   return text
+}
+
+/** A language tag in any spelling (`en_US`), as its base code. */
+export function parseLanguage(text: string): string {
+  const code = resolveLanguage(text, 'en')
+  if (code === 'en' && !/^en([_-]|$)/i.test(text))
+    throw new BadValue(`a language code such as ${LANGUAGES.map((language) => language.code).join(', ')} expected`)
+  return code
 }
 
 /** One of fixed words, in lower case. */

@@ -123,6 +123,7 @@ describe('what is refused', () => {
     refused([], { SVC_MODE: 'rw' }, /^SVC_MODE: /)
     refused(['-c', yamlFile('database: { mode: rw }')], {}, /^database\.mode in the configuration file: /)
     refused([], { SVC_FTS_STEMMING: 'maybe' }, /^SVC_FTS_STEMMING: true or false expected/)
+    refused([], { SVC_FTS_DEFAULT_LANG: 'tlh' }, /^SVC_FTS_DEFAULT_LANG: a language code such as en, /)
     refused([], { SVC_MAX_BODY_BYTES: '-1' }, /^SVC_MAX_BODY_BYTES: /)
     refused([], { SVC_MAX_BODY_BYTES: '10 bananas' }, /^SVC_MAX_BODY_BYTES: /)
     refused([], { SVC_SHUTDOWN_TIMEOUT_SEC: '1e3' }, /^SVC_SHUTDOWN_TIMEOUT_SEC: /)

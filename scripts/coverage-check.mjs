@@ -1,0 +1,71 @@
+#!/usr/bin/env node
+/**
+ * Is every sentence of the contract accounted for? Reads test/contract/coverage.json and issues.json and the names of all tests, prints the counts, and exits with 1 for an entry
+ * without proof, with a test that does not exist (or whose name two tests share without a `file`), or with an issue that is not in the list.
+ * Usage: node scripts/coverage-check.mjs [--root DIR] [--open ISSUE TITLE]: with --open also the entries that wait for that issue. No dependencies.
+ */
+import { readFileSync, readdirSync } from 'node:fs'
+import { dirname, join, relative, resolve } from 'node:path'
+import { fileURLToPath } from 'node:url'
+
+const KINDS = ['test', 'issue', 'later']
+
+/** Names given to `it(` and `test(` in all test files: name -> files. A skipped test proves nothing, and `it.skip(` is not matched. */
+function testNames(folder) {
+  const names = new Map()
+  for (const entry of readdirSync(folder, { withFileTypes: true, recursive: true })) {
+    if (!entry.isFile() || !entry.name.endsWith('.test.ts')) continue
+    const path = join(entry.parentPath ?? entry.path, entry.name)
+    const source = readFileSync(path, 'utf8')
+    for (const [, , raw] of source.matchAll(/(?<![\w.])(?:it|test)\(\s*(['"`])((?:\\.|(?!\1)[\s\S])*)\1\s*,/g)) {
+      const name = raw.replaceAll(/\\(['"`\\])/g, '$1')
+      names.set(name, [...(names.get(name) ?? []), relative(folder, path)])
+    }
+  }
+  return names
+}
+
+function faultOf(entry, names, issues, ids) {
+  const { id, source, kind, text, proof } = entry
+  for (const [field, value] of Object.entries({ id, source, kind, text })) {
+    if (typeof value !== 'string' || value === '') return `has no ${field}`
+  }
+  if (ids.has(id)) return 'is there twice'
+  ids.add(id)
+  const given = KINDS.filter((name) => typeof proof?.[name] === 'string' && proof[name] !== '')
+  if (given.length !== 1) return 'needs exactly one of test, issue and later'
+  if (given[0] === 'issue' && !issues.has(proof.issue)) return `waits for an issue that is not in issues.json: ${proof.issue}`
+  if (given[0] !== 'test') return undefined
+  const files = (names.get(proof.test) ?? []).filter((file) => proof.file === undefined || file === proof.file)
+  if (files.length === 0)
+    return `is proved by a test that does not exist: ${proof.test}${proof.file === undefined ? '' : ` in ${proof.file}`}`
+  if (files.length > 1) return `is proved by a name that several tests have (${files.join(', ')}): say which \`file\``
+  return undefined
+}
+
+function argument(name) {
+  const at = process.argv.indexOf(name)
+  return at < 0 ? undefined : process.argv[at + 1]
+}
+
+const root = resolve(argument('--root') ?? join(dirname(fileURLToPath(import.meta.url)), '..'))
+const read = (name) => JSON.parse(readFileSync(join(root, 'test/contract', name), 'utf8'))
+const entries = read('coverage.json')
+const issues = new Set(read('issues.json'))
+const names = testNames(join(root, 'test'))
+
+const ids = new Set()
+const faults = entries.flatMap((entry) => {
+  const fault = faultOf(entry, names, issues, ids)
+  return fault === undefined ? [] : [`${entry.id ?? JSON.stringify(entry)} ${fault}`]
+})
+
+const count = (keep) => entries.filter(({ proof }) => keep(proof ?? {})).length
+console.log(
+  `contract: ${entries.length} entries, ${count((proof) => 'test' in proof)} proved by a test, ${count((proof) => 'issue' in proof)} wait for an issue, ${count((proof) => 'later' in proof)} later`,
+)
+for (const issue of issues) console.log(`  ${String(count((proof) => proof.issue === issue)).padStart(5)}  ${issue}`)
+const open = argument('--open')
+if (open !== undefined) for (const { id, text, proof } of entries) if (proof.issue === open) console.log(`${id}: ${text}`)
+for (const fault of faults) console.error(fault)
+process.exitCode = faults.length > 0 || entries.length === 0 ? 1 : 0
