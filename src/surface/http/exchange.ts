@@ -2,13 +2,14 @@
  * One HTTP request and its answer: the only file that touches HttpResponse and HttpRequest. Front-end thread only.
  *
  * uWS kills a response on abort and on a successful end, and touching a dead one ends the process. So the response lives in one field that is nulled in both places, every
- * use goes through that field, and the states say what may happen: reading -> waiting -> writing -> done, with done from everywhere by abort. The request object dies when
+ * use goes through that field, and the states say what may happen: reading -> waiting -> writing -> done, reading -> discarding -> writing for a body that is refused, and
+ * done from everywhere by abort. The request object dies when
  * the handler returns, so what is needed of it is copied at once; body chunks die when their callback returns.
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import { CATALOGUE } from '../../errors.js'
-import { ANSWER_STREAMED_BYTES_MIN, BODY_FIRST_BYTES } from '../../limits.js'
+import type { CATALOGUE } from '../../errors.js'
+import { ANSWER_STREAMED_BYTES_MIN, BODY_FIRST_BYTES, DISCARDED_BYTES_MAX } from '../../limits.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
 import type { BodyBudget } from './body_budget.js'
@@ -39,7 +40,8 @@ export class Exchange implements AnswerSink {
   /** Milliseconds, monotonic. */
   readonly acceptedAt = performance.now()
   #response: HttpResponse | null
-  #state: 'reading' | 'waiting' | 'writing' | 'done' = 'reading'
+  #state: 'reading' | 'discarding' | 'waiting' | 'writing' | 'done' = 'reading'
+  #refused: keyof typeof CATALOGUE = 'bodyTooLarge'
   #declaredBytes: number
   #body: Uint8Array | null = null
   #received = 0
@@ -79,20 +81,20 @@ export class Exchange implements AnswerSink {
       return
     }
     if (this.#declaredBytes > bytesMax) {
-      this.#refuseBody('bodyTooLarge')
+      this.answer(refusal('bodyTooLarge'))
       return
     }
     this.#response.onData((chunk, isLast) => {
-      if (this.#state !== 'reading') return
-      this.#append(new Uint8Array(chunk), isLast, bytesMax)
+      if (this.#state === 'reading') this.#append(new Uint8Array(chunk), isLast, bytesMax)
+      else if (this.#state === 'discarding') this.#discard(chunk.byteLength, isLast)
     })
   }
 
   answer(answer: OutgoingAnswer): void {
     const response = this.#response
     if (response === null) return
-    assert(this.#state === 'waiting' || this.#state === 'reading', 'an exchange is answered once')
-    const closes = this.#state === 'reading' && this.#declaredBytes !== 0
+    assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
+    const closes = this.#state !== 'waiting' && this.#leavesTooMuch()
     this.#state = 'writing'
     this.#releaseBody()
     response.cork(() => {
@@ -141,12 +143,11 @@ export class Exchange implements AnswerSink {
 
   #append(chunk: Uint8Array, isLast: boolean, bytesMax: number): void {
     const bytes = this.#received + chunk.length
-    if (bytes > bytesMax) {
-      this.#refuseBody('bodyTooLarge')
-      return
-    }
-    if (!this.budget.take(chunk.length)) {
-      this.#refuseBody('overloaded')
+    if (bytes > bytesMax || !this.budget.take(chunk.length)) {
+      this.#refused = bytes > bytesMax ? 'bodyTooLarge' : 'overloaded'
+      this.#state = 'discarding'
+      this.#releaseBody()
+      this.#discard(chunk.length, isLast)
       return
     }
     this.#held += chunk.length
@@ -160,6 +161,17 @@ export class Exchange implements AnswerSink {
     this.#body!.set(chunk, this.#received)
     this.#received = bytes
     if (isLast) this.#bodyComplete(this.#body!.subarray(0, bytes))
+  }
+
+  /** The rest of a refused body is read and dropped up to a bound, so that a client that sends first and reads then gets its answer and not a reset. */
+  #discard(chunkBytes: number, isLast: boolean): void {
+    this.#received += chunkBytes
+    if (isLast || this.#received > DISCARDED_BYTES_MAX) this.answer(refusal(this.#refused))
+  }
+
+  /** Whether the connection is to be closed with an answer that comes before the end of the body. A known rest within the bound is dropped by uWS itself. */
+  #leavesTooMuch(): boolean {
+    return this.#declaredBytes < 0 ? this.#received > DISCARDED_BYTES_MAX : this.#declaredBytes > DISCARDED_BYTES_MAX
   }
 
   /** Grows by doubling with what has come, not with what was announced: an announcement costs the client nothing. */
@@ -176,11 +188,6 @@ export class Exchange implements AnswerSink {
     this.#state = 'waiting'
     this.#body = null
     this.listener.onBody(this, body)
-  }
-
-  /** The rest of the body is not read: the connection is closed with the answer. */
-  #refuseBody(code: keyof typeof CATALOGUE): void {
-    this.answer(refusal(code))
   }
 
   #abort(): void {
