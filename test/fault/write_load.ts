@@ -117,14 +117,15 @@ export class WriteLoad {
 
   async #add(http: HttpClient, outcome: LoadOutcome, key: string, next: Version): Promise<void> {
     const body = { collection: COLLECTION, key, lang: LANG, contentMd: next.contentMd, meta: next.meta }
-    await this.#write(outcome, key, [this.#next(key, next)], () => http.post('/v1/add', body))
+    // An add replaces the whole document: without a ttl it has no expiry. Updates and restores keep the one that is there.
+    await this.#write(outcome, key, [stateOf(next, false)], () => http.post('/v1/add', body))
   }
 
   /** A batch is atomic for each document, so each is an entry of its own. */
   async #batch(http: HttpClient, outcome: LoadOutcome, keys: readonly string[], versions: Versions): Promise<void> {
     const documents = keys.map((key) => {
       const version = versions.fresh()
-      return { key, version, state: this.#next(key, version) }
+      return { key, version, state: stateOf(version, false) }
     })
     for (const { key, state } of documents) this.#tell({ kind: 'sent', key, outcomes: [state] })
     const body = {
@@ -146,10 +147,11 @@ export class WriteLoad {
     if (listed.status !== 200) throw new Error(`revisions of ${key}: ${listed.status} ${JSON.stringify(listed.body)}`)
     const { revisions } = listed.body as { readonly revisions: readonly (WireDocument & { readonly timestamp: number })[] }
     if (revisions.length === 0) throw new Error(`${key} was written and has no revision`)
+    const expires = this.#ledger.get(key)?.expires === true
     const outcomes = revisions.map((revision) => {
       const version = versions.find(digestOf(revision.contentMd, revision.meta ?? {}))
       if (version === undefined) throw new Error(`a revision of ${key} was never written`)
-      return this.#next(key, version)
+      return stateOf(version, expires)
     })
     const { timestamp } = random.pick(revisions)
     await this.#write(outcome, key, outcomes, () => http.post('/v1/revisions/restore', { ...base, timestamp }))
@@ -172,11 +174,6 @@ export class WriteLoad {
     return false
   }
 
-  /** A write without a ttl keeps the expiry that is there. */
-  #next(key: string, version: Version): DocumentState {
-    return stateOf(version, this.#ledger.get(key)?.expires === true)
-  }
-
   #tell(event: LedgerEvent): void {
     this.#ledger.apply(event)
     this.#record(event)
@@ -195,7 +192,10 @@ function matching(document: WireDocument, outcomes: readonly DocumentState[], ke
   const digest = digestOf(document.contentMd, document.meta ?? {})
   const expires = document.expiresAt !== undefined
   const state = outcomes.find((expected) => expected?.digest === digest && expected.expires === expires)
-  if (state === undefined) throw new Error(`the answer to a write of ${key} shows a document that was not written`)
+  if (state === undefined) {
+    const seen = JSON.stringify({ digest, expires, expected: outcomes, contentMd: document.contentMd.slice(0, 120) })
+    throw new Error(`the answer to a write of ${key} shows a document that was not written: ${seen}`)
+  }
   return state
 }
 

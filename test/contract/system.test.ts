@@ -1,0 +1,285 @@
+/**
+ * The running server about itself, and every operation against its own row: access modes, statistics, metrics, reference pages, and that each answer has the shape that the
+ * OpenAPI document promises. service-1: Access modes, Health and statistics; service-2: System; http.md, sections 1 and 8.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import type { Operation } from '../../src/operations/operation.js'
+import { operationByName, operations } from '../../src/operations/index.js'
+import { exampleInput } from '../../src/surface/http/openapi.js'
+import { runToEnd, startServer } from '../harness/server.js'
+import type { Server, TestResponse } from '../harness/server.js'
+
+const FIRST = {
+  collection: 'blog',
+  key: 'Hello',
+  lang: 'en',
+  contentMd: '# Hello\n\nA first searchable document.',
+  meta: { category: ['guide', 'intro'], tags: ['a'] },
+}
+
+/** An input for every operation, in an order in which each finds what it needs. */
+const CALLS: readonly (readonly [operation: string, input: Readonly<Record<string, unknown>>])[] = [
+  ['add', { ...FIRST, ttl: 3600 }],
+  ['addBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en', contentMd: 'second' }, { key: '', lang: 'en', contentMd: 'x' }] }], // prettier-ignore
+  ['get', { collection: 'blog', key: 'Hello', lang: 'en', env: { name: 'x' } }],
+  ['search', { collection: 'blog', sort: 'key', asc: true, limit: 10, offset: 0, filterMeta: { category: ['guide'] } }],
+  ['update', { collection: 'blog', key: 'Hello', lang: 'en', contentMd: '# Hello again\n\nsearchable' }],
+  ['docMeta', { collection: 'blog', key: 'Hello', lang: 'en' }],
+  ['setTtl', { collection: 'blog', key: 'Hello', lang: 'en', ttl: 60 }],
+  ['revisions', { collection: 'blog', key: 'Hello', lang: 'en' }],
+  ['metaKeys', { collection: 'blog' }],
+  ['checksum', { collection: 'blog' }],
+  ['fts', { collection: 'blog', query: 'searchable', algorithm: 'bm25f', count: true }],
+  ['ftsQuery', { collection: 'blog', q: 'searchable' }],
+  ['ftsReindex', { collection: 'blog' }],
+  ['ftsLanguages', {}],
+  ['deleteBatch', { collection: 'blog', documents: [{ key: 'b', lang: 'en' }, { key: 'none', lang: 'en' }] }], // prettier-ignore
+  ['health', {}],
+  ['stats', {}],
+  ['metrics', {}],
+  ['systemInfo', {}],
+  ['config', {}],
+  ['endpoints', {}],
+  ['openapi', {}],
+  ['docs', {}],
+  ['restoreRevision', { collection: 'blog', key: 'Hello', lang: 'en', timestamp: 0 }],
+  ['delete', { collection: 'blog', key: 'Hello', lang: 'en' }],
+  ['deleteCollection', { collection: 'blog' }],
+]
+
+async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
+  const route = row.http[routeIndex]
+  assert.ok(route)
+  if (route.method !== 'GET') return server.request(route.method, route.path, input)
+  const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, String(value)])).toString()
+  return server.get(query === '' ? route.path : `${route.path}?${query}`)
+}
+
+function rowOf(name: string): Operation {
+  const row = operationByName.get(name)
+  assert.ok(row, name)
+  return row
+}
+
+describe('every operation of a running server', () => {
+  let server: Server
+  const answers = new Map<string, TestResponse>()
+
+  before(async () => {
+    server = await startServer()
+    for (const [name, input] of CALLS) {
+      const revisions = answers.get('revisions')?.json<{ revisions: { timestamp: number }[] }>().revisions
+      const restore = name === 'restoreRevision' ? { timestamp: revisions?.at(-1)?.timestamp } : {}
+      answers.set(name, await call(server, rowOf(name), { ...input, ...restore }))
+    }
+  })
+  after(() => server.stop())
+
+  it('operations: every operation of the table answers 200 by its canonical route', () => {
+    assert.deepEqual(CALLS.map(([name]) => name).sort(), operations.map(({ name }) => name).sort(), 'every operation is called')
+    for (const [name, { status, text }] of answers) assert.equal(status, 200, `${name}: ${text.slice(0, 300)}`)
+  })
+
+  it('operations: every answer has the fields and types that its schema promises', () => {
+    const ajv = new Ajv2020({ allowUnionTypes: true })
+    for (const [name, answer] of answers) {
+      const { output, contentType } = rowOf(name)
+      if (contentType !== undefined) continue
+      assert.ok(ajv.validate(output, answer.json()), `${name}: ${ajv.errorsText()} in ${answer.text.slice(0, 500)}`)
+    }
+  })
+
+  it('operations: every answer has the content type of its row', () => {
+    for (const [name, { headers }] of answers)
+      assert.equal(headers['content-type'], rowOf(name).contentType ?? 'application/json; charset=utf-8', name)
+  })
+
+  it('operations: a required field that is absent, null or empty answers 400 missing fields', async () => {
+    for (const row of operations) {
+      const { required = [], properties = {} } = row.input as { required?: string[]; properties?: Record<string, { minLength?: number }> }
+      const example = exampleInput(row.input)
+      for (const field of required) {
+        const spoiled = row.http[0]?.method === 'GET' ? [undefined] : [undefined, null]
+        const texts = (properties[field]?.minLength ?? 0) > 0 ? [...spoiled, ''] : spoiled
+        for (const value of texts) {
+          const input = Object.fromEntries(Object.entries({ ...example, [field]: value }).filter(([, given]) => given !== undefined))
+          const { status, text } = await call(server, row, input)
+          assert.equal(`${status} ${text}`, '400 {"error":"missing fields"}', `${row.name} with ${field}: ${String(value)}`)
+        }
+      }
+    }
+  })
+
+  it('operations: unknown fields are ignored and null counts as absent', async () => {
+    const { status } = await server.post('/v1/search', { collection: 'blog', limit: null, filterMeta: null, unheardOf: [1] })
+    assert.equal(status, 200)
+  })
+
+  it('doc-meta: GET and POST answer alike, lang is en by default, content is left out', async () => {
+    await server.post('/v1/add', { ...FIRST, collection: 'doc-meta' })
+    const byGet = await server.get('/v1/doc-meta?collection=doc-meta&key=Hello')
+    const byPost = await server.post('/v1/doc-meta', { collection: 'doc-meta', key: 'Hello' })
+    assert.equal(byGet.status, 200)
+    assert.deepEqual(byGet.json(), byPost.json())
+    assert.equal(byGet.json().lang, 'en')
+    assert.ok(!('contentMd' in byGet.json()))
+    const unknown = await server.get('/v1/doc-meta?collection=doc-meta&key=none')
+    assert.equal(`${unknown.status} ${unknown.text}`, '404 {"error":"not found"}')
+  })
+
+  it('fts-reindex: the collection may stand in the body or in the query string', async () => {
+    await server.post('/v1/add', { ...FIRST, collection: 'reindex' })
+    const byBody = await server.post('/v1/fts-reindex', { collection: 'reindex' })
+    const byQuery = await server.post('/v1/fts-reindex?collection=reindex')
+    assert.equal(byBody.json().reindexed, 1)
+    assert.deepEqual(byQuery.json(), byBody.json())
+    assert.equal((await server.post('/v1/fts-reindex')).text, '{"error":"missing fields"}')
+  })
+})
+
+describe('statistics and metrics', () => {
+  let server: Server
+  before(async () => {
+    server = await startServer()
+    for (const collection of ['zebra', 'apple']) await server.post('/v1/add', { ...FIRST, collection })
+    await server.post('/v1/add', { ...FIRST, collection: 'apple', contentMd: 'again' })
+  })
+  after(() => server.stop())
+
+  it('stats: counts documents, revisions and metadata triples per collection, sorted by name, and in all', async () => {
+    const { collections, ...totals } = (await server.get('/v1/stats')).json<{
+      collections: Record<string, unknown>[]
+      [total: string]: unknown
+    }>()
+    assert.deepEqual(
+      collections.map(({ name, documentCount, revisionCount, metaIndexCount }) => ({ name, documentCount, revisionCount, metaIndexCount })),
+      [
+        { name: 'apple', documentCount: 1, revisionCount: 2, metaIndexCount: 3 },
+        { name: 'zebra', documentCount: 1, revisionCount: 1, metaIndexCount: 3 },
+      ],
+    )
+    assert.equal(totals.totalDocuments, 2)
+    assert.equal(totals.totalRevisions, 3)
+    assert.equal(totals.totalMetaIndices, 6)
+    assert.equal(totals.databasePath, server.directory)
+    assert.ok((totals.databaseSize as number) > 0)
+    assert.match(totals.uptime as string, /^((\d+h)?\d+m)?\d+s$/)
+  })
+
+  it('stats: the checksum of a collection is that of /v1/checksum', async () => {
+    const { collections } = (await server.get('/v1/stats')).json<{ collections: { name: string; checksum: string }[] }>()
+    const { checksum, documentCount } = (await server.get('/v1/checksum?collection=apple')).json()
+    assert.equal(collections[0]?.checksum, checksum)
+    assert.match(checksum as string, /^[0-9a-f]{8}$/)
+    assert.equal(documentCount, 1)
+  })
+
+  it('metrics: a scrape counts the requests that were answered and the documents that are there', async () => {
+    const { text } = await server.get('/metrics')
+    assert.match(text, /^mddb_http_requests_total\{method="POST",path="\/v1\/add",status="200"\} 3$/m)
+    assert.match(text, /^mddb_documents_total\{collection="apple"\} 1$/m)
+    assert.match(text, /^mddb_revisions_total\{collection="apple"\} 2$/m)
+    assert.match(text, /^mddb_engine_info\{isa="[^"]+"\} 1$/m)
+    assert.match(text, /^mddb_wasm_memory_bytes [1-9]\d*$/m)
+    assert.match(text, /^mddb_database_oldest_reader_age \d+$/m)
+    assert.match(text, /^mddb_lane_wait_seconds_count\{queue="prepare"\} \d+$/m)
+  })
+})
+
+describe('access modes', () => {
+  const expected: readonly (readonly [mode: string, effect: string, status: number, text: string])[] = [
+    ['read', 'write', 403, '{"error":"read-only mode"}'],
+    ['write', 'read', 403, '{"error":"write-only mode"}'],
+  ]
+  for (const [mode, effect, status, text] of expected) {
+    it(`mode ${mode}: every ${effect} operation answers ${text}, all others run`, async () => {
+      const server = await startServer({ args: ['--mode', mode] })
+      try {
+        for (const row of operations) {
+          for (const [index, { method, path }] of row.http.entries()) {
+            const answer = await call(server, row, exampleInput(row.input), index)
+            if (row.effect === effect) assert.equal(`${answer.status} ${answer.text}`, `${status} ${text}`, `${method} ${path}`)
+            else assert.notEqual(answer.status, 403, `${method} ${path}`)
+          }
+        }
+        assert.equal((await server.get('/health')).json().mode, mode)
+        assert.equal((await server.get('/v1/config')).json().mode, mode)
+      } finally {
+        await server.stop()
+      }
+    })
+  }
+
+  it('mode: SVC_API_MODE=read closes HTTP to writes while the database is open to them', async () => {
+    const server = await startServer({ env: { SVC_API_MODE: 'read' } })
+    try {
+      assert.equal((await server.post('/v1/add', FIRST)).text, '{"error":"read-only mode"}')
+      assert.equal((await server.get('/v1/config')).json().mode, 'wr')
+    } finally {
+      await server.stop()
+    }
+  })
+})
+
+describe('options of a running server', () => {
+  it('metrics: SVC_METRICS=false answers 404', async () => {
+    const server = await startServer({ env: { SVC_METRICS: 'false' } })
+    try {
+      const { status, text } = await server.get('/metrics')
+      assert.equal(`${status} ${text}`, '404 {"error":"not found"}')
+      assert.equal((await server.get('/v1/config')).json().metricsEnabled, false)
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('fts: SVC_FTS_STEMMING=false finds words only as they are written', async () => {
+    const server = await startServer({ env: { SVC_FTS_STEMMING: 'false' } })
+    try {
+      await server.post('/v1/add', { ...FIRST, contentMd: 'connections' })
+      const found = async (query: string): Promise<unknown> => (await server.post('/v1/fts', { collection: 'blog', query })).json().total
+      assert.deepEqual([await found('connections'), await found('connection')], [1, 0])
+    } finally {
+      await server.stop()
+    }
+  })
+
+  it('compression: contents of every size class, compression on or off, read back byte for byte', async () => {
+    const server = await startServer()
+    const plain = await startServer({ env: { SVC_COMPRESSION_ENABLED: 'false' } })
+    try {
+      for (const bytes of [0, 1, 1023, 1024, 10_239, 10_240, 1_000_000]) {
+        const contentMd = 'Ärger "quoted" \\ tab\t and line\n'.repeat(Math.ceil(bytes / 30)).slice(0, bytes)
+        for (const one of [server, plain]) {
+          assert.equal((await one.post('/v1/add', { ...FIRST, contentMd })).status, 200)
+          assert.equal((await one.post('/v1/get', FIRST)).json().contentMd, contentMd)
+        }
+      }
+    } finally {
+      await server.stop()
+      await plain.stop()
+    }
+  })
+
+  it('start: a bad option and access control that is not there end the start with one line and exit code 2', async () => {
+    const bad = await runToEnd({ args: ['--mode', 'rw'] })
+    assert.equal(bad.code, 2)
+    assert.match(bad.output, /^configuration: --mode: one of read, write, wr expected, got "rw"\n$/)
+    const open = await runToEnd({ env: { SVC_AUTH_ENABLED: 'true' } })
+    assert.equal(open.code, 2)
+    assert.match(open.output, /^configuration: SVC_AUTH_ENABLED asks for access control, .*\n$/)
+  })
+
+  it('start: without SVC_AUTH_ENABLED no credentials are asked for, and wrong ones do no harm', async () => {
+    const server = await startServer()
+    try {
+      const { status } = await server.request('POST', '/v1/add', FIRST, { authorization: 'Bearer nonsense', 'x-api-key': 'svc_live_0' })
+      assert.equal(status, 200)
+      assert.equal((await server.get('/v1/config')).json().authEnabled, false)
+    } finally {
+      await server.stop()
+    }
+  })
+})

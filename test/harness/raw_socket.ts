@@ -1,0 +1,75 @@
+/** A bare TCP client for what an HTTP client would not do: pipelining, half requests, resets, silence. */
+import { connect, type Socket } from 'node:net'
+
+export class RawSocket {
+  readonly #socket: Socket
+  #received = Buffer.alloc(0)
+  #wake: () => void = () => undefined
+  #closed = false
+
+  private constructor(socket: Socket) {
+    this.#socket = socket
+    socket.on('data', (chunk: Buffer) => {
+      this.#received = Buffer.concat([this.#received, chunk])
+      this.#wake()
+    })
+    // A reset is one of the ends that tests provoke.
+    socket.on('error', () => undefined)
+    socket.on('close', () => {
+      this.#closed = true
+      this.#wake()
+    })
+  }
+
+  static async open(port: number): Promise<RawSocket> {
+    const socket = connect({ port, host: '127.0.0.1' })
+    await new Promise<void>((resolve, reject) => {
+      socket.once('connect', resolve)
+      socket.once('error', reject)
+    })
+    return new RawSocket(socket)
+  }
+
+  get isClosed(): boolean {
+    return this.#closed
+  }
+
+  get text(): string {
+    return this.#received.toString('latin1')
+  }
+
+  write(data: string | Uint8Array): void {
+    this.#socket.write(data)
+  }
+
+  pause(): void {
+    this.#socket.pause()
+  }
+
+  resume(): void {
+    this.#socket.resume()
+  }
+
+  /** Ends with RST instead of FIN. */
+  reset(): void {
+    this.#socket.resetAndDestroy()
+  }
+
+  destroy(): void {
+    this.#socket.destroy()
+  }
+
+  /** Settles when what was received holds, or the connection is closed. */
+  async until(holds: (received: string) => boolean): Promise<string> {
+    while (!holds(this.text) && !this.#closed) {
+      await new Promise<void>((resolve) => {
+        this.#wake = resolve
+      })
+    }
+    return this.text
+  }
+}
+
+export function rawPost(path: string, body: string, headers = ''): string {
+  return `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Length: ${Buffer.byteLength(body)}\r\n${headers}\r\n${body}`
+}
