@@ -1,0 +1,12 @@
+// libFuzzer target: any bytes as an index batch, published and searched. A finding is a crash, a sanitizer report or a hang.
+#include "index/engine.h"
+
+extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
+  static mds::Engine engine;
+  if (engine.publish({data, size}).ok()) {
+    (void)engine.meta_keys(1);
+    (void)engine.force_merge();
+    engine.drop_all();
+  }
+  return 0;
+}

@@ -1,0 +1,270 @@
+// See model.h.
+#include "model.h"
+
+#include <algorithm>
+#include <cmath>
+
+namespace mds::test {
+namespace {
+
+constexpr double kSlope = 0.2;
+
+double length_of(const Document& document, const std::string& field) {
+  const auto found = document.fields.find(field);
+  if (found == document.fields.end()) return 0;
+  size_t length = 0;
+  for (const auto& [term, positions] : found->second) length += positions.size();
+  return static_cast<double>(length);
+}
+
+const std::vector<uint32_t>* positions_of(const Document& document, const std::string& field, const std::string& term) {
+  const auto found = document.fields.find(field);
+  if (found == document.fields.end()) return nullptr;
+  const auto at = found->second.find(term);
+  return at == found->second.end() ? nullptr : &at->second;
+}
+
+double phrase_occurrences(const Plan& plan, const Tree& node, const Document& document, const std::string& field) {
+  const std::vector<uint32_t>* first = positions_of(document, field, plan.terms[node.phrase[0].first].first);
+  if (first == nullptr) return 0;
+  double occurrences = 0;
+  for (const uint32_t position : *first) {
+    const int64_t start = int64_t{position} - node.phrase[0].second;
+    bool isWhole = true;
+    for (const auto& [term, offset] : node.phrase) {
+      const std::vector<uint32_t>* positions = positions_of(document, field, plan.terms[term].first);
+      const int64_t wanted = start + offset;
+      isWhole = isWhole && positions != nullptr && wanted >= 0 && std::count(positions->begin(), positions->end(), static_cast<uint32_t>(wanted)) > 0;
+    }
+    if (isWhole) ++occurrences;
+  }
+  return occurrences;
+}
+
+}  // namespace
+
+struct Model::Statistics {
+  double documents = 0;
+  std::map<std::string, double> averageLengths;
+  std::vector<double> idfs;
+
+  // tfs and lengths per field of the plan; tf 0 where the field does not match.
+  [[nodiscard]] double score(const Plan& plan, const Document& document, const std::vector<double>& tfs, double idf, double weight) const {
+    if (plan.algorithm == 2) {
+      double sum = 0;
+      for (size_t field = 0; field < tfs.size(); ++field) {
+        const auto& [name, fieldWeight] = plan.fields[field];
+        if (tfs[field] > 0) sum += double{fieldWeight} * tfs[field] / (1 - plan.b + plan.b * length_of(document, name) / averageLengths.at(name));
+      }
+      return sum > 0 ? weight * idf * sum / (plan.k1 + sum) : 0;
+    }
+    const double ratio = length_of(document, "content") / averageLengths.at("content");
+    if (plan.algorithm == 0) return weight * (1 + std::log(tfs[0])) * idf / (1 - kSlope + kSlope * ratio);
+    return weight * idf * tfs[0] * (double{plan.k1} + 1) / (tfs[0] + plan.k1 * (1 - plan.b + plan.b * ratio));
+  }
+};
+
+void Model::upsert(const Document& document, bool replacesEqualLsn) {
+  if (dropped_.contains(document.collection)) return;
+  const auto found = documents_.find({document.collection, document.docid});
+  if (found == documents_.end() || document.lsn > found->second.lsn || (replacesEqualLsn && document.lsn == found->second.lsn)) {
+    documents_[{document.collection, document.docid}] = document;
+  }
+}
+
+void Model::remove(uint32_t collection, uint32_t docid, uint64_t lsn) {
+  const auto found = documents_.find({collection, docid});
+  if (found != documents_.end() && lsn > found->second.lsn) documents_.erase(found);
+}
+
+void Model::drop(uint32_t collection) {
+  dropped_.insert(collection);
+  std::erase_if(documents_, [collection](const auto& entry) { return entry.first.first == collection; });
+}
+
+size_t Model::count(uint32_t collection) const {
+  return static_cast<size_t>(std::count_if(documents_.begin(), documents_.end(), [collection](const auto& entry) { return entry.first.first == collection; }));
+}
+
+Model::Statistics Model::statistics(const Plan& plan) const {
+  Statistics statistics;
+  std::map<std::string, std::pair<double, double>> totals;  // documents with the field, tokens
+  std::vector<std::vector<double>> dfs(plan.terms.size(), std::vector<double>(plan.fields.size()));
+  for (const auto& [id, document] : documents_) {
+    if (id.first != plan.collection) continue;
+    ++statistics.documents;
+    for (size_t field = 0; field < plan.fields.size(); ++field) {
+      const std::string& name = plan.fields[field].first;
+      const double length = length_of(document, name);
+      if (length > 0) totals[name].first += 1;
+      totals[name].second += length;
+      for (size_t term = 0; term < plan.terms.size(); ++term) dfs[term][field] += positions_of(document, name, plan.terms[term].first) != nullptr ? 1 : 0;
+    }
+  }
+  for (const auto& [name, total] : totals) statistics.averageLengths[name] = total.first > 0 ? total.second / total.first : 1;
+  const double n = statistics.documents;
+  for (const auto& perField : dfs) {
+    double df = 0;
+    for (const double count : perField) df = std::max(df, count);
+    const double idf = plan.algorithm == 0 ? std::log(1 + n / df) : std::log((n - df + 0.5) / (df + 0.5) + 1);
+    statistics.idfs.push_back(df == 0 ? 0 : idf);
+  }
+  return statistics;
+}
+
+Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics) const {
+  std::vector<double> tfs;
+  double sum = 0;
+  switch (node.kind) {
+    case 1: {
+      const auto& [term, weight] = plan.terms[node.term];
+      for (const auto& [field, fieldWeight] : plan.fields) {
+        const std::vector<uint32_t>* positions = positions_of(document, field, term);
+        tfs.push_back(positions == nullptr ? 0 : static_cast<double>(positions->size()));
+        sum += tfs.back();
+      }
+      if (sum == 0) return {false, 0};
+      return {true, statistics.score(plan, document, tfs, statistics.idfs[node.term], double{weight})};
+    }
+    case 5: {
+      double idf = 0;
+      for (const auto& [term, offset] : node.phrase) idf += statistics.idfs[term];
+      for (const auto& [field, fieldWeight] : plan.fields) {
+        tfs.push_back(phrase_occurrences(plan, node, document, field));
+        sum += tfs.back();
+      }
+      if (sum == 0) return {false, 0};
+      return {true, node.scoring == 0 ? sum : statistics.score(plan, document, tfs, idf, 1)};
+    }
+    case 2:
+    case 3: {
+      size_t matching = 0;
+      for (const Tree& child : node.children) {
+        const NodeResult result = evaluate(plan, child, document, statistics);
+        matching += result.matches ? 1 : 0;
+        sum += result.matches ? result.score : 0;
+      }
+      return {node.kind == 2 ? matching == node.children.size() : matching > 0, sum};
+    }
+    case 4: {
+      const NodeResult wanted = evaluate(plan, node.children[0], document, statistics);
+      return {wanted.matches && !evaluate(plan, node.children[1], document, statistics).matches, wanted.score};
+    }
+    default:
+      return {node.kind == 6, 0};
+  }
+}
+
+bool Model::passes(const Plan& plan, const Document& document) const {
+  return std::all_of(plan.filters.begin(), plan.filters.end(), [&](const auto& filter) {
+    const auto& [key, values] = filter;
+    return std::any_of(document.meta.begin(), document.meta.end(), [&](const auto& pair) {
+      return pair.first == key && (values.empty() || std::find(values.begin(), values.end(), pair.second) != values.end());
+    });
+  });
+}
+
+std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
+  const Statistics known = statistics(plan);
+  std::map<uint32_t, Hit> hits;
+  for (const auto& [id, document] : documents_) {
+    if (id.first != plan.collection || !passes(plan, document)) continue;
+    const NodeResult result = evaluate(plan, plan.root, document, known);
+    if (!result.matches) continue;
+    Hit hit{id.second, result.score, document.lsn, {}};
+    for (uint32_t term = 0; term < plan.terms.size(); ++term) {
+      for (const auto& [field, weight] : plan.fields) {
+        if (positions_of(document, field, plan.terms[term].first) != nullptr) hit.matched.insert(term);
+      }
+    }
+    hits.emplace(id.second, hit);
+  }
+  return hits;
+}
+
+std::string Model::meta_keys(uint32_t collection) const {
+  std::map<std::string, std::set<std::string>> values;
+  for (const auto& [id, document] : documents_) {
+    if (id.first != collection) continue;
+    for (const auto& [key, value] : document.meta) values[key].insert(value);
+  }
+  std::string json;
+  for (const auto& [key, keyValues] : values) {
+    json += (json.empty() ? "\"" : ",\"") + key + "\":[";
+    for (const std::string& value : keyValues) json += (value == *keyValues.begin() ? "\"" : ",\"") + value + "\"";
+    json += "]";
+  }
+  return "{" + json + "}";
+}
+
+std::string Generator::word() {
+  // A skewed choice from 60 words, some with shared first bytes beyond the 8 that are compared first.
+  const uint32_t rank = std::min(below(60), below(60));
+  return rank % 3 == 0 ? "sharedprefix" + std::to_string(rank) : "w" + std::to_string(rank);
+}
+
+FieldText Generator::text(uint32_t lengthMax) {
+  FieldText words;
+  uint32_t position = 0;
+  for (uint32_t left = 1 + below(lengthMax); left > 0; --left) {
+    words[word()].push_back(position);
+    position += 1 + (below(5) == 0 ? below(3) : 0);  // stop words leave gaps
+  }
+  return words;
+}
+
+Document Generator::document(uint32_t collection, uint32_t docid, uint64_t lsn) {
+  Document document;
+  document.collection = collection;
+  document.docid = docid;
+  document.lsn = lsn;
+  document.addedAt = below(50) - int64_t{20};
+  document.updatedAt = below(1000000);
+  document.key = "key" + std::to_string(below(40)) + (below(2) == 0 ? "-with-a-long-tail" : "");
+  document.lang = below(2) == 0 ? "en" : "pl";
+  for (uint32_t count = below(4); count > 0; --count) document.meta.emplace("m" + std::to_string(below(4)), "v" + std::to_string(below(30)));
+  if (below(10) > 0) document.fields["content"] = text(40);
+  if (below(3) == 0) document.fields["meta.title"] = text(5);
+  if (below(20) == 0) document.fields["meta.rare"] = text(3);
+  return document;
+}
+
+Tree Generator::tree(uint32_t depth, uint32_t termCount) {
+  Tree node;
+  const uint32_t kinds[] = {1, 1, 1, 5, 2, 3, 4, 6, 7};
+  node.kind = kinds[below(depth == 0 ? 4 : 9)];
+  node.term = below(termCount);
+  node.scoring = below(2);
+  if (node.kind == 5) {
+    uint32_t offset = below(2);
+    for (uint32_t count = 1 + below(3); count > 0; --count, offset += 1 + below(2)) node.phrase.emplace_back(below(termCount), offset);
+  }
+  if (node.kind == 2 || node.kind == 3 || node.kind == 4) {
+    for (uint32_t count = node.kind == 4 ? 2 : 1 + below(3); count > 0; --count) node.children.push_back(tree(depth - 1, termCount));
+  }
+  return node;
+}
+
+Plan Generator::plan(uint32_t collection) {
+  Plan plan;
+  plan.collection = collection;
+  plan.algorithm = below(3);
+  plan.k = 100000;
+  if (plan.algorithm == 2) plan.fields = {{"content", 1.0F}, {"meta.title", 3.0F}, {"meta.rare", 0.5F}, {"meta.absent", 1.0F}};
+  for (uint32_t count = below(3); count > 0 && below(2) == 0; --count) {
+    std::vector<std::string> values;
+    for (uint32_t value = below(3) == 0 ? below(25) : below(3); value > 0; --value) values.push_back("v" + std::to_string(below(30)));
+    plan.filters.emplace_back("m" + std::to_string(below(5)), values);
+  }
+  const uint32_t termCount = 1 + below(6);
+  for (uint32_t term = 0; term < termCount; ++term) plan.terms.emplace_back(below(20) == 0 ? "absent" : word(), static_cast<float>(1 + below(2)));
+  if (below(2) == 0) {
+    plan.root.kind = 3;
+    for (uint32_t term = 0; term < termCount; ++term) plan.root.children.push_back({1, term, 0, {}, {}});
+  } else {
+    plan.root = tree(3, termCount);
+  }
+  return plan;
+}
+
+}  // namespace mds::test

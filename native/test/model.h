@@ -1,0 +1,59 @@
+// The engine's meaning, written as plainly as possible over maps: what the property tests compare it with. Statistics are over live documents, as the engine's are after a
+// forced merge.
+#pragma once
+
+#include <map>
+#include <random>
+#include <string>
+#include <unordered_set>
+#include <utility>
+
+#include "wire.h"
+
+namespace mds::test {
+
+class Model {
+ public:
+  void upsert(const Document& document, bool replacesEqualLsn = false);
+  void remove(uint32_t collection, uint32_t docid, uint64_t lsn);
+  void drop(uint32_t collection);
+
+  [[nodiscard]] size_t size() const { return documents_.size(); }
+  [[nodiscard]] size_t count(uint32_t collection) const;
+  // All matches of the plan (k, skip and sort apart), with score and matched terms.
+  [[nodiscard]] std::map<uint32_t, Hit> matches(const Plan& plan) const;
+  [[nodiscard]] const Document& document(uint32_t collection, uint32_t docid) const { return documents_.at({collection, docid}); }
+  [[nodiscard]] std::string meta_keys(uint32_t collection) const;
+
+ private:
+  struct Statistics;
+  struct NodeResult {
+    bool matches;
+    double score;
+  };
+  [[nodiscard]] Statistics statistics(const Plan& plan) const;
+  [[nodiscard]] NodeResult evaluate(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics) const;
+  [[nodiscard]] bool passes(const Plan& plan, const Document& document) const;
+
+  std::map<std::pair<uint32_t, uint32_t>, Document> documents_;
+  std::unordered_set<uint32_t> dropped_;
+};
+
+// Random documents and plans over a small vocabulary, so that every list, filter and phrase has something to meet.
+class Generator {
+ public:
+  explicit Generator(uint64_t seed) : random_(seed) {}
+
+  [[nodiscard]] uint32_t below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
+  [[nodiscard]] Document document(uint32_t collection, uint32_t docid, uint64_t lsn);
+  [[nodiscard]] Plan plan(uint32_t collection);
+  [[nodiscard]] std::string word();
+
+ private:
+  [[nodiscard]] FieldText text(uint32_t lengthMax);
+  [[nodiscard]] Tree tree(uint32_t depth, uint32_t termCount);
+
+  std::mt19937_64 random_;
+};
+
+}  // namespace mds::test

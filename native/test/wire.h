@@ -1,0 +1,83 @@
+// Writers of index batches and search plans and a reader of hits, for the tests and the bench: written from docs/formats, independent of the engine's parsers.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace mds::test {
+
+using Wire = std::vector<uint8_t>;
+// Term -> positions, ascending.
+using FieldText = std::map<std::string, std::vector<uint32_t>>;
+
+struct Document {
+  uint32_t collection = 1;
+  uint32_t docid = 0;
+  uint64_t lsn = 0;
+  int64_t addedAt = 0;
+  int64_t updatedAt = 0;
+  std::string key;
+  std::string lang = "en";
+  std::set<std::pair<std::string, std::string>> meta;
+  std::map<std::string, FieldText> fields;
+};
+
+// Words in order, one position each.
+FieldText text_of(const std::vector<std::string>& words);
+
+Wire packed_tokens(const FieldText& text);
+Wire upsert_op(const Document& document, bool replacesEqualLsn = false);
+Wire delete_op(uint32_t collection, uint32_t docid, uint64_t lsn);
+Wire drop_op(uint32_t collection, uint64_t lsn);
+Wire batch_of(const std::vector<Wire>& ops, uint64_t lsnLast);
+
+struct Tree {
+  uint32_t kind = 6;
+  uint32_t term = 0;
+  uint32_t scoring = 0;
+  std::vector<std::pair<uint32_t, uint32_t>> phrase;
+  std::vector<Tree> children;
+};
+
+struct Plan {
+  uint32_t collection = 1;
+  uint32_t algorithm = 1;
+  float k1 = 1.2F;
+  float b = 0.75F;
+  uint32_t k = 10;
+  uint32_t skip = 0;
+  uint32_t sort = 0;
+  uint32_t descending = 0;
+  uint32_t pollWord = 0xFFFFFFFF;
+  std::vector<std::pair<std::string, float>> fields = {{"content", 1.0F}};
+  std::vector<std::pair<std::string, std::vector<std::string>>> filters;
+  std::vector<std::pair<std::string, float>> terms;
+  Tree root;
+};
+
+Wire plan_bytes(const Plan& plan);
+
+struct Hit {
+  uint32_t docid;
+  double score;
+  uint64_t lsn;
+  std::set<uint32_t> matched;
+  bool operator==(const Hit&) const = default;
+};
+
+struct Hits {
+  uint32_t total;
+  uint64_t lsn;
+  uint32_t docCount;
+  uint32_t status;
+  std::vector<Hit> hits;
+};
+
+Hits read_hits(const Wire& record);
+
+}  // namespace mds::test
