@@ -7,7 +7,6 @@ import {
   filterMeta,
   identity,
   key,
-  lang,
   limit,
   mapOf,
   metaMap,
@@ -43,10 +42,12 @@ export const add = operation({
   audit: 'write./v1/add',
 })
 
-/** Fields of a document in a batch are checked one by one, because a bad one fails alone. */
+/** In a batch a document without key, lang or content fails alone, so the schema lets it pass, absent or empty. */
+const batchKey = Type.String({ description: 'Required, as in /v1/add.', examples: ['hello-world'] })
+const batchLang = Type.String({ description: 'Required, as in /v1/add.', examples: ['en'] })
 const batchDocument = Type.Object({
-  key: optional(key),
-  lang: optional(lang),
+  key: optional(batchKey),
+  lang: optional(batchLang),
   contentMd: optional(contentMd),
   meta: optional(metaMap),
   saveRevision: optional(saveRevision),
@@ -202,7 +203,7 @@ export const deleteBatch = operation({
   http: [{ method: 'POST', path: '/v1/delete-batch' }],
   input: Type.Object({
     collection,
-    documents: Type.Array(Type.Object({ key: optional(key), lang: optional(lang) }), {
+    documents: Type.Array(Type.Object({ key: optional(batchKey), lang: optional(batchLang) }), {
       description: 'At most 10 000. `key` and `lang` are required in each.',
       examples: [[{ key: 'a', lang: 'en' }]],
     }),

@@ -115,7 +115,7 @@ export const ftsReindex = operation({
   output: shape('What was indexed.', {
     status: Type.String(),
     reindexed: Type.Integer(),
-    skipped: Type.Integer(),
+    skipped: Type.Optional(Type.Integer()),
     collection: Type.String(),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
