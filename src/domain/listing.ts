@@ -56,10 +56,11 @@ export function listDocuments<T>(
   return openView((view) => {
     const heads: Head[] = []
     let passed = 0
-    for (const { docid } of found.hits) {
+    for (const { docid, lsn } of found.hits) {
       if (heads.length === limit) break
       const head = view.head(request.collection, docid)
       if (head === undefined) continue
+      if (head.indexedLsn !== lsn && !passesFilter(textOfHead(head).metaValues, request.filters)) continue
       if (passed++ >= offset) heads.push(head)
     }
     return show(view, { heads, total: Math.max(0, found.total - countDue(view, request)) })

@@ -11,6 +11,7 @@ import type { LaneHello } from '../dispatch/lane_pool.js'
 import { queueClassOf } from '../dispatch/queue_class.js'
 import { decodeRequests, type Envelope, type LaneRequest } from '../dispatch/request_codec.js'
 import { operations } from '../operations/index.js'
+import { serviceError } from '../errors.js'
 import type { Operation } from '../operations/operation.js'
 import { installTelemetry, Telemetry } from '../telemetry/registry.js'
 import { openLane } from './context.js'
@@ -92,6 +93,8 @@ function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
   const operation = operationOf(request)
   try {
     const input = readInput(operation, request)
+    // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
+    if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
     const handler = handlerOf(operation)
     const about = requestContext(operation, request, control)
     if (handler.kind === 'prepare') return forwardFrame(request, handler.run(context, input as never, about))

@@ -3,7 +3,9 @@
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { FILTER_VALUES_MAX, LIMIT_DEFAULT, LIMIT_MAX, META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import { QUERY_BYTES_MAX } from '../../limits.js'
+import { type Filters, parseFilters } from '../filters.js'
+import { readLimit } from '../paging.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { resolveScoring, type Scoring } from './scoring.js'
 
@@ -38,7 +40,7 @@ export interface FulltextRequest {
   /** Base code of the language that the query is analysed in. */
   readonly language: string
   readonly stem: boolean
-  readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
+  readonly filters: Filters
   /** The number of all matches is wanted, which keeps the engine from stopping early. */
   readonly count: boolean
 }
@@ -55,7 +57,7 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults): F
     collection: input.collection,
     query: parseQuery(text, input.mode ?? undefined),
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),
-    limit: readLimit(input.limit ?? LIMIT_DEFAULT),
+    limit: readLimit(input.limit),
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),
     stem: defaults.ftsStemming && input.disableStem !== true,
     filters: readFilters(input),
@@ -63,14 +65,8 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults): F
   }
 }
 
-/** Negative or fractional: 400. Too large: clamped. */
-function readLimit(limit: number): number {
-  if (!Number.isSafeInteger(limit) || limit < 0) throw serviceError('invalidLimit')
-  return Math.min(limit, LIMIT_MAX)
-}
-
 /** AND between keys, OR between the values of a key. `meta.<key>` parameters of the query string say the same as `filterMeta` and come on top of it. */
-function readFilters(input: FulltextInput): [string, string[]][] {
+function readFilters(input: FulltextInput): Filters {
   const filters = new Map<string, string[]>()
   for (const [key, values] of Object.entries(input.filterMeta ?? {})) filters.set(key, [...values])
   for (const [name, value] of Object.entries(input)) {
@@ -80,22 +76,7 @@ function readFilters(input: FulltextInput): [string, string[]][] {
     if (!values.every((item) => typeof item === 'string')) throw badRequest(`invalid ${name}`)
     filters.set(key, [...(filters.get(key) ?? []), ...values])
   }
-  checkFilters(filters)
-  return [...filters]
-}
-
-/** The same bounds as for stored metadata, and one for all values together, so that a plan stays within what the engine takes. */
-function checkFilters(filters: ReadonlyMap<string, readonly string[]>): void {
-  let count = 0
-  for (const [key, values] of filters) {
-    count += Math.max(1, values.length)
-    if (count > FILTER_VALUES_MAX) throw badRequest(`invalid filterMeta: more than ${FILTER_VALUES_MAX} values`)
-    if (Buffer.byteLength(key) > META_KEY_BYTES_MAX) throw badRequest(`invalid filterMeta: a key of more than ${META_KEY_BYTES_MAX} bytes`)
-    for (const value of values) {
-      if (Buffer.byteLength(value) > META_VALUE_BYTES_MAX)
-        throw badRequest(`invalid filterMeta: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
-    }
-  }
+  return parseFilters(Object.fromEntries(filters))
 }
 
 /** What this version can't do and would change the answer is refused, never passed over: an ignored range would find too much, an ignored boost would order wrongly. */

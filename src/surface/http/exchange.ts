@@ -23,6 +23,8 @@ export interface ExchangeListener {
   onBody(exchange: Exchange, body: Uint8Array | null): void
   /** The client has gone before it was answered. */
   onAborted(exchange: Exchange): void
+  /** A programming error while the body was read: the end of this request only. */
+  onFault(exchange: Exchange, error: unknown): void
   /** Answered, or given up: the end of every exchange. `status` 0: the client had gone. */
   onDone(exchange: Exchange, status: number, bodyBytes: number): void
 }
@@ -85,8 +87,12 @@ export class Exchange implements AnswerSink {
       return
     }
     this.#response.onData((chunk, isLast) => {
-      if (this.#state === 'reading') this.#append(new Uint8Array(chunk), isLast, bytesMax)
-      else if (this.#state === 'discarding') this.#discard(chunk.byteLength, isLast)
+      try {
+        if (this.#state === 'reading') this.#append(new Uint8Array(chunk), isLast, bytesMax)
+        else if (this.#state === 'discarding') this.#discard(chunk.byteLength, isLast)
+      } catch (error) {
+        this.listener.onFault(this, error)
+      }
     })
   }
 
@@ -109,10 +115,15 @@ export class Exchange implements AnswerSink {
 
   #writeBody(response: HttpResponse, answer: OutgoingAnswer, closes: boolean): void {
     const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
-    if (this.method === 'HEAD' || answer.status === 204) {
-      // A length would be wrong on 204; on HEAD it is that of the body that GET would get.
-      if (answer.status === 204) response.endWithoutBody(undefined, closes)
-      else response.endWithoutBody(bytes, closes)
+    if (answer.status === 204) {
+      // No argument at all: uWS takes an undefined one for a number.
+      response.endWithoutBody()
+      this.#finish(answer.status, 0)
+      return
+    }
+    if (this.method === 'HEAD') {
+      // The length is that of the body that GET would get. uWS waits for that body on a connection that stays open, so it is closed.
+      response.endWithoutBody(bytes, true)
       this.#finish(answer.status, 0)
       return
     }
@@ -157,10 +168,10 @@ export class Exchange implements AnswerSink {
       this.#bodyComplete(chunk.length === 0 ? null : new Uint8Array(chunk))
       return
     }
-    this.#reserve(bytes, bytesMax)
-    this.#body!.set(chunk, this.#received)
+    const body = this.#reserve(bytes, bytesMax)
+    body.set(chunk, this.#received)
     this.#received = bytes
-    if (isLast) this.#bodyComplete(this.#body!.subarray(0, bytes))
+    if (isLast) this.#bodyComplete(bytes === 0 ? null : body.subarray(0, bytes))
   }
 
   /** The rest of a refused body is read and dropped up to a bound, so that a client that sends first and reads then gets its answer and not a reset. */
@@ -174,14 +185,14 @@ export class Exchange implements AnswerSink {
     return this.#declaredBytes < 0 ? this.#received > DISCARDED_BYTES_MAX : this.#declaredBytes > DISCARDED_BYTES_MAX
   }
 
-  /** Grows by doubling with what has come, not with what was announced: an announcement costs the client nothing. */
-  #reserve(bytes: number, bytesMax: number): void {
-    const capacity = this.#body?.length ?? 0
-    if (bytes <= capacity) return
+  /** The buffer, grown by doubling with what has come, not with what was announced: an announcement costs the client nothing. */
+  #reserve(bytes: number, bytesMax: number): Uint8Array {
+    if (this.#body !== null && bytes <= this.#body.length) return this.#body
     const announced = this.#declaredBytes > 0 ? this.#declaredBytes : bytesMax
-    const grown = new Uint8Array(Math.min(Math.max(bytes, capacity * 2, BODY_FIRST_BYTES), Math.max(bytes, announced)))
+    const grown = new Uint8Array(Math.min(Math.max(bytes, (this.#body?.length ?? 0) * 2, BODY_FIRST_BYTES), Math.max(bytes, announced)))
     if (this.#body !== null) grown.set(this.#body.subarray(0, this.#received))
     this.#body = grown
+    return grown
   }
 
   #bodyComplete(body: Uint8Array | null): void {

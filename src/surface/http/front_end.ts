@@ -96,7 +96,7 @@ export class FrontEnd {
     try {
       this.#route(exchange, call)
     } catch (error) {
-      call.fail(exchange, error)
+      call.onFault(exchange, error)
     }
   }
 
@@ -168,13 +168,9 @@ class Call implements ExchangeListener {
   ) {}
 
   onBody(exchange: Exchange, body: Uint8Array | null): void {
-    try {
-      if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
-      if (this.constant !== null) exchange.answer(this.constant)
-      else if (this.route !== null) this.#run(exchange, this.route, body)
-    } catch (error) {
-      this.fail(exchange, error)
-    }
+    if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
+    if (this.constant !== null) exchange.answer(this.constant)
+    else if (this.route !== null) this.#run(exchange, this.route, body)
   }
 
   onAborted(): void {
@@ -190,7 +186,7 @@ class Call implements ExchangeListener {
   }
 
   /** A fault of ours while the request was on the loop: it is that request's 500, not the end of the others. */
-  fail(exchange: Exchange, error: unknown): void {
+  onFault(exchange: Exchange, error: unknown): void {
     console.error('front end:', error)
     if (!exchange.isDone) exchange.answer(refusal('internal'))
   }

@@ -7,9 +7,10 @@ import type { Listing, ListingRequest } from '../../domain/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX, LIMIT_DEFAULT, LIMIT_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits.js'
 import { ByteWriter } from '../../store/byte_writer.js'
 import type { View } from '../../store/view.js'
+import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
 import type { checksum as checksumRow, deleteCollection as deleteCollectionRow, metaKeys as metaKeysRow } from '../../operations/collections.js'
 import type { search as searchRow } from '../../operations/documents.js'
@@ -29,13 +30,8 @@ function search(lane: LaneContext, input: SearchInput): Answer {
 }
 
 function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
-  // A Go client that was told nothing sends 0: like an absent limit, as the reference has it.
-  const limit = Math.min(input.limit || LIMIT_DEFAULT, LIMIT_MAX)
-  const offset = input.offset ?? 0
-  if (limit < 0 || !Number.isSafeInteger(limit)) throw serviceError('invalidLimit')
-  if (offset < 0 || !Number.isSafeInteger(offset)) throw serviceError('invalidOffset')
   const sort = SORTS[input.sort ?? '']
-  return { filters: parseFilters(input.filterMeta), sort: sort ?? 'docid', descending: sort !== undefined && input.asc !== true, limit, offset }
+  return { filters: parseFilters(input.filterMeta), sort: sort ?? 'docid', descending: sort !== undefined && input.asc !== true, limit: readLimit(input.limit), offset: readOffset(input.offset) }
 }
 
 function showPage(view: View, { heads, total }: Listing): Answer {
