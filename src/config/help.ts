@@ -35,5 +35,5 @@ function formatFallback(fallback: unknown): string {
   if (fallback === undefined) return ''
   if (typeof fallback === 'object' && fallback !== null && 'kind' in fallback)
     return ` (default ${formatAddress(fallback as ListenAddress)})`
-  return ` (default ${String(fallback)})`
+  return ` (default ${Array.isArray(fallback) ? fallback.join(',') : JSON.stringify(fallback).replaceAll('"', '')})`
 }

@@ -4,6 +4,7 @@
  */
 import { readFileSync, statSync } from 'node:fs'
 import { isMap, isScalar, isSeq, parseDocument } from 'yaml'
+import type { Scalar } from 'yaml'
 import { CONFIG_FILE_BYTES_MAX, YAML_ALIASES_MAX } from '../limits.js'
 import { LATER_FLAGS } from './later.js'
 import { OPTIONS } from './options.js'
@@ -96,9 +97,9 @@ function parseYaml(path: string, text: string): unknown {
 
 function collectScalars(node: unknown, path: string, values: Map<string, string>): void {
   if (isScalar(node)) {
-    if (node.value !== null) values.set(path, typeof node.value === 'string' ? node.value : (node.source ?? String(node.value)))
+    if (node.value !== null) values.set(path, textOf(node))
   } else if (isSeq(node)) {
-    const items = node.items.flatMap((item) => (isScalar(item) && item.value !== null ? [String(item.value)] : []))
+    const items = node.items.flatMap((item) => (isScalar(item) && item.value !== null ? [textOf(item)] : []))
     if (items.length > 0) values.set(path, items.join(','))
   } else if (isMap(node)) {
     for (const pair of node.items) {
@@ -106,4 +107,9 @@ function collectScalars(node: unknown, path: string, values: Map<string, string>
       collectScalars(pair.value, path === '' ? key : `${path}.${key}`, values)
     }
   }
+}
+
+/** As written, where a type would change it: `0x10` and `1e3` stay texts for the option's own parser. */
+function textOf(scalar: Scalar): string {
+  return typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? JSON.stringify(scalar.value))
 }

@@ -74,7 +74,7 @@ function renderFields(title: string, schema: TSchema): string {
 function typeOf(schema: TSchema): string {
   const { type, items, additionalProperties, title, anyOf } = schema as Record<string, unknown>
   if (typeof title === 'string') return title
-  if (type === 'array') return `list of ${typeOf((items ?? {}) as TSchema)}`
+  if (type === 'array') return `list of ${typeOf(items ?? {})}`
   if (type === 'object' && typeof additionalProperties === 'object') return `map to ${typeOf(additionalProperties as TSchema)}`
   const known = Array.isArray(anyOf) ? (anyOf[0] as { readonly enum?: readonly string[] }).enum : undefined
   if (known !== undefined) return known.join(', ')
