@@ -97,7 +97,7 @@ describe('POST /v1/fts', () => {
       assert.equal(results(await ask()).length, 50)
       assert.equal(results(await ask(null)).length, 50)
       assert.equal(results(await ask(7)).length, 7)
-      assert.equal(results(await ask(0)).length, 0)
+      assert.equal(results(await ask(0)).length, 50)
       assert.equal(results(await ask(1_000_000)).length, 60)
     })
 

@@ -1,0 +1,53 @@
+/** The analyzer against recorded tokens and stems: test/golden/analyzer. A difference is a change of every index, so it is never taken over without a decision. */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { describe, it } from 'node:test'
+import { createAnalyzer } from '../../src/engine/analyzer.js'
+
+interface TokenCase {
+  readonly name: string
+  readonly language: string
+  readonly markdown: boolean
+  readonly text: string
+  readonly tokens: string
+}
+
+const analyzer = createAnalyzer()
+
+function readGolden<T>(name: string): T {
+  return JSON.parse(readFileSync(new URL(`../../../test/golden/analyzer/${name}`, import.meta.url), 'utf8')) as T
+}
+
+function termOf(word: string, language: string): string {
+  return analyzer
+    .tokenize(word, { language, stem: true, markdown: false })
+    .map((token) => token.term)
+    .join(' ')
+}
+
+describe('tokens are the recorded ones', () => {
+  for (const { name, language, markdown, text, tokens } of readGolden<{ cases: TokenCase[] }>('tokens.json').cases) {
+    it(`${language}: ${name}`, () => {
+      const found = analyzer.tokenize(text, { language, stem: true, markdown })
+      assert.equal(found.map(({ term, position, start, end }) => `${term}@${position}[${start},${end})`).join(' '), tokens)
+    })
+  }
+})
+
+describe('stems are those of an independent Snowball implementation', () => {
+  const { about: _, ...languages } = readGolden<Record<string, string[]>>('snowball.json')
+  for (const [language, pairs] of Object.entries(languages)) {
+    it(`${language}, ${pairs.length} words`, () => {
+      const found = pairs.map((pair) => `${pair.split(' ')[0]} ${termOf(pair.split(' ')[0] ?? '', language)}`)
+      assert.deepEqual(found, pairs)
+    })
+  }
+})
+
+describe('forms of a Polish word share the recorded stem', () => {
+  for (const { stem, forms } of readGolden<{ words: { stem: string; forms: string }[] }>('polish.json').words) {
+    it(forms.split(' ')[0] ?? '', () => {
+      for (const form of forms.split(' ')) assert.equal(termOf(form, 'pl'), stem, form)
+    })
+  }
+})
