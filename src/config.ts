@@ -60,7 +60,8 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
 function readOptions(sources: Sources): OptionValues {
   const entries = Object.entries(OPTIONS).map(([name, option]) => [name, readOption(option as Option<unknown>, sources)])
   // The table is typed field by field; Object.entries loses that.
-  return Object.fromEntries(entries)
+  const values: unknown = Object.fromEntries(entries)
+  return values as OptionValues
 }
 
 function readOption(option: Option<unknown>, { flags, env, yaml }: Sources): unknown {
