@@ -36,6 +36,8 @@ pub fn kind(character: char) -> Kind {
         0xc0..=0x24f | 0x400..=0x481 | 0x48a..=0x52f | 0x391..=0x3a1 | 0x3a3..=0x3ff => Kind::Letter,
         0xad | 0x180e | 0x200b..=0x200d | 0x2060 | 0xfeff => Kind::Ignorable,
         0x2000..=0x206f => Kind::Other,
+        // The bulk of Chinese, Japanese and Korean text, before the general question.
+        0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7a3 | 0x3041..=0x3096 | 0x30a1..=0x30fa => Kind::Unspaced,
         _ if is_unspaced(code) => {
             if character.is_alphanumeric() || is_combining_mark(character) {
                 Kind::Unspaced
@@ -46,6 +48,16 @@ pub fn kind(character: char) -> Kind {
         _ if character.is_alphanumeric() => Kind::Letter,
         _ if is_combining_mark(character) => Kind::Mark,
         _ => Kind::Other,
+    }
+}
+
+/// Combining mark, or the vowel or final consonant of a Korean syllable in parts: belongs to the character before it.
+pub fn is_tail(character: char) -> bool {
+    let code = character as u32;
+    match code {
+        0..=0x2ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7a3 | 0x3041..=0x3096 | 0x30a1..=0x30fa => false,
+        0x1160..=0x11ff => true,
+        _ => is_combining_mark(character),
     }
 }
 

@@ -4,9 +4,8 @@ use crate::stem::Stemmer;
 use crate::stop_words::STOP_WORDS;
 
 /// Base codes in the order of their numbers. The last three have neither stop words nor a stemmer of their own.
-pub const CODES: [&str; 21] = [
-    "en", "pl", "de", "fr", "es", "it", "pt", "nl", "ru", "sv", "no", "da", "fi", "hu", "ro", "tr", "ar", "ta", "zh", "ja", "ko",
-];
+pub const CODES: [&str; 21] =
+    ["en", "pl", "de", "fr", "es", "it", "pt", "nl", "ru", "sv", "no", "da", "fi", "hu", "ro", "tr", "ar", "ta", "zh", "ja", "ko"];
 
 /// Everything that depends on the language of a text.
 pub struct Profile {

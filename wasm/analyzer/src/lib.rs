@@ -9,14 +9,15 @@
 
 mod bytes;
 mod characters;
-mod languages;
 mod lanes;
+mod languages;
 mod lexicon;
 mod markdown;
 mod normalise;
 mod record;
 mod scanner;
 mod stem;
+#[rustfmt::skip]
 mod stop_words;
 mod words;
 

@@ -29,9 +29,9 @@ pub fn normalise(word: &[u8], is_turkish: bool, out: &mut String) {
 
 fn push_lower(character: char, is_turkish: bool, out: &mut String) {
     match character {
-        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' => {}
-        // Tatweel stretches a word, harakat vocalise it: writers leave them out or not as they like.
-        '\u{640}' | '\u{64b}'..='\u{652}' | '\u{670}' => {}
+        // Soft hyphen and zero-width characters; then Arabic tatweel, which stretches a word, and harakat, which vocalise it:
+        // writers leave them out or not as they like.
+        '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{670}' => {}
         'I' if is_turkish => out.push('ı'),
         'İ' => out.push('i'),
         'ς' => out.push('σ'),

@@ -6,8 +6,8 @@ mod markup;
 
 use crate::bytes::{Class, Mode, Table, FENCE, PLAIN, SPAN, TEXT};
 use crate::characters::{decode, is_han, kind, Kind};
-use crate::languages::Profile;
 use crate::lanes::{keep, load, lower, word_mask, LANES};
+use crate::languages::Profile;
 use crate::lexicon::{Lexicon, NOTHING, STOP};
 use crate::markdown::LOOKAHEAD;
 use crate::record::Record;
@@ -280,7 +280,8 @@ impl Analyzer {
         let base = self.base as u32;
         let view = self.view(at);
         let first = cluster_end(view, 0);
-        let has_next = is_unspaced_at(view, first) && !(self.profile.segments_han && decode(view, first).is_some_and(|(next, _)| is_han(next)));
+        let has_next =
+            is_unspaced_at(view, first) && !(self.profile.segments_han && decode(view, first).is_some_and(|(next, _)| is_han(next)));
         let second = if has_next { cluster_end(view, first) } else { first };
         for end in [first, second].into_iter().take(1 + usize::from(has_next)) {
             let word = self.window.get(at..at + end).unwrap_or_default();

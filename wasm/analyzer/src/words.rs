@@ -1,6 +1,6 @@
 //! From a range of the window to a term: where a word ends, what it is called in the lexicon, and what it becomes when it is new.
 
-use crate::characters::{decode, kind, Kind};
+use crate::characters::{decode, is_tail, kind, Kind};
 use crate::languages::Profile;
 use crate::lexicon::{Lexicon, NOTHING, STOP};
 use crate::markdown::entity;
@@ -50,8 +50,7 @@ fn continuation(text: &[u8], at: usize) -> usize {
 pub fn cluster_end(text: &[u8], at: usize) -> usize {
     let mut end = at + decode(text, at).map_or(1, |(_, length)| length);
     while let Some((character, length)) = decode(text, end) {
-        let is_tail = matches!(character as u32, 0x1160..=0x11ff) || unicode_normalization::char::is_combining_mark(character);
-        if !is_tail || end + length - at > CLUSTER_BYTES_MAX {
+        if !is_tail(character) || end + length - at > CLUSTER_BYTES_MAX {
             break;
         }
         end += length;

@@ -12,8 +12,8 @@ const load = async (name) => {
 }
 
 const english =
-  'a about after all also am an and any are as at be because been before being between both but by can could did do does during each for from had has have having he her hers him his how ' +
-  'i if in into is it its me my nor of on or our ours she should so some such than that the their theirs them then there these they this those through to too us very was we were what when where which while who whom why will with would you your yours'
+  'a about am an and are as at be because been being but by can could did do does for from had has have having he her hers him his how i if in into is it its me ' +
+  'my of on or our ours she should so than that the their theirs them then there these they this those to us was we were what when where which while who whom why will with would you your yours'
 
 const orama = { de: 'german', fr: 'french', it: 'italian', pt: 'portuguese', nl: 'dutch', ru: 'russian', sv: 'swedish', no: 'norwegian', da: 'danish' }
 Object.assign(orama, { fi: 'finnish', hu: 'hungarian', ro: 'romanian', tr: 'turkish', ar: 'arabic', ta: 'tamil' })

@@ -57,12 +57,7 @@ pub fn analyzer_cuts_max() -> u32 {
 
 #[wasm_bindgen]
 pub fn analyzer_begin(language: u32, flags: u32) {
-    let options = Options {
-        language,
-        stem: flags & FLAG_STEM != 0,
-        markdown: flags & FLAG_MARKDOWN != 0,
-        spans: flags & FLAG_SPANS != 0,
-    };
+    let options = Options { language, stem: flags & FLAG_STEM != 0, markdown: flags & FLAG_MARKDOWN != 0, spans: flags & FLAG_SPANS != 0 };
     with(|host| host.analyzer.begin(options));
 }
 

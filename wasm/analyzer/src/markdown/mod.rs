@@ -2,6 +2,7 @@
 //! the cursor on, at most `LOOKAHEAD` bytes far, and says how far the construct reaches; the scanner decides what that means.
 
 pub mod entity;
+#[rustfmt::skip]
 mod entity_names;
 pub mod line;
 pub mod link;

@@ -1,4 +1,4 @@
-//! HTML tags, autolinks and inline comments, by the rules of CommonMark 0.31 section 6.5 to 6.6, a little more lenient about attributes.
+//! HTML tags, autolinks and inline comments, by the rules of `CommonMark` 0.31 section 6.5 to 6.6, a little more lenient about attributes.
 
 use crate::bytes::is_space;
 
@@ -56,7 +56,11 @@ fn attributes_end(text: &[u8], mut at: usize) -> Option<usize> {
 }
 
 fn is_blank_line(text: &[u8], at: usize) -> bool {
-    text.get(at..).unwrap_or_default().iter().find(|&&byte| byte != b' ' && byte != b'\t' && byte != b'\r').is_none_or(|&byte| byte == b'\n')
+    text.get(at..)
+        .unwrap_or_default()
+        .iter()
+        .find(|&&byte| byte != b' ' && byte != b'\t' && byte != b'\r')
+        .is_none_or(|&byte| byte == b'\n')
 }
 
 fn find_plain(text: &[u8], at: usize, wanted: u8) -> Option<usize> {
@@ -74,9 +78,8 @@ pub fn find(text: &[u8], needle: &[u8], from: usize) -> Option<usize> {
 /// Offset of the closing tag `</name` in `text`, in any case of letters; `name` is in lower case.
 pub fn find_closing(text: &[u8], name: &[u8]) -> Option<usize> {
     let length = name.len() + 2;
-    text.windows(length).position(|window| {
-        window.starts_with(b"</") && window.get(2..).is_some_and(|written| written.eq_ignore_ascii_case(name))
-    })
+    text.windows(length)
+        .position(|window| window.starts_with(b"</") && window.get(2..).is_some_and(|written| written.eq_ignore_ascii_case(name)))
 }
 
 #[cfg(test)]

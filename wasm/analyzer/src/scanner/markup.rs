@@ -1,7 +1,6 @@
 //! The scanner's markdown side: what happens at the start of a line and at a mark, and how comments, raw elements and long targets are passed over.
 
-use super::Analyzer;
-use super::Status;
+use super::{Analyzer, Status};
 use crate::bytes::{Mode, RawElement};
 use crate::characters::{kind, Kind};
 use crate::markdown::{entity, line, link, tag};
@@ -24,13 +23,12 @@ impl Analyzer {
         let is_text = self.mode == Mode::Text;
         let (start, marks) = line::start(view);
         match start {
-            line::Start::Text => {}
             line::Start::Blank | line::Start::Block => self.mode = Mode::Text,
             line::Start::Fence(mark, length) => self.mode = Mode::Fence(mark, length),
             line::Start::Definition => self.line_is_definition = is_text,
             line::Start::Comment if is_text => self.mode = Mode::Comment,
             line::Start::Raw(element) if is_text => self.mode = Mode::Raw(element),
-            line::Start::Comment | line::Start::Raw(_) => {}
+            line::Start::Text | line::Start::Comment | line::Start::Raw(_) => {}
         }
         self.cursor += marks;
     }
