@@ -93,6 +93,8 @@ export const ANSWER_BYTES_MAX = 256 * MIB
 export const SLOTS_MAX = 12_288
 /** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
 export const BATCH_REQUESTS_MAX = 16
+/** Point reads that go to one worker rather than being dealt over two: 8 x 20 us of work is about what it costs to wake a second thread. */
+export const SHARE_POINTS_MIN = 8
 /** Searches in one batch: at 1 to 2 ms each, the last one waits for at most 6 ms of others. */
 export const BATCH_SEARCHES_MAX = 4
 /** Commands in one task of the write lane: one group, one flush. */

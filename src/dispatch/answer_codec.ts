@@ -47,7 +47,7 @@ function encodeAnswer(answer: LaneAnswer, attachments: Uint8Array[]): number {
     attachment = attachments.length
     attachments.push(transferable(answer.body))
   } else if (answer.body.length > 0) {
-    bodyAt = AnswerFrame.createBodyVector(builder, answer.body)
+    bodyAt = builder.createByteVector(answer.body)
   }
   const contentType = answer.contentType === null ? 0 : builder.createString(answer.contentType)
   let headers = 0

@@ -14,6 +14,7 @@ import {
   BATCH_SEARCHES_MAX,
   DEADLINE_SWEEP_MS,
   DIRECT_WRITE_BYTES_MAX,
+  SHARE_POINTS_MIN,
   SLOTS_MAX,
 } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
@@ -47,8 +48,11 @@ export interface LanePools {
   bulk(): LanePool
 }
 
-// Which pool's task places a class takes.
+// The classes that share the read lanes.
 const READ_CLASSES = ['point', 'search', 'prepare'] as const
+const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
+// A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
+const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
 export class Dispatcher {
   readonly #slots: SlotTable
@@ -231,9 +235,8 @@ export class Dispatcher {
         }
       }
       if (oldest === undefined) return
-      const cap = oldest === 'search' ? BATCH_SEARCHES_MAX : BATCH_REQUESTS_MAX
-      const share = Math.ceil(this.#queues[oldest].length / pool.freeTasks)
-      this.#run(pool, oldest, this.#takeBatch(oldest, Math.min(cap, share)))
+      const share = Math.max(SHARE_MIN[oldest], Math.ceil(this.#queues[oldest].length / pool.freeTasks))
+      this.#run(pool, oldest, this.#takeBatch(oldest, Math.min(SHARE_MAX[oldest], share)))
     }
   }
 
@@ -275,7 +278,7 @@ export class Dispatcher {
     this.#lastBatch += 1
     const id = this.#lastBatch
     for (const ticket of batch) ticket.batch = id
-    pool.run(batch, (lost) => {
+    pool.run(batch, queue !== 'point', (lost) => {
       if (lost) this.#onBatchLost(batch, id)
       this.#inFlight[queue] -= batch.length
       if (queue === 'search') this.#searchTasks -= 1

@@ -57,7 +57,8 @@ function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Ar
     attachment = attachments.length
     attachments.push(transferable(body))
   } else if (body.length > 0) {
-    bodyAt = RequestFrame.createBodyVector(builder, body)
+    // Not the generated createBodyVector, which goes byte by byte.
+    bodyAt = builder.createByteVector(body)
   }
   const query = ticket.query === '' ? 0 : builder.createString(ticket.query)
   let params = 0

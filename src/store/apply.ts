@@ -2,7 +2,6 @@
  * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
-import { pack } from 'msgpackr'
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { encodeEntry, retainedBytes } from './entry.js'
@@ -24,7 +23,7 @@ import {
   revisionKey,
   spellingKey,
 } from './keys.js'
-import { View, encodeIdentity } from './view.js'
+import { View, encodeCollection, encodeIdentity } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -164,7 +163,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
 function createCollection(environment: Environment, entry: PutEntry): void {
   const key = collectionKey(entry.collectionName)
   if (environment.collections.doesExist(key)) return
-  void environment.collections.put(key, pack([entry.collection, entry.collectionName]))
+  void environment.collections.put(key, encodeCollection({ id: entry.collection, name: entry.collectionName }))
 }
 
 /** The state before a put: a revision, counted when it was written, is kept as it was; otherwise its body is let go. */

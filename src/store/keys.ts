@@ -36,12 +36,15 @@ export function collectionOfKey(key: Uint8Array): number {
 
 /** (collection, docid, LSN of the write that made the body). */
 export function bodyKey(collection: number, docid: number, lsn: bigint): Buffer {
-  const key = Buffer.allocUnsafe(16)
-  key.writeUInt32BE(collection, 0)
-  key.writeUInt32BE(docid, 4)
-  key.writeBigUInt64BE(lsn, 8)
-  return key
+  // A DataView over one scratch buffer: Buffer's own 64-bit writes cost ten times as much, and every get makes this key.
+  scratch.setUint32(0, collection)
+  scratch.setUint32(4, docid)
+  scratch.setBigUint64(8, lsn)
+  return Buffer.from(scratchBytes)
 }
+
+const scratchBytes = new Uint8Array(16)
+const scratch = new DataView(scratchBytes.buffer)
 
 /** (collection, docid, revision number). */
 export function revisionKey(collection: number, docid: number, revision: number): Buffer {

@@ -2,7 +2,6 @@
  * What one read sees: a consistent snapshot of the truth env, for as long as a synchronous piece of code runs. Inside the write transaction the same functions see the transaction's own
  * writes. Never held across an `await`: a long snapshot pins pages and the file grows.
  */
-import { unpack } from 'msgpackr'
 import type { ByteWriter } from './byte_writer.js'
 import { decodeBody } from './body.js'
 import { readCollectionCounters, readStoreCounters } from './counters.js'
@@ -49,19 +48,14 @@ export class View {
   }
 
   collection(name: string): Collection | undefined {
-    const stored = this.#environment.collections.get(collectionKey(name))
-    if (stored === undefined) return undefined
-    const [id, spelled] = unpack(stored) as [number, string]
-    return { id, name: spelled }
+    const row = peek(this.#environment.collections, collectionKey(name))
+    return row === undefined ? undefined : decodeCollection(row)
   }
 
   /** Every collection, ordered by its lower-cased name. */
   collections(): Collection[] {
     const found: Collection[] = []
-    for (const { value } of this.#environment.collections.getRange()) {
-      const [id, name] = unpack(value) as [number, string]
-      found.push({ id, name })
-    }
+    for (const { value } of this.#environment.collections.getRange()) found.push(decodeCollection(value))
     return found
   }
 
@@ -153,6 +147,16 @@ export class View {
 
 export function isExpired(head: Head, now: number): boolean {
   return head.expiresAt > 0 && head.expiresAt <= now
+}
+
+export function encodeCollection(collection: Collection): Buffer {
+  const row = Buffer.from(`\0\0\0\0${collection.name}`)
+  row.writeUInt32LE(collection.id, 0)
+  return row
+}
+
+function decodeCollection(row: Buffer): Collection {
+  return { id: row.readUInt32LE(0), name: row.toString('utf8', 4) }
 }
 
 export function encodeIdentity(identity: Identity): Buffer {
