@@ -41,15 +41,17 @@ inline constexpr uint32_t kStepsPerPoll = 1024;
 inline constexpr uint32_t kTierFactor = 8;
 inline constexpr uint64_t kTierFloorBytes = 16 << 10;
 inline constexpr uint32_t kSegmentsWanted = 16;
-inline constexpr uint32_t kMergeWidthMax = 64;
+inline constexpr uint32_t kMergeWidthMax = 32;
 // Merges up to this size run on the quick lane (about 0.2 s at 150 MB/s); larger ones have a thread of their own, so that fresh mini-segments never wait behind one.
 inline constexpr uint64_t kQuickMergeBytesMax = uint64_t{32} << 20;
 // Segments above this are merged no further: bounds the longest merge and the memory needed beside it.
 inline constexpr uint64_t kMergedBytesMax = uint64_t{1} << 30;
 // All of a forced merge: 32-bit offsets inside a segment hold below 4 GiB.
 inline constexpr uint64_t kForcedMergeBytesMax = uint64_t{3} << 30;
-// Above this many segments the publishing thread merges, too: the bound on what a burst of single-document writes can leave behind.
-inline constexpr uint32_t kSegmentsMax = 64;
+// Above this many segments the publishing thread merges, too. Then a snapshot has at most what two lanes hold (2 x 32), what is wanted, and the new one: a burst of
+// single-document writes never leaves more behind.
+inline constexpr uint32_t kSegmentsCrowded = 48;
+inline constexpr uint32_t kSegmentsMax = 2 * kMergeWidthMax + kSegmentsWanted + 1;
 // A segment with more than a third of its documents dead is rewritten.
 inline constexpr uint32_t kDeadShareDivisor = 3;
 

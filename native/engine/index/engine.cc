@@ -50,7 +50,7 @@ Status Engine::publish(Bytes bytes) noexcept {
     const Status published = publish_parsed(batch.value());
     if (!published.ok()) return published;
     wake_lanes();
-    if (snapshot()->segments.size() > kSegmentsMax) merge_once(MergeLane::kQuick);
+    if (snapshot()->segments.size() > kSegmentsCrowded) merge_once(MergeLane::kQuick);
     return {};
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();

@@ -32,6 +32,12 @@ struct DistinctTerm {
   uint32_t last;
 };
 
+// A place of the hash table: most mismatches end at the tag, without a look at the term.
+struct TableEntry {
+  uint32_t tag;
+  uint32_t term;
+};
+
 struct Section {
   uint32_t collection;
   SectionKind kind;
@@ -48,7 +54,10 @@ uint64_t prefix_of(std::string_view text) noexcept {
 
 class Builder {
  public:
-  explicit Builder(size_t termsExpected) : table_(std::bit_ceil(std::max<size_t>(64, termsExpected * 2)), kNone) {}
+  explicit Builder(size_t postings) : table_(std::bit_ceil(std::max<size_t>(64, postings)), TableEntry{0, kNone}) {
+    occurrences_.reserve(postings);
+    terms_.reserve(postings / 2);
+  }
 
   Status add(const IndexOp& op, uint32_t slot) {
     for (const auto& [key, value] : op.meta) {
@@ -107,28 +116,30 @@ class Builder {
   }
 
   uint32_t find_or_add(uint32_t section, std::string_view text) {
-    const uint64_t mask = table_.size() - 1;
-    for (uint64_t at = hash_text(text, section, seed_) & mask;; at = (at + 1) & mask) {
-      if (table_[at] == kNone) {
-        const auto term = static_cast<uint32_t>(terms_.size());
-        table_[at] = term;
-        terms_.push_back({text, prefix_of(text), section, kNone, kNone});
-        sections_[section].terms.push_back(term);
-        if (terms_.size() * 2 > table_.size()) grow();
-        return term;
-      }
-      const DistinctTerm& candidate = terms_[table_[at]];
-      if (candidate.section == section && candidate.text == text) return table_[at];
+    const auto tag = static_cast<uint32_t>(hash_text(text, section, seed_));
+    TableEntry* entry = &table_[tag & (table_.size() - 1)];
+    for (size_t at = tag;; entry = &table_[++at & (table_.size() - 1)]) {
+      if (entry->term == kNone) break;
+      if (entry->tag != tag) continue;
+      const DistinctTerm& candidate = terms_[entry->term];
+      if (candidate.section == section && candidate.text == text) return entry->term;
     }
+    const auto term = static_cast<uint32_t>(terms_.size());
+    *entry = {tag, term};
+    terms_.push_back({text, prefix_of(text), section, kNone, kNone});
+    sections_[section].terms.push_back(term);
+    if (terms_.size() * 2 > table_.size()) grow();
+    return term;
   }
 
   void grow() {
-    std::vector<uint32_t> larger(table_.size() * 2, kNone);
-    const uint64_t mask = larger.size() - 1;
-    for (uint32_t term = 0; term < terms_.size(); ++term) {
-      uint64_t at = hash_text(terms_[term].text, terms_[term].section, seed_) & mask;
-      while (larger[at] != kNone) at = (at + 1) & mask;
-      larger[at] = term;
+    std::vector<TableEntry> larger(table_.size() * 2, TableEntry{0, kNone});
+    const size_t mask = larger.size() - 1;
+    for (const TableEntry& entry : table_) {
+      if (entry.term == kNone) continue;
+      size_t at = entry.tag & mask;
+      while (larger[at].term != kNone) at = (at + 1) & mask;
+      larger[at] = entry;
     }
     table_ = std::move(larger);
   }
@@ -158,19 +169,19 @@ class Builder {
   std::vector<uint32_t> sectionOrder_;
   std::vector<DistinctTerm> terms_;
   std::vector<Occurrence> occurrences_;
-  std::vector<uint32_t> table_;
+  std::vector<TableEntry> table_;
 };
 
 }  // namespace
 
 Result<std::shared_ptr<const Segment>> build_segment(std::span<const IndexOp* const> upserts, uint64_t serial) {
-  size_t termsExpected = 0;
+  size_t postings = 0;
   for (const IndexOp* op : upserts) {
-    termsExpected += op->meta.size();
-    for (const FieldTokens& field : op->fields) termsExpected += field.tokens.term_count() / 2;
+    postings += op->meta.size();
+    for (const FieldTokens& field : op->fields) postings += field.tokens.term_count();
   }
   SegmentWriter writer;
-  Builder builder(termsExpected);
+  Builder builder(postings);
   for (const IndexOp* op : upserts) {
     const uint32_t slot = writer.add_document({op->collection, op->docid, op->lsn, op->addedAt, op->updatedAt, op->key, op->lang});
     const Status status = builder.add(*op, slot);

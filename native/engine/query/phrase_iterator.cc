@@ -69,12 +69,12 @@ class FieldPhrase {
 
   // Starts (position minus offset, possibly below 0) that all terms share. Lists ascend, so each step is a merge.
   uint32_t count_occurrences() {
-    starts_.clear();
     for (size_t index = 0; index < terms_.size(); ++index) {
       const int64_t offset = terms_[index].offset;
       terms_[index].cursor.positions(positions_);
       if (index == 0) {
-        for (const uint32_t position : positions_) starts_.push_back(position - offset);
+        starts_.resize(positions_.size());
+        for (size_t at = 0; at < positions_.size(); ++at) starts_[at] = positions_[at] - offset;
         continue;
       }
       size_t kept = 0;

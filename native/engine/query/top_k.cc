@@ -61,8 +61,7 @@ bool TopK::better(const Candidate& a, const Candidate& b) const noexcept {
   return left.docid(a.slot) < right.docid(b.slot);
 }
 
-void TopK::collect(uint32_t segment, uint32_t slot, double score) {
-  ++total_;
+void TopK::keep(uint32_t segment, uint32_t slot, double score) {
   if (wanted_ == 0) return;
   const Candidate candidate{primary_of(segment, slot, score), score, segment, slot};
   const auto worseOnTop = [this](const Candidate& a, const Candidate& b) { return better(a, b); };
@@ -74,6 +73,7 @@ void TopK::collect(uint32_t segment, uint32_t slot, double score) {
     heap_.back() = candidate;
     std::push_heap(heap_.begin(), heap_.end(), worseOnTop);
   }
+  if (heap_.size() == wanted_ && query_.plan->sort == SortField::kScore) scoreFloor_ = heap_.front().score;
 }
 
 std::vector<Candidate> TopK::take_page() {

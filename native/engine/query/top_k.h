@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "query/resolved_query.h"
@@ -21,13 +22,17 @@ class TopK {
   explicit TopK(const ResolvedQuery& query);
 
   // Counts a live match and keeps it if it is among the best.
-  void collect(uint32_t segment, uint32_t slot, double score);
+  void collect(uint32_t segment, uint32_t slot, double score) {
+    ++total_;
+    if (!(score < scoreFloor_)) keep(segment, slot, score);
+  }
 
   [[nodiscard]] uint64_t total() const noexcept { return total_; }
   // The hits of the page, best first. Empties the collector.
   [[nodiscard]] std::vector<Candidate> take_page();
 
  private:
+  void keep(uint32_t segment, uint32_t slot, double score);
   [[nodiscard]] int64_t primary_of(uint32_t segment, uint32_t slot, double score) const noexcept;
   [[nodiscard]] bool better(const Candidate& a, const Candidate& b) const noexcept;
   [[nodiscard]] const Segment& segment_of(const Candidate& candidate) const noexcept { return *query_.segments[candidate.segment].ref->segment; }
@@ -35,6 +40,8 @@ class TopK {
   const ResolvedQuery& query_;
   uint64_t wanted_;
   uint64_t total_ = 0;
+  // In the order of score, once the collector is full: nothing below it can enter.
+  double scoreFloor_ = -std::numeric_limits<double>::infinity();
   std::vector<Candidate> heap_;  // worst first
 };
 

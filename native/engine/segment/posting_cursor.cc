@@ -6,6 +6,11 @@
 #include "base/bit_packing.h"
 
 namespace mds {
+namespace {
+
+constexpr uint32_t kLinearSteps = 4;
+
+}  // namespace
 
 PostingCursor::PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : slotBase_(section.slotBegin - 1) {
   const TermEntry& entry = segment.term_entries()[term];
@@ -56,14 +61,28 @@ void PostingCursor::advance(uint32_t target) noexcept {
   if (doc_ >= target) return;
   if (slots_[count_ - 1] < target) {
     if (blocks_.empty()) return end_list();
-    const auto found = std::lower_bound(blocks_.begin() + block_ + 1, blocks_.end(), target, [](const BlockEntry& block, uint32_t slot) { return block.slotLast < slot; });
-    load_block(static_cast<uint32_t>(found - blocks_.begin()));
+    uint32_t block = block_ + 1;
+    if (block < blockCount_ && blocks_[block].slotLast < target) {
+      const auto found = std::lower_bound(blocks_.begin() + block, blocks_.end(), target, [](const BlockEntry& entry, uint32_t slot) { return entry.slotLast < slot; });
+      block = static_cast<uint32_t>(found - blocks_.begin());
+    }
+    load_block(block);
     if (doc_ >= target) return;
+    if (slots_[count_ - 1] < target) return end_list();
   }
-  const auto found = std::lower_bound(slots_.begin() + index_, slots_.begin() + count_, target);
-  if (found == slots_.begin() + count_) return end_list();
-  index_ = static_cast<uint32_t>(found - slots_.begin());
-  doc_ = *found;
+  // Targets of a conjunction of common terms are near: a few steps first, halving after them. The block's last slot is not below the target, so the loops end inside.
+  uint32_t begin = index_ + 1;
+  for (uint32_t step = 0; step < kLinearSteps && slots_[begin] < target; ++step) ++begin;
+  if (slots_[begin] < target) {
+    uint32_t left = count_ - begin;
+    while (left > 1) {
+      const uint32_t half = left / 2;
+      if (slots_[begin + half - 1] < target) begin += half;
+      left -= half;
+    }
+  }
+  index_ = begin;
+  doc_ = slots_[begin];
 }
 
 void PostingCursor::positions(std::vector<uint32_t>& out) {
@@ -75,10 +94,11 @@ void PostingCursor::positions(std::vector<uint32_t>& out) {
   if (at >= positions_.size()) return;
   const uint32_t width = positions_[at];
   if (width > 32 || at + 1 + packed_bytes(before + occurrences, width) > positions_.size()) return;
+  out.resize(occurrences);
   uint32_t position = 0;
   for (uint32_t index = 0; index < occurrences; ++index) {
     position += read_packed(positions_.data() + at + 1, before + index, width);
-    out.push_back(position++);
+    out[index] = position++;
   }
 }
 
