@@ -1,0 +1,33 @@
+/**
+ * Writes the table of docs/guides/configuration.md from the table of options (src/config/options.ts), between its two markers: node scripts/generate-configuration-guide.mjs.
+ * With --check it only compares; exit code 1 where the guide is not what it would write. Needs a compiled checkout.
+ */
+import { readFileSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { OPTIONS } from '../dist/src/config/options.js'
+import { formatAddress } from '../dist/src/config/values.js'
+import { projectRoot } from './lib/root.mjs'
+
+const guide = join(projectRoot, 'docs', 'guides', 'configuration.md')
+const MARKERS = /(<!-- options: begin[^\n]*-->\n)[\s\S]*(<!-- options: end -->)/
+
+function formatDefault(value) {
+  if (value === undefined) return ''
+  if (Array.isArray(value)) return `\`${value.join(',')}\``
+  return `\`${typeof value === 'object' ? formatAddress(value) : value}\``
+}
+
+function row({ flag, variables, yaml, fallback, help, boolean }) {
+  const code = (names) => names.map((name) => `\`${name}\``).join(', ')
+  return `| \`--${flag}\`${boolean ? `, \`--no-${flag}\`` : ''} | ${code(variables)} | ${code(yaml)} | ${formatDefault(fallback)} | ${help} |`
+}
+
+const rows = Object.values(OPTIONS).map(row)
+const table = ['| flag | environment | YAML | default | meaning |', '|---|---|---|---|---|', ...rows].join('\n')
+const current = readFileSync(guide, 'utf8')
+const wanted = current.replace(MARKERS, (_, begin, end) => `${begin}${table}\n${end}`)
+if (!process.argv.includes('--check')) writeFileSync(guide, wanted)
+else if (current !== wanted) {
+  console.error('docs/guides/configuration.md is not what scripts/generate-configuration-guide.mjs writes: run it')
+  process.exitCode = 1
+}

@@ -1,0 +1,46 @@
+/** What users read is true: the guide's table of options is the one in the code, and every file that the documents link to is there. */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { existsSync, readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+import * as limits from '../../src/limits.js'
+
+function findRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))
+}
+const root = findRoot(dirname(fileURLToPath(import.meta.url)))
+
+describe('documents for users', () => {
+  it('the configuration guide names every option as it is', () => {
+    const run = spawnSync(process.execPath, [join(root, 'scripts', 'generate-configuration-guide.mjs'), '--check'], { encoding: 'utf8' })
+    assert.equal(run.status, 0, run.stderr)
+  })
+
+  it('every relative link leads to a file', () => {
+    for (const document of [
+      'README.md',
+      'CONTRIBUTING.md',
+      'ARCHITECTURE.md',
+      'docs/guides/configuration.md',
+      'docs/guides/command-line.md',
+    ]) {
+      for (const [, target] of readFileSync(join(root, document), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)) {
+        assert.ok(existsSync(join(root, dirname(document), target ?? '')), `${document} links to ${target}`)
+      }
+    }
+  })
+
+  it("the README's limits are those of the code", () => {
+    const readme = readFileSync(join(root, 'README.md'), 'utf8')
+    const rows = [
+      `| key | ${limits.KEY_BYTES_MAX.toLocaleString('en-US').replace(',', ' ')} bytes |`,
+      `| content of a document | ${limits.DOCUMENT_BYTES_MAX / 2 ** 20} MiB |`,
+      `| request body | ${limits.BODY_BYTES_DEFAULT / 2 ** 20} MiB (\`--max-body-bytes\`) |`,
+      `| documents in one add-batch | ${limits.BATCH_DOCUMENTS_MAX.toLocaleString('en-US').replace(',', ' ')} |`,
+      `| results of one search | ${limits.LIMIT_MAX.toLocaleString('en-US').replace(',', ' ')} |`,
+    ]
+    for (const row of rows) assert.ok(readme.includes(row), row)
+  })
+})
