@@ -11,6 +11,7 @@ import { postBytes } from './connection.js'
 import { readLines, sharedPath } from './corpora.js'
 import { runLoad } from './load.js'
 import { luceneClassPath, runPeer } from './peers.js'
+import { cpuSeconds } from './process_cpu.js'
 import { Report } from './report.js'
 
 const BATCH_DOCUMENTS = 500
@@ -30,10 +31,11 @@ async function measure(connections: number): Promise<number> {
   }
   const server = await ServerProcess.start(path.join(scratch, `db-${connections}`))
   try {
+    const cpuBefore = cpuSeconds(server.pid)
     const result = await runLoad(server.port, connections, SECONDS_MAX, (n) => batches[n] ?? null)
-    const batchesPerSecond = result.perSecond
-    const documentsPerSecond = (batchesPerSecond * lines.length) / batches.length
-    report.add({ what: 'add-batch of 500', connections, documentsPerSecond, p50Ms: result.p50Ms, p99Ms: result.p99Ms })
+    const documentsPerSecond = (result.perSecond * lines.length) / batches.length
+    const cpuUsPerDocument = ((cpuSeconds(server.pid) - cpuBefore) * 1e6) / lines.length
+    report.add({ what: 'add-batch of 500', connections, documentsPerSecond, cpuUsPerDocument, p50Ms: result.p50Ms, p99Ms: result.p99Ms })
     return documentsPerSecond
   } finally {
     await server.kill()
@@ -56,7 +58,7 @@ try {
     const rate = await measure(connections)
     if (lucene !== undefined) report.add({ what: 'add-batch / Lucene', connections, ratio: rate / Number(lucene['docs_s']) })
   }
-  report.table(['what', 'connections', 'documentsPerSecond', 'p50Ms', 'p99Ms', 'ratio'])
+  report.table(['what', 'connections', 'documentsPerSecond', 'cpuUsPerDocument', 'p50Ms', 'p99Ms', 'ratio'])
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }

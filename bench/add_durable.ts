@@ -14,15 +14,16 @@ import { ServerProcess } from '../test/fault/server_process.js'
 import { buildShim } from '../test/fault/shim_build.js'
 import { postBytes } from './connection.js'
 import { readLines, sharedPath, type CorpusDocument } from './corpora.js'
-import { runLoad } from './load.js'
+import { runLoad, type LoadResult } from './load.js'
 import { peerPython, runPeer } from './peers.js'
+import { cpuSeconds } from './process_cpu.js'
 import { Report } from './report.js'
 
 const DOCUMENTS = 10_000
 const SECONDS = 6
 const WARM_UP_SECONDS = 2
 const FLUSH_COUNT_SECONDS = 2
-const COLUMNS = ['what', 'connections', 'perSecond', 'p50Ms', 'p99Ms', 'addsPerFlush', 'ratio']
+const COLUMNS = ['what', 'connections', 'perSecond', 'p50Ms', 'p99Ms', 'cpuUsPerAdd', 'addsPerFlush', 'ratio']
 
 const lines = await readLines(sharedPath('corpora/md/md50k.ndjson.gz'), DOCUMENTS)
 const documents = lines.map((line) => JSON.parse(line) as CorpusDocument)
@@ -38,11 +39,13 @@ function nextAdd(): Buffer {
   return postBytes('/v1/add', JSON.stringify({ ...document, collection: 'bench', key: `${document.key}/${keys++}` }))
 }
 
-async function measureAdds(connections: number): Promise<{ readonly perSecond: number; readonly p50Ms: number; readonly p99Ms: number }> {
+async function measureAdds(connections: number): Promise<LoadResult & { readonly cpuUsPerAdd: number }> {
   const server = await ServerProcess.start(path.join(scratch, `db-${connections}`))
   try {
     await runLoad(server.port, connections, WARM_UP_SECONDS, nextAdd)
-    return await runLoad(server.port, connections, SECONDS, nextAdd)
+    const cpuBefore = cpuSeconds(server.pid)
+    const result = await runLoad(server.port, connections, SECONDS, nextAdd)
+    return { ...result, cpuUsPerAdd: ((cpuSeconds(server.pid) - cpuBefore) * 1e6) / result.requests }
   } finally {
     await server.kill()
   }
@@ -95,9 +98,9 @@ try {
     report.add({ what: 'PostgreSQL tsvector + GIN', ...row })
   }
   for (const connections of [1, 64]) {
-    const { perSecond, p50Ms, p99Ms } = await measureAdds(connections)
+    const { perSecond, p50Ms, p99Ms, cpuUsPerAdd } = await measureAdds(connections)
     const addsPerFlush = await measureFlushes(connections)
-    report.add({ what: 'add', connections, perSecond, p50Ms, p99Ms, addsPerFlush })
+    report.add({ what: 'add', connections, perSecond, p50Ms, p99Ms, cpuUsPerAdd, addsPerFlush })
     const peer = postgres.get(connections)
     if (peer !== undefined) report.add({ what: 'add / PostgreSQL', connections, ratio: perSecond / peer })
     for (const [indexKeys, rate] of connections === 1 ? bare : [])

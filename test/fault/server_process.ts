@@ -35,6 +35,10 @@ export class ServerProcess {
     return server
   }
 
+  get pid(): number {
+    return this.#server.pid
+  }
+
   get ended(): boolean {
     return this.#ended
   }
