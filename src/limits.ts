@@ -127,6 +127,8 @@ export const DISCARDED_BYTES_MAX = 256 * MIB
 export const BODY_FIRST_BYTES = 16 * KIB
 /** Parameters in one query string. Headers end at 8 KB, so a query has at most 4 000 of two bytes. */
 export const QUERY_PARAMETERS_MAX = 512
+/** Up to this many cores, garbage is collected by the thread that made it: the lanes and the loop keep the cores busy. */
+export const GC_HELPERS_CORES_MIN = 4
 /** V8 heap of one lane, old space. Enough for a 32 MiB body as text, parsed and analysed; above it the lane dies alone. */
 export const LANE_HEAP_MB_MAX = 1024
 /** V8 heap of one lane, young space: answers die young, and 16 MB keeps scavenges under 1 ms. */

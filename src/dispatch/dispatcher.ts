@@ -278,7 +278,7 @@ export class Dispatcher {
     this.#lastBatch += 1
     const id = this.#lastBatch
     for (const ticket of batch) ticket.batch = id
-    pool.run(batch, queue !== 'point', (lost) => {
+    pool.run(batch, (lost) => {
       if (lost) this.#onBatchLost(batch, id)
       this.#inFlight[queue] -= batch.length
       if (queue === 'search') this.#searchTasks -= 1

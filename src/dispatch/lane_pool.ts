@@ -36,8 +36,6 @@ export interface LaneEvents {
   onDeath(kind: LaneKind, row: number, reason: string): void
 }
 
-type PiscinaWorker = Parameters<NonNullable<ConstructorParameters<typeof Piscina>[0]>['loadBalancer'] & object>[1][number]
-
 const CLOSE_TASK = 'close'
 const ENTRY = fileURLToPath(new URL('../worker/entry.js', import.meta.url))
 
@@ -48,7 +46,6 @@ export class LanePool {
   #inFlight = 0
   #lastError = ''
   #wasReady = false
-  #spread = true
   #closing = false
 
   constructor(
@@ -70,8 +67,6 @@ export class LanePool {
       workerHistogram: false,
       resourceLimits: { maxOldGenerationSizeMb: LANE_HEAP_MB_MAX, maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
       workerData: start,
-      // Called within `run`.
-      loadBalancer: (_task, workers) => choose(workers, tasksPerThread, this.#spread),
     })
     this.#pool.on('message', (message: LaneHello) => this.#greet(message.port))
     // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
@@ -95,13 +90,11 @@ export class LanePool {
   }
 
   /**
-   * Hands a batch to a worker. The tickets' bodies belong to the lane afterwards.
-   * @param spread to the least busy worker; else to the busiest that has room, because a thread that is awake costs no waking.
+   * Hands a batch to the least busy worker. The tickets' bodies belong to the lane afterwards.
    * @param settled the task place is free again; `lost`: the worker died or the task failed, and what has not been answered will not be.
    */
-  run(tickets: readonly Ticket[], spread: boolean, settled: (lost: boolean) => void): void {
+  run(tickets: readonly Ticket[], settled: (lost: boolean) => void): void {
     this.#inFlight += 1
-    this.#spread = spread
     const envelope = encodeRequests(tickets, this.#epochOffset)
     for (const ticket of tickets) ticket.body = null
     this.#pool.run(envelope, { transferList: transferListOf(envelope) }).then(
@@ -124,7 +117,6 @@ export class LanePool {
   async close(): Promise<void> {
     this.#closing = true
     // One worker a task: each holds its place until all have closed, because a closing worker settles only after its own work.
-    this.#spread = true
     await Promise.all(Array.from({ length: this.threads }, () => this.#pool.run(CLOSE_TASK)))
     for (const port of this.#ports) port.close()
     await this.#pool.destroy()
@@ -156,14 +148,4 @@ export class LanePool {
       if (!this.#closing) this.events.onDeath(this.kind, row, this.#lastError)
     })
   }
-}
-
-function choose(workers: PiscinaWorker[], usageMax: number, spread: boolean): PiscinaWorker | null {
-  let chosen: PiscinaWorker | null = null
-  for (const worker of workers) {
-    if (worker.currentUsage >= usageMax) continue
-    const better = chosen === null || (spread ? worker.currentUsage < chosen.currentUsage : worker.currentUsage > chosen.currentUsage)
-    if (better) chosen = worker
-  }
-  return chosen
 }

@@ -73,7 +73,9 @@ function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Ar
   RequestFrame.addGeneration(builder, ticket.generation)
   RequestFrame.addOperation(builder, ticket.operationIndex)
   const flags =
-    (ticket.acceptsGzip ? FLAG_GZIP : 0) | (ticket.queue === 'commit' && !ticket.direct ? FLAG_COMMAND : 0) | (ticket.direct ? FLAG_DIRECT : 0)
+    (ticket.acceptsGzip ? FLAG_GZIP : 0) |
+    (ticket.queue === 'commit' && !ticket.direct ? FLAG_COMMAND : 0) |
+    (ticket.direct ? FLAG_DIRECT : 0)
   RequestFrame.addFlags(builder, flags)
   RequestFrame.addQueuedAt(builder, epochOffset + ticket.queuedAt)
   if (query !== 0) RequestFrame.addQuery(builder, query)

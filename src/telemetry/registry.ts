@@ -41,7 +41,11 @@ export interface Histogram {
 }
 
 export interface TelemetryReading {
-  readonly requests: readonly { readonly operation: string; readonly statuses: readonly (readonly [status: string, count: number])[]; readonly seconds: Histogram }[]
+  readonly requests: readonly {
+    readonly operation: string
+    readonly statuses: readonly (readonly [status: string, count: number])[]
+    readonly seconds: Histogram
+  }[]
   readonly queues: readonly {
     readonly queue: QueueClass
     readonly depth: number

@@ -76,7 +76,8 @@ describe('bodies', () => {
   })
 
   it('JSON nested 65 levels deep answers 400, 64 levels are read', async () => {
-    const nested = (levels: number): string => `{"collection":"a","key":"k","lang":"en","extra":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
+    const nested = (levels: number): string =>
+      `{"collection":"a","key":"k","lang":"en","extra":${'['.repeat(levels - 1)}${']'.repeat(levels - 1)}}`
     const tooDeep = await server.post('/v1/get', nested(65))
     assert.equal(tooDeep.status, 400)
     assert.match(tooDeep.text, /nested deeper than 64/)
@@ -85,7 +86,10 @@ describe('bodies', () => {
   })
 
   it('a field named __proto__ answers 400 and pollutes nothing', async () => {
-    for (const body of ['{"__proto__":{"collection":"a"},"key":"k","lang":"en"}', '{"collection":"a","key":"k","lang":"en","meta":{"__proto__":["x"]}}']) {
+    for (const body of [
+      '{"__proto__":{"collection":"a"},"key":"k","lang":"en"}',
+      '{"collection":"a","key":"k","lang":"en","meta":{"__proto__":["x"]}}',
+    ]) {
       const response = await server.post('/v1/add', body)
       assert.equal(response.status, 400, body)
       assert.equal(response.text, ERROR('invalid __proto__'))
@@ -94,7 +98,13 @@ describe('bodies', () => {
   })
 
   it('a missing, null or empty required field answers 400 missing fields', async () => {
-    for (const body of ['', '{}', '{"collection":"a","key":"k"}', '{"collection":"a","key":"k","lang":null}', '{"collection":"a","key":"","lang":"en"}']) {
+    for (const body of [
+      '',
+      '{}',
+      '{"collection":"a","key":"k"}',
+      '{"collection":"a","key":"k","lang":null}',
+      '{"collection":"a","key":"","lang":"en"}',
+    ]) {
       const response = await server.post('/v1/get', body)
       assert.equal(response.status, 400, body)
       assert.equal(response.text, ERROR('missing fields'), body)
@@ -220,7 +230,12 @@ describe('connections', () => {
   })
 
   it('what is not HTTP is refused without harm', async () => {
-    for (const garbage of ['\r\n\r\n', 'GET\r\n\r\n', '\u0016\u0003\u0001\u0002\u0000', 'POST /v1/get HTTP/1.1\r\nContent-Length: -5\r\n\r\n']) {
+    for (const garbage of [
+      '\r\n\r\n',
+      'GET\r\n\r\n',
+      '\u0016\u0003\u0001\u0002\u0000',
+      'POST /v1/get HTTP/1.1\r\nContent-Length: -5\r\n\r\n',
+    ]) {
       const socket = await RawSocket.open(server.port)
       socket.write(Buffer.from(garbage, 'latin1'))
       socket.destroy()
