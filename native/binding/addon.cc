@@ -1,9 +1,14 @@
 // The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine, JavaScript state is never
-// shared. Each export has one catch-all; a status that is not ok becomes an Error. The library is linked with -z nodelete: a worker's exit cannot unload the engine that
-// other threads use.
-#include <napi.h>
+// shared. The library is linked with -z nodelete: a worker's exit cannot unload the engine that other threads use.
+//
+// Plain C N-API, every status checked and none turned into a C++ exception: in a worker that is being terminated every call fails, and node-addon-api ends the process when
+// it cannot throw there. A failed call leaves the callback with nullptr; what JavaScript should see has been thrown by then.
+#include <node_api.h>
 
+#include <cstring>
+#include <exception>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -30,138 +35,209 @@ struct AddonInstance {
   std::shared_ptr<mds::Engine> engine = shared_engine();
 };
 
-mds::Engine& engine_of(const Napi::CallbackInfo& call) { return *call.Env().GetInstanceData<AddonInstance>()->engine; }
-
-void require_ok(Napi::Env env, const mds::Status& status) {
-  if (!status.ok()) throw Napi::Error::New(env, status.message());
-}
-
-mds::Bytes bytes_argument(const Napi::CallbackInfo& call, size_t index) {
-  if (call.Length() <= index || !call[index].IsTypedArray()) throw Napi::TypeError::New(call.Env(), "expected a Uint8Array");
-  const auto array = call[index].As<Napi::TypedArray>();
-  if (array.TypedArrayType() != napi_uint8_array) throw Napi::TypeError::New(call.Env(), "expected a Uint8Array");
-  const auto bytes = array.As<Napi::Uint8Array>();
-  return {bytes.Data(), bytes.ByteLength()};
-}
-
-std::span<const int32_t> control_argument(const Napi::CallbackInfo& call, size_t index) {
-  if (call.Length() <= index || call[index].IsUndefined()) return {};
-  if (!call[index].IsTypedArray() || call[index].As<Napi::TypedArray>().TypedArrayType() != napi_int32_array) {
-    throw Napi::TypeError::New(call.Env(), "expected an Int32Array");
+// One call from JavaScript: its arguments, and exceptions thrown into it.
+class Call {
+ public:
+  Call(napi_env env, napi_callback_info info) noexcept : env_(env) {
+    isUsable_ = napi_get_cb_info(env, info, &count_, arguments_, nullptr, nullptr) == napi_ok;
   }
-  const auto words = call[index].As<Napi::Int32Array>();
-  return {words.Data(), words.ElementLength()};
+
+  [[nodiscard]] napi_env env() const noexcept { return env_; }
+
+  // Null in a thread that is ending.
+  [[nodiscard]] mds::Engine* engine() const noexcept {
+    void* instance = nullptr;
+    if (!isUsable_ || napi_get_instance_data(env_, &instance) != napi_ok || instance == nullptr) return nullptr;
+    return static_cast<AddonInstance*>(instance)->engine.get();
+  }
+
+  napi_value raise(const char* message) const noexcept {
+    (void)napi_throw_error(env_, nullptr, message);
+    return nullptr;
+  }
+
+  [[nodiscard]] std::optional<mds::Bytes> bytes(size_t index) const noexcept {
+    const std::optional<View> view = view_of(index, napi_uint8_array);
+    if (!view) return std::nullopt;
+    return mds::Bytes(static_cast<const uint8_t*>(view->data), view->length);
+  }
+
+  // Empty where the argument is missing or undefined.
+  [[nodiscard]] std::optional<std::span<const int32_t>> control(size_t index) const noexcept {
+    if (type_of(index) == napi_undefined) return std::span<const int32_t>();
+    const std::optional<View> view = view_of(index, napi_int32_array);
+    if (!view) return std::nullopt;
+    return std::span(static_cast<const int32_t*>(view->data), view->length);
+  }
+
+  [[nodiscard]] std::optional<uint32_t> number(size_t index) const noexcept {
+    uint32_t value = 0;
+    if (type_of(index) != napi_number || napi_get_value_uint32(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
+    return value;
+  }
+
+  [[nodiscard]] std::optional<std::string> text(size_t index) const {
+    size_t length = 0;
+    if (type_of(index) != napi_string || napi_get_value_string_utf8(env_, arguments_[index], nullptr, 0, &length) != napi_ok) return std::nullopt;
+    std::string value(length + 1, '\0');
+    if (napi_get_value_string_utf8(env_, arguments_[index], value.data(), value.size(), &length) != napi_ok) return std::nullopt;
+    value.resize(length);
+    return value;
+  }
+
+ private:
+  struct View {
+    void* data;
+    size_t length;
+  };
+
+  [[nodiscard]] napi_valuetype type_of(size_t index) const noexcept {
+    napi_valuetype type = napi_undefined;
+    if (index < count_) (void)napi_typeof(env_, arguments_[index], &type);
+    return type;
+  }
+
+  [[nodiscard]] std::optional<View> view_of(size_t index, napi_typedarray_type wanted) const noexcept {
+    bool isTyped = false;
+    if (index >= count_ || napi_is_typedarray(env_, arguments_[index], &isTyped) != napi_ok || !isTyped) return std::nullopt;
+    napi_typedarray_type type{};
+    View view{};
+    if (napi_get_typedarray_info(env_, arguments_[index], &type, &view.length, &view.data, nullptr, nullptr) != napi_ok || type != wanted) return std::nullopt;
+    return view;
+  }
+
+  napi_env env_;
+  bool isUsable_;
+  size_t count_ = 2;
+  napi_value arguments_[2] = {};
+};
+
+napi_value answer(const Call& call, const mds::Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
+
+napi_value publish(const Call& call, mds::Engine& engine) {
+  const std::optional<mds::Bytes> batch = call.bytes(0);
+  return batch ? answer(call, engine.publish(*batch)) : call.raise("publish: expected a Uint8Array");
 }
 
-// Turns what an engine function must not throw, and what N-API throws, into a JavaScript exception.
-template <class Body>
-Napi::Value guarded(const Napi::CallbackInfo& call, Body body) {
+napi_value search(const Call& call, mds::Engine& engine) {
+  const std::optional<mds::Bytes> plan = call.bytes(0);
+  const auto control = call.control(1);
+  if (!plan || !control) return call.raise("search: expected a Uint8Array and an Int32Array or nothing");
+  const mds::Result<std::vector<uint8_t>> hits = engine.search(*plan, *control);
+  if (!hits.ok()) return call.raise(hits.status().message());
+  const size_t size = hits.value().size();
+  void* data = nullptr;
+  napi_value buffer = nullptr;
+  napi_value array = nullptr;
+  if (napi_create_arraybuffer(call.env(), size, &data, &buffer) != napi_ok) return nullptr;
+  std::memcpy(data, hits.value().data(), size);
+  if (napi_create_typedarray(call.env(), napi_uint8_array, size, buffer, 0, &array) != napi_ok) return nullptr;
+  return array;
+}
+
+napi_value meta_keys(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  if (!collection) return call.raise("metaKeys: expected a collection id");
+  const mds::Result<std::string> json = engine.meta_keys(*collection);
+  if (!json.ok()) return call.raise(json.status().message());
+  napi_value text = nullptr;
+  if (napi_create_string_utf8(call.env(), json.value().data(), json.value().size(), &text) != napi_ok) return nullptr;
+  return text;
+}
+
+napi_value begin_rebuild(const Call&, mds::Engine& engine) {
+  engine.begin_rebuild();
+  return nullptr;
+}
+
+napi_value end_rebuild(const Call&, mds::Engine& engine) {
+  engine.end_rebuild();
+  return nullptr;
+}
+
+napi_value drop_all(const Call&, mds::Engine& engine) {
+  engine.drop_all();
+  return nullptr;
+}
+
+napi_value force_merge(const Call& call, mds::Engine& engine) { return answer(call, engine.force_merge()); }
+
+// Sets one property; skipped after a failure, which `object` being null says.
+void set(napi_env env, napi_value& object, const char* name, napi_status made, napi_value value) noexcept {
+  if (object != nullptr && (made != napi_ok || napi_set_named_property(env, object, name, value) != napi_ok)) object = nullptr;
+}
+
+void set_number(napi_env env, napi_value& object, const char* name, uint64_t number) noexcept {
+  napi_value value = nullptr;
+  const napi_status made = napi_create_double(env, static_cast<double>(number), &value);
+  set(env, object, name, made, value);
+}
+
+napi_value stats(const Call& call, mds::Engine& engine) {
+  const mds::EngineStats values = engine.stats();
+  const napi_env env = call.env();
+  napi_value object = nullptr;
+  if (napi_create_object(env, &object) != napi_ok) return nullptr;
+  napi_value value = nullptr;
+  napi_status made = napi_create_string_utf8(env, kIsa, NAPI_AUTO_LENGTH, &value);
+  set(env, object, "isa", made, value);
+  set_number(env, object, "segments", values.segments);
+  set_number(env, object, "documents", values.documents);
+  set_number(env, object, "deadDocuments", values.deadDocuments);
+  set_number(env, object, "terms", values.terms);
+  set_number(env, object, "memoryBytes", values.memoryBytes);
+  set_number(env, object, "merges", values.merges);
+  made = napi_create_bigint_uint64(env, values.lsnLast, &value);
+  set(env, object, "lastLsn", made, value);
+  made = napi_get_boolean(env, values.rebuilding, &value);
+  set(env, object, "rebuilding", made, value);
+  return object;
+}
+
+napi_value lock_file(const Call& call, mds::Engine&) {
+  const std::optional<std::string> path = call.text(0);
+  if (!path) return call.raise("lockFile: expected a path");
+  const std::string problem = mds::lock_file_for_life(*path);
+  return problem.empty() ? nullptr : call.raise(problem.c_str());
+}
+
+// The catch-all of every export: no C++ exception crosses into JavaScript.
+template <napi_value (*kBody)(const Call&, mds::Engine&)>
+napi_value exported(napi_env env, napi_callback_info info) noexcept {
+  const Call call(env, info);
   try {
-    return body();
-  } catch (const Napi::Error&) {
-    throw;
+    mds::Engine* engine = call.engine();
+    return engine == nullptr ? call.raise("native engine: this thread is ending") : kBody(call, *engine);
   } catch (const std::exception& error) {
-    throw Napi::Error::New(call.Env(), error.what());
+    return call.raise(error.what());
   } catch (...) {
-    throw Napi::Error::New(call.Env(), "native engine: unknown exception");
+    return call.raise("native engine: unknown exception");
   }
 }
 
-Napi::Value publish(const Napi::CallbackInfo& call) {
-  return guarded(call, [&] {
-    require_ok(call.Env(), engine_of(call).publish(bytes_argument(call, 0)));
-    return call.Env().Undefined();
-  });
+template <napi_value (*kBody)(const Call&, mds::Engine&)>
+bool add_export(napi_env env, napi_value exports, const char* name) noexcept {
+  napi_value function = nullptr;
+  return napi_create_function(env, name, NAPI_AUTO_LENGTH, exported<kBody>, nullptr, &function) == napi_ok &&
+         napi_set_named_property(env, exports, name, function) == napi_ok;
 }
 
-Napi::Value search(const Napi::CallbackInfo& call) {
-  return guarded(call, [&]() -> Napi::Value {
-    const mds::Result<std::vector<uint8_t>> hits = engine_of(call).search(bytes_argument(call, 0), control_argument(call, 1));
-    require_ok(call.Env(), hits.status());
-    Napi::Uint8Array answer = Napi::Uint8Array::New(call.Env(), hits.value().size());
-    std::copy(hits.value().begin(), hits.value().end(), answer.Data());
-    return answer;
-  });
-}
-
-Napi::Value meta_keys(const Napi::CallbackInfo& call) {
-  return guarded(call, [&]() -> Napi::Value {
-    if (call.Length() < 1 || !call[0].IsNumber()) throw Napi::TypeError::New(call.Env(), "expected a collection id");
-    const mds::Result<std::string> json = engine_of(call).meta_keys(call[0].As<Napi::Number>().Uint32Value());
-    require_ok(call.Env(), json.status());
-    return Napi::String::New(call.Env(), json.value());
-  });
-}
-
-Napi::Value begin_rebuild(const Napi::CallbackInfo& call) {
-  return guarded(call, [&] {
-    engine_of(call).begin_rebuild();
-    return call.Env().Undefined();
-  });
-}
-
-Napi::Value end_rebuild(const Napi::CallbackInfo& call) {
-  return guarded(call, [&] {
-    engine_of(call).end_rebuild();
-    return call.Env().Undefined();
-  });
-}
-
-Napi::Value drop_all(const Napi::CallbackInfo& call) {
-  return guarded(call, [&] {
-    engine_of(call).drop_all();
-    return call.Env().Undefined();
-  });
-}
-
-Napi::Value force_merge(const Napi::CallbackInfo& call) {
-  return guarded(call, [&] {
-    require_ok(call.Env(), engine_of(call).force_merge());
-    return call.Env().Undefined();
-  });
-}
-
-Napi::Value stats(const Napi::CallbackInfo& call) {
-  return guarded(call, [&]() -> Napi::Value {
-    const mds::EngineStats values = engine_of(call).stats();
-    const Napi::Env env = call.Env();
-    const Napi::Object object = Napi::Object::New(env);
-    object.Set("isa", Napi::String::New(env, kIsa));
-    object.Set("segments", Napi::Number::New(env, values.segments));
-    object.Set("documents", Napi::Number::New(env, static_cast<double>(values.documents)));
-    object.Set("deadDocuments", Napi::Number::New(env, static_cast<double>(values.deadDocuments)));
-    object.Set("terms", Napi::Number::New(env, static_cast<double>(values.terms)));
-    object.Set("memoryBytes", Napi::Number::New(env, static_cast<double>(values.memoryBytes)));
-    object.Set("merges", Napi::Number::New(env, static_cast<double>(values.merges)));
-    object.Set("lastLsn", Napi::BigInt::New(env, values.lsnLast));
-    object.Set("rebuilding", Napi::Boolean::New(env, values.rebuilding));
-    return object;
-  });
-}
-
-Napi::Value lock_file(const Napi::CallbackInfo& call) {
-  return guarded(call, [&] {
-    if (call.Length() < 1 || !call[0].IsString()) throw Napi::TypeError::New(call.Env(), "expected a path");
-    const std::string problem = mds::lock_file_for_life(call[0].As<Napi::String>().Utf8Value());
-    if (!problem.empty()) throw Napi::Error::New(call.Env(), problem);
-    return call.Env().Undefined();
-  });
-}
-
-Napi::Object initialize(Napi::Env env, Napi::Object exports) {
-  env.SetInstanceData(new AddonInstance());
-  exports.Set("publish", Napi::Function::New<publish>(env, "publish"));
-  exports.Set("search", Napi::Function::New<search>(env, "search"));
-  exports.Set("metaKeys", Napi::Function::New<meta_keys>(env, "metaKeys"));
-  exports.Set("beginRebuild", Napi::Function::New<begin_rebuild>(env, "beginRebuild"));
-  exports.Set("endRebuild", Napi::Function::New<end_rebuild>(env, "endRebuild"));
-  exports.Set("dropAll", Napi::Function::New<drop_all>(env, "dropAll"));
-  exports.Set("forceMerge", Napi::Function::New<force_merge>(env, "forceMerge"));
-  exports.Set("stats", Napi::Function::New<stats>(env, "stats"));
-  exports.Set("lockFile", Napi::Function::New<lock_file>(env, "lockFile"));
-  return exports;
-}
+void release_instance(napi_env, void* instance, void*) noexcept { delete static_cast<AddonInstance*>(instance); }
 
 }  // namespace
 
-NODE_API_MODULE(mds_engine, initialize)
+NAPI_MODULE_INIT() {
+  try {
+    auto instance = std::make_unique<AddonInstance>();
+    if (napi_set_instance_data(env, instance.get(), release_instance, nullptr) != napi_ok) return nullptr;
+    instance.release();
+  } catch (const std::exception& error) {
+    (void)napi_throw_error(env, nullptr, error.what());
+    return nullptr;
+  }
+  const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
+                          add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
+                          add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
+                          add_export<stats>(env, exports, "stats") && add_export<lock_file>(env, exports, "lockFile");
+  return isComplete ? exports : nullptr;
+}
