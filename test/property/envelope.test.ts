@@ -1,0 +1,142 @@
+/** What crosses the thread border comes out as it went in, and the queue and slots keep their order and their bounds. Seeds are printed by fast-check on failure. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { decodeAnswers, encodeAnswers, type LaneAnswer } from '../../src/dispatch/answer_codec.js'
+import { ControlBlock } from '../../src/dispatch/control_block.js'
+import { decodeRequests, encodeRequests } from '../../src/dispatch/request_codec.js'
+import { RequestQueue } from '../../src/dispatch/request_queue.js'
+import { SlotTable } from '../../src/dispatch/slot_table.js'
+import type { Ticket } from '../../src/dispatch/ticket.js'
+import { INLINE_BODY_BYTES_MAX } from '../../src/limits.js'
+import { operations } from '../../src/operations/index.js'
+
+// Bodies on both sides of the bound between copied and transferred.
+const body = fc.oneof(
+  fc.uint8Array({ maxLength: 64 }),
+  fc.nat(3 * INLINE_BODY_BYTES_MAX).map((length) => new Uint8Array(length).fill(length & 255)),
+)
+
+function ticketOf(change: Partial<Ticket> = {}): Ticket {
+  return {
+    operation: operations[0]!,
+    operationIndex: 0,
+    query: '',
+    params: [],
+    acceptsGzip: false,
+    acceptedAt: 0,
+    deadlineAt: 1,
+    bodyBytes: 0,
+    slot: 0,
+    generation: 0,
+    queue: 'point',
+    queuedAt: 0,
+    body: null,
+    direct: false,
+    batch: 0,
+    sink: null,
+    ...change,
+  }
+}
+
+describe('envelope', () => {
+  it('a batch of requests is decoded as it was encoded', () => {
+    const one = fc.record(
+      {
+        slot: fc.nat(0xffff),
+        generation: fc.nat(0xffffffff),
+        operationIndex: fc.nat(0xffff),
+        acceptsGzip: fc.boolean(),
+        direct: fc.boolean(),
+        commit: fc.boolean(),
+        query: fc.string({ unit: 'grapheme' }),
+        params: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
+        body,
+      },
+      { noNullPrototype: true },
+    )
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 20 }), (requests) => {
+        const envelope = encodeRequests(
+          requests.map(({ commit, ...request }) => ticketOf({ ...request, queue: commit ? 'commit' : 'prepare', queuedAt: 0.5 })),
+          1_000,
+        )
+        const decoded = decodeRequests(structuredClone(envelope)).map((request) => ({ ...request, body: new Uint8Array(request.body) }))
+        assert.deepEqual(
+          decoded,
+          requests.map(({ direct, commit, ...request }) => ({
+            ...request,
+            isCommand: commit && !direct,
+            isDirect: direct,
+            queuedAt: 1_000.5,
+          })),
+        )
+      }),
+    )
+  })
+
+  it('answers are decoded as they were encoded', () => {
+    const one = fc.record(
+      {
+        slot: fc.nat(0xffff),
+        generation: fc.nat(0xffffffff),
+        kind: fc.constantFrom('answer', 'forward', 'dropped'),
+        status: fc.nat(999),
+        contentType: fc.option(fc.string()),
+        headers: fc.array(fc.string(), { maxLength: 6 }),
+        gzip: fc.boolean(),
+        body,
+      },
+      { noNullPrototype: true },
+    ) as fc.Arbitrary<LaneAnswer>
+    fc.assert(
+      fc.property(fc.array(one, { maxLength: 12 }), (answers) => {
+        const decoded = decodeAnswers(structuredClone(encodeAnswers(answers))).map((answer) => ({
+          ...answer,
+          body: new Uint8Array(answer.body),
+        }))
+        assert.deepEqual(decoded, answers)
+      }),
+    )
+  })
+})
+
+describe('queue and slots', () => {
+  it('a queue gives back what it took, in order, and is full at its bound', () => {
+    fc.assert(
+      fc.property(fc.array(fc.boolean(), { maxLength: 2_000 }), (pushes) => {
+        const queue = new RequestQueue(100)
+        const model: Ticket[] = []
+        for (const push of pushes) {
+          if (push && !queue.isFull) {
+            const ticket = ticketOf()
+            queue.push(ticket)
+            model.push(ticket)
+          } else if (!push) {
+            assert.equal(queue.shift(), model.shift())
+          }
+          assert.equal(queue.length, model.length)
+          assert.equal(queue.peek(), model[0])
+          assert.equal(queue.isFull, model.length >= 100)
+        }
+      }),
+    )
+  })
+
+  it('a frame finds its request by slot and generation, and never one that has taken the slot since', () => {
+    const slots = new SlotTable(ControlBlock.create())
+    const first = ticketOf()
+    assert.ok(slots.take(first))
+    const { slot, generation } = first
+    slots.control.setStopped(slot, true)
+    assert.equal(slots.find(slot, generation), first)
+    slots.release(first)
+    assert.equal(slots.find(slot, generation), null)
+    const second = ticketOf()
+    assert.ok(slots.take(second))
+    assert.equal(second.slot, slot)
+    assert.equal(slots.control.isStopped(slot), false, 'the stop word of the one before does not reach it')
+    assert.equal(slots.find(slot, generation), null)
+    assert.equal(slots.find(slot, second.generation), second)
+  })
+})

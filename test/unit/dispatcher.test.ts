@@ -1,0 +1,117 @@
+/** The dispatcher over real lanes and an empty store: what happens to requests whose batch is lost, whose client has gone, whose deadline has passed. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { loadConfig } from '../../src/config.js'
+import { ControlBlock } from '../../src/dispatch/control_block.js'
+import { Dispatcher, type DispatchRequest } from '../../src/dispatch/dispatcher.js'
+import { Lanes } from '../../src/dispatch/lanes.js'
+import type { OutgoingAnswer } from '../../src/dispatch/ticket.js'
+import { operationByName, operations } from '../../src/operations/index.js'
+import { openDataDirectory } from '../../src/store/layout.js'
+import { Telemetry } from '../../src/telemetry/registry.js'
+
+// A lane refuses an index outside the table by an assertion, which ends its task: the way to lose a batch without harming the lane.
+const NO_OPERATION = 60_000
+
+const directory = mkdtempSync(join(tmpdir(), 'mds-dispatcher-'))
+const config = loadConfig(['--db', directory], {})
+const control = ControlBlock.create()
+const telemetry = Telemetry.create(operations.map(({ name }) => name))
+telemetry.claimRow()
+const dispatcher = new Dispatcher(config, control, telemetry)
+let lanes: Lanes
+
+before(async () => {
+  openDataDirectory(directory)
+  lanes = await new Promise((resolve, reject) => {
+    const fail = (reason: string): void => reject(new Error(reason))
+    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, {
+      onReady: () => resolve(started),
+      onFailed: fail,
+      onFatal: fail,
+    })
+  })
+})
+
+after(async () => {
+  await dispatcher.idle()
+  dispatcher.stop()
+  await lanes.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+function requestOf(name: string, input: unknown, change: Partial<DispatchRequest> = {}): Omit<DispatchRequest, 'sink'> {
+  return {
+    operation: operationByName.get(name)!,
+    operationIndex: operations.findIndex((operation) => operation.name === name),
+    query: '',
+    params: [],
+    acceptsGzip: false,
+    acceptedAt: performance.now(),
+    body: Buffer.from(JSON.stringify(input)),
+    ...change,
+  }
+}
+
+function ask(request: Omit<DispatchRequest, 'sink'>): Promise<{ readonly status: number; readonly text: string }> {
+  return new Promise((resolve) => {
+    const answer = ({ status, body }: OutgoingAnswer): void => resolve({ status, text: Buffer.from(body as Uint8Array).toString() })
+    dispatcher.submit({ ...request, sink: { answer } })
+  })
+}
+
+const DOCUMENT = { collection: 'c', key: 'k', lang: 'en', contentMd: 'text' }
+
+describe('dispatcher', () => {
+  it('a write that went direct and one that was prepared on a read lane both end as documents', async () => {
+    const crowd = await Promise.all(Array.from({ length: 40 }, (_, i) => ask(requestOf('add', { ...DOCUMENT, key: `k${i}` }))))
+    for (const { status, text } of crowd) assert.equal(status, 200, text)
+    for (let i = 0; i < 40; i++) assert.equal((await ask(requestOf('get', { ...DOCUMENT, key: `k${i}` }))).status, 200)
+  })
+
+  it('reads of a batch that is lost are answered 500, and the lane serves the next ones', async () => {
+    const lost = await Promise.all(Array.from({ length: 5 }, () => ask(requestOf('get', DOCUMENT, { operationIndex: NO_OPERATION }))))
+    for (const { status, text } of lost) {
+      assert.equal(status, 500)
+      assert.equal(text, '{"error":"internal error"}')
+    }
+    assert.equal((await ask(requestOf('get', { ...DOCUMENT, key: 'k1' }))).status, 200)
+  })
+
+  it('a write whose batch is lost on the write lane is answered 503 outcome unknown', async () => {
+    await dispatcher.idle()
+    const lost = await ask(requestOf('add', DOCUMENT, { operationIndex: NO_OPERATION }))
+    assert.equal(lost.status, 503)
+    assert.equal(lost.text, '{"error":"outcome unknown"}')
+    assert.equal((await ask(requestOf('add', DOCUMENT))).status, 200)
+  })
+
+  it('a request that no lane takes before its deadline is answered 503 and its lane would be told to stop', async () => {
+    const words = ControlBlock.create()
+    const withoutLanes = new Dispatcher(config, words, telemetry)
+    const answer = await new Promise<OutgoingAnswer>((resolve) => {
+      const operation = { ...operationByName.get('get')!, deadlineMs: 1 }
+      withoutLanes.submit({ ...requestOf('get', DOCUMENT), operation, sink: { answer: resolve } })
+    })
+    withoutLanes.stop()
+    assert.equal(answer.status, 503)
+    assert.equal(answer.body, '{"error":"deadline exceeded, please retry"}')
+    assert.deepEqual(answer.headers, ['Retry-After', '1'])
+    assert.equal(words.isStopped(0), true)
+  })
+
+  it('abandoned requests are never answered and give their slots back', async () => {
+    let answered = 0
+    for (let i = 0; i < 100; i++) {
+      const ticket = dispatcher.submit({ ...requestOf('get', DOCUMENT), sink: { answer: () => (answered += 1) } })
+      assert.ok(ticket !== null)
+      dispatcher.abandon(ticket)
+    }
+    await dispatcher.idle()
+    assert.equal(answered, 0)
+    assert.equal(dispatcher.slotsUsed, 0)
+  })
+})
