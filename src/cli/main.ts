@@ -12,6 +12,8 @@ import { formatHits, formatStats } from './output.js'
 import { stateFolder } from './resume_state.js'
 
 const DEFAULT_URL = 'http://127.0.0.1:11023'
+/** Only for a person: the library would also colour a file whenever the environment says CI. */
+const colors = pc.createColors(process.stderr.isTTY === true && !process.env.NO_COLOR)
 
 export async function runCli(argv: readonly string[]): Promise<void> {
   // The server has its own flags, with its own help.
@@ -20,7 +22,7 @@ export async function runCli(argv: readonly string[]): Promise<void> {
     await buildProgram().parseAsync(argv, { from: 'user' })
   } catch (error) {
     if (!(error instanceof AnswerError || error instanceof ConnectionError)) throw error
-    process.stderr.write(`${pc.red('mds:')} ${error.message}\n`)
+    process.stderr.write(`${colors.red('mds:')} ${error.message}\n`)
     process.exitCode = 1
   }
 }
