@@ -158,6 +158,7 @@ void Engine::commit_merge(const std::vector<SegmentRef>& sources, const std::sha
 Status Engine::force_merge() noexcept {
   try {
     std::vector<SegmentRef> sources;
+    uint64_t bytes = 0;
     {
       std::unique_lock lock(writerMutex_);
       // A second caller waits until the first has finished.
@@ -165,12 +166,16 @@ Status Engine::force_merge() noexcept {
       mergesPaused_ = true;
       mergeEnded_.wait(lock, [this] { return merging_.empty(); });
       sources = snapshot()->segments;
-      uint64_t bytes = 0;
       for (const SegmentRef& source : sources) bytes += source.segment->memory_bytes();
       if (bytes > kForcedMergeBytesMax) sources.clear();
       for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
     }
-    const Status status = sources.empty() ? Status() : run_merge(sources);
+    Status status;
+    if (bytes > kForcedMergeBytesMax) {
+      status = Status::too_large("forced merge: " + std::to_string(bytes) + " bytes of segments");
+    } else if (!sources.empty()) {
+      status = run_merge(sources);
+    }
     {
       const std::lock_guard lock(writerMutex_);
       mergesPaused_ = false;
