@@ -108,7 +108,7 @@ function spawnServer(options: ServerOptions & { readonly directory: string }): C
   const env = { ...Object.fromEntries(inherited), SVC_SUPERVISOR: String(options.supervisor === true), ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
   const args = [MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0', ...(options.args ?? [])]
-  return spawn(process.execPath, args, { env: defined as NodeJS.ProcessEnv, stdio: ['ignore', 'pipe', 'pipe'] })
+  return spawn(process.execPath, args, { env: defined, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
 function collectOutput(child: ChildProcess): () => string {

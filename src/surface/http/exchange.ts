@@ -44,7 +44,7 @@ export class Exchange implements AnswerSink {
   #response: HttpResponse | null
   #state: 'reading' | 'discarding' | 'waiting' | 'writing' | 'done' = 'reading'
   #refused: keyof typeof CATALOGUE = 'bodyTooLarge'
-  #declaredBytes: number
+  readonly #declaredBytes: number
   #body: Uint8Array | null = null
   #received = 0
   #held = 0
