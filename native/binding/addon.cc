@@ -1,8 +1,8 @@
 // The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine, JavaScript state is never
 // shared. The library is linked with -z nodelete: a worker's exit cannot unload the engine that other threads use.
 //
-// Plain C N-API, every status checked and none turned into a C++ exception: in a worker that is being terminated every call fails, and node-addon-api ends the process when
-// it cannot throw there. A failed call leaves the callback with nullptr; what JavaScript should see has been thrown by then.
+// Plain C N-API, every status checked and none turned into a C++ exception: in a worker that is being terminated every call fails, and node-addon-api ends the process
+// when it cannot throw there. A failed call leaves the callback with nullptr; what JavaScript should see has been thrown by then.
 #include <node_api.h>
 
 #include <cstring>
@@ -38,9 +38,7 @@ struct AddonInstance {
 // One call from JavaScript: its arguments, and exceptions thrown into it.
 class Call {
  public:
-  Call(napi_env env, napi_callback_info info) noexcept : env_(env) {
-    isUsable_ = napi_get_cb_info(env, info, &count_, arguments_, nullptr, nullptr) == napi_ok;
-  }
+  Call(napi_env env, napi_callback_info info) noexcept : env_(env) { isUsable_ = napi_get_cb_info(env, info, &count_, arguments_, nullptr, nullptr) == napi_ok; }
 
   [[nodiscard]] napi_env env() const noexcept { return env_; }
 

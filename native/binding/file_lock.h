@@ -5,8 +5,8 @@
 
 namespace mds {
 
-// Opens (creates) the file and takes an exclusive flock without waiting; the lock lasts as long as the process. Empty on success, also when this process holds it already;
-// "locked" when another process does; otherwise what went wrong. Any thread.
+// Opens (creates) the file and takes an exclusive flock without waiting; the lock lasts as long as the process. Empty on success, also when this process holds it
+// already; "locked" when another process does; otherwise what went wrong. Any thread.
 [[nodiscard]] std::string lock_file_for_life(const std::string& path);
 
 }  // namespace mds

@@ -7,9 +7,9 @@
 #include <set>
 
 #include "base/bit_packing.h"
+#include "seed.h"
 #include "segment/posting_cursor.h"
 #include "segment/segment_writer.h"
-#include "seed.h"
 
 namespace mds {
 namespace {

@@ -1,4 +1,5 @@
-// Writers, readers and merges at once; for TSan above all. Promises: a search sees whole batches only, never two versions of a document, and everything published before it.
+// Writers, readers and merges at once; for TSan above all. Promises: a search sees whole batches only, never two versions of a document, and everything published before
+// it.
 #include <gtest/gtest.h>
 
 #include <atomic>

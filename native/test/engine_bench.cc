@@ -1,5 +1,5 @@
-// What does the engine cost? Publishing rate, latency of TERM, OR, AND, phrase and filtered queries, bytes per posting, over synthetic documents: 800 tokens, Zipf-distributed
-// over 60 000 words (seed 1), one metadata pair. Run: build-tests/native/test/mds_bench [documents]. Last results: native/README.md.
+// What does the engine cost? Publishing rate, latency of TERM, OR, AND, phrase and filtered queries, bytes per posting, over synthetic documents: 800 tokens,
+// Zipf-distributed over 60 000 words (seed 1), one metadata pair. Run: build-tests/native/test/mds_bench [documents]. Last results: native/README.md.
 #include <time.h>
 
 #include <algorithm>
@@ -128,8 +128,8 @@ int main(int argc, char** argv) {
   double sum = 0;
   for (const double micros : batchMicros) sum += micros;
   std::sort(batchMicros.begin(), batchMicros.end());
-  std::printf("publish of %u documents: median %.1f ms, p99 %.1f ms, %.0f documents/s, %.0f documents per CPU second\n", kBatchDocuments, batchMicros[batchMicros.size() / 2] / 1e3,
-              batchMicros[batchMicros.size() * 99 / 100] / 1e3, documents / (sum / 1e6), documents / (cpuSum / 1e6));
+  std::printf("publish of %u documents: median %.1f ms, p99 %.1f ms, %.0f documents/s, %.0f documents per CPU second\n", kBatchDocuments,
+              batchMicros[batchMicros.size() / 2] / 1e3, batchMicros[batchMicros.size() * 99 / 100] / 1e3, documents / (sum / 1e6), documents / (cpuSum / 1e6));
 
   std::vector<double> singles;
   for (uint32_t docid = documents; docid < documents + 2000; ++docid) {

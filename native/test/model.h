@@ -1,5 +1,5 @@
-// The engine's meaning, written as plainly as possible over maps: what the property tests compare it with. Statistics are over live documents, as the engine's are after a
-// forced merge.
+// The engine's meaning, written as plainly as possible over maps: what the property tests compare it with. Statistics are over live documents, as the engine's are after
+// a forced merge.
 #pragma once
 
 #include <map>

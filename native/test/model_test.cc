@@ -1,4 +1,6 @@
 // Property tests: the engine against the model under random writes and plans, before and after merges; and promises of order, paging and statistics.
+#include "model.h"
+
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,7 +8,6 @@
 #include <tuple>
 
 #include "index/engine.h"
-#include "model.h"
 #include "query/search.h"
 #include "seed.h"
 
@@ -268,9 +269,10 @@ TEST(Rebuild, ADeleteSeenBeforeItsDocumentKeepsItOut) {
   EXPECT_TRUE(engine.stats().rebuilding);
   ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(generator.document(1, 2, 2)), test::delete_op(1, 1, 20), test::delete_op(1, 2, 21)}, 21)).ok());
   // The page was read before the deletes.
-  ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(generator.document(1, 1, 5)), test::upsert_op(generator.document(1, 2, 2)),
-                                             test::upsert_op(generator.document(1, 3, 3)), test::upsert_op(generator.document(1, 2, 2), true)},
-                                            5))
+  ASSERT_TRUE(engine
+                  .publish(test::batch_of({test::upsert_op(generator.document(1, 1, 5)), test::upsert_op(generator.document(1, 2, 2)),
+                                           test::upsert_op(generator.document(1, 3, 3)), test::upsert_op(generator.document(1, 2, 2), true)},
+                                          5))
                   .ok());
   engine.end_rebuild();
   const Hits hits = search(engine, Plan{});

@@ -1,6 +1,6 @@
-// Bit packing of unsigned 32-bit values, two layouts. A block of 128 is packed in four vertical lanes (value i in lane i % 4), unpacked four values an instruction; any other
-// count is packed horizontally, lowest bits first, which also allows to read one value by its index. Pure functions.
-// Readers load up to 8 bytes at a value: every packed column ends with kPackedPadding zero bytes.
+// Bit packing of unsigned 32-bit values, two layouts. A block of 128 is packed in four vertical lanes (value i in lane i % 4), unpacked four values an instruction; any
+// other count is packed horizontally, lowest bits first, which also allows to read one value by its index. Pure functions. Readers load up to 8 bytes at a value: every
+// packed column ends with kPackedPadding zero bytes.
 #pragma once
 
 #include <bit>

@@ -27,9 +27,7 @@ using Bytes = std::span<const uint8_t>;
 
 [[nodiscard]] inline uint64_t pad4(uint64_t bytes) noexcept { return (bytes + 3) & ~uint64_t{3}; }
 
-[[nodiscard]] inline std::string_view as_text(Bytes bytes) noexcept {
-  return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
-}
+[[nodiscard]] inline std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
 // Reads forward. The first read past the end fails the reader for good: every later read yields zero or nothing and moves nowhere. Callers check `ok()` before they use
 // what they read as a size, and once at the end.

@@ -17,11 +17,11 @@ inline constexpr size_t kBatchBytesMax = size_t{1} << 30;
 
 // One plan: 16 384 filter values of 256 bytes.
 inline constexpr size_t kPlanBytesMax = size_t{4} << 20;
-inline constexpr uint32_t kPlanLeavesMax = 1024;      // search-plan.md
-inline constexpr uint32_t kPlanDepthMax = 64;         // search-plan.md; also bounds recursion
-inline constexpr uint32_t kPlanNodesMax = 4096;       // leaves plus inner nodes, ALL and NONE
-inline constexpr uint32_t kPlanPhraseTermsMax = 4096; // over all phrases of a plan
-inline constexpr uint32_t kPlanFieldsMax = 64;        // scored fields: five by default, more only by custom field weights
+inline constexpr uint32_t kPlanLeavesMax = 1024;       // search-plan.md
+inline constexpr uint32_t kPlanDepthMax = 64;          // search-plan.md; also bounds recursion
+inline constexpr uint32_t kPlanNodesMax = 4096;        // leaves plus inner nodes, ALL and NONE
+inline constexpr uint32_t kPlanPhraseTermsMax = 4096;  // over all phrases of a plan
+inline constexpr uint32_t kPlanFieldsMax = 64;         // scored fields: five by default, more only by custom field weights
 inline constexpr uint32_t kPlanFiltersMax = 256;
 inline constexpr uint32_t kPlanFilterValuesMax = 16384;
 // Open cursors of one plan in one segment, leaves (and phrase terms) times fields: 16 384 x 1.2 KB of decode buffer = 20 MB at most.

@@ -91,7 +91,8 @@ Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t
     const uint32_t pollWord = plan.value().pollWord;
     const int32_t* word = nullptr;
     if (pollWord != kNoPollWord && !control.empty()) {
-      if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size()) return Status::malformed("search plan: poll word outside of the control buffer");
+      if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size())
+        return Status::malformed("search plan: poll word outside of the control buffer");
       word = &control[pollWord / sizeof(int32_t)];
     }
     return run_search(*snapshot(), plan.value(), StopSignal(word));

@@ -1,10 +1,10 @@
 // The engine: publishes batches as immutable snapshots, answers searches from them, merges behind both. One per process; every method may be called from any thread.
 //
-// Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_` (held for the copy only) and then reads nothing that anyone changes. Publishers and
-// the commit of a merge hold `writerMutex_` from reading the current set to swapping in the next, so that no kill and no segment is lost between them. Merging itself runs
-// without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced sets go to `retired_`:
-// the quick merge thread drops them once no reader holds them, so that a search never pays for freeing a segment.
-// Lock order: writerMutex_ before snapshotMutex_ and before retiredMutex_; none of the three is held while another thread is waited for.
+// Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_` (held for the copy only) and then reads nothing that anyone changes.
+// Publishers and the commit of a merge hold `writerMutex_` from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
+// Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
+// sets go to `retired_`: the quick merge thread drops them once no reader holds them, so that a search never pays for freeing a segment. Lock order: writerMutex_ before
+// snapshotMutex_ and before retiredMutex_; none of the three is held while another thread is waited for.
 #pragma once
 
 #include <atomic>

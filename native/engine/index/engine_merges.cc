@@ -1,5 +1,5 @@
-// The merging half of the engine (see engine.h): two threads, one per lane, and forced merges on the caller's thread. A merge claims its sources under the writer mutex, runs
-// without it, and commits under it.
+// The merging half of the engine (see engine.h): two threads, one per lane, and forced merges on the caller's thread. A merge claims its sources under the writer mutex,
+// runs without it, and commits under it.
 #include <algorithm>
 #include <chrono>
 #include <new>

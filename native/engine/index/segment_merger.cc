@@ -209,8 +209,6 @@ class Merger {
 
 }  // namespace
 
-Result<MergedSegment> merge_segments(std::span<const SegmentRef> sources, uint64_t serial, const std::atomic<bool>& stop) {
-  return Merger(sources, stop).run(serial);
-}
+Result<MergedSegment> merge_segments(std::span<const SegmentRef> sources, uint64_t serial, const std::atomic<bool>& stop) { return Merger(sources, stop).run(serial); }
 
 }  // namespace mds

@@ -83,9 +83,7 @@ class OrIterator final : public DocIterator {
 
 class AndNotIterator final : public DocIterator {
  public:
-  AndNotIterator(DocIteratorPtr wanted, DocIteratorPtr excluded, StopSignal& stop) : wanted_(std::move(wanted)), excluded_(std::move(excluded)), stop_(stop) {
-    settle();
-  }
+  AndNotIterator(DocIteratorPtr wanted, DocIteratorPtr excluded, StopSignal& stop) : wanted_(std::move(wanted)), excluded_(std::move(excluded)), stop_(stop) { settle(); }
   uint32_t advance(uint32_t target) override {
     if (target > doc_) {
       wanted_->advance(target);

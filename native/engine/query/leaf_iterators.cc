@@ -50,8 +50,7 @@ class FilterPostingIterator final : public DocIterator {
 // The union of many posting lists, read once into bits over the collection's slots.
 class BitSetIterator final : public DocIterator {
  public:
-  explicit BitSetIterator(const CollectionEntry& collection)
-      : begin_(collection.slotBegin), words_((size_t{collection.slotEnd} - collection.slotBegin + 63) / 64) {}
+  explicit BitSetIterator(const CollectionEntry& collection) : begin_(collection.slotBegin), words_((size_t{collection.slotEnd} - collection.slotBegin + 63) / 64) {}
 
   void add(PostingCursor cursor) {
     for (; cursor.doc() != kEndOfList; cursor.next()) words_[(cursor.doc() - begin_) / 64] |= uint64_t{1} << ((cursor.doc() - begin_) % 64);

@@ -23,7 +23,7 @@ struct ResolvedSegment {
 struct ResolvedQuery {
   const SearchPlan* plan;
   std::vector<ResolvedSegment> segments;
-  uint64_t documents = 0;      // N, dead ones included
+  uint64_t documents = 0;  // N, dead ones included
   uint64_t liveDocuments = 0;
   std::vector<double> averageLengths;  // per scored field, at least 1
   std::vector<double> idfs;            // per term

@@ -1,5 +1,5 @@
-// The three scoring formulas, in float64, and the statistics they need. Every evaluation path calls the same functions in the same order of leaves, so that scores are equal to
-// the bit whichever path ran.
+// The three scoring formulas, in float64, and the statistics they need. Every evaluation path calls the same functions in the same order of leaves, so that scores are
+// equal to the bit whichever path ran.
 //
 // Statistics are sums over the segments of the snapshot: dead documents count until a merge drops them.
 //   N       documents of the collection                     df      documents with the term in the field

@@ -21,8 +21,7 @@ struct HitsLayout {
   uint32_t maskWords;
   size_t hitBytes;
 
-  explicit HitsLayout(size_t terms) noexcept
-      : maskWords(static_cast<uint32_t>((terms + 31) / 32)), hitBytes((kHitBytes + size_t{maskWords} * 4 + 7) & ~size_t{7}) {}
+  explicit HitsLayout(size_t terms) noexcept : maskWords(static_cast<uint32_t>((terms + 31) / 32)), hitBytes((kHitBytes + size_t{maskWords} * 4 + 7) & ~size_t{7}) {}
 };
 
 template <class T>
@@ -36,9 +35,8 @@ uint32_t clamp32(uint64_t value) noexcept { return static_cast<uint32_t>(std::mi
 void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, const HitsLayout& layout, uint8_t* firstHit) {
   std::vector<uint32_t> order(hits.size());
   for (uint32_t index = 0; index < order.size(); ++index) order[index] = index;
-  std::sort(order.begin(), order.end(), [&hits](uint32_t a, uint32_t b) {
-    return hits[a].segment != hits[b].segment ? hits[a].segment < hits[b].segment : hits[a].slot < hits[b].slot;
-  });
+  std::sort(order.begin(), order.end(),
+            [&hits](uint32_t a, uint32_t b) { return hits[a].segment != hits[b].segment ? hits[a].segment < hits[b].segment : hits[a].slot < hits[b].slot; });
   for (size_t begin = 0, end = 0; begin < order.size(); begin = end) {
     const ResolvedSegment& segment = query.segments[hits[order[begin]].segment];
     while (end < order.size() && hits[order[end]].segment == hits[order[begin]].segment) ++end;

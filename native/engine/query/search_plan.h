@@ -1,4 +1,5 @@
-// A parsed search plan: docs/formats/search-plan.md. Views into the plan's bytes. Everything the scorer relies on is checked here: indexes, counts, depth, finite numbers.
+// A parsed search plan: docs/formats/search-plan.md. Views into the plan's bytes. Everything the scorer relies on is checked here: indexes, counts, depth, finite
+// numbers.
 #pragma once
 
 #include <cstdint>

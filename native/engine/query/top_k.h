@@ -1,5 +1,5 @@
-// The best `skip + k` matches of a search in the plan's order. Total order: primary value, then key ascending, then lang ascending (bytes), then docid, so that pages never
-// overlap and two runs agree. Used by one search on one thread.
+// The best `skip + k` matches of a search in the plan's order. Total order: primary value, then key ascending, then lang ascending (bytes), then docid, so that pages
+// never overlap and two runs agree. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>

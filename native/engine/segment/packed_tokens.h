@@ -18,9 +18,7 @@ class PackedTokens {
   // Positions grouped by term: the caller keeps the running sum of `tf` as index.
   [[nodiscard]] uint32_t position(uint32_t index) const noexcept { return load_u32(positions_ + size_t{index} * 4); }
   [[nodiscard]] uint32_t term_end(uint32_t term) const noexcept { return load_u32(termEnds_ + size_t{term} * 4); }
-  [[nodiscard]] std::string_view term(uint32_t begin, uint32_t end) const noexcept {
-    return {reinterpret_cast<const char*>(terms_) + begin, size_t{end} - begin};
-  }
+  [[nodiscard]] std::string_view term(uint32_t begin, uint32_t end) const noexcept { return {reinterpret_cast<const char*>(terms_) + begin, size_t{end} - begin}; }
 
  private:
   friend Result<PackedTokens> read_packed_tokens(Bytes record);

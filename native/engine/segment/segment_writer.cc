@@ -167,8 +167,8 @@ std::shared_ptr<const Segment> SegmentWriter::finish(uint64_t serial) {
   c.terms.push_back({c.postings.size(), c.positions.size(), 0, size32(c.blocks.size())});
   c.postings.resize(c.postings.size() + kPackedPadding);
   c.positions.resize(c.positions.size() + kPackedPadding);
-  shrink(c.collections, c.sections, c.names, c.termEnds, c.termBytes, c.terms, c.blocks, c.postings, c.positions, c.fieldLengths, c.docids, c.lsns, c.addedAt, c.updatedAt,
-         c.keyEnds, c.keyBytes, c.langEnds, c.langBytes);
+  shrink(c.collections, c.sections, c.names, c.termEnds, c.termBytes, c.terms, c.blocks, c.postings, c.positions, c.fieldLengths, c.docids, c.lsns, c.addedAt,
+         c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes);
   return std::make_shared<const Segment>(serial, std::move(columns_));
 }
 

@@ -1,6 +1,6 @@
-// Writes the columns of one segment from parts that arrive in their final order: all documents by (collection, docid), then the sections by (collection, kind, name), in each
-// its terms by bytes, in each its postings by slot. Used by the segment builder (a batch) and the segment merger; runs on one thread.
-// Layout of what it writes: docs/formats/segment.md.
+// Writes the columns of one segment from parts that arrive in their final order: all documents by (collection, docid), then the sections by (collection, kind, name), in
+// each its terms by bytes, in each its postings by slot. Used by the segment builder (a batch) and the segment merger; runs on one thread. Layout of what it writes:
+// docs/formats/segment.md.
 #pragma once
 
 #include <memory>
