@@ -7,13 +7,20 @@ import { unescapeContent } from '../store/body.js'
 import { HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import type { View } from '../store/view.js'
-import type { Base, DocumentChange, PreparedDocument, SharedBody, WantedRevision } from './commands.js'
+import type { Base, PreparedDocument, SharedBody, UpdateCommand, WantedRevision } from './commands.js'
 import { prepareDocument } from './preparation.js'
 import type { PreparationTools } from './preparation.js'
 
 export interface PreparedChange {
   readonly base: Base
   readonly document: PreparedDocument
+}
+
+/** Parts of a document to replace; null leaves a part as it is. */
+export interface DocumentChange {
+  readonly meta: Readonly<Record<string, readonly string[]>> | null
+  readonly contentMd: string | null
+  readonly ttl: number | null
 }
 
 /** @throws ServiceError 404 where the document is not there under this spelling */
@@ -65,7 +72,9 @@ export function revisionsOf(view: View, head: Head): Head[] {
 
 function findRevision(view: View, head: Head, wanted: WantedRevision): Head {
   const found = revisionsOf(view, head).find((state) =>
-    wanted.revision === null ? state.updatedAt === wanted.timestamp : state.revision === wanted.revision && state.updatedAt === wanted.timestamp,
+    wanted.revision === null
+      ? state.updatedAt === wanted.timestamp
+      : state.revision === wanted.revision && state.updatedAt === wanted.timestamp,
   )
   if (found === undefined) throw serviceError('notFound')
   return found
@@ -75,8 +84,21 @@ function bodyOf(head: Head): SharedBody {
   return { kind: 'shared', lsn: head.bodyLsn, rawBytes: head.bodyRawBytes, storedBytes: head.bodyStoredBytes }
 }
 
+/** The change that a command was prepared from. Read back from the escaped content, because text of its own would lose lone surrogates on its way between threads. */
+export function changeOf({ replaces, document }: UpdateCommand): DocumentChange {
+  return {
+    meta: replaces.meta ? (JSON.parse(document.meta) as DocumentChange['meta']) : null,
+    contentMd: replaces.contentMd ? unescapeContent(document.escaped) : null,
+    ttl: document.ttl,
+  }
+}
+
 /** What a PATCH asks for; at least one part must be given. `meta: null` clears like `{}` where the field is present. */
-export function parseChange(input: { readonly meta?: unknown; readonly contentMd?: string | null; readonly ttl?: number | null }): DocumentChange {
+export function parseChange(input: {
+  readonly meta?: unknown
+  readonly contentMd?: string | null
+  readonly ttl?: number | null
+}): DocumentChange {
   const change: DocumentChange = {
     meta: (input.meta ?? null) as DocumentChange['meta'],
     contentMd: input.contentMd ?? null,

@@ -63,16 +63,10 @@ export interface UpdateCommand {
   readonly collection: string
   readonly key: string
   readonly lang: string
-  readonly change: DocumentChange
+  /** Which parts of `document` the request asked for; the others are those of the base. */
+  readonly replaces: { readonly meta: boolean; readonly contentMd: boolean }
   readonly base: Base
   readonly document: PreparedDocument
-}
-
-/** Parts of a document to replace; null leaves a part as it is. */
-export interface DocumentChange {
-  readonly meta: Readonly<Record<string, readonly string[]>> | null
-  readonly contentMd: string | null
-  readonly ttl: number | null
 }
 
 export interface RestoreCommand {

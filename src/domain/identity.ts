@@ -11,10 +11,19 @@ export function documentId(collection: string, key: string, lang: string): strin
 }
 
 // Control characters make names that no log, shell or file name can show; a NUL would end the key in the identity index.
-// eslint-disable-next-line no-control-regex
+ 
 const CONTROL = /[\u0000-\u001f\u007f]/
 
-export function checkCollection(collection: string): void {
+/**
+ * The names in the input of any operation, before it runs: what is out of bounds reaches no store, whose look-ups throw on keys that are too long for them.
+ * @throws ServiceError 400
+ */
+export function checkNames({ collection, key, lang }: Readonly<Record<string, unknown>>): void {
+  if (typeof collection === 'string') checkCollection(collection)
+  if (typeof key === 'string') checkIdentity(key, typeof lang === 'string' ? lang : '')
+}
+
+function checkCollection(collection: string): void {
   checkBytes('collection', collection, COLLECTION_BYTES_MAX)
   if (CONTROL.test(collection)) throw badRequest('invalid collection: control characters are not allowed')
 }

@@ -6,15 +6,15 @@ import { LIMIT_DEFAULT, LIMIT_MAX } from '../limits.js'
 
 type Absent = null | undefined
 
-/** Absent or 0: the default. Negative or fractional: 400. Too large: clamped. */
+/** Absent or 0: the default. Negative or fractional: 400. Too large, however much: clamped. */
 export function readLimit(limit: number | Absent): number {
   const wanted = limit ?? 0
-  if (!Number.isSafeInteger(wanted) || wanted < 0) throw serviceError('invalidLimit')
+  if (!Number.isInteger(wanted) || wanted < 0) throw serviceError('invalidLimit')
   return wanted === 0 ? LIMIT_DEFAULT : Math.min(wanted, LIMIT_MAX)
 }
 
 export function readOffset(offset: number | Absent): number {
   const wanted = offset ?? 0
-  if (!Number.isSafeInteger(wanted) || wanted < 0) throw serviceError('invalidOffset')
+  if (!Number.isInteger(wanted) || wanted < 0) throw serviceError('invalidOffset')
   return wanted
 }

@@ -42,9 +42,9 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
   checkIdentity(input.key, input.lang)
   if (input.ttl !== null) checkTtl(input.ttl)
   const metadata = parseMetadata(input.meta)
+  const bytes = Buffer.byteLength(input.contentMd)
+  if (bytes > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${bytes} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
   const escaped = escapeContent(input.contentMd)
-  if (escaped.length > DOCUMENT_BYTES_MAX)
-    throw badRequest(`invalid contentMd: ${escaped.length} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
   const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
   const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
   return {

@@ -7,12 +7,14 @@ import {
   filterMeta,
   identity,
   key,
+  lang,
   limit,
   mapOf,
   metaMap,
   offset,
   operation,
   optional,
+  ownItem,
   shape,
   ttl,
   unixSeconds,
@@ -42,17 +44,12 @@ export const add = operation({
   audit: 'write./v1/add',
 })
 
-/** In a batch a document without key, lang or content fails alone, so the schema lets it pass, absent or empty. */
-const batchKey = Type.String({ description: 'Required, as in /v1/add.', examples: ['hello-world'] })
-const batchLang = Type.String({ description: 'Required, as in /v1/add.', examples: ['en'] })
-const batchDocument = Type.Object({
-  key: optional(batchKey),
-  lang: optional(batchLang),
-  contentMd: optional(contentMd),
-  meta: optional(metaMap),
-  saveRevision: optional(saveRevision),
-  ttl: optional(ttl),
-})
+/** In a batch a bad document fails alone, so the schema lets every one pass. */
+const batchDocument = ownItem(
+  'BatchDocument',
+  Type.Object({ key, lang, contentMd, meta: optional(metaMap), saveRevision: optional(saveRevision), ttl: optional(ttl) }),
+)
+const batchIdentity = ownItem('BatchIdentity', Type.Object({ key, lang }))
 
 export const addBatch = operation({
   ...inCollection,
@@ -203,7 +200,7 @@ export const deleteBatch = operation({
   http: [{ method: 'POST', path: '/v1/delete-batch' }],
   input: Type.Object({
     collection,
-    documents: Type.Array(Type.Object({ key: optional(batchKey), lang: optional(batchLang) }), {
+    documents: Type.Array(batchIdentity, {
       description: 'At most 10 000. `key` and `lang` are required in each.',
       examples: [[{ key: 'a', lang: 'en' }]],
     }),

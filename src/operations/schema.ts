@@ -25,6 +25,13 @@ export function word(values: readonly string[], description: string, fallback?: 
   return Type.Unsafe<string>({ type: 'string', anyOf: [{ enum: [...values] }, {}], description, ...standard })
 }
 
+/**
+ * One of a list whose items stand for themselves: the title and fields are for the reader, and any value passes, because the operation answers for each item alone.
+ */
+export function ownItem(title: string, schema: TSchema): TUnsafe<unknown> {
+  return Type.Unsafe<unknown>({ title, anyOf: [schema, {}] })
+}
+
 /** A map with any keys. Keys may hold any character, which a pattern over `.` would miss. */
 export function mapOf<Schema extends TSchema>(
   values: Schema,

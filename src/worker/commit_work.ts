@@ -2,7 +2,7 @@
  * What the write lane does for one command: one or more slices, each run inside a write transaction, and an answer once the last one is on disk. Every slice decides and applies document by
  * document: a document is written whole or not at all, and a refusal of one leaves the others alone.
  */
-import { findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
+import { changeOf, findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
 import type { PreparedChange } from '../domain/changes.js'
 import type { Command, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
@@ -14,7 +14,6 @@ import type { WriteTransaction } from '../store/apply.js'
 import { CorruptRecord } from '../store/record.js'
 import type { Head } from '../store/head.js'
 import type { Answer } from './handler.js'
-
 
 /** Collects what a group has to publish to the index. */
 export interface GroupEffects {
@@ -106,7 +105,12 @@ function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: r
   }
 }
 
-function changeDocument(tools: PreparationTools, transaction: WriteTransaction, effects: GroupEffects, command: UpdateCommand | RestoreCommand): Answer {
+function changeDocument(
+  tools: PreparationTools,
+  transaction: WriteTransaction,
+  effects: GroupEffects,
+  command: UpdateCommand | RestoreCommand,
+): Answer {
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
   const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn
   const document = moved ? prepareAgain(tools, transaction, head, command).document : command.document
@@ -115,9 +119,14 @@ function changeDocument(tools: PreparationTools, transaction: WriteTransaction, 
   return documentAnswer(decision, document.escaped)
 }
 
-function prepareAgain(tools: PreparationTools, transaction: WriteTransaction, head: Head, command: UpdateCommand | RestoreCommand): PreparedChange {
+function prepareAgain(
+  tools: PreparationTools,
+  transaction: WriteTransaction,
+  head: Head,
+  command: UpdateCommand | RestoreCommand,
+): PreparedChange {
   return command.kind === 'update'
-    ? prepareUpdate(tools, transaction.view, head, command.change)
+    ? prepareUpdate(tools, transaction.view, head, changeOf(command))
     : prepareRestore(tools, transaction.view, head, command.wanted)
 }
 

@@ -6,6 +6,7 @@ import { gzipSync } from 'node:zlib'
 import type { LaneAnswer } from '../dispatch/answer_codec.js'
 import type { ControlBlock } from '../dispatch/control_block.js'
 import type { LaneRequest } from '../dispatch/request_codec.js'
+import { checkNames } from '../domain/identity.js'
 import { CATALOGUE, ServiceError } from '../errors.js'
 import { GZIP_BYTES_MIN } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
@@ -21,6 +22,7 @@ export function readInput(operation: Operation, request: LaneRequest): Input {
   addQuery(input, request.query, fieldsOf(operation))
   addParams(input, request.params)
   validate(operation, input)
+  if (operation.collection !== 'server') checkNames(input)
   authorize(operation, ANONYMOUS, collectionsOf(operation, input))
   return input
 }

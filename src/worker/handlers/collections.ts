@@ -12,7 +12,11 @@ import { ByteWriter } from '../../store/byte_writer.js'
 import type { View } from '../../store/view.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
-import type { checksum as checksumRow, deleteCollection as deleteCollectionRow, metaKeys as metaKeysRow } from '../../operations/collections.js'
+import type {
+  checksum as checksumRow,
+  deleteCollection as deleteCollectionRow,
+  metaKeys as metaKeysRow,
+} from '../../operations/collections.js'
 import type { search as searchRow } from '../../operations/documents.js'
 import type { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'
@@ -20,7 +24,11 @@ import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js
 
 type SearchInput = InputOf<typeof searchRow>
 
-const SORTS: Readonly<Record<string, SortField>> = { addedAt: 'addedAt', updatedAt: 'updatedAt', key: 'key' }
+const SORTS: ReadonlyMap<unknown, SortField> = new Map([
+  ['addedAt', 'addedAt'],
+  ['updatedAt', 'updatedAt'],
+  ['key', 'key'],
+])
 
 function search(lane: LaneContext, input: SearchInput): Answer {
   const request = parseSearch(input)
@@ -30,8 +38,14 @@ function search(lane: LaneContext, input: SearchInput): Answer {
 }
 
 function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
-  const sort = SORTS[input.sort ?? '']
-  return { filters: parseFilters(input.filterMeta), sort: sort ?? 'docid', descending: sort !== undefined && input.asc !== true, limit: readLimit(input.limit), offset: readOffset(input.offset) }
+  const sort = SORTS.get(input.sort)
+  return {
+    filters: parseFilters(input.filterMeta),
+    sort: sort ?? 'docid',
+    descending: sort !== undefined && input.asc !== true,
+    limit: readLimit(input.limit),
+    offset: readOffset(input.offset),
+  }
 }
 
 function showPage(view: View, { heads, total }: Listing): Answer {

@@ -4,7 +4,7 @@
 import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/changes.js'
-import { checkCollection, checkIdentity } from '../../domain/identity.js'
+import { checkIdentity } from '../../domain/identity.js'
 import { checkTtl, prepareDocument } from '../../domain/preparation.js'
 import { fillTemplate } from '../../domain/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
@@ -26,13 +26,11 @@ import type { InputOf } from '../../operations/operation.js'
 import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array {
-  checkCollection(input.collection)
   const document = prepareDocument(lane, { ...input, meta: input.meta, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
   return encodeCommand({ kind: 'add', collection: input.collection, document })
 }
 
 function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Uint8Array {
-  checkCollection(input.collection)
   checkBatch(input.documents)
   const documents: PreparedDocument[] = []
   const errors: string[] = []
@@ -49,7 +47,8 @@ function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, 
 }
 
 function checkBatch(documents: readonly unknown[]): void {
-  if (documents.length > BATCH_DOCUMENTS_MAX) throw badRequest(`invalid documents: ${documents.length}, at most ${BATCH_DOCUMENTS_MAX} are allowed`)
+  if (documents.length > BATCH_DOCUMENTS_MAX)
+    throw badRequest(`invalid documents: ${documents.length}, at most ${BATCH_DOCUMENTS_MAX} are allowed`)
 }
 
 /** One document of a batch, which stands for itself: whatever is wrong with it is its own error. */
@@ -61,7 +60,15 @@ function prepareItem(lane: LaneContext, item: unknown): PreparedDocument {
   if (typeof contentMd !== 'string') throw badRequest('invalid contentMd')
   if (typeof (ttl ?? 0) !== 'number') throw badRequest('invalid ttl')
   if (typeof (saveRevision ?? true) !== 'boolean') throw badRequest('invalid saveRevision')
-  return prepareDocument(lane, { key, lang, contentMd, meta, ttl: (ttl ?? 0) as number, saveRevision: (saveRevision ?? true) as boolean, answered: false })
+  return prepareDocument(lane, {
+    key,
+    lang,
+    contentMd,
+    meta,
+    ttl: (ttl ?? 0) as number,
+    saveRevision: (saveRevision ?? true) as boolean,
+    answered: false,
+  })
 }
 
 function fieldsOf(item: unknown): Readonly<Record<string, unknown>> {
@@ -94,7 +101,8 @@ function parseTemplateValues(env: InputOf<typeof getRow>['env']): Readonly<Recor
   if (env === undefined || env === null) return undefined
   const entries = Object.entries(env)
   if (entries.length === 0) return undefined
-  if (entries.length > TEMPLATE_VARIABLES_MAX) throw badRequest(`invalid env: ${entries.length} variables, at most ${TEMPLATE_VARIABLES_MAX} are allowed`)
+  if (entries.length > TEMPLATE_VARIABLES_MAX)
+    throw badRequest(`invalid env: ${entries.length} variables, at most ${TEMPLATE_VARIABLES_MAX} are allowed`)
   const values = Object.create(null) as Record<string, string>
   for (const [name, value] of entries) {
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') throw badRequest(`invalid env.${name}`)
@@ -117,12 +125,12 @@ function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array
   const change = parseChange(input)
   return lane.store.read((view) => {
     const prepared = prepareUpdate(lane, view, findDocument(view, collection, key, lang), change)
-    return encodeCommand({ kind: 'update', collection, key, lang, change, ...prepared })
+    const replaces = { meta: change.meta !== null, contentMd: change.contentMd !== null }
+    return encodeCommand({ kind: 'update', collection, key, lang, replaces, ...prepared })
   })
 }
 
 function remove(_lane: LaneContext, { collection, key, lang }: InputOf<typeof deleteRow>): Uint8Array {
-  checkIdentity(key, lang)
   return encodeCommand({ kind: 'delete', collection, key, lang })
 }
 
@@ -131,11 +139,21 @@ function removeBatch(_lane: LaneContext, input: InputOf<typeof deleteBatchRow>):
   const documents: (readonly [string, string])[] = []
   const errors: string[] = []
   input.documents.forEach((item, index) => {
-    const { key, lang } = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {}
-    if (typeof key === 'string' && typeof lang === 'string' && key !== '' && lang !== '') documents.push([key, lang])
-    else errors.push(`documents[${index}]: missing key or lang`)
+    try {
+      documents.push(identityOf(item))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      errors.push(`documents[${index}]: ${error.message}`)
+    }
   })
   return encodeCommand({ kind: 'deleteBatch', collection: input.collection, documents, errors })
+}
+
+function identityOf(item: unknown): readonly [key: string, lang: string] {
+  const { key, lang } = fieldsOf(item)
+  if (typeof key !== 'string' || typeof lang !== 'string' || key === '' || lang === '') throw badRequest('missing key or lang')
+  checkIdentity(key, lang)
+  return [key, lang]
 }
 
 function setTtl(_lane: LaneContext, { collection, key, lang, ttl }: InputOf<typeof setTtlRow>): Uint8Array {
