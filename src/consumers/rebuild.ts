@@ -56,7 +56,14 @@ function allCollections(store: TruthStore): number[] {
   return store.read((view) => view.collections().map(({ id }) => id))
 }
 
-function rebuildPage(tools: RebuildTools, view: View, collection: number, docidFirst: number, mine: boolean, replaceEqual: boolean): RebuildResult & { docidNext: number; last: boolean } {
+function rebuildPage(
+  tools: RebuildTools,
+  view: View,
+  collection: number,
+  docidFirst: number,
+  mine: boolean,
+  replaceEqual: boolean,
+): RebuildResult & { docidNext: number; last: boolean } {
   const docids = view.docidsFrom(collection, docidFirst, REBUILD_PAGE_DOCUMENTS)
   const damaged: string[] = []
   const ops: Uint8Array[] = []
@@ -77,6 +84,12 @@ function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boo
   const { key, lang, metaValues } = textOfHead(head)
   const contentMd = unescapeContent(view.escapedContent(head))
   const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, replaceEqual)
-  stampUpsert(op, { collection: head.collection, docid: head.docid, lsn: head.indexedLsn, addedAt: head.addedAt, updatedAt: head.updatedAt })
+  stampUpsert(op, {
+    collection: head.collection,
+    docid: head.docid,
+    lsn: head.indexedLsn,
+    addedAt: head.addedAt,
+    updatedAt: head.updatedAt,
+  })
   return op
 }

@@ -48,7 +48,16 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   const head = encodeHead(fields, { id, key: document.key, lang: document.lang, meta: document.meta })
   stampUpsert(document.index, { collection, docid, lsn, addedAt: fields.addedAt, updatedAt: fields.updatedAt })
   steps.push({
-    entry: { kind: 'put', lsn, collection, docid, collectionName: known?.name ?? collectionName, key: document.key, lang: document.lang, head },
+    entry: {
+      kind: 'put',
+      lsn,
+      collection,
+      docid,
+      collectionName: known?.name ?? collectionName,
+      key: document.key,
+      lang: document.lang,
+      head,
+    },
     body: document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,
   })
@@ -80,7 +89,11 @@ export function decideExpiry(transaction: WriteTransaction, head: Head, expiresA
   const text = textOfHead(head)
   const lsn = transaction.nextLsn
   const record = encodeHead({ ...head, lsn, expiresAt }, text)
-  const step: Step = { entry: { kind: 'expiry', lsn, collection: head.collection, docid: head.docid, head: record }, body: undefined, indexOp: undefined }
+  const step: Step = {
+    entry: { kind: 'expiry', lsn, collection: head.collection, docid: head.docid, head: record },
+    body: undefined,
+    indexOp: undefined,
+  }
   return { steps: [step], added: false, headJson: jsonOfRecord(record) }
 }
 

@@ -16,7 +16,8 @@ export function parseFilters(filterMeta: Readonly<Record<string, readonly string
     if (count > FILTER_VALUES_MAX) throw badRequest(`invalid filterMeta: more than ${FILTER_VALUES_MAX} values`)
     if (Buffer.byteLength(key) > META_KEY_BYTES_MAX) throw badRequest(`invalid filterMeta: a key of more than ${META_KEY_BYTES_MAX} bytes`)
     for (const value of values) {
-      if (Buffer.byteLength(value) > META_VALUE_BYTES_MAX) throw badRequest(`invalid filterMeta: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
+      if (Buffer.byteLength(value) > META_VALUE_BYTES_MAX)
+        throw badRequest(`invalid filterMeta: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
     }
   }
   return filters

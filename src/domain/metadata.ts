@@ -39,13 +39,17 @@ function checkValues(key: string, list: unknown): string[] {
   if (list.length > META_VALUES_MAX) throw badRequest(`invalid meta.${key}: ${list.length} values, at most ${META_VALUES_MAX} are allowed`)
   for (const value of list as unknown[]) {
     if (typeof value !== 'string') throw badRequest(`invalid meta.${key}: a list of strings is expected`)
-    if (Buffer.byteLength(value) > META_VALUE_BYTES_MAX) throw badRequest(`invalid meta.${key}: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
+    if (Buffer.byteLength(value) > META_VALUE_BYTES_MAX)
+      throw badRequest(`invalid meta.${key}: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
   }
   return list as string[]
 }
 
 /** Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a key without values asks that the key is there. */
-export function passesFilter(meta: Readonly<Record<string, readonly string[]>>, filters: readonly (readonly [string, readonly string[]])[]): boolean {
+export function passesFilter(
+  meta: Readonly<Record<string, readonly string[]>>,
+  filters: readonly (readonly [string, readonly string[]])[],
+): boolean {
   return filters.every(([key, wanted]) => {
     const values = Object.hasOwn(meta, key) ? (meta[key] as readonly string[]) : undefined
     return values !== undefined && (wanted.length === 0 || wanted.some((value) => values.includes(value)))

@@ -57,7 +57,11 @@ export type PlanNode =
   | { readonly kind: 'and'; readonly children: readonly PlanNode[] }
   | { readonly kind: 'or'; readonly children: readonly PlanNode[] }
   | { readonly kind: 'andNot'; readonly wanted: PlanNode; readonly excluded: PlanNode }
-  | { readonly kind: 'phrase'; readonly scoring: 'occurrences' | 'bm25'; readonly terms: readonly { readonly term: number; readonly offset: number }[] }
+  | {
+      readonly kind: 'phrase'
+      readonly scoring: 'occurrences' | 'bm25'
+      readonly terms: readonly { readonly term: number; readonly offset: number }[]
+    }
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
 

@@ -82,7 +82,16 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
   const kind = KINDS[record[5] as number]
   switch (kind) {
     case 'put':
-      return { kind, lsn, collection, docid, collectionName: fields[2] as string, key: fields[3] as string, lang: fields[4] as string, head: fields[5] as Buffer }
+      return {
+        kind,
+        lsn,
+        collection,
+        docid,
+        collectionName: fields[2] as string,
+        key: fields[3] as string,
+        lang: fields[4] as string,
+        head: fields[5] as Buffer,
+      }
     case 'expiry':
       return { kind, lsn, collection, docid, head: fields[2] as Buffer }
     case 'delete':

@@ -112,7 +112,8 @@ export class View {
     const prefix = documentKey(collection, docid)
     const range = { start: prefixEnd(prefix), end: prefix, reverse: true }
     const found: Head[] = []
-    for (const { value } of this.#environment.revisions.getRange(range)) found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
+    for (const { value } of this.#environment.revisions.getRange(range))
+      found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
     return found
   }
 

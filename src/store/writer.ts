@@ -67,7 +67,8 @@ export class Writer {
       }
     })
     // Read in the same turn: `flushed` belongs to the batch that is being written now.
-    const onDisk = this.#options.durability === 'sync' ? new Promise<unknown>((done) => this.#environment.root.flushed.then(done, done)) : outcome
+    const onDisk =
+      this.#options.durability === 'sync' ? new Promise<unknown>((done) => void this.#environment.root.flushed.then(done, done)) : outcome
     const committed = this.#watch(outcome, 'commit')
     const flushed = this.#watch(onDisk, 'flush').then(() => this.#settle(number))
     const previous = this.#tail
@@ -89,7 +90,10 @@ export class Writer {
   /** Passes the outcome on unless the storage has failed; silence and rejection are failures, after which the promise stays pending. */
   #watch<T>(outcome: Promise<T>, what: string): Promise<T> {
     return new Promise((resolve) => {
-      const alarm = setTimeout(() => this.#fail(new StorageFailure(`${what} not settled after ${COMMIT_SILENCE_MS_MAX} ms`)), COMMIT_SILENCE_MS_MAX)
+      const alarm = setTimeout(
+        () => this.#fail(new StorageFailure(`${what} not settled after ${COMMIT_SILENCE_MS_MAX} ms`)),
+        COMMIT_SILENCE_MS_MAX,
+      )
       outcome.then(
         (value) => {
           clearTimeout(alarm)

@@ -45,7 +45,12 @@ async function buildShare(context: LaneContext, control: ControlBlock): Promise<
 }
 
 /** The index no longer equals the store: searches answer 503 until it has been built anew from the store, on the write lane, between groups. */
-async function rebuildStaleIndex(context: LaneContext, control: ControlBlock, cause: unknown, onFatal: (reason: string) => void): Promise<void> {
+async function rebuildStaleIndex(
+  context: LaneContext,
+  control: ControlBlock,
+  cause: unknown,
+  onFatal: (reason: string) => void,
+): Promise<void> {
   if (control.indexStale) return
   control.indexStale = true
   console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)

@@ -38,7 +38,14 @@ interface ModelDocument {
 type Model = Map<string, Map<string, ModelDocument>>
 
 type Operation =
-  | { readonly kind: 'put'; readonly collection: string; readonly key: string; readonly content: string; readonly keep: boolean; readonly ttl: number | null }
+  | {
+      readonly kind: 'put'
+      readonly collection: string
+      readonly key: string
+      readonly content: string
+      readonly keep: boolean
+      readonly ttl: number | null
+    }
   | { readonly kind: 'delete' | 'expiry'; readonly collection: string; readonly key: string }
   | { readonly kind: 'drop'; readonly collection: string }
   | { readonly kind: 'restart' }
@@ -107,10 +114,13 @@ class Run {
   }
 
   async write(change: (transaction: WriteTransaction) => void): Promise<void> {
-    await this.writer.group(() => this.now, (transaction) => {
-      change(transaction)
-      transaction.trimBinlog(2_000, 8)
-    }).flushed
+    await this.writer.group(
+      () => this.now,
+      (transaction) => {
+        change(transaction)
+        transaction.trimBinlog(2_000, 8)
+      },
+    ).flushed
   }
 
   live(name: string): Map<string, ModelDocument> {
@@ -147,7 +157,9 @@ class Run {
   }
 
   async put(op: Extract<Operation, { kind: 'put' }>): Promise<void> {
-    await this.write((transaction) => carryOut(transaction, decidePut(transaction, op.collection, prepared(op.key, op.content, op.keep, op.ttl)).steps))
+    await this.write((transaction) =>
+      carryOut(transaction, decidePut(transaction, op.collection, prepared(op.key, op.content, op.keep, op.ttl)).steps),
+    )
     const documents = this.live(op.collection)
     const old = documents.get(op.key.toLowerCase())
     const current = old !== undefined && old.expiresAt > 0 && old.expiresAt <= this.now ? undefined : old
@@ -157,7 +169,10 @@ class Run {
       updatedAt: this.now,
       expiresAt,
       spellings: new Set([...(current?.spellings ?? []), op.key]),
-      states: [...(current?.states ?? []).filter((state, index, all) => index < all.length - 1 || state.kept), { content: op.content, kept: op.keep }],
+      states: [
+        ...(current?.states ?? []).filter((state, index, all) => index < all.length - 1 || state.kept),
+        { content: op.content, kept: op.keep },
+      ],
     })
   }
 
@@ -186,14 +201,22 @@ class Run {
         const states = [...documents.values()].flatMap((document) => document.states)
         assert.equal(counters?.revisions ?? 0, states.filter((state) => state.kept).length, `revisions of ${name}`)
         assert.equal(counters?.metaTriples ?? 0, documents.size)
-        const checksum = [...documents.values()].reduce((sum, document) => sum ^ (escapeContent(document.states.at(-1)?.content ?? '').length + 1), 0)
+        const checksum = [...documents.values()].reduce(
+          (sum, document) => sum ^ (escapeContent(document.states.at(-1)?.content ?? '').length + 1),
+          0,
+        )
         assert.equal(counters?.checksum ?? 0, checksum)
         for (const [lower, document] of documents) this.compareDocument(view, found?.id ?? 0, lower, document)
       }
     })
   }
 
-  compareDocument(view: Parameters<Parameters<TruthStore['read']>[0]>[0], collectionId: number, lower: string, document: ModelDocument): void {
+  compareDocument(
+    view: Parameters<Parameters<TruthStore['read']>[0]>[0],
+    collectionId: number,
+    lower: string,
+    document: ModelDocument,
+  ): void {
     const identity = view.identity(collectionId, lower, 'EN')
     assert.ok(identity, `identity of ${lower}`)
     const head = view.headEvenExpired(collectionId, identity.docid)

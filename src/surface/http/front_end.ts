@@ -10,7 +10,7 @@ import type { ControlBlock } from '../../dispatch/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import type { LoopHandler, ServerState } from '../../dispatch/server_state.js'
 import type { OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
-import type { CATALOGUE} from '../../errors.js';
+import type { CATALOGUE } from '../../errors.js'
 import { ServiceError } from '../../errors.js'
 import { operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'

@@ -24,6 +24,7 @@ function joined(entries: readonly (readonly [string, Handler])[]): ReadonlyMap<s
   const rows = operations.filter((operation) => operation.cost !== 'loop').map((operation) => operation.name)
   const lacking = rows.filter((name) => !map.has(name))
   const idle = [...map.keys()].filter((name) => !rows.includes(name))
-  if (lacking.length > 0 || idle.length > 0) throw new Error(`operations without handler: ${lacking.join(', ')}; handlers without operation: ${idle.join(', ')}`)
+  if (lacking.length > 0 || idle.length > 0)
+    throw new Error(`operations without handler: ${lacking.join(', ')}; handlers without operation: ${idle.join(', ')}`)
   return map
 }

@@ -20,7 +20,9 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
     const out = new ByteWriter(bytes)
     out.utf8(`{"collection":${JSON.stringify(collection)},"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"revisions":[`)
     states.forEach((state, index) => {
-      out.ascii(`${index === 0 ? '' : ','}{"timestamp":${state.updatedAt},"updatedAt":${state.updatedAt},"revision":${state.revision},"meta":`)
+      out.ascii(
+        `${index === 0 ? '' : ','}{"timestamp":${state.updatedAt},"updatedAt":${state.updatedAt},"revision":${state.revision},"meta":`,
+      )
       out.bytes(state.meta)
       out.ascii(',"contentMd":"')
       out.bytes(view.escapedContent(state))

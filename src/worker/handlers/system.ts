@@ -22,7 +22,8 @@ function countCollections(view: View): CountedCollection[] {
 
 function stats(lane: LaneContext): Answer {
   const collections = lane.store.read(countCollections)
-  const sum = (field: 'documents' | 'revisions' | 'metaTriples'): number => collections.reduce((total, collection) => total + collection[field], 0)
+  const sum = (field: 'documents' | 'revisions' | 'metaTriples'): number =>
+    collections.reduce((total, collection) => total + collection[field], 0)
   const body = {
     databasePath: lane.config.path,
     databaseSize: lane.store.sizes().fileBytes,
