@@ -47,8 +47,6 @@ export interface OptionValues {
   readonly readLanes: number
   readonly shutdownSecondsMax: number
   readonly supervisor: boolean
-  readonly logLevel: 'trace' | 'debug' | 'info' | 'warn' | 'error'
-  readonly logFormat: 'text' | 'json'
   readonly production: boolean
   /** Bytes of the constant that a load test's route answers, 0 for no such route. */
   readonly loadtestConstantBytes: number
@@ -222,22 +220,6 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'a parent process that restarts the server after a crash',
-  },
-  logLevel: {
-    flag: 'log-level',
-    variables: ['SVC_LOG_LEVEL'],
-    yaml: ['log.level'],
-    fallback: 'info',
-    parse: parseWord(['trace', 'debug', 'info', 'warn', 'error'] as const),
-    help: 'trace, debug, info, warn or error',
-  },
-  logFormat: {
-    flag: 'log-format',
-    variables: ['SVC_LOG_FORMAT'],
-    yaml: ['log.format'],
-    fallback: 'text',
-    parse: parseWord(['text', 'json'] as const),
-    help: 'text or json',
   },
   production: {
     flag: 'production',

@@ -124,9 +124,9 @@ export type Command =
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 
-/** The bytes stay as they are: the packer moves on in its buffer and does not touch them again. They must be copied, not transferred. */
+/** Bytes in a buffer of their own, which the caller may transfer: the packer's buffer, of which they would be a view, must stay with the packer. */
 export function encodeCommand(command: Command): Uint8Array {
-  return packr.pack(command)
+  return new Uint8Array(packr.pack(command))
 }
 
 /** @param bytes made by `encodeCommand` in this process; must stay unchanged while the command lives. */
