@@ -19,6 +19,7 @@ export interface StoreSizes {
 
 export class TruthStore {
   readonly #environment: Environment
+  #shared: View | undefined
 
   /** @param generationPath directory of the generation to serve (layout.ts). */
   constructor(generationPath: string) {
@@ -27,6 +28,7 @@ export class TruthStore {
 
   /** Runs synchronous code on a fresh snapshot and lets the snapshot go at once. */
   read<T>(run: (view: View) => T): T {
+    if (this.#shared !== undefined) return run(this.#shared)
     const { root } = this.#environment
     root.resetReadTxn()
     try {
@@ -34,6 +36,20 @@ export class TruthStore {
     } finally {
       root.resetReadTxn()
     }
+  }
+
+  /**
+   * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not for a search, whose view must be taken after the engine's snapshot.
+   */
+  sharing<T>(run: () => T): T {
+    return this.read((view) => {
+      this.#shared = view
+      try {
+        return run()
+      } finally {
+        this.#shared = undefined
+      }
+    })
   }
 
   /** For the write lane only: there is one writer per process. */

@@ -69,9 +69,13 @@ export async function runBatch(task: Envelope | 'close'): Promise<void> {
     const queue = start.kind === 'write' ? 'commit' : queueClassOf(operationOf(request))
     telemetry.observeWait(queue, Math.max(0, takenAt - request.queuedAt) / 1000)
   }
-  if (lane.writeLane === undefined) runReads(lane.context, requests)
-  else await runWrites(lane.context, lane.writeLane, requests)
-  sampleMemory(lane.context, takenAt)
+  const { context } = lane
+  // A batch holds one class only: point reads share a snapshot, others take theirs when they need it.
+  if (lane.writeLane === undefined) {
+    if (requests.every((request) => operationOf(request).cost === 'point')) context.store.sharing(() => runReads(context, requests))
+    else runReads(context, requests)
+  } else await runWrites(context, lane.writeLane, requests)
+  sampleMemory(context, takenAt)
 }
 
 function runReads(context: LaneContext, requests: readonly LaneRequest[]): void {
