@@ -250,5 +250,7 @@ export const IMPORT_RETRY_WAIT_MS_MAX = 8_000
 export const CLIENT_REQUEST_MS_MAX = DEADLINE_HEAVY_MS + 10_000
 /** Problems that an import remembers for its closing list; the counters stay exact. */
 export const IMPORT_PROBLEMS_KEPT_MAX = 200
+/** Looks at the index for one listing: again while expired documents leave the page short or deletes are on their way into the index, with ever more room for them. */
+export const LISTING_ROUNDS_MAX = 4
 /** Documents due but not swept that a listing takes off its total: a sweep removes 256 at a time without a pause, so more than this are never waiting for long. */
 export const DUE_COUNTED_MAX = 10_000
