@@ -11,7 +11,6 @@ export function documentId(collection: string, key: string, lang: string): strin
 }
 
 // Control characters make names that no log, shell or file name can show; a NUL would end the key in the identity index.
- 
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /**

@@ -181,6 +181,7 @@ DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFi
   if (terms.size() == 1) return std::make_unique<FilterPostingIterator>(columns, *section, terms[0]);
   if (terms.size() <= kFilterCursorsMax) {
     std::vector<DocIteratorPtr> values;
+    values.reserve(terms.size());
     for (const uint32_t term : terms) values.push_back(std::make_unique<FilterPostingIterator>(columns, *section, term));
     return make_or_iterator(std::move(values));
   }

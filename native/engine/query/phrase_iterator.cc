@@ -15,7 +15,7 @@ class FieldPhrase {
  public:
   FieldPhrase(const Segment& segment, const SectionEntry& section, size_t field, StopSignal& stop) : lengths_(segment.lengths(section)), field_(field), stop_(stop) {}
 
-  void add(PostingCursor cursor, uint32_t offset) { terms_.push_back({std::move(cursor), offset}); }
+  void add(PostingCursor cursor, uint32_t offset) { terms_.push_back({cursor, offset}); }
 
   void begin() {
     std::stable_sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.cursor.df() < b.cursor.df(); });
