@@ -143,20 +143,14 @@ napi_value meta_keys(const Call& call, mds::Engine& engine) {
   return text;
 }
 
-napi_value begin_rebuild(const Call&, mds::Engine& engine) {
-  engine.begin_rebuild();
-  return nullptr;
-}
+napi_value begin_rebuild(const Call& call, mds::Engine& engine) { return answer(call, engine.begin_rebuild()); }
 
 napi_value end_rebuild(const Call&, mds::Engine& engine) {
   engine.end_rebuild();
   return nullptr;
 }
 
-napi_value drop_all(const Call&, mds::Engine& engine) {
-  engine.drop_all();
-  return nullptr;
-}
+napi_value drop_all(const Call& call, mds::Engine& engine) { return answer(call, engine.drop_all()); }
 
 napi_value force_merge(const Call& call, mds::Engine& engine) { return answer(call, engine.force_merge()); }
 
@@ -228,7 +222,7 @@ NAPI_MODULE_INIT() {
   try {
     auto instance = std::make_unique<AddonInstance>();
     if (napi_set_instance_data(env, instance.get(), release_instance, nullptr) != napi_ok) return nullptr;
-    instance.release();
+    static_cast<void>(instance.release());
   } catch (const std::exception& error) {
     (void)napi_throw_error(env, nullptr, error.what());
     return nullptr;
