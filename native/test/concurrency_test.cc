@@ -3,6 +3,9 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <functional>
+#include <memory>
 #include <thread>
 
 #include "index/engine.h"
@@ -102,6 +105,52 @@ TEST(Merging, SingleDocumentWritesNeverLeaveMoreSegmentsThanTheBound) {
   EXPECT_EQ(engine.stats().documents, kRounds);
 }
 
+// Gives the lanes as long as a busy machine may take; a promise that is kept is seen at once.
+bool comes_true(const std::function<bool()>& promise) {
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (!promise() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  return promise();
+}
+
+TEST(Merging, WritesBesideForcedMergesNeverLeaveMoreSegmentsThanTheBound) {
+  Engine engine;
+  test::Generator generator(test::seed());
+  std::vector<test::Wire> ops;
+  for (uint32_t docid = 0; docid < 5 * kRounds; ++docid) ops.push_back(test::upsert_op(generator.document(1, docid, docid + 1)));
+  ASSERT_TRUE(engine.publish(test::batch_of(ops, ops.size())).ok());
+  std::atomic<bool> isDone{false};
+  std::thread merger([&] {
+    while (!isDone.load()) ASSERT_TRUE(engine.force_merge().ok());
+  });
+  uint32_t most = 0;
+  for (uint32_t round = 0; round < kRounds; ++round) {
+    const uint32_t docid = 5 * kRounds + round;
+    const bool isPublished = engine.publish(test::batch_of({test::upsert_op(generator.document(1, docid, docid + 1))}, docid + 1)).ok();
+    EXPECT_TRUE(isPublished);
+    most = std::max(most, engine.stats().segments);
+  }
+  isDone.store(true);
+  merger.join();
+  EXPECT_LE(most, kSegmentsBesideForcedMergeMax);
+  EXPECT_EQ(engine.stats().documents, 6 * kRounds);
+}
+
+TEST(Merging, WhatAMergeOrADropReplacedIsFreedWithoutAnotherWrite) {
+  test::Generator generator(test::seed());
+  for (uint32_t round = 0; round < 20; ++round) {
+    Engine engine;
+    for (uint32_t docid = 0; docid < 3; ++docid) {
+      ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(generator.document(1, docid, docid + 1))}, docid + 1)).ok());
+    }
+    std::weak_ptr<const Segment> source = engine.snapshot()->segments[0].segment;
+    ASSERT_TRUE(engine.force_merge().ok());
+    ASSERT_TRUE(comes_true([&] { return source.expired(); }));
+    source = engine.snapshot()->segments[0].segment;
+    ASSERT_TRUE(engine.drop_all().ok());
+    ASSERT_TRUE(comes_true([&] { return source.expired(); }));
+  }
+}
+
 TEST(MergePolicy, EightOfATierAreMergedAndSevenAreNot) {
   std::vector<MergeCandidate> candidates;
   for (uint32_t index = 0; index < 7; ++index) candidates.push_back({index, 1000, 10, 0});
@@ -116,6 +165,21 @@ TEST(MergePolicy, LargeMergesGoToTheLongLane) {
   for (uint32_t index = 0; index < 8; ++index) candidates.push_back({index, 6 << 20, 10, 0});
   EXPECT_TRUE(pick_merge(candidates, MergeLane::kQuick).empty());
   EXPECT_EQ(pick_merge(candidates, MergeLane::kLong).size(), 8U);
+}
+
+TEST(MergePolicy, AGroupThatIsTooLargeForOneSegmentIsMergedAsFarAsItFits) {
+  for (const uint64_t bytes : {uint64_t{40} << 20, uint64_t{200} << 20}) {
+    std::vector<MergeCandidate> tier;
+    for (uint32_t index = 0; index < 32; ++index) tier.push_back({index, bytes, 10, 0});
+    const size_t picked = pick_merge(tier, MergeLane::kLong).size();
+    EXPECT_GE(picked, 2U);
+    EXPECT_LE(picked * bytes, kMergedBytesMax);
+    EXPECT_GT((picked + 1) * bytes, kMergedBytesMax);
+  }
+  // Seven each of three tiers: none is full, together they are more than wanted and more than one segment may hold.
+  std::vector<MergeCandidate> mixed;
+  for (uint32_t index = 0; index < 21; ++index) mixed.push_back({index, uint64_t{6 << 20} << (index / 7 * 3), 10, 0});
+  EXPECT_GE(pick_merge(mixed, MergeLane::kLong).size(), 8U);
 }
 
 TEST(MergePolicy, ASegmentThatIsMoreThanAThirdDeadIsRewritten) {

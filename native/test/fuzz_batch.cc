@@ -6,7 +6,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (engine.publish({data, size}).ok()) {
     (void)engine.meta_keys(1);
     (void)engine.force_merge();
-    engine.drop_all();
+    (void)engine.drop_all();
   }
   return 0;
 }

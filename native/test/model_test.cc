@@ -264,7 +264,7 @@ TEST(Rebuild, ADeleteSeenBeforeItsDocumentKeepsItOut) {
   Engine engine;
   test::Generator generator(1);
   ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(generator.document(1, 9, 9))}, 9)).ok());
-  engine.begin_rebuild();
+  ASSERT_TRUE(engine.begin_rebuild().ok());
   EXPECT_EQ(engine.stats().documents, 0U);
   EXPECT_TRUE(engine.stats().rebuilding);
   ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(generator.document(1, 2, 2)), test::delete_op(1, 1, 20), test::delete_op(1, 2, 21)}, 21)).ok());

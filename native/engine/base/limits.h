@@ -49,9 +49,10 @@ inline constexpr uint64_t kMergedBytesMax = uint64_t{1} << 30;
 // All of a forced merge: 32-bit offsets inside a segment hold below 4 GiB.
 inline constexpr uint64_t kForcedMergeBytesMax = uint64_t{3} << 30;
 // Above this many segments the publishing thread merges, too. Then a snapshot has at most what two lanes hold (2 x 32), what is wanted, and the new one: a burst of
-// single-document writes never leaves more behind.
+// single-document writes never leaves more behind. A forced merge holds all that it found until it commits, beside what comes meanwhile.
 inline constexpr uint32_t kSegmentsCrowded = 48;
 inline constexpr uint32_t kSegmentsMax = 2 * kMergeWidthMax + kSegmentsWanted + 1;
+inline constexpr uint32_t kSegmentsBesideForcedMergeMax = 2 * kSegmentsMax;
 // A segment with more than a third of its documents dead is rewritten.
 inline constexpr uint32_t kDeadShareDivisor = 3;
 

@@ -32,7 +32,7 @@ void BatchApplication::apply(const IndexOp& op) {
     case OpKind::kDelete:
       return remove(op);
     case OpKind::kDropCollection:
-      return drop(op.collection);
+      drops_.insert(op.collection);
   }
 }
 
@@ -43,7 +43,7 @@ std::optional<uint64_t> BatchApplication::live_lsn(uint32_t collection, uint32_t
 }
 
 bool BatchApplication::is_dropped(uint32_t collection) const {
-  return dropped_.contains(collection) || std::find(drops_.begin(), drops_.end(), collection) != drops_.end();
+  return dropped_.contains(collection) || drops_.contains(collection);
 }
 
 void BatchApplication::kill(uint32_t collection, uint32_t docid) {
@@ -83,15 +83,11 @@ void BatchApplication::remove(const IndexOp& op) {
   pending_.emplace(id, Pending{nullptr, op.lsn});
 }
 
-void BatchApplication::drop(uint32_t collection) {
-  drops_.push_back(collection);
-  std::erase_if(pending_, [collection](const auto& entry) { return entry.first >> 32 == collection; });
-}
-
 std::vector<const IndexOp*> BatchApplication::upserts() const {
   std::vector<const IndexOp*> standing;
   for (const auto& [id, pending] : pending_) {
-    if (pending.upsert != nullptr) standing.push_back(pending.upsert);
+    // What came before the drop of its collection falls with it; what came after it was not taken.
+    if (pending.upsert != nullptr && !drops_.contains(pending.upsert->collection)) standing.push_back(pending.upsert);
   }
   std::sort(standing.begin(), standing.end(),
             [](const IndexOp* a, const IndexOp* b) { return document_key(a->collection, a->docid) < document_key(b->collection, b->docid); });

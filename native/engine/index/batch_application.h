@@ -27,7 +27,7 @@ class BatchApplication {
   [[nodiscard]] std::vector<const IndexOp*> upserts() const;
   // The segments of the snapshot with what died taken out; segments without a live document are left out.
   [[nodiscard]] std::vector<SegmentRef> survivors() const;
-  [[nodiscard]] const std::vector<uint32_t>& drops() const noexcept { return drops_; }
+  [[nodiscard]] const std::unordered_set<uint32_t>& drops() const noexcept { return drops_; }
   [[nodiscard]] const std::vector<std::pair<uint64_t, uint64_t>>& tombstones() const noexcept { return newTombstones_; }
 
  private:
@@ -39,7 +39,6 @@ class BatchApplication {
 
   void upsert(const IndexOp& op);
   void remove(const IndexOp& op);
-  void drop(uint32_t collection);
   [[nodiscard]] std::optional<uint64_t> live_lsn(uint32_t collection, uint32_t docid) const noexcept;
   [[nodiscard]] bool is_dropped(uint32_t collection) const;
   // Marks the document's slot in the snapshot, if it is alive there.
@@ -51,7 +50,7 @@ class BatchApplication {
   bool rebuilding_;
   std::unordered_map<uint64_t, Pending> pending_;
   std::vector<std::pair<uint32_t, uint32_t>> kills_;  // (index of the segment, slot)
-  std::vector<uint32_t> drops_;
+  std::unordered_set<uint32_t> drops_;
   std::vector<std::pair<uint64_t, uint64_t>> newTombstones_;
 };
 

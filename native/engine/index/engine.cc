@@ -20,14 +20,22 @@ constexpr uint64_t kTombstoneBytes = 40;
 
 Engine::Engine() : current_(std::make_shared<const SegmentSet>()) {
   quickLane_ = std::thread([this] { merge_loop(MergeLane::kQuick); });
-  longLane_ = std::thread([this] { merge_loop(MergeLane::kLong); });
+  try {
+    longLane_ = std::thread([this] { merge_loop(MergeLane::kLong); });
+  } catch (...) {
+    // The caller learns that the system has no more threads; the one that runs must end before its members do.
+    stop_lanes();
+    throw;
+  }
 }
 
-Engine::~Engine() {
+Engine::~Engine() { stop_lanes(); }
+
+void Engine::stop_lanes() noexcept {
   stop_.store(true);
   wake_lanes();
-  quickLane_.join();
-  longLane_.join();
+  if (quickLane_.joinable()) quickLane_.join();
+  if (longLane_.joinable()) longLane_.join();
 }
 
 std::shared_ptr<const SegmentSet> Engine::snapshot() const noexcept {
@@ -36,25 +44,28 @@ std::shared_ptr<const SegmentSet> Engine::snapshot() const noexcept {
 }
 
 void Engine::swap_snapshot(std::shared_ptr<const SegmentSet> next) {
+  // The one allocation comes first: without memory nothing has changed.
+  std::list<std::shared_ptr<const SegmentSet>> replaced;
+  replaced.push_back(std::move(next));
   const std::lock_guard retiredLock(retiredMutex_);
-  retired_.reserve(retired_.size() + 1);
   const std::lock_guard lock(snapshotMutex_);
-  current_.swap(next);
-  retired_.push_back(std::move(next));
+  current_.swap(replaced.front());
+  retired_.splice(retired_.end(), replaced);
 }
 
 Status Engine::publish(Bytes bytes) noexcept {
   try {
     const Result<IndexBatch> batch = parse_index_batch(bytes);
     if (!batch.ok()) return batch.status();
-    const Status published = publish_parsed(batch.value());
+    Status published = publish_parsed(batch.value());
     if (!published.ok()) return published;
-    wake_lanes();
-    if (snapshot()->segments.size() > kSegmentsCrowded) merge_once(MergeLane::kQuick);
-    return {};
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
+  // The batch is visible; that merging fails does not make it less so.
+  wake_lanes();
+  if (snapshot()->segments.size() > kSegmentsCrowded) (void)merge_once(MergeLane::kQuick);
+  return {};
 }
 
 Status Engine::publish_parsed(const IndexBatch& batch) {
@@ -109,29 +120,30 @@ Result<std::string> Engine::meta_keys(uint32_t collection) const noexcept {
   }
 }
 
-void Engine::reset_locked() {
-  droppedCollections_.clear();
-  tombstones_.clear();
-  tombstoneBytes_.store(0, std::memory_order_relaxed);
-  swap_snapshot(std::make_shared<const SegmentSet>());
+Status Engine::reset(bool isRebuild) noexcept {
+  try {
+    const std::lock_guard lock(writerMutex_);
+    swap_snapshot(std::make_shared<const SegmentSet>());
+    droppedCollections_.clear();
+    tombstones_.clear();
+    tombstoneBytes_.store(0, std::memory_order_relaxed);
+    if (isRebuild) rebuilding_.store(true, std::memory_order_relaxed);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  wake_lanes();
+  return {};
 }
 
-void Engine::begin_rebuild() noexcept {
-  const std::lock_guard lock(writerMutex_);
-  reset_locked();
-  rebuilding_.store(true, std::memory_order_relaxed);
-}
+Status Engine::begin_rebuild() noexcept { return reset(true); }
+
+Status Engine::drop_all() noexcept { return reset(false); }
 
 void Engine::end_rebuild() noexcept {
   const std::lock_guard lock(writerMutex_);
   std::unordered_map<uint64_t, uint64_t>().swap(tombstones_);
   tombstoneBytes_.store(0, std::memory_order_relaxed);
   rebuilding_.store(false, std::memory_order_relaxed);
-}
-
-void Engine::drop_all() noexcept {
-  const std::lock_guard lock(writerMutex_);
-  reset_locked();
 }
 
 EngineStats Engine::stats() const noexcept {

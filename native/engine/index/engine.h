@@ -3,13 +3,14 @@
 // Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_` (held for the copy only) and then reads nothing that anyone changes.
 // Publishers and the commit of a merge hold `writerMutex_` from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
 // Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
-// sets go to `retired_`: the quick merge thread drops them once no reader holds them, so that a search never pays for freeing a segment. Lock order: writerMutex_ before
-// snapshotMutex_ and before retiredMutex_; none of the three is held while another thread is waited for.
+// sets go to `retired_`: the quick merge thread, woken by whoever replaced one, drops them once no reader holds them, so that a search never pays for freeing a segment.
+// Lock order: writerMutex_, retiredMutex_, snapshotMutex_; none of the three is held while another thread is waited for.
 #pragma once
 
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
+#include <list>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -55,12 +56,13 @@ class Engine {
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
 
-  // Empties the engine and enters rebuild mode: deletes are remembered, so that a page of an older view cannot bring a document back.
-  void begin_rebuild() noexcept;
+  // Empties the engine and enters rebuild mode: deletes are remembered, so that a page of an older view cannot bring a document back. Without memory nothing changes.
+  [[nodiscard]] Status begin_rebuild() noexcept;
   void end_rebuild() noexcept;
-  void drop_all() noexcept;
+  // Empties the engine. Without memory nothing changes.
+  [[nodiscard]] Status drop_all() noexcept;
 
-  // Waits for running merges, then merges everything into one segment on the calling thread.
+  // Waits for running merges, then merges all segments of that moment into one on the calling thread. What is published meanwhile is merged as always.
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
@@ -68,19 +70,24 @@ class Engine {
 
  private:
   [[nodiscard]] Status publish_parsed(const IndexBatch& batch);
+  // `writerMutex_` is held. Who swaps wakes the lanes once it has released the mutex.
   void swap_snapshot(std::shared_ptr<const SegmentSet> next);
-  void reset_locked();
+  [[nodiscard]] Status reset(bool isRebuild) noexcept;
+  void stop_lanes() noexcept;
 
-  void merge_loop(MergeLane lane);
-  // One merge of the lane, if the policy finds one. False when there was nothing to do.
-  bool merge_once(MergeLane lane);
-  [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources);
+  void merge_loop(MergeLane lane) noexcept;
+  // One merge of the lane, if the policy finds one. False when there was nothing to do, or no memory to do it: merging is an improvement, not a duty.
+  [[nodiscard]] bool merge_once(MergeLane lane) noexcept;
+  [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources) noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_merge(MergeLane lane);
+  [[nodiscard]] std::vector<SegmentRef> claim_all();
+  // All or none. `writerMutex_` is held.
+  void claim_locked(const std::vector<SegmentRef>& sources);
   void commit_merge(const std::vector<SegmentRef>& sources, const std::shared_ptr<const Segment>& merged, const std::vector<std::vector<uint32_t>>& slotMaps);
   void release_sources(const std::vector<SegmentRef>& sources) noexcept;
   void wake_lanes() noexcept;
   // Drops retired sets that only this list holds. True when some remain.
-  bool sweep_retired();
+  [[nodiscard]] bool sweep_retired() noexcept;
 
   mutable std::mutex snapshotMutex_;
   std::shared_ptr<const SegmentSet> current_;
@@ -88,7 +95,7 @@ class Engine {
   std::mutex writerMutex_;
   std::condition_variable mergeEnded_;
   std::unordered_set<uint64_t> merging_;  // serials of segments that a merge holds
-  bool mergesPaused_ = false;
+  uint32_t forcedWaiting_ = 0;            // forced merges that wait until merging_ is empty: the lanes begin nothing new unless segments crowd
   std::unordered_set<uint32_t> droppedCollections_;
   std::unordered_map<uint64_t, uint64_t> tombstones_;  // (collection, docid) -> LSN of the delete; rebuild mode only
   std::atomic<bool> rebuilding_{false};
@@ -97,7 +104,7 @@ class Engine {
   std::atomic<uint64_t> tombstoneBytes_{0};
 
   std::mutex retiredMutex_;
-  std::vector<std::shared_ptr<const SegmentSet>> retired_;
+  std::list<std::shared_ptr<const SegmentSet>> retired_;
 
   std::mutex wakeMutex_;
   std::condition_variable wake_;

@@ -52,7 +52,7 @@ void Engine::wake_lanes() noexcept {
   wake_.notify_all();
 }
 
-void Engine::merge_loop(MergeLane lane) {
+void Engine::merge_loop(MergeLane lane) noexcept {
   if (lane == MergeLane::kLong) lower_priority();
   uint64_t seen = 0;
   bool isRetiredLeft = false;
@@ -67,32 +67,29 @@ void Engine::merge_loop(MergeLane lane) {
       }
       seen = wakeCount_;
     }
-    try {
-      while (merge_once(lane)) {
-        if (lane == MergeLane::kQuick) sweep_retired();
-      }
-      isRetiredLeft = lane == MergeLane::kQuick && sweep_retired();
-    } catch (const std::bad_alloc&) {
-      // Merging is an improvement, not a duty: without memory the segments stay as they are until the next publish wakes the lane.
-      isRetiredLeft = false;
+    // Sources that a merge could not be paid for stay as they are until the lane is woken again.
+    while (merge_once(lane)) {
+      if (lane == MergeLane::kQuick) (void)sweep_retired();
     }
+    isRetiredLeft = lane == MergeLane::kQuick && sweep_retired();
   }
 }
 
-bool Engine::sweep_retired() {
-  std::vector<std::shared_ptr<const SegmentSet>> droppable;
+bool Engine::sweep_retired() noexcept {
+  std::list<std::shared_ptr<const SegmentSet>> droppable;
   const std::lock_guard lock(retiredMutex_);
-  // A retired set is out of reach of new readers, so its count only falls: 1 means that this list alone holds it.
-  const auto kept = std::partition(retired_.begin(), retired_.end(), [](const auto& set) { return set.use_count() > 1; });
-  droppable.assign(std::make_move_iterator(kept), std::make_move_iterator(retired_.end()));
-  retired_.erase(kept, retired_.end());
+  for (auto next = retired_.begin(); next != retired_.end();) {
+    const auto set = next++;
+    // A retired set is out of reach of new readers, so its count only falls: 1 means that this list alone holds it.
+    if (set->use_count() == 1) droppable.splice(droppable.end(), retired_, set);
+  }
   return !retired_.empty();
 }
 
 std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
   const std::lock_guard lock(writerMutex_);
-  if (mergesPaused_) return {};
   const std::shared_ptr<const SegmentSet> set = snapshot();
+  if (forcedWaiting_ > 0 && set->segments.size() <= kSegmentsCrowded) return {};
   std::vector<MergeCandidate> candidates;
   for (uint32_t index = 0; index < set->segments.size(); ++index) {
     const SegmentRef& ref = set->segments[index];
@@ -102,8 +99,28 @@ std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
   }
   std::vector<SegmentRef> sources;
   for (const uint32_t index : pick_merge(candidates, lane)) sources.push_back(set->segments[index]);
-  for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
+  claim_locked(sources);
   return sources;
+}
+
+std::vector<SegmentRef> Engine::claim_all() {
+  std::unique_lock lock(writerMutex_);
+  ++forcedWaiting_;
+  mergeEnded_.wait(lock, [this] { return merging_.empty(); });
+  --forcedWaiting_;
+  std::vector<SegmentRef> sources = snapshot()->segments;
+  claim_locked(sources);
+  return sources;
+}
+
+void Engine::claim_locked(const std::vector<SegmentRef>& sources) {
+  try {
+    for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
+  } catch (const std::bad_alloc&) {
+    // A serial that stayed behind would keep its segment from every later merge, and a forced merge waiting for ever.
+    for (const SegmentRef& source : sources) merging_.erase(source.segment->serial());
+    throw;
+  }
 }
 
 void Engine::release_sources(const std::vector<SegmentRef>& sources) noexcept {
@@ -114,12 +131,16 @@ void Engine::release_sources(const std::vector<SegmentRef>& sources) noexcept {
   mergeEnded_.notify_all();
 }
 
-bool Engine::merge_once(MergeLane lane) {
-  const std::vector<SegmentRef> sources = claim_merge(lane);
-  return !sources.empty() && run_merge(sources).ok();
+bool Engine::merge_once(MergeLane lane) noexcept {
+  try {
+    const std::vector<SegmentRef> sources = claim_merge(lane);
+    return !sources.empty() && run_merge(sources).ok();
+  } catch (const std::bad_alloc&) {
+    return false;
+  }
 }
 
-Status Engine::run_merge(const std::vector<SegmentRef>& sources) {
+Status Engine::run_merge(const std::vector<SegmentRef>& sources) noexcept {
   Status status;
   try {
     Result<MergedSegment> merged = merge_segments(sources, serialNext_.fetch_add(1), stop_);
@@ -129,6 +150,8 @@ Status Engine::run_merge(const std::vector<SegmentRef>& sources) {
     status = Status::out_of_memory();
   }
   release_sources(sources);
+  // The sources wait to be freed, and the result may complete a tier of the other lane. A merge that failed wakes nobody, or a lane would try it again without a pause.
+  if (status.ok()) wake_lanes();
   return status;
 }
 
@@ -157,31 +180,15 @@ void Engine::commit_merge(const std::vector<SegmentRef>& sources, const std::sha
 
 Status Engine::force_merge() noexcept {
   try {
-    std::vector<SegmentRef> sources;
+    const std::vector<SegmentRef> sources = claim_all();
     uint64_t bytes = 0;
-    {
-      std::unique_lock lock(writerMutex_);
-      // A second caller waits until the first has finished.
-      mergeEnded_.wait(lock, [this] { return !mergesPaused_; });
-      mergesPaused_ = true;
-      mergeEnded_.wait(lock, [this] { return merging_.empty(); });
-      sources = snapshot()->segments;
-      for (const SegmentRef& source : sources) bytes += source.segment->memory_bytes();
-      if (bytes > kForcedMergeBytesMax) sources.clear();
-      for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
-    }
-    Status status;
+    for (const SegmentRef& source : sources) bytes += source.segment->memory_bytes();
     if (bytes > kForcedMergeBytesMax) {
-      status = Status::too_large("forced merge: " + std::to_string(bytes) + " bytes of segments");
-    } else if (!sources.empty()) {
-      status = run_merge(sources);
+      release_sources(sources);
+      wake_lanes();
+      return Status::too_large("forced merge: " + std::to_string(bytes) + " bytes of segments");
     }
-    {
-      const std::lock_guard lock(writerMutex_);
-      mergesPaused_ = false;
-    }
-    mergeEnded_.notify_all();
-    return status;
+    return sources.empty() ? Status() : run_merge(sources);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -25,6 +25,16 @@ bool fits(std::span<const MergeCandidate> members, MergeLane lane) noexcept {
   return lane == MergeLane::kQuick ? bytes <= kQuickMergeBytesMax : bytes > kQuickMergeBytesMax && bytes <= kMergedBytesMax;
 }
 
+// The smallest members, as many (two or more) as `bytesMax` allows.
+std::span<const MergeCandidate> within(std::span<const MergeCandidate> members, uint64_t bytesMax) noexcept {
+  uint64_t bytes = bytes_of(members);
+  while (members.size() > 2 && bytes > bytesMax) {
+    bytes -= members.back().liveBytes;
+    members = members.first(members.size() - 1);
+  }
+  return members;
+}
+
 std::vector<uint32_t> indexes(std::span<const MergeCandidate> members) {
   std::vector<uint32_t> picked;
   for (const MergeCandidate& member : members) picked.push_back(member.index);
@@ -42,7 +52,8 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
   for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && tier_of(all[end].liveBytes) == tier_of(all[begin].liveBytes)) ++end;
     if (end - begin < kTierFactor) continue;
-    const auto tier = all.subspan(begin, std::min<size_t>(end - begin, kMergeWidthMax));
+    // Cut to what may become one segment, or a tier that is too large as a whole would stay and grow for ever.
+    const auto tier = within(all.subspan(begin, std::min<size_t>(end - begin, kMergeWidthMax)), kMergedBytesMax);
     if (fits(tier, lane)) return indexes(tier);
   }
   for (const MergeCandidate& candidate : all) {
@@ -50,9 +61,9 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
   }
   if (all.size() > kSegmentsWanted) {
     // Half of what is wanted remains beside the result, so that the next merge is some publishes away.
-    size_t width = std::min<size_t>(all.size() - kSegmentsWanted / 2, kMergeWidthMax);
-    while (width > 2 && lane == MergeLane::kQuick && !fits(all.first(width), lane)) --width;
-    if (fits(all.first(width), lane)) return indexes(all.first(width));
+    const size_t width = std::min<size_t>(all.size() - kSegmentsWanted / 2, kMergeWidthMax);
+    const auto smallest = within(all.first(width), lane == MergeLane::kQuick ? kQuickMergeBytesMax : kMergedBytesMax);
+    if (fits(smallest, lane)) return indexes(smallest);
   }
   return {};
 }

@@ -48,7 +48,7 @@ struct Section {
 
 uint64_t prefix_of(std::string_view text) noexcept {
   std::array<uint8_t, 8> bytes{};
-  std::memcpy(bytes.data(), text.data(), std::min<size_t>(8, text.size()));
+  text.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());  // not memcpy: an empty text may have no address
   return __builtin_bswap64(load_u64(bytes.data()));
 }
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <bit>
-#include <cstring>
 
 namespace mds {
 namespace {
@@ -18,7 +17,7 @@ int64_t order_of(double value) noexcept {
 // First eight bytes of a key as a number of the same order: most comparisons of keys end here.
 int64_t order_of(std::string_view key) noexcept {
   std::array<uint8_t, 8> bytes{};
-  std::memcpy(bytes.data(), key.data(), std::min<size_t>(8, key.size()));
+  key.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());  // not memcpy: an empty key may have no address
   return static_cast<int64_t>(__builtin_bswap64(load_u64(bytes.data())) ^ (uint64_t{1} << 63));
 }
 
