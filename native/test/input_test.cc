@@ -62,7 +62,9 @@ TEST(Input, MutatedBatchesAreAppliedOrRefusedAndLeaveAWorkingEngine) {
     const Wire batch = mutated(sample_batch(generator, round * 20), random);
     const auto before = engine->snapshot();
     if (engine->publish(batch).ok()) {
-      if (round % 8 == 0) ASSERT_TRUE(engine->drop_all().ok());
+      if (round % 8 == 0) {
+        ASSERT_TRUE(engine->drop_all().ok());
+      }
       continue;
     }
     ++refused;

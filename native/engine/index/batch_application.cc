@@ -42,9 +42,7 @@ std::optional<uint64_t> BatchApplication::live_lsn(uint32_t collection, uint32_t
   return set_.segments[at->segment].segment->lsn(at->slot);
 }
 
-bool BatchApplication::is_dropped(uint32_t collection) const {
-  return dropped_.contains(collection) || drops_.contains(collection);
-}
+bool BatchApplication::is_dropped(uint32_t collection) const { return dropped_.contains(collection) || drops_.contains(collection); }
 
 void BatchApplication::kill(uint32_t collection, uint32_t docid) {
   const std::optional<Location> at = find_live(set_, collection, docid);
