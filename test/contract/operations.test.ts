@@ -60,6 +60,25 @@ describe('the server about itself', () => {
     }
   })
 
+  it('fts-reindex: analyses every document again in its stored language, and searches find the same before and after', async () => {
+    const documents = [
+      { key: 'de', lang: 'de', contentMd: 'Die Schiffe liegen in den Häfen.' },
+      { key: 'en', lang: 'en', contentMd: 'The ships are connected to connections.' },
+    ]
+    await server.post('/v1/add-batch', { collection: 'languages', documents })
+    const found = async (query: string, lang: string): Promise<unknown> => {
+      const { results } = (await server.post('/v1/fts', { collection: 'languages', query, lang })).json<{
+        results: { document: { key: string } }[]
+      }>()
+      return results.map(({ document }) => document.key)
+    }
+    const all = async (): Promise<unknown> => [await found('Hafen', 'de'), await found('connecting', 'en'), await found('Hafens', 'de')]
+    const before = await all()
+    assert.deepEqual(before, [['de'], ['en'], ['de']])
+    assert.deepEqual((await server.post('/v1/fts-reindex', { collection: 'languages' })).json().reindexed, 2)
+    assert.deepEqual(await all(), before)
+  })
+
   it('metrics: the page is text exposition format, and its counts follow requests and documents', async () => {
     const count = (text: string, name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0)
     const added = 'mddb_http_requests_total\\{method="POST",path="/v1/add",status="200"\\}'
