@@ -1,8 +1,34 @@
-// libFuzzer target: any bytes as a search plan. A finding is a crash, a sanitizer report or a hang.
-#include "query/search.h"
+// libFuzzer target: any bytes as a search plan over a few segments with dead documents. A finding is a crash, a sanitizer report or a hang.
+#include <cstdlib>
+
+#include "index/engine.h"
+#include "model.h"
+
+namespace {
+
+constexpr uint32_t kDocuments = 200;
+
+// Built once: one batch for most documents, then single ones that replace some of them.
+mds::Engine& filled_engine() {
+  static mds::Engine engine;
+  static const bool isFilled = [] {
+    mds::test::Generator generator(1);
+    std::vector<mds::test::Wire> ops;
+    for (uint32_t docid = 0; docid < kDocuments; ++docid) ops.push_back(mds::test::upsert_op(generator.document(1, docid, docid + 1)));
+    bool isOk = engine.publish(mds::test::batch_of(ops, kDocuments)).ok();
+    for (uint64_t lsn = kDocuments + 1; lsn < kDocuments + 4; ++lsn) {
+      const uint32_t docid = generator.below(kDocuments);
+      isOk = isOk && engine.publish(mds::test::batch_of({mds::test::upsert_op(generator.document(1, docid, lsn))}, lsn)).ok();
+    }
+    return isOk;
+  }();
+  if (!isFilled) std::abort();
+  return engine;
+}
+
+}  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  const mds::Result<mds::SearchPlan> plan = mds::parse_search_plan({data, size});
-  if (plan.ok()) (void)mds::run_search(mds::SegmentSet{}, plan.value(), mds::StopSignal(nullptr));
+  (void)filled_engine().search({data, size}, {});
   return 0;
 }

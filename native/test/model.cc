@@ -157,7 +157,8 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
 
 bool Model::passes(const Plan& plan, const Document& document) const {
   return std::all_of(plan.filters.begin(), plan.filters.end(), [&](const auto& filter) {
-    const auto& [key, values] = filter;
+    const std::string& key = filter.first;
+    const std::vector<std::string>& values = filter.second;
     return std::any_of(document.meta.begin(), document.meta.end(),
                        [&](const auto& pair) { return pair.first == key && (values.empty() || std::find(values.begin(), values.end(), pair.second) != values.end()); });
   });
