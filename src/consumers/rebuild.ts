@@ -11,7 +11,6 @@ import { REBUILD_PAGE_DOCUMENTS } from '../limits.js'
 import { unescapeContent } from '../store/body.js'
 import { textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
-import { CorruptRecord } from '../store/record.js'
 import type { TruthStore } from '../store/truth_store.js'
 import type { View } from '../store/view.js'
 
@@ -72,8 +71,8 @@ function rebuildPage(
       const head = view.headEvenExpired(collection, docid)
       if (head !== undefined) ops.push(upsertOf(tools, view, head, replaceEqual))
     } catch (error) {
-      if (!(error instanceof CorruptRecord)) throw error
-      damaged.push(error.message)
+      // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server less.
+      damaged.push(`${collection}/${docid}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
   if (ops.length > 0) tools.engine.publish(joinBatch(ops, view.storeCounters().lastLsn))

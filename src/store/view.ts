@@ -23,6 +23,7 @@ import {
   spellingKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
+import { CorruptRecord } from './record.js'
 
 export interface Collection {
   readonly id: number
@@ -103,7 +104,7 @@ export class View {
   escapedContent(head: Head): Buffer {
     const name = (): string => `body ${head.collection}/${head.docid}/${head.bodyLsn}`
     const record = peek(this.#environment.bodies, bodyKey(head.collection, head.docid, head.bodyLsn))
-    if (record === undefined) throw new Error(`${name()} is missing`)
+    if (record === undefined) throw new CorruptRecord(name(), 'missing')
     return decodeBody(record, name)
   }
 

@@ -125,9 +125,16 @@ function prepareAgain(
   head: Head,
   command: UpdateCommand | RestoreCommand,
 ): PreparedChange {
-  return command.kind === 'update'
-    ? prepareUpdate(tools, transaction.view, head, changeOf(command))
-    : prepareRestore(tools, transaction.view, head, command.wanted)
+  try {
+    return command.kind === 'update'
+      ? prepareUpdate(tools, transaction.view, head, changeOf(command))
+      : prepareRestore(tools, transaction.view, head, command.wanted)
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof CorruptRecord) throw error
+    // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the process.
+    console.error('preparation on the write lane:', error)
+    throw serviceError('internal')
+  }
 }
 
 function addBatch(collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {

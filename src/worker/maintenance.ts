@@ -4,6 +4,8 @@
 import { decideDelete } from '../domain/decision.js'
 import { PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
+import type { Head } from '../store/head.js'
+import { CorruptRecord } from '../store/record.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext } from './handler.js'
 
@@ -36,7 +38,7 @@ function sweep(): Work {
     run(transaction: WriteTransaction, effects: GroupEffects): boolean {
       const retired = new Set(transaction.view.retired())
       for (const { expiresAt, collection, docid } of transaction.view.due(SWEEP_DOCUMENTS_MAX)) {
-        const head = retired.has(collection) ? undefined : transaction.view.headEvenExpired(collection, docid)
+        const head = retired.has(collection) ? undefined : readHead(transaction, collection, docid)
         if (head === undefined || head.expiresAt !== expiresAt) {
           transaction.forgetExpiry(expiresAt, collection, docid)
           continue
@@ -48,6 +50,17 @@ function sweep(): Work {
       return false
     },
     answer: () => DONE,
+  }
+}
+
+/** A damaged head can't be deleted by its identity; its expiry is forgotten, and a get goes on naming the damage. */
+function readHead(transaction: WriteTransaction, collection: number, docid: number): Head | undefined {
+  try {
+    return transaction.view.headEvenExpired(collection, docid)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    console.error(`not expired: ${error.message}`)
+    return undefined
   }
 }
 

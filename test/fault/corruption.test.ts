@@ -38,10 +38,50 @@ it('a changed byte in a stored body gives a 500 that names the record, and every
   }
 })
 
-async function write(directory: string): Promise<void> {
+it('a changed byte in a stored head is named by every read and write of the document, also when it expires, and the server stays up', async () => {
+  const scratch = mkdtempSync(path.join(tmpdir(), 'mds-corruption-'))
+  const directory = path.join(scratch, 'db')
+  try {
+    await write(directory, 3)
+    damage(path.join(directory, 'gen-000001', 'truth.mdb'), '"key":"doc-2"')
+    const server = await ServerProcess.start(directory)
+    try {
+      const address = { collection: COLLECTION, key: 'doc-2', lang: 'en' }
+      for (const [route, body] of [
+        ['/v1/get', address],
+        ['/v1/add', { ...address, contentMd: 'new' }],
+        ['/v1/delete', address],
+        ['/v1/set-ttl', { ...address, ttl: 60 }],
+      ] as const) {
+        const reply = await server.client.post(route, body)
+        assert.equal(reply.status, 500, `${route}: ${JSON.stringify(reply.body)}`)
+        assert.match((reply.body as { readonly error: string }).error, /^corrupt record head \S+/u)
+      }
+      await expired(server)
+      const reply = await server.client.post('/v1/get', address)
+      assert.equal(reply.status, 500, 'the damage is still named after the sweep')
+      assert.equal(server.ended, false)
+    } finally {
+      await server.kill()
+    }
+  } finally {
+    rmSync(scratch, { recursive: true, force: true })
+  }
+})
+
+/** Waits until the sweeper has deleted every document but the damaged one. */
+async function expired(server: ServerProcess): Promise<void> {
+  for (const deadline = Date.now() + 20_000; Date.now() < deadline;) {
+    const reply = await server.client.send('GET', '/v1/stats')
+    if ((reply.body as { readonly totalDocuments: number }).totalDocuments === 1) return
+  }
+  assert.fail('expired documents were not swept')
+}
+
+async function write(directory: string, ttl = 0): Promise<void> {
   const server = await ServerProcess.start(directory)
   for (let i = 0; i < DOCUMENTS; i++) {
-    const reply = await server.client.post('/v1/add', { collection: COLLECTION, key: `doc-${i}`, lang: 'en', contentMd: contentOf(i) })
+    const reply = await server.client.post('/v1/add', { collection: COLLECTION, key: `doc-${i}`, lang: 'en', contentMd: contentOf(i), ttl })
     assert.equal(reply.status, 200, JSON.stringify(reply.body))
   }
   await server.stop()
