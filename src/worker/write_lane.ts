@@ -43,7 +43,10 @@ class CommitQueue implements WriteLane {
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
   #queue: Pending[] = []
+  /** Defined exactly while the queue is being worked off. */
   #running: Promise<void> | undefined
+  /** Acknowledgements that wait for their flush, oldest first; they outlive a run, so that it can end as soon as the queue is empty. */
+  readonly #unflushed: Promise<void>[] = []
 
   constructor(lane: LaneContext, options: WriteLaneOptions) {
     this.#lane = lane
@@ -63,27 +66,29 @@ class CommitQueue implements WriteLane {
     this.#stopMaintenance()
     while (this.#running !== undefined) await this.#running
     await this.#options.writer.drain()
+    await Promise.all(this.#unflushed)
   }
 
   #enqueue(work: Work): Promise<Answer> {
     return new Promise((finish) => {
       this.#queue.push({ work, finish })
-      this.#running ??= this.#run().finally(() => {
-        this.#running = undefined
-      })
+      this.#running ??= this.#run()
     })
   }
 
+  /**
+   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of its own: were there an `await` in between, such as for the last flush, a command
+   * that comes meanwhile would be left until the next one.
+   */
   async #run(): Promise<void> {
-    const unflushed: Promise<void>[] = []
     while (this.#queue.length > 0) {
       const group = this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
       const result = await group.committed
       this.#publish(result)
-      unflushed.push(group.flushed.then(() => acknowledge(result)))
-      if (unflushed.length >= GROUPS_UNFLUSHED_MAX) await unflushed.shift()
+      this.#unflushed.push(group.flushed.then(() => acknowledge(result)))
+      if (this.#unflushed.length >= GROUPS_UNFLUSHED_MAX) await this.#unflushed.shift()
     }
-    await Promise.all(unflushed)
+    this.#running = undefined
   }
 
   /** Inside the transaction: one slice of each waiting command, in order, until the group is full. */
