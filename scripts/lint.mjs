@@ -36,10 +36,16 @@ function tidyNative() {
   const known = new Set(JSON.parse(readFileSync(join(projectRoot, folder, 'compile_commands.json'), 'utf8')).map((entry) => entry.file))
   const files = nativeFiles('.cc').filter((file) => known.has(join(projectRoot, file)))
   const input = files.join('\0')
-  return run('xargs', ['-0', '-n', '1', '-P', String(availableParallelism()), 'clang-tidy', '--quiet', '-p', folder], {
+  const result = spawnSync('xargs', ['-0', '-n', '1', '-P', String(availableParallelism()), 'clang-tidy', '--quiet', '-p', folder], {
+    cwd: projectRoot,
     input,
-    stdio: ['pipe', 'inherit', 'inherit'],
+    encoding: 'utf8',
+    stdio: ['pipe', 'inherit', 'pipe'],
   })
+  // Even quiet, it counts on stderr what it does not show: the warnings in headers of the system.
+  const problems = (result.stderr ?? '').replace(/^\d+ warnings? generated\.\n/gm, '')
+  if (problems !== '') console.error(problems)
+  return result.status === 0
 }
 
 const CHECKS = {
