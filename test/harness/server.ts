@@ -9,6 +9,7 @@ import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:ht
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { gcFlags } from '../../src/supervisor.js'
 
 /** How long a start may take: an empty store needs half a second, the rest is for a loaded machine and for tests that restart a filled one. */
 const START_MS_MAX = 60_000
@@ -107,7 +108,8 @@ function spawnServer(options: ServerOptions & { readonly directory: string }): C
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_TEST_CONTEXT')
   const env = { ...Object.fromEntries(inherited), SVC_SUPERVISOR: String(options.supervisor === true), ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
-  const args = [MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0', ...(options.args ?? [])]
+  // Without the supervisor, but with the flags that it gives: what is measured and tested is what runs.
+  const args = [...gcFlags(), MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0', ...(options.args ?? [])]
   return spawn(process.execPath, args, { env: defined, stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
