@@ -93,7 +93,7 @@ export function changeOf({ replaces, document }: UpdateCommand): DocumentChange 
   }
 }
 
-/** What a PATCH asks for; at least one part must be given. `meta: null` clears like `{}` where the field is present. */
+/** What a PATCH asks for; at least one part must be given. `{}` clears the metadata; null counts as absent, as everywhere. */
 export function parseChange(input: {
   readonly meta?: unknown
   readonly contentMd?: string | null
