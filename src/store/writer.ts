@@ -37,16 +37,10 @@ export class Writer {
   #groupLast = 0
   #flushedLast = 0
   #tail: Promise<void> = Promise.resolve()
-  #flushes = 0
 
   constructor(environment: Environment, options: WriterOptions) {
     this.#environment = environment
     this.#options = options
-  }
-
-  /** Groups that have been flushed since the start. */
-  get flushes(): number {
-    return this.#flushes
   }
 
   /**
@@ -68,7 +62,9 @@ export class Writer {
     })
     // Read in the same turn: `flushed` belongs to the batch that is being written now.
     const onDisk =
-      this.#options.durability === 'sync' ? new Promise<unknown>((done) => void this.#environment.root.flushed.then(done, done)) : outcome
+      this.#options.durability === 'sync'
+        ? new Promise<unknown>((resolve, reject) => void this.#environment.root.flushed.then(resolve, reject))
+        : outcome
     const committed = this.#watch(outcome, 'commit')
     const flushed = this.#watch(onDisk, 'flush').then(() => this.#settle(number))
     const previous = this.#tail
@@ -81,10 +77,14 @@ export class Writer {
     await this.#tail
   }
 
-  #settle(number: number): void {
-    if (number !== this.#flushedLast + 1) this.#fail(new StorageFailure(`flush ${number} settled after flush ${this.#flushedLast}`))
-    this.#flushedLast = number
-    this.#flushes++
+  /** @returns what stays pending after a failure, so that nothing is acknowledged any more */
+  #settle(number: number): void | Promise<never> {
+    if (number === this.#flushedLast + 1) {
+      this.#flushedLast = number
+      return
+    }
+    this.#fail(new StorageFailure(`flush ${number} settled after flush ${this.#flushedLast}`))
+    return new Promise<never>(() => undefined)
   }
 
   /** Passes the outcome on unless the storage has failed; silence and rejection are failures, after which the promise stays pending. */

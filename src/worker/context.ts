@@ -51,7 +51,11 @@ async function rebuildStaleIndex(
   cause: unknown,
   onFatal: (reason: string) => void,
 ): Promise<void> {
-  if (control.indexStale) return
+  if (control.indexStale) {
+    // What is refused now would be missing from the index that is being built: a start from the store is the only way back.
+    onFatal(`the index refuses batches while it is rebuilt: ${describe(cause)}`)
+    return
+  }
   control.indexStale = true
   console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)
   try {
