@@ -1,0 +1,42 @@
+// The slots of one collection of one segment in the order of a listing, by the permutations of the segment (docs/formats/segment.md). Descending, documents of equal
+// value keep their ascending order among themselves: the walk takes the groups of equal value from the back and each from its front. Used by one search on one thread.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "query/resolved_query.h"
+
+namespace mds {
+
+class SlotWalk {
+ public:
+  SlotWalk(const ResolvedSegment& segment, SortField sort, bool descending) noexcept;
+
+  // The next slot, kEndOfList past the last.
+  [[nodiscard]] uint32_t next() noexcept {
+    if (at_ == groupEnd_ && !enter_group()) return kEndOfList;
+    return slot_at(at_++);
+  }
+  // Passes `slots` slots.
+  void skip(uint64_t slots) noexcept;
+
+  // What orders slots of this segment; equal values are ordered by key, lang and docid.
+  [[nodiscard]] int64_t value_of(uint32_t slot) const noexcept;
+
+ private:
+  [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept;
+  [[nodiscard]] bool enter_group() noexcept;
+
+  const Segment& segment_;
+  SortField sort_;
+  bool descending_;
+  uint32_t slotBegin_;
+  uint32_t count_;
+  std::span<const uint32_t> order_;  // empty: by docid, which is the order of the slots
+  uint32_t groupBegin_;
+  uint32_t groupEnd_;
+  uint32_t at_;
+};
+
+}  // namespace mds
