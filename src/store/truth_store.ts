@@ -3,6 +3,7 @@
  * What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
+import { DocumentCache } from './document_cache.js'
 import { openEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import { View } from './view.js'
@@ -19,11 +20,16 @@ export interface StoreSizes {
 
 export class TruthStore {
   readonly #environment: Environment
+  readonly #cache: DocumentCache
   #shared: View | undefined
 
-  /** @param generationPath directory of the generation to serve (layout.ts). */
-  constructor(generationPath: string) {
+  /**
+   * @param generationPath directory of the generation to serve (layout.ts)
+   * @param cacheBytesMax of documents that this thread keeps at hand
+   */
+  constructor(generationPath: string, cacheBytesMax = 0) {
     this.#environment = openEnvironment(generationPath)
+    this.#cache = new DocumentCache(cacheBytesMax)
   }
 
   /** Runs synchronous code on a fresh snapshot and lets the snapshot go at once. */
@@ -32,7 +38,7 @@ export class TruthStore {
     const { root } = this.#environment
     root.resetReadTxn()
     try {
-      return run(new View(this.#environment, unixSeconds()))
+      return run(new View(this.#environment, unixSeconds(), this.#cache))
     } finally {
       root.resetReadTxn()
     }

@@ -20,31 +20,12 @@ SlotWalk::SlotWalk(const ResolvedSegment& segment, SortField sort, bool descendi
   if (sort == SortField::kKey) order_ = segment_.ordered_slots(SlotOrder::kKey, *segment.collection);
 }
 
-int64_t SlotWalk::value_of(uint32_t slot) const noexcept {
-  switch (sort_) {
-    case SortField::kAddedAt:
-      return segment_.added_at(slot);
-    case SortField::kUpdatedAt:
-      return segment_.updated_at(slot);
-    case SortField::kKey:
-      return segment_.key_rank(slot);
-    default:
-      return slot;
-  }
-}
-
-uint32_t SlotWalk::slot_at(uint32_t index) const noexcept {
-  if (order_.empty()) return slotBegin_ + index;
-  // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
-  return order_[index] - slotBegin_ < count_ ? order_[index] : slotBegin_;
-}
-
-// The group before the current one: doubling steps back, then halving, so that a group of any size costs its logarithm.
-bool SlotWalk::enter_group() noexcept {
-  if (!descending_ || groupBegin_ == 0) return false;
-  const uint32_t end = groupBegin_;
-  const int64_t value = value_of(slot_at(end - 1));
+// Where the group of the slot before `end` begins. A rank says it; times are searched by doubling steps back, then halving, so that a group costs its logarithm.
+uint32_t SlotWalk::group_begin(uint32_t end) const noexcept {
   uint32_t inside = end - 1;
+  const int64_t value = value_of(slot_at(inside));
+  if (sort_ == SortField::kDocid) return inside;
+  if (sort_ == SortField::kKey) return std::min(static_cast<uint32_t>(value), inside);
   uint32_t step = 1;
   while (inside >= step && value_of(slot_at(inside - step)) == value) {
     inside -= step;
@@ -59,8 +40,13 @@ bool SlotWalk::enter_group() noexcept {
       outside = middle + 1;
     }
   }
-  groupBegin_ = at_ = inside;
-  groupEnd_ = end;
+  return inside;
+}
+
+bool SlotWalk::enter_group() noexcept {
+  if (!descending_ || groupBegin_ == 0) return false;
+  groupEnd_ = groupBegin_;
+  groupBegin_ = at_ = group_begin(groupEnd_);
   return true;
 }
 

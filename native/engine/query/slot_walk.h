@@ -22,11 +22,21 @@ class SlotWalk {
   void skip(uint64_t slots) noexcept;
 
   // What orders slots of this segment; equal values are ordered by key, lang and docid.
-  [[nodiscard]] int64_t value_of(uint32_t slot) const noexcept;
+  [[nodiscard]] int64_t value_of(uint32_t slot) const noexcept {
+    if (sort_ == SortField::kAddedAt) return segment_.added_at(slot);
+    if (sort_ == SortField::kUpdatedAt) return segment_.updated_at(slot);
+    return sort_ == SortField::kKey ? segment_.key_rank(slot) : slot;
+  }
 
  private:
-  [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept;
+  [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept {
+    if (order_.empty()) return slotBegin_ + index;
+    // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
+    return order_[index] - slotBegin_ < count_ ? order_[index] : slotBegin_;
+  }
+  // To the group before the current one; false at the front.
   [[nodiscard]] bool enter_group() noexcept;
+  [[nodiscard]] uint32_t group_begin(uint32_t end) const noexcept;
 
   const Segment& segment_;
   SortField sort_;

@@ -6,10 +6,8 @@ import { listDocuments } from '../../domain/listing.js'
 import type { Listing, ListingRequest } from '../../domain/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
-import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { serviceError } from '../../errors.js'
 import { ByteWriter } from '../../store/byte_writer.js'
-import type { View } from '../../store/view.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
 import type {
@@ -30,11 +28,11 @@ const SORTS: ReadonlyMap<unknown, SortField> = new Map([
   ['key', 'key'],
 ])
 
-function search(lane: LaneContext, input: SearchInput): Answer {
+function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestContext): Answer {
   const request = parseSearch(input)
   const collection = lane.store.read((view) => view.collection(input.collection))
   if (collection === undefined) return page(0, '[]')
-  return listDocuments(lane.engine, { ...request, collection: collection.id }, (run) => lane.store.read(run), showPage)
+  return listDocuments(lane.engine, { ...request, collection: collection.id }, (run) => lane.store.read(run), showPage, stopWord)
 }
 
 function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
@@ -48,14 +46,12 @@ function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
   }
 }
 
-function showPage(view: View, { heads, total }: Listing): Answer {
-  const bytes = heads.reduce((sum, head) => sum + head.json.length + head.bodyRawBytes + 32, 2)
-  if (bytes > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
-  const out = new ByteWriter(bytes)
+function showPage({ documents, total }: Listing): Answer {
+  const out = new ByteWriter(documents.reduce((sum, { json }) => sum + json.length + 1, 2))
   out.ascii('[')
-  heads.forEach((head, index) => {
+  documents.forEach(({ json }, index) => {
     if (index > 0) out.ascii(',')
-    view.writeDocument(head, out, true)
+    out.bytes(json)
   })
   out.ascii(']')
   return page(total, out.take())
