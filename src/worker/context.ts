@@ -18,7 +18,10 @@ import { createWriteLane } from './write_lane.js'
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
   const context: LaneContext = {
     config: start.config,
-    store: new TruthStore(currentGeneration(start.config.path), start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0),
+    store: new TruthStore(
+      currentGeneration(start.config.path),
+      start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
+    ),
     engine: openEngine(),
     analyzer: createAnalyzer(),
   }
