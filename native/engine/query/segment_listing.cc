@@ -77,10 +77,16 @@ void SegmentListing::select(uint64_t wanted) {
   for (ptrdiff_t index = kept; index > 0; --index) selected_.push_back(choices[static_cast<size_t>(index - 1)].slot);
 }
 
-uint64_t SegmentListing::skip(uint64_t matches) noexcept {
-  if (bits_ || segment_.ref->live != nullptr) return 0;
-  walk_.skip(matches);
-  return matches;
+uint64_t SegmentListing::pass(uint64_t slots) noexcept {
+  if (segment_.ref->live == nullptr) {
+    walk_.skip(slots);
+    return slots;
+  }
+  uint64_t alive = 0;
+  for (; slots > 0 && !stop_.after(1); --slots) {
+    if (segment_.ref->alive(walk_.next())) ++alive;
+  }
+  return alive;
 }
 
 }  // namespace mds

@@ -24,8 +24,12 @@ class SegmentListing {
   // Moves to the next match and returns its slot, kEndOfList past the last or when the search is stopped. `wanted`: how many will be asked for at most, this one
   // included.
   [[nodiscard]] uint32_t next(uint64_t wanted);
-  // Passes up to `matches` matches at once, where every slot is one. Returns how many.
-  [[nodiscard]] uint64_t skip(uint64_t matches) noexcept;
+
+  // Without filters, for leaps over many matches. Slots that are left, dead ones included; the one `ahead` of them; and past `slots` of them: returns how many were
+  // alive.
+  [[nodiscard]] uint32_t left() const noexcept { return walk_.left(); }
+  [[nodiscard]] uint32_t peek(uint64_t ahead) const noexcept { return walk_.peek(ahead); }
+  [[nodiscard]] uint64_t pass(uint64_t slots) noexcept;
 
  private:
   void select(uint64_t wanted);

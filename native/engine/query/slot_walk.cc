@@ -50,6 +50,26 @@ bool SlotWalk::enter_group() noexcept {
   return true;
 }
 
+uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
+  if (ahead >= left()) return kEndOfList;
+  const uint32_t inGroup = groupEnd_ - at_;
+  if (ahead < inGroup) return slot_at(at_ + static_cast<uint32_t>(ahead));
+  // In a group before the current one: descending, the groups from `groupBegin_` down take their places in turn.
+  const uint32_t place = static_cast<uint32_t>(ahead) - inGroup;
+  const uint32_t inside = groupBegin_ - 1 - place;
+  const int64_t value = value_of(slot_at(inside));
+  uint32_t end = inside + 1;  // of the group: between here and the current one
+  for (uint32_t outside = groupBegin_; end < outside;) {
+    const uint32_t middle = end + (outside - end) / 2;
+    if (value_of(slot_at(middle)) == value) {
+      end = middle + 1;
+    } else {
+      outside = middle;
+    }
+  }
+  return slot_at(group_begin(end) + (place - (groupBegin_ - end)));
+}
+
 void SlotWalk::skip(uint64_t slots) noexcept {
   while (slots > 0 && (at_ < groupEnd_ || enter_group())) {
     const uint64_t taken = std::min<uint64_t>(slots, groupEnd_ - at_);

@@ -21,6 +21,11 @@ class SlotWalk {
   // Passes `slots` slots.
   void skip(uint64_t slots) noexcept;
 
+  // The slot that `ahead` calls of next() pass before they return it, kEndOfList past the last. O(log n).
+  [[nodiscard]] uint32_t peek(uint64_t ahead) const noexcept;
+  // Slots that next() has yet to return.
+  [[nodiscard]] uint32_t left() const noexcept { return groupEnd_ - at_ + (descending_ ? groupBegin_ : 0); }
+
   // What orders slots of this segment; equal values are ordered by key, lang and docid.
   [[nodiscard]] int64_t value_of(uint32_t slot) const noexcept {
     if (sort_ == SortField::kAddedAt) return segment_.added_at(slot);
