@@ -8,7 +8,7 @@ import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
-import { ByteWriter } from '../../store/byte_writer.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
 import type { View } from '../../store/view.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
@@ -34,7 +34,12 @@ function search(lane: LaneContext, input: SearchInput): Answer {
   const request = parseSearch(input)
   const collection = lane.store.read((view) => view.collection(input.collection))
   if (collection === undefined) return page(0, '[]')
-  return listDocuments(lane.engine, { ...request, collection: collection.id }, (run) => lane.store.read(run), showPage)
+  return listDocuments(
+    lane.engine,
+    { ...request, collection: collection.id },
+    (run) => lane.store.read(run),
+    (view, listing) => showPage(lane.out, view, listing),
+  )
 }
 
 function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
@@ -48,17 +53,16 @@ function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
   }
 }
 
-function showPage(view: View, { heads, total }: Listing): Answer {
+function showPage(out: ByteWriter, view: View, { heads, total }: Listing): Answer {
   const bytes = heads.reduce((sum, head) => sum + head.json.length + head.bodyRawBytes + 32, 2)
   if (bytes > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
-  const out = new ByteWriter(bytes)
-  out.ascii('[')
+  out.begin().ascii('[')
   heads.forEach((head, index) => {
     if (index > 0) out.ascii(',')
     view.writeDocument(head, out, true)
   })
   out.ascii(']')
-  return page(total, out.take())
+  return page(total, out.view())
 }
 
 function page(total: number, body: string | Uint8Array): Answer {
