@@ -94,6 +94,8 @@ export const ANSWER_BYTES_MAX = 256 * MIB
 
 // ---- Front end and dispatch -----------------------------------------------------------------------------------------------------------------------------------
 
+/** Capacity that a lane's answer writer keeps from one answer to the next: a page of 200 documents of 5 KB. */
+export const ANSWER_SCRATCH_BYTES_KEPT = MIB
 /** Requests that are queued or in a lane, over all classes: the four queues (9 280) and what the lanes hold at most (64 x 2 x 16 reads + 2 x 256 commands). */
 export const SLOTS_MAX = 12_288
 /** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
@@ -108,8 +110,13 @@ export const BATCH_COMMANDS_MAX = 256
 export const BATCH_COMMAND_BYTES_MAX = 4 * MIB
 /** Batches in one read worker: one runs, one waits in its port, so that it never idles between two. */
 export const TASKS_PER_READ_WORKER = 2
-/** Groups in the write lane: one commits while another one flushes. */
+/** Tasks of the write lane: beside one that is worked off in slices, a second one brings single writes that enter between them. */
 export const TASKS_PER_WRITE_WORKER = 2
+/**
+ * Bytes of commands from which a task of the write lane is worked off in slices or takes longer than a flush. Beside a smaller one nothing is handed over: what comes meanwhile travels together
+ * when its flush is over, instead of as one group for the first that came and another for the rest.
+ */
+export const LONG_COMMIT_BYTES_MIN = 512 * KIB
 /** Heavy work runs one at a time. */
 export const TASKS_PER_BULK_WORKER = 1
 /**
@@ -119,8 +126,19 @@ export const TASKS_PER_BULK_WORKER = 1
 export const DIRECT_WRITE_BYTES_MAX = 64 * KIB
 /** Bodies up to this size are copied into a batch; above, their buffer is transferred. A transfer costs about as much as copying 8 KB. */
 export const INLINE_BODY_BYTES_MAX = 8 * KIB
+/**
+ * Bodies of answers up to this size are copied into the envelope, which lies in memory that both threads share; above, they are copied once and transferred. A page of ten whole documents has
+ * some 60 KB, and transferring 3 000 of them a second kept the loop marking garbage for a third of its time.
+ */
+export const INLINE_ANSWER_BYTES_MAX = 512 * KIB
 /** Finished answers that a lane holds back at most, to send them in one message. */
-export const ANSWERS_COALESCED_MAX = 8
+export const ANSWERS_COALESCED_MAX = 16
+/** An envelope of answers leaves once it is this large: with one more answer it still fits a block. */
+export const ENVELOPE_BYTES_WANTED = 128 * KIB
+/** One block of the memory in which envelopes are passed: what is wanted, one answer more and its frame. A batch that is larger travels in a buffer of its own. */
+export const ENVELOPE_BLOCK_BYTES = 768 * KIB
+/** Blocks for the answers of one lane: eight batches on their way are more than its two tasks make before the loop has read the first. 6 MiB, of which untouched pages cost nothing. */
+export const ENVELOPE_BLOCKS_PER_LANE = 8
 /** How long a lane holds back a finished answer at most, while others of its batch run. */
 export const ANSWER_HOLD_US_MAX = 200
 /** How often deadlines are looked at: a late answer is late by at most this much more. */
@@ -163,8 +181,10 @@ export const TRUTH_MAP_BYTES = 256 * GIB
 export const TRUTH_READERS_MAX = 126
 /** Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). Larger is damage, not data. */
 export const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX
-/** A commit that has not settled by then never will (an I/O error can leave it pending for ever): stop acknowledging. */
+/** A commit that has not returned by then may never: stop acknowledging. */
 export const COMMIT_SILENCE_MS_MAX = 10_000
+/** How often the front end looks whether a commit has come to that. */
+export const COMMIT_WATCH_MS = 500
 /** Binlog bytes kept where no consumer needs them (`SVC_BINLOG_MAX_SIZE`). */
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
 /** Documents of a batch committed in one transaction; between slices single writes may enter. */
@@ -220,8 +240,6 @@ export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: n
 
 /** Documents that one transaction writes: four batch slices, or as many single writes; about 4 ms of work. */
 export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
-/** Groups that may be committed and not yet on disk: one flushes while the next one fills. */
-export const GROUPS_UNFLUSHED_MAX = 2
 /** Binlog entries and unreferenced bodies that one group may trim: twice what it can add, so that trimming keeps up. */
 export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 /** Rows of deleted collections that one maintenance slice removes: about 2 ms. */

@@ -1,12 +1,13 @@
 /**
  * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large bodies beside it, transferred. Encoded in the lane,
- * decoded on the loop. Decoded bodies are views of the message, valid as long as somebody holds them.
+ * decoded on the loop. A decoded body is a view of the envelope, valid until its block is released; that of a `forward` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
-import { INLINE_BODY_BYTES_MAX } from '../limits.js'
+import { INLINE_ANSWER_BYTES_MAX } from '../limits.js'
 import { AnswerBatch } from './envelope/answer_batch.js'
 import { AnswerFrame } from './envelope/answer_frame.js'
-import { transferable, type Envelope } from './request_codec.js'
+import { envelopeOf, framesOf, transferable, type Envelope } from './envelope.js'
+import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. */
 export type FrameKind = 'answer' | 'forward' | 'dropped'
@@ -28,50 +29,67 @@ export interface LaneAnswer {
 
 const NO_BYTES = new Uint8Array(0)
 const NO_HEADERS: readonly string[] = []
-const builder = new Builder(64 * 1024)
 
-export function encodeAnswers(answers: readonly LaneAnswer[]): Envelope {
-  builder.clear()
-  const attachments: Uint8Array[] = []
-  const frames = new Array<number>(answers.length)
-  for (let i = 0; i < answers.length; i++) frames[i] = encodeAnswer(answers[i]!, attachments)
-  const vector = AnswerBatch.createAnswersVector(builder, frames)
-  builder.finish(AnswerBatch.createAnswerBatch(builder, vector))
-  return { frames: builder.asUint8Array().slice(), attachments }
+/** Collects the answers of a lane as they are made, and packs those that leave together. One per lane. */
+export class AnswerEncoder {
+  // Reused; it grows to the largest envelope: ANSWERS_COALESCED_MAX answers of INLINE_ANSWER_BYTES_MAX.
+  readonly #builder = new Builder(64 * 1024)
+  #frames: number[] = []
+  #attachments: Uint8Array[] = []
+
+  get count(): number {
+    return this.#frames.length
+  }
+
+  /** Bytes of the frames so far, without attachments. */
+  get bytes(): number {
+    return this.#builder.offset()
+  }
+
+  /** Copies the answer's body; that of a `forward` is taken. */
+  add(answer: LaneAnswer): void {
+    const builder = this.#builder
+    let bodyAt = 0
+    let attachment = -1
+    if (answer.kind === 'forward') attachment = this.#attachments.push(transferable(answer.body)) - 1
+    else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(new Uint8Array(answer.body)) - 1
+    // Not the generated createBodyVector, which goes byte by byte.
+    else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)
+    const contentType = answer.contentType === null ? 0 : builder.createString(answer.contentType)
+    let headers = 0
+    if (answer.headers.length > 0) {
+      headers = AnswerFrame.createHeadersVector(
+        builder,
+        answer.headers.map((text) => builder.createString(text)),
+      )
+    }
+    AnswerFrame.startAnswerFrame(builder)
+    AnswerFrame.addSlot(builder, answer.slot)
+    AnswerFrame.addGeneration(builder, answer.generation)
+    AnswerFrame.addKind(builder, KINDS.indexOf(answer.kind))
+    AnswerFrame.addStatus(builder, answer.status)
+    AnswerFrame.addGzip(builder, answer.gzip)
+    if (contentType !== 0) AnswerFrame.addContentType(builder, contentType)
+    if (headers !== 0) AnswerFrame.addHeaders(builder, headers)
+    if (bodyAt !== 0) AnswerFrame.addBody(builder, bodyAt)
+    AnswerFrame.addAttachment(builder, attachment)
+    this.#frames.push(AnswerFrame.endAnswerFrame(builder))
+  }
+
+  /** The envelope of what was added; the encoder is empty afterwards. */
+  finish(blocks: EnvelopeBlocks | null): Envelope {
+    const builder = this.#builder
+    builder.finish(AnswerBatch.createAnswerBatch(builder, AnswerBatch.createAnswersVector(builder, this.#frames)))
+    const envelope = envelopeOf(builder.asUint8Array(), this.#attachments, blocks)
+    builder.clear()
+    this.#frames = []
+    this.#attachments = []
+    return envelope
+  }
 }
 
-function encodeAnswer(answer: LaneAnswer, attachments: Uint8Array[]): number {
-  let bodyAt = 0
-  let attachment = -1
-  if (answer.body.length > INLINE_BODY_BYTES_MAX) {
-    attachment = attachments.length
-    attachments.push(transferable(answer.body))
-  } else if (answer.body.length > 0) {
-    bodyAt = builder.createByteVector(answer.body)
-  }
-  const contentType = answer.contentType === null ? 0 : builder.createString(answer.contentType)
-  let headers = 0
-  if (answer.headers.length > 0) {
-    headers = AnswerFrame.createHeadersVector(
-      builder,
-      answer.headers.map((text) => builder.createString(text)),
-    )
-  }
-  AnswerFrame.startAnswerFrame(builder)
-  AnswerFrame.addSlot(builder, answer.slot)
-  AnswerFrame.addGeneration(builder, answer.generation)
-  AnswerFrame.addKind(builder, KINDS.indexOf(answer.kind))
-  AnswerFrame.addStatus(builder, answer.status)
-  AnswerFrame.addGzip(builder, answer.gzip)
-  if (contentType !== 0) AnswerFrame.addContentType(builder, contentType)
-  if (headers !== 0) AnswerFrame.addHeaders(builder, headers)
-  if (bodyAt !== 0) AnswerFrame.addBody(builder, bodyAt)
-  AnswerFrame.addAttachment(builder, attachment)
-  return AnswerFrame.endAnswerFrame(builder)
-}
-
-export function decodeAnswers(envelope: Envelope): LaneAnswer[] {
-  const batch = AnswerBatch.getRootAsAnswerBatch(new ByteBuffer(envelope.frames))
+export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null): LaneAnswer[] {
+  const batch = AnswerBatch.getRootAsAnswerBatch(new ByteBuffer(framesOf(envelope, blocks)))
   const count = batch.answersLength()
   const answers = new Array<LaneAnswer>(count)
   const frame = new AnswerFrame()

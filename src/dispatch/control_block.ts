@@ -16,6 +16,8 @@ const PHASE_WORD = 0
 const REBUILD_WORD = 1
 // Written by the write lane, read by every lane that searches.
 const STALE_WORD = 2
+// Written by the write lane, watched by the front end.
+const COMMIT_WORD = 3
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -52,6 +54,17 @@ export class ControlBlock {
     Atomics.store(this.words, STALE_WORD, stale ? 1 : 0)
   }
 
+  /** Told by the write lane at both ends of a commit. */
+  setCommitting(isRunning: boolean): void {
+    Atomics.store(this.words, COMMIT_WORD, isRunning ? wrappedMs() || 1 : 0)
+  }
+
+  /** Milliseconds since the commit under way began, 0 without one. */
+  get commitAgeMs(): number {
+    const began = Atomics.load(this.words, COMMIT_WORD)
+    return began === 0 ? 0 : Math.max(0, (wrappedMs() - began) | 0)
+  }
+
   /** Byte offset of a slot's stop word in `words`: what a search plan carries as its poll word. */
   stopByteOffset(slot: number): number {
     return (FIRST_SLOT_WORD + slot) * Int32Array.BYTES_PER_ELEMENT
@@ -64,4 +77,9 @@ export class ControlBlock {
   setStopped(slot: number, stopped: boolean): void {
     Atomics.store(this.words, FIRST_SLOT_WORD + slot, stopped ? 1 : 0)
   }
+}
+
+/** Milliseconds of the clock that all threads share, in 32 bits: differences hold up to 24 days. */
+function wrappedMs(): number {
+  return Math.trunc(performance.timeOrigin + performance.now()) | 0
 }

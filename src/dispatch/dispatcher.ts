@@ -14,6 +14,7 @@ import {
   BATCH_SEARCHES_MAX,
   DEADLINE_SWEEP_MS,
   DIRECT_WRITE_BYTES_MAX,
+  LONG_COMMIT_BYTES_MIN,
   SHARE_POINTS_MIN,
   SLOTS_MAX,
 } from '../limits.js'
@@ -62,6 +63,8 @@ export class Dispatcher {
   #pools: LanePools | undefined
   #drainScheduled = false
   #searchTasks = 0
+  /** Bytes of the commands that the write lane has. */
+  #commitBytes = 0
   #lastBatch = 0
   #idleWaiters: (() => void)[] = []
 
@@ -241,7 +244,11 @@ export class Dispatcher {
   }
 
   #drainCommits(pool: LanePool): void {
-    while (pool.freeTasks > 0 && this.#head('commit') !== undefined) {
+    while (
+      pool.freeTasks > 0 &&
+      (pool.inFlight === 0 || this.#commitBytes >= LONG_COMMIT_BYTES_MIN) &&
+      this.#head('commit') !== undefined
+    ) {
       this.#run(pool, 'commit', this.#takeBatch('commit', BATCH_COMMANDS_MAX))
     }
   }
@@ -274,6 +281,8 @@ export class Dispatcher {
     assert(batch.length > 0, 'a batch carries at least one request')
     this.#inFlight[queue] += batch.length
     if (queue === 'search') this.#searchTasks += 1
+    const bytes = batch.reduce((sum, ticket) => sum + ticket.bodyBytes, 0)
+    if (queue === 'commit') this.#commitBytes += bytes
     this.telemetry.observeBatch(queue, batch.length)
     this.#lastBatch += 1
     const id = this.#lastBatch
@@ -282,6 +291,7 @@ export class Dispatcher {
       if (lost) this.#onBatchLost(batch, id)
       this.#inFlight[queue] -= batch.length
       if (queue === 'search') this.#searchTasks -= 1
+      if (queue === 'commit') this.#commitBytes -= bytes
       this.#scheduleDrain()
     })
   }

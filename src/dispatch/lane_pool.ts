@@ -12,13 +12,16 @@ import { Piscina } from 'piscina'
 import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB } from '../limits.js'
 import type { LaneKind, LaneStart } from '../worker/lane_start.js'
 import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
-import { encodeRequests, transferListOf, type Envelope } from './request_codec.js'
+import { releaseFrames, transferListOf, type Envelope } from './envelope.js'
+import { EnvelopeBlocks } from './envelope_blocks.js'
+import { encodeRequests } from './request_codec.js'
 import type { Ticket } from './ticket.js'
 
-/** The first message of a worker: on its own thread's port, with the port on which everything else comes. */
+/** The first message of a worker: on its own thread's port, with the port on which everything else comes and the memory in which its answers lie. */
 export interface LaneHello {
   readonly hello: true
   readonly port: MessagePort
+  readonly answers: SharedArrayBuffer
 }
 
 /** What a lane says on its port. `failed`: its context could not be opened; it will run nothing. `fatal`: the process must not go on. */
@@ -42,6 +45,7 @@ const ENTRY = fileURLToPath(new URL('../worker/entry.js', import.meta.url))
 export class LanePool {
   readonly #pool: Piscina<Envelope | typeof CLOSE_TASK, void>
   readonly #ports = new Set<MessagePort>()
+  readonly #blocks: EnvelopeBlocks | null
   readonly #epochOffset = performance.timeOrigin
   #inFlight = 0
   #lastError = ''
@@ -49,11 +53,14 @@ export class LanePool {
   #closing = false
 
   constructor(
-    readonly start: LaneStart,
+    readonly start: Omit<LaneStart, 'requests'>,
     readonly threads: number,
     readonly tasksPerThread: number,
     readonly events: LaneEvents,
   ) {
+    // The buffers of commands outlive their batch.
+    this.#blocks = start.kind === 'read' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
+    const laneStart: LaneStart = { ...start, requests: this.#blocks?.buffer ?? null }
     this.#pool = new Piscina<Envelope | typeof CLOSE_TASK, void>({
       filename: ENTRY,
       name: 'runBatch',
@@ -66,9 +73,9 @@ export class LanePool {
       recordTiming: false,
       workerHistogram: false,
       resourceLimits: { maxOldGenerationSizeMb: LANE_HEAP_MB_MAX, maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
-      workerData: start,
+      workerData: laneStart,
     })
-    this.#pool.on('message', (message: LaneHello) => this.#greet(message.port))
+    this.#pool.on('message', (message: LaneHello) => this.#greet(message.port, new EnvelopeBlocks(message.answers)))
     // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
     this.#pool.on('error', (error: Error) => {
       this.#lastError = error.message
@@ -95,10 +102,11 @@ export class LanePool {
    */
   run(tickets: readonly Ticket[], settled: (lost: boolean) => void): void {
     this.#inFlight += 1
-    const envelope = encodeRequests(tickets, this.#epochOffset)
+    const envelope = encodeRequests(tickets, this.#epochOffset, this.#blocks)
     for (const ticket of tickets) ticket.body = null
     this.#pool.run(envelope, { transferList: transferListOf(envelope) }).then(
       () => {
+        releaseFrames(envelope, this.#blocks)
         this.#inFlight -= 1
         settled(false)
       },
@@ -106,6 +114,7 @@ export class LanePool {
         this.#lastError = error.message
         // Answers that the worker sent before it died are delivered first: they are in its port already, and a turn of the loop reads it.
         setImmediate(() => {
+          releaseFrames(envelope, this.#blocks)
           this.#inFlight -= 1
           settled(true)
         })
@@ -122,13 +131,14 @@ export class LanePool {
     await this.#pool.destroy()
   }
 
-  #greet(port: MessagePort): void {
+  #greet(port: MessagePort, blocks: EnvelopeBlocks): void {
     let row = -1
     this.#ports.add(port)
     port.on('message', (message: LaneMessage) => {
       switch (message.kind) {
         case 'answers':
-          for (const answer of decodeAnswers(message.envelope)) this.events.onAnswer(answer)
+          for (const answer of decodeAnswers(message.envelope, blocks)) this.events.onAnswer(answer)
+          releaseFrames(message.envelope, blocks)
           break
         case 'ready':
           row = message.row

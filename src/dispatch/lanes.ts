@@ -3,7 +3,15 @@
  * replaced (unless they die one after the other), the write lane's death is the end. Front-end thread only.
  */
 import type { Config } from '../config.js'
-import { LANE_DEATHS_MAX, LANE_DEATHS_WINDOW_MS, TASKS_PER_BULK_WORKER, TASKS_PER_READ_WORKER, TASKS_PER_WRITE_WORKER } from '../limits.js'
+import {
+  COMMIT_SILENCE_MS_MAX,
+  COMMIT_WATCH_MS,
+  LANE_DEATHS_MAX,
+  LANE_DEATHS_WINDOW_MS,
+  TASKS_PER_BULK_WORKER,
+  TASKS_PER_READ_WORKER,
+  TASKS_PER_WRITE_WORKER,
+} from '../limits.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneKind } from '../worker/lane_start.js'
 import type { LaneAnswer } from './answer_codec.js'
@@ -32,6 +40,7 @@ export class Lanes implements LanePools, LaneEvents {
   #bulk: LanePool | undefined
   #readyToCome: number
   #deaths: number[] = []
+  readonly #commitWatch: NodeJS.Timeout
 
   constructor(
     readonly config: Config,
@@ -43,6 +52,7 @@ export class Lanes implements LanePools, LaneEvents {
     this.#readyToCome = 1 + config.readLanes
     // The write lane first and alone: on a first start it makes the store that the others open.
     this.write = this.#start('write', 1)
+    this.#commitWatch = setInterval(() => this.#watchCommit(), COMMIT_WATCH_MS).unref()
   }
 
   get read(): LanePool {
@@ -59,6 +69,7 @@ export class Lanes implements LanePools, LaneEvents {
   async close(): Promise<void> {
     await Promise.all([this.#read?.close(), this.#bulk?.close()])
     await this.write.close()
+    clearInterval(this.#commitWatch)
   }
 
   onAnswer(answer: LaneAnswer): void {
@@ -91,6 +102,13 @@ export class Lanes implements LanePools, LaneEvents {
     const now = performance.now()
     this.#deaths = [...this.#deaths.filter((at) => now - at < LANE_DEATHS_WINDOW_MS), now]
     if (this.#deaths.length > LANE_DEATHS_MAX) this.listener.onFatal('lanes die one after the other')
+  }
+
+  /** The write lane waits for its flushes, so a disk that does not answer must be noticed by another thread. */
+  #watchCommit(): void {
+    if (this.control.commitAgeMs < COMMIT_SILENCE_MS_MAX) return
+    clearInterval(this.#commitWatch)
+    this.listener.onFatal(`storage failure: a commit has not returned after ${COMMIT_SILENCE_MS_MAX} ms`)
   }
 
   #start(kind: LaneKind, threads: number): LanePool {

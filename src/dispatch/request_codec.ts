@@ -1,9 +1,11 @@
 /**
  * Requests as they cross to a lane: one FlatBuffers batch (envelope.fbs) and beside it the bodies that are too large to copy into it, transferred. Encoded on the loop,
- * decoded in the lane. Decoded bodies are views of the message: the lane owns it.
+ * decoded in the lane. Decoded bodies are views of the envelope, valid until the lane has settled the batch.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_BODY_BYTES_MAX } from '../limits.js'
+import { envelopeOf, framesOf, transferable, type Envelope } from './envelope.js'
+import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
 import type { Ticket } from './ticket.js'
@@ -11,12 +13,6 @@ import type { Ticket } from './ticket.js'
 const FLAG_GZIP = 1
 const FLAG_COMMAND = 2
 const FLAG_DIRECT = 4
-
-/** The message of one batch, in either direction. */
-export interface Envelope {
-  readonly frames: Uint8Array
-  readonly attachments: readonly Uint8Array[]
-}
 
 export interface LaneRequest {
   readonly slot: number
@@ -39,14 +35,14 @@ const NO_BYTES = new Uint8Array(0)
 const builder = new Builder(64 * 1024)
 
 /** @param epochOffset what turns the front end's monotonic milliseconds into milliseconds since the epoch. */
-export function encodeRequests(tickets: readonly Ticket[], epochOffset: number): Envelope {
+export function encodeRequests(tickets: readonly Ticket[], epochOffset: number, blocks: EnvelopeBlocks | null): Envelope {
   builder.clear()
   const attachments: Uint8Array[] = []
   const frames = new Array<number>(tickets.length)
   for (let i = 0; i < tickets.length; i++) frames[i] = encodeRequest(tickets[i]!, epochOffset, attachments)
   const requests = RequestBatch.createRequestsVector(builder, frames)
   builder.finish(RequestBatch.createRequestBatch(builder, requests))
-  return { frames: builder.asUint8Array().slice(), attachments }
+  return envelopeOf(builder.asUint8Array(), attachments, blocks)
 }
 
 function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Array[]): number {
@@ -85,25 +81,8 @@ function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Ar
   return RequestFrame.endRequestFrame(builder)
 }
 
-/**
- * A view whose buffer may be given to another thread: itself when it begins its buffer and is most of it, else a copy. (A small view of a shared pool or of a
- * message must not take its neighbours along.)
- */
-export function transferable(bytes: Uint8Array): Uint8Array {
-  const buffer = bytes.buffer
-  const ownsBuffer = buffer instanceof ArrayBuffer && bytes.byteOffset === 0 && bytes.length * 2 >= buffer.byteLength
-  return ownsBuffer ? new Uint8Array(buffer, 0, bytes.length) : new Uint8Array(bytes)
-}
-
-/** What the message needs in its transfer list. */
-export function transferListOf(envelope: Envelope): ArrayBuffer[] {
-  const list = [envelope.frames.buffer as ArrayBuffer]
-  for (const attachment of envelope.attachments) list.push(attachment.buffer as ArrayBuffer)
-  return list
-}
-
-export function decodeRequests(envelope: Envelope): LaneRequest[] {
-  const batch = RequestBatch.getRootAsRequestBatch(new ByteBuffer(envelope.frames))
+export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null): LaneRequest[] {
+  const batch = RequestBatch.getRootAsRequestBatch(new ByteBuffer(framesOf(envelope, blocks)))
   const count = batch.requestsLength()
   const requests = new Array<LaneRequest>(count)
   const frame = new RequestFrame()

@@ -1,15 +1,13 @@
 /**
  * A growable byte buffer for answers that are put together from stored pieces, so that a document crosses the lane without ever becoming a JavaScript object or string.
- * One writer per answer or per lane; not shared between threads.
+ * One a lane, used by one answer after the other; not shared between threads.
  */
-export class ByteWriter {
-  #buffer: Buffer
-  #length = 0
+import { ANSWER_SCRATCH_BYTES_KEPT } from '../limits.js'
 
-  /** @param initialBytes first capacity; doubles as needed, bounded by the answer's own bounds (results × document size). */
-  constructor(initialBytes = 16 * 1024) {
-    this.#buffer = Buffer.allocUnsafeSlow(initialBytes)
-  }
+export class ByteWriter {
+  /** Grows by doubling, bounded by the answer's own bounds (results × document size). */
+  #buffer: Buffer = Buffer.allocUnsafeSlow(16 * 1024)
+  #length = 0
 
   get length(): number {
     return this.#length
@@ -33,12 +31,23 @@ export class ByteWriter {
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
-  /** What was written, without a copy; the writer is empty afterwards and owns a new buffer on its next use. */
-  take(): Uint8Array {
-    const taken = this.#buffer.subarray(0, this.#length)
-    this.#buffer = Buffer.allocUnsafeSlow(0)
+  /** Appends `bytes` bytes that `write` puts into the space it is given. */
+  filled(bytes: number, write: (space: Uint8Array) => void): void {
+    this.#reserve(bytes)
+    write(this.#buffer.subarray(this.#length, this.#length + bytes))
+    this.#length += bytes
+  }
+
+  /** Empties the writer for the next answer, and lets go of a buffer that an unusual one has made large. */
+  begin(): this {
     this.#length = 0
-    return taken
+    if (this.#buffer.length > ANSWER_SCRATCH_BYTES_KEPT) this.#buffer = Buffer.allocUnsafeSlow(ANSWER_SCRATCH_BYTES_KEPT)
+    return this
+  }
+
+  /** What was written since `begin`, without a copy: valid until the next `begin` or append. */
+  view(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length)
   }
 
   #reserve(bytes: number): void {

@@ -3,7 +3,7 @@
  * writes. Never held across an `await`: a long snapshot pins pages and the file grows.
  */
 import type { ByteWriter } from './byte_writer.js'
-import { decodeBody } from './body.js'
+import { appendBody, decodeBody } from './body.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
@@ -46,19 +46,30 @@ export interface Identity {
 
 export class View {
   readonly #environment: Environment
+  readonly #known: Map<string, Collection | undefined> | undefined
   /** Unix seconds: documents that expire at or before are not there. */
   readonly now: number
   readonly #cache: DocumentCache | undefined
   #mark: Mark | undefined
 
-  /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
-  constructor(environment: Environment, now: number, cache?: DocumentCache) {
+  /**
+   * @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet
+   * @param isShared several requests use it: what they all ask for is looked up once. Not for a transaction, whose own writes a view must see.
+   */
+  constructor(environment: Environment, now: number, cache?: DocumentCache, isShared = false) {
     this.#environment = environment
     this.now = now
     this.#cache = cache
+    this.#known = isShared ? new Map() : undefined
   }
 
   collection(name: string): Collection | undefined {
+    if (this.#known === undefined) return this.#lookUpCollection(name)
+    if (!this.#known.has(name)) this.#known.set(name, this.#lookUpCollection(name))
+    return this.#known.get(name)
+  }
+
+  #lookUpCollection(name: string): Collection | undefined {
     const row = peek(this.#environment.collections, collectionKey(name))
     return row === undefined ? undefined : decodeCollection(row)
   }
@@ -153,10 +164,18 @@ export class View {
 
   /** The JSON-escaped content, valid until the next read. */
   escapedContent(head: Head): Buffer {
-    const name = (): string => `body ${head.collection}/${head.docid}/${head.bodyLsn}`
+    return decodeBody(this.#bodyRecord(head), () => nameOfBody(head))
+  }
+
+  /** Appends the JSON-escaped content. */
+  writeContent(head: Head, out: ByteWriter): void {
+    appendBody(this.#bodyRecord(head), out, () => nameOfBody(head))
+  }
+
+  #bodyRecord(head: Head): Buffer {
     const record = peek(this.#environment.bodies, bodyKey(head.collection, head.docid, head.bodyLsn))
-    if (record === undefined) throw new CorruptRecord(name(), 'missing')
-    return decodeBody(record, name)
+    if (record === undefined) throw new CorruptRecord(nameOfBody(head), 'missing')
+    return record
   }
 
   /** Superseded states of a document, newest first, without the current one. */
@@ -205,12 +224,16 @@ export class View {
     out.bytes(head.json)
     if (withContent) {
       out.bytes(CONTENT_BEGIN)
-      out.bytes(this.escapedContent(head))
+      this.writeContent(head, out)
       out.bytes(CONTENT_END)
     } else {
       out.ascii('}')
     }
   }
+}
+
+function nameOfBody(head: Head): string {
+  return `body ${head.collection}/${head.docid}/${head.bodyLsn}`
 }
 
 export function isExpired(head: Head, now: number): boolean {

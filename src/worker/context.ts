@@ -8,6 +8,7 @@ import type { RebuildShare } from '../consumers/rebuild.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
+import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration } from '../store/layout.js'
 import { TruthStore } from '../store/truth_store.js'
 import type { LaneContext, WriteLane } from './handler.js'
@@ -24,6 +25,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     ),
     engine: openEngine(),
     analyzer: createAnalyzer(),
+    out: new ByteWriter(),
   }
   const control = new ControlBlock(start.control)
   const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal) : undefined
@@ -37,7 +39,11 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
 
 function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void): WriteLane {
   const { durability } = context.config
-  const writer = context.store.openWriter({ durability, onFailure: (failure) => onFatal(describe(failure)) })
+  const writer = context.store.openWriter({
+    durability,
+    onCommit: (isRunning) => control.setCommitting(isRunning),
+    onFailure: (failure) => onFatal(describe(failure)),
+  })
   return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal) })
 }
 

@@ -9,9 +9,12 @@ import type { LaneAnswer } from '../dispatch/answer_codec.js'
 import { ControlBlock } from '../dispatch/control_block.js'
 import type { LaneHello } from '../dispatch/lane_pool.js'
 import { queueClassOf } from '../dispatch/queue_class.js'
-import { decodeRequests, type Envelope, type LaneRequest } from '../dispatch/request_codec.js'
+import type { Envelope } from '../dispatch/envelope.js'
+import { EnvelopeBlocks } from '../dispatch/envelope_blocks.js'
+import { decodeRequests, type LaneRequest } from '../dispatch/request_codec.js'
 import { operations } from '../operations/index.js'
 import { serviceError } from '../errors.js'
+import { ENVELOPE_BLOCKS_PER_LANE } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { installTelemetry, Telemetry } from '../telemetry/registry.js'
 import { openLane } from './context.js'
@@ -29,6 +32,7 @@ const telemetry = new Telemetry(
 )
 const telemetryRow = telemetry.claimRow()
 installTelemetry(telemetry)
+const requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
 const port = greet()
 const lane = await open()
 
@@ -36,9 +40,10 @@ function greet(): LanePort {
   const { port1, port2 } = new MessageChannel()
   // The port must not keep a lane alive whose work is done.
   port1.unref()
-  const hello: LaneHello = { hello: true, port: port2 }
+  const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE)
+  const hello: LaneHello = { hello: true, port: port2, answers: answers.buffer }
   parentPort?.postMessage(hello, [port2])
-  return new LanePort(port1)
+  return new LanePort(port1, answers)
 }
 
 async function open(): Promise<OpenLane | undefined> {
@@ -63,7 +68,7 @@ export async function runBatch(task: Envelope | 'close'): Promise<void> {
     await lane.close()
     return
   }
-  const requests = decodeRequests(task)
+  const requests = decodeRequests(task, requestBlocks)
   const takenAt = performance.timeOrigin + performance.now()
   for (const request of requests) {
     const queue = start.kind === 'write' ? 'commit' : queueClassOf(operationOf(request))

@@ -5,6 +5,7 @@
 import type { Config } from '../config.js'
 import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
+import type { ByteWriter } from '../store/byte_writer.js'
 import type { TruthStore } from '../store/truth_store.js'
 
 /** What a lane owns for as long as it lives. One per thread. */
@@ -13,6 +14,8 @@ export interface LaneContext {
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
+  /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
+  readonly out: ByteWriter
 }
 
 /** What a handler may know of the request beside its input. */
@@ -26,7 +29,7 @@ export interface RequestContext {
 
 export interface Answer {
   readonly status: number
-  /** Bytes are given away: the lane may transfer their buffer to the front end, so a cached answer is a string. */
+  /** Bytes are copied before the lane runs its next request. */
   readonly body: string | Uint8Array
   /** Default `application/json; charset=utf-8`. */
   readonly contentType?: string

@@ -14,6 +14,8 @@ export interface LaneStart {
   readonly control: SharedArrayBuffer
   /** One row of counters per thread: src/telemetry/registry.ts. */
   readonly telemetry: SharedArrayBuffer
+  /** Blocks for the requests of all lanes of the pool; null on the write and bulk lanes: src/dispatch/envelope_blocks.ts. */
+  readonly requests: SharedArrayBuffer | null
 }
 
 /** An open lane: what `openLane(start, onFatal)` of context.ts gives to entry.ts. It can run what needs no index. */

@@ -1,12 +1,11 @@
 /**
  * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one transaction, published to the index, and answered once it is on disk.
  *
- * A group is filled when its transaction begins, not when it is asked for, so it takes everything that queued while the previous one was being written. While a group flushes, the next one may
- * fill and commit, at most `GROUPS_UNFLUSHED_MAX` of them. A batch gives up its turn after every slice. Answers leave in LSN order.
+ * A group takes everything that queued while the previous one was being written. A batch gives up its turn after every slice. Answers leave in LSN order.
  */
 import { decodeCommand } from '../domain/commands.js'
 import { joinBatch } from '../engine/index_batch.js'
-import { GROUPS_UNFLUSHED_MAX, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../limits.js'
+import { GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { unixSeconds } from '../store/truth_store.js'
 import type { Writer } from '../store/writer.js'
@@ -45,8 +44,6 @@ class CommitQueue implements WriteLane {
   #queue: Pending[] = []
   /** Defined exactly while the queue is being worked off. */
   #running: Promise<void> | undefined
-  /** Acknowledgements that wait for their flush, oldest first; they outlive a run, so that it can end as soon as the queue is empty. */
-  readonly #unflushed: Promise<void>[] = []
 
   constructor(lane: LaneContext, options: WriteLaneOptions) {
     this.#lane = lane
@@ -65,8 +62,6 @@ class CommitQueue implements WriteLane {
   async close(): Promise<void> {
     this.#stopMaintenance()
     while (this.#running !== undefined) await this.#running
-    await this.#options.writer.drain()
-    await Promise.all(this.#unflushed)
   }
 
   #enqueue(work: Work): Promise<Answer> {
@@ -77,16 +72,16 @@ class CommitQueue implements WriteLane {
   }
 
   /**
-   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of its own: were there an `await` in between, such as for the last flush, a command
-   * that comes meanwhile would be left until the next one.
+   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of its own: were there an `await` in between, a command that comes meanwhile would
+   * be left until the next one.
    */
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
-      const group = this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
-      const result = await group.committed
+      const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
       this.#publish(result)
-      this.#unflushed.push(group.flushed.then(() => acknowledge(result)))
-      if (this.#unflushed.length >= GROUPS_UNFLUSHED_MAX) await this.#unflushed.shift()
+      acknowledge(result)
+      // Answers leave and what has arrived meanwhile is queued before the next slice of a batch.
+      if (this.#queue.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))
     }
     this.#running = undefined
   }

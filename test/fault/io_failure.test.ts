@@ -1,6 +1,6 @@
 /**
- * What a failing disk must not break: no request hangs, and nothing that was acknowledged is lost. lmdb-js can leave a commit pending for ever after such an error, which is why the store
- * has a watchdog and ends the process rather than trying again.
+ * What a failing disk must not break: no request hangs, and nothing that was acknowledged is lost. After an error nobody knows what the page cache holds, so the process ends rather than trying
+ * again; a flush that never returns is noticed by the front end's watch.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -18,6 +18,7 @@ const POINTS: readonly FailurePoint[] = [
   { operation: 'pwrite', at: 101, errno: 'EIO', lasts: true },
   { operation: 'writev', at: 1, errno: 'ENOSPC', lasts: true },
   { operation: 'writev', at: 12, errno: 'EIO', lasts: false },
+  { operation: 'fdatasync', at: 5, errno: 'HANG', lasts: false },
 ]
 const seed = runSeed()
 

@@ -16,7 +16,7 @@ export interface FailurePoint {
   readonly operation: 'fdatasync' | 'pwrite' | 'writev' | 'fsync'
   /** Which call fails, counted from the moment the load has warmed up; from 1. */
   readonly at: number
-  readonly errno: 'EIO' | 'ENOSPC'
+  readonly errno: 'EIO' | 'ENOSPC' | 'HANG'
   /** Whether all later calls fail too. */
   readonly lasts: boolean
 }

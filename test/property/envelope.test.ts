@@ -2,20 +2,25 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
-import { decodeAnswers, encodeAnswers, type LaneAnswer } from '../../src/dispatch/answer_codec.js'
+import { AnswerEncoder, decodeAnswers, type LaneAnswer } from '../../src/dispatch/answer_codec.js'
 import { ControlBlock } from '../../src/dispatch/control_block.js'
+import { releaseFrames } from '../../src/dispatch/envelope.js'
+import { EnvelopeBlocks } from '../../src/dispatch/envelope_blocks.js'
 import { decodeRequests, encodeRequests } from '../../src/dispatch/request_codec.js'
 import { RequestQueue } from '../../src/dispatch/request_queue.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
-import { INLINE_BODY_BYTES_MAX } from '../../src/limits.js'
+import { ENVELOPE_BLOCK_BYTES, INLINE_ANSWER_BYTES_MAX, INLINE_BODY_BYTES_MAX } from '../../src/limits.js'
 import { operations } from '../../src/operations/index.js'
 
-// Bodies on both sides of the bound between copied and transferred.
+// Bodies on both sides of the bounds between copied and transferred.
 const body = fc.oneof(
   fc.uint8Array({ maxLength: 64 }),
   fc.nat(3 * INLINE_BODY_BYTES_MAX).map((length) => new Uint8Array(length).fill(length & 255)),
+  fc.integer({ min: -1, max: 1 }).map((beside) => new Uint8Array(INLINE_ANSWER_BYTES_MAX + beside).fill(7)),
 )
+// In shared memory, or each in a buffer of its own. Two blocks: an envelope that is not given back is noticed.
+const blocks = fc.constantFrom(EnvelopeBlocks.create(2), null)
 
 function ticketOf(change: Partial<Ticket> = {}): Ticket {
   return {
@@ -40,6 +45,8 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
 }
 
 describe('envelope', () => {
+  const encoder = new AnswerEncoder()
+
   it('a batch of requests is decoded as it was encoded', () => {
     const one = fc.record(
       {
@@ -56,12 +63,17 @@ describe('envelope', () => {
       { noNullPrototype: true },
     )
     fc.assert(
-      fc.property(fc.array(one, { maxLength: 20 }), (requests) => {
+      fc.property(fc.array(one, { maxLength: 20 }), blocks, (requests, shared) => {
         const envelope = encodeRequests(
           requests.map(({ commit, ...request }) => ticketOf({ ...request, queue: commit ? 'commit' : 'prepare', queuedAt: 0.5 })),
           1_000,
+          shared,
         )
-        const decoded = decodeRequests(structuredClone(envelope)).map((request) => ({ ...request, body: new Uint8Array(request.body) }))
+        const decoded = decodeRequests(structuredClone(envelope), shared).map((request) => ({
+          ...request,
+          body: new Uint8Array(request.body),
+        }))
+        releaseFrames(envelope, shared)
         assert.deepEqual(
           decoded,
           requests.map(({ direct, commit, ...request }) => ({
@@ -90,14 +102,35 @@ describe('envelope', () => {
       { noNullPrototype: true },
     ) as fc.Arbitrary<LaneAnswer>
     fc.assert(
-      fc.property(fc.array(one, { maxLength: 12 }), (answers) => {
-        const decoded = decodeAnswers(structuredClone(encodeAnswers(answers))).map((answer) => ({
+      fc.property(fc.array(one, { maxLength: 12 }), blocks, (answers, shared) => {
+        for (const answer of answers) encoder.add({ ...answer, body: new Uint8Array(answer.body) })
+        assert.equal(encoder.count, answers.length)
+        const envelope = encoder.finish(shared)
+        assert.equal(encoder.count, 0)
+        const decoded = decodeAnswers(structuredClone(envelope), shared).map((answer) => ({
           ...answer,
           body: new Uint8Array(answer.body),
         }))
+        releaseFrames(envelope, shared)
         assert.deepEqual(decoded, answers)
       }),
     )
+  })
+
+  it('blocks are given out once, back once, and never for more than they hold', () => {
+    const shared = EnvelopeBlocks.create(2)
+    const first = shared.put(new Uint8Array(ENVELOPE_BLOCK_BYTES).fill(1))
+    const second = shared.put(new Uint8Array([2]))
+    assert.ok(first !== null && second !== null)
+    assert.equal(shared.put(new Uint8Array([3])), null, 'both are taken')
+    assert.deepEqual(new Set(shared.view(first)), new Set([1]))
+    assert.deepEqual([...shared.view(second)], [2])
+    new EnvelopeBlocks(shared.buffer).release(first)
+    assert.equal(shared.put(new Uint8Array(ENVELOPE_BLOCK_BYTES + 1)), null)
+    const third = shared.put(new Uint8Array([3]))
+    assert.ok(third !== null)
+    assert.deepEqual([...shared.view(third)], [3])
+    assert.deepEqual([...shared.view(second)], [2])
   })
 })
 

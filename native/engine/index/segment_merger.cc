@@ -160,7 +160,7 @@ class Merger {
       while (end > 0 && term_of(termWalks_.front()) == smallest) {
         std::pop_heap(termWalks_.begin(), termWalks_.begin() + static_cast<ptrdiff_t>(end), later);
         const TermWalk& walk = termWalks_[--end];
-        cursors_.push_back({PostingCursor(*sources_[walk.source].segment, *walk.section, walk.term), &slotMaps_[walk.source]});
+        cursors_.emplace_back(*sources_[walk.source].segment, *walk.section, walk.term, slotMaps_[walk.source]);
       }
       writer_.begin_term(smallest);
       merge_postings(isText);
@@ -186,6 +186,10 @@ class Merger {
     PostingCursor cursor;
     const std::vector<uint32_t>* slotMap;
     uint32_t slot = kEndOfList;  // in the merged segment
+
+    // In place: a cursor is over 1 KB, and small segments have as many lists as postings.
+    MergeCursor(const Segment& segment, const SectionEntry& section, uint32_t term, const std::vector<uint32_t>& map) noexcept
+        : cursor(segment, section, term), slotMap(&map) {}
 
     void settle() noexcept {
       while (cursor.doc() != kEndOfList && (*slotMap)[cursor.doc()] == kEndOfList) cursor.next();

@@ -1,9 +1,9 @@
 /**
- * Puts the answer of a full-text search together as bytes: documents are copied from the store's JSON, never parsed. One writer per request. Shape: service-1, full-text search, and http.md section 2.
+ * Puts the answer of a full-text search together as bytes: documents are copied from the store's JSON, never parsed. One per request, over the lane's writer. Shape: service-1, full-text search, and http.md section 2.
  */
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
-import { ByteWriter } from '../../store/byte_writer.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { QueryPlan } from './query_plan.js'
@@ -24,13 +24,15 @@ export class AnswerWriter {
   readonly #query: QueryPlan
   /** JSON text of each term that may be shown as matched. */
   readonly #shown: readonly (string | undefined)[]
-  readonly #out = new ByteWriter()
+  readonly #out: ByteWriter
   #count = 0
 
-  constructor(request: FulltextRequest, query: QueryPlan) {
+  /** @param out the lane's: nothing else may use it until the answer has left */
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter) {
     this.#request = request
     this.#query = query
     this.#shown = query.terms.map(([term], index) => (query.wanted[index] === true ? JSON.stringify(term) : undefined))
+    this.#out = out.begin()
     this.#out.ascii(OPENING)
   }
 
@@ -41,8 +43,7 @@ export class AnswerWriter {
 
   /** Forgets the results written so far. */
   restart(): void {
-    this.#out.take()
-    this.#out.ascii(OPENING)
+    this.#out.begin().ascii(OPENING)
     this.#count = 0
   }
 
@@ -80,7 +81,7 @@ export class AnswerWriter {
       },
     }
     this.#out.utf8(`],${JSON.stringify(tail).slice(1)}`)
-    return this.#out.take()
+    return this.#out.view()
   }
 
   #matchedTerms(matched: readonly number[]): string {

@@ -7,6 +7,7 @@ import { performance } from 'node:perf_hooks'
 import type { Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { FTS_POLL_RESULTS, FTS_RECHECK_BYTES_MAX, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
 import type { Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
@@ -19,6 +20,7 @@ import type { FulltextRequest } from './request.js'
 export interface FulltextTools extends PreparationTools {
   readonly store: TruthStore
   readonly engine: SearchEngine
+  readonly out: ByteWriter
 }
 
 export interface Stop {
@@ -32,13 +34,13 @@ interface Found {
   readonly matches: number
 }
 
-/** Returns the answer's JSON. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
+/** Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
 export function searchFulltext(tools: FulltextTools, request: FulltextRequest, stop: Stop): Uint8Array {
   const startedMs = performance.now()
   const options = { language: request.language, stem: request.stem, markdown: false }
   const query = planQuery(request.query, (text) => tools.analyzer.tokenize(text, options))
   const collection = tools.store.read((view) => view.collection(request.collection))
-  const answer = new AnswerWriter(request, query)
+  const answer = new AnswerWriter(request, query, tools.out)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const found = findResults(tools, planSearch(request, query, collection.id), request.limit, answer, stop)
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })

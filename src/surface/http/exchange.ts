@@ -135,18 +135,20 @@ export class Exchange implements AnswerSink {
     this.#stream(response, typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body, answer.status)
   }
 
-  /** A large answer goes out as fast as the client takes it: what the socket does not take stays in `body`, not in a buffer of its own. */
+  /** A large answer goes out as fast as the client takes it: what the socket does not take at once is copied, because the lane's memory is given back when this returns. */
   #stream(response: HttpResponse, body: Uint8Array, status: number): void {
     const [, done] = response.tryEnd(body, body.length)
     if (done) {
       this.#finish(status, body.length)
       return
     }
+    const sent = response.getWriteOffset()
+    const rest = new Uint8Array(body.subarray(sent))
     response.onWritable((offset) => {
       const live = this.#response
       if (live === null) return true
       // Whether it ended or not: uWS corks this callback itself.
-      const [ok, ended] = live.tryEnd(body.subarray(offset), body.length)
+      const [ok, ended] = live.tryEnd(rest.subarray(offset - sent), body.length)
       if (ended) this.#finish(status, body.length)
       return ok
     })

@@ -7,7 +7,7 @@ import type { Listing, ListingRequest } from '../../domain/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
-import { ByteWriter } from '../../store/byte_writer.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
 import type {
@@ -32,7 +32,13 @@ function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestCont
   const request = parseSearch(input)
   const collection = lane.store.read((view) => view.collection(input.collection))
   if (collection === undefined) return page(0, '[]')
-  return listDocuments(lane.engine, { ...request, collection: collection.id }, (run) => lane.store.read(run), showPage, stopWord)
+  return listDocuments(
+    lane.engine,
+    { ...request, collection: collection.id },
+    (run) => lane.store.read(run),
+    (listing) => showPage(lane.out, listing),
+    stopWord,
+  )
 }
 
 function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
@@ -46,15 +52,14 @@ function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
   }
 }
 
-function showPage({ documents, total }: Listing): Answer {
-  const out = new ByteWriter(documents.reduce((sum, { json }) => sum + json.length + 1, 2))
-  out.ascii('[')
+function showPage(out: ByteWriter, { documents, total }: Listing): Answer {
+  out.begin().ascii('[')
   documents.forEach(({ json }, index) => {
     if (index > 0) out.ascii(',')
     out.bytes(json)
   })
   out.ascii(']')
-  return page(total, out.take())
+  return page(total, out.view())
 }
 
 function page(total: number, body: string | Uint8Array): Answer {

@@ -10,7 +10,6 @@ import { fillTemplate } from '../../domain/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits.js'
 import { escapeContent, unescapeContent } from '../../store/body.js'
-import { ByteWriter } from '../../store/byte_writer.js'
 import { HEAD_FLAGS } from '../../store/head.js'
 import type {
   add as addRow,
@@ -83,17 +82,17 @@ function isMissing(value: unknown): boolean {
 function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
   return lane.store.read((view) => {
     const head = findDocument(view, input.collection, input.key, input.lang)
-    const out = new ByteWriter(head.json.length + head.bodyRawBytes + 32)
+    const out = lane.out.begin()
     const env = parseTemplateValues(input.env)
     if (env === undefined || (head.flags & HEAD_FLAGS.template) === 0) {
       view.writeDocument(head, out, true)
-      return { status: 200, body: out.take() }
+      return { status: 200, body: out.view() }
     }
     out.bytes(head.json)
     out.ascii(',"contentMd":"')
     out.bytes(escapeContent(fillTemplate(unescapeContent(view.escapedContent(head)), env)))
     out.ascii('"}')
-    return { status: 200, body: out.take() }
+    return { status: 200, body: out.view() }
   })
 }
 
@@ -114,9 +113,9 @@ function parseTemplateValues(env: InputOf<typeof getRow>['env']): Readonly<Recor
 function docMeta(lane: LaneContext, input: InputOf<typeof docMetaRow>): Answer {
   return lane.store.read((view) => {
     const head = findDocument(view, input.collection, input.key, input.lang ?? 'en')
-    const out = new ByteWriter(head.json.length + 1)
+    const out = lane.out.begin()
     view.writeDocument(head, out, false)
-    return { status: 200, body: out.take() }
+    return { status: 200, body: out.view() }
   })
 }
 

@@ -5,7 +5,6 @@ import { findDocument, prepareRestore, revisionsOf } from '../../domain/changes.
 import { encodeCommand } from '../../domain/commands.js'
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
-import { ByteWriter } from '../../store/byte_writer.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { restoreRevision as restoreRow, revisions as revisionsRow } from '../../operations/revisions.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
@@ -17,7 +16,7 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
     const states = revisionsOf(view, head)
     const bytes = states.reduce((sum, state) => sum + state.bodyRawBytes + state.meta.length + 128, 0)
     if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${states.length} revisions of together ${bytes} bytes`)
-    const out = new ByteWriter(bytes)
+    const out = lane.out.begin()
     out.utf8(`{"collection":${JSON.stringify(collection)},"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"revisions":[`)
     states.forEach((state, index) => {
       out.ascii(
@@ -25,11 +24,11 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
       )
       out.bytes(state.meta)
       out.ascii(',"contentMd":"')
-      out.bytes(view.escapedContent(state))
+      view.writeContent(state, out)
       out.ascii('"}')
     })
     out.ascii(`],"total":${states.length}}`)
-    return { status: 200, body: out.take() }
+    return { status: 200, body: out.view() }
   })
 }
 

@@ -1,6 +1,6 @@
 /*
  * Preload shim that lets calls on the files below MDS_FAULT_DIR fail: MDS_FAULT_OP names the call (fsync, fdatasync, pwrite, writev, pwritev, ftruncate), MDS_FAULT_AT the first call that fails
- * (1 = the next one), MDS_FAULT_ERRNO the error (EIO, ENOSPC), MDS_FAULT_LASTS=1 that all later ones fail too. Calls count only once the file MDS_FAULT_ARM exists, so that the start succeeds.
+ * (1 = the next one), MDS_FAULT_ERRNO the error (EIO, ENOSPC; HANG: the call never returns), MDS_FAULT_LASTS=1 that all later ones fail too. Calls count only once the file MDS_FAULT_ARM exists, so that the start succeeds.
  * A call that fails does nothing. Any thread; the count is one atomic.
  */
 #define _GNU_SOURCE
@@ -18,6 +18,7 @@ static const char *arm_path;
 static long first;
 static bool lasts;
 static int error_number;
+static bool hangs;
 static _Atomic long calls;
 
 static int (*real_open)(const char *, int, ...);
@@ -45,6 +46,7 @@ __attribute__((constructor)) static void start(void) {
   arm_path = getenv("MDS_FAULT_ARM");
   first = at == NULL ? 1 : strtol(at, NULL, 10);
   lasts = getenv("MDS_FAULT_LASTS") != NULL;
+  hangs = name != NULL && strcmp(name, "HANG") == 0;
   error_number = name != NULL && strcmp(name, "ENOSPC") == 0 ? ENOSPC : EIO;
 }
 
@@ -56,6 +58,7 @@ static bool fails(int fd, const char *operation) {
   if (!armed) return false;
   long call = atomic_fetch_add(&calls, 1) + 1;
   if (call != first && !(lasts && call > first)) return false;
+  while (hangs) pause();
   errno = error_number;
   return true;
 }
