@@ -10,7 +10,7 @@ namespace {
 // A step of the walk reads one slot in order and tests a bit; selecting a match reads two values at its slot and compares: 1 to 4 and 5 ns.
 constexpr uint64_t kStepsPerSelected = 2;
 // Too few steps to be worth an allocation.
-constexpr uint64_t kStepsMin = 256;
+constexpr uint64_t kStepsMin = 64;
 
 struct Choice {
   int64_t value;  // smaller is better

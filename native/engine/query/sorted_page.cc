@@ -30,7 +30,7 @@ class ListingMerge {
     while (!heads_.empty() && taken_ < wanted_) {
       std::pop_heap(heads_.begin(), heads_.end(), Later{order_});
       Head& head = heads_.back();
-      if (taken_++ >= skip_) hits.push_back(head.candidate);
+      if (!head.isBound && taken_++ >= skip_) hits.push_back(head.candidate);
       advance(head);
     }
     return {total_, std::move(hits)};
@@ -40,29 +40,28 @@ class ListingMerge {
   struct Head {
     Candidate candidate;
     SegmentListing* listing;
+    bool isBound;  // the candidate may match or not, but no match of the listing is better
   };
   struct Later {
     const PageOrder& order;
     bool operator()(const Head& a, const Head& b) const noexcept { return order.better(b.candidate, a.candidate); }
   };
 
+  // A listing looks for its first match only when its first slot, match or not, is better than all that is there: sorted by time most segments never do.
   void begin() {
     if (!isFiltered_) leap();
     for (SegmentListing& listing : listings_) {
-      heads_.push_back({{}, &listing});
-      if (listing.total() > 0) {
-        advance(heads_.back());
-      } else {
-        heads_.pop_back();
-      }
+      if (listing.total() == 0 || listing.left() == 0) continue;
+      heads_.push_back({order_.candidate(listing.index(), listing.peek(0), 0), &listing, true});
     }
+    std::make_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
   // Passes most of what is to be skipped without merging it. With r left to skip and s segments, look r/s slots ahead in each: of the slots up to the smallest of these,
   // its own segment has r/s and every other one fewer, together no more than r, so that all of its own can go. s ln(r) rounds instead of r.
   void leap() {
     std::vector<Head> ahead;
-    for (SegmentListing& listing : listings_) ahead.push_back({{}, &listing});
+    for (SegmentListing& listing : listings_) ahead.push_back({{}, &listing, true});
     while (skip_ - taken_ >= kLeapMin * listings_.size()) {
       const uint64_t step = (skip_ - taken_) / listings_.size();
       const Head* first = nullptr;
@@ -82,7 +81,7 @@ class ListingMerge {
   void advance(Head& head) {
     const uint32_t slot = head.listing->next(wanted_ - taken_);
     if (slot == kEndOfList) return heads_.pop_back();
-    head.candidate = order_.candidate(head.listing->index(), slot, 0);
+    head = {order_.candidate(head.listing->index(), slot, 0), head.listing, false};
     std::push_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
