@@ -64,6 +64,11 @@ export const QUEUE_HEAVY_REQUESTS_MAX = 64
 /** Bytes of all request bodies that are held at once: eight of the largest. */
 export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
 
+/** JSON of documents that all read lanes together keep at hand: 12 000 of 5 KB, the first pages of some hundred listings. */
+export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
+/** A larger document is not kept: it would drive out fifty others, and copying it costs more than finding it. */
+export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
+
 // ---- Full-text search -----------------------------------------------------------------------------------------------------------------------------------------
 
 /** Term and phrase leaves of one search plan (docs/formats/search-plan.md): a 4 KiB query has at most 2 048 tokens, and real ones end at a few hundred. */

@@ -2,17 +2,18 @@
  * A page of documents by metadata: the engine finds and orders them, the truth store shows them. Two snapshots are in play, the engine's taken first: a document that has gone or moved on
  * since is left out, and the next ones fill the page.
  */
-import type { Hits, SearchEngine, SortField } from '../engine/types.js'
-import { badRequest } from '../errors.js'
-import { DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../limits.js'
+import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../engine/types.js'
+import { badRequest, serviceError } from '../errors.js'
+import { ANSWER_BYTES_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../limits.js'
 import { textOfHead } from '../store/head.js'
-import type { Head } from '../store/head.js'
+import type { StoredDocument } from '../store/document_cache.js'
 import type { View } from '../store/view.js'
+import type { Filters } from './filters.js'
 import { passesFilter } from './metadata.js'
 
 export interface ListingRequest {
   readonly collection: number
-  readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
+  readonly filters: Filters
   readonly sort: SortField
   readonly descending: boolean
   readonly limit: number
@@ -20,47 +21,50 @@ export interface ListingRequest {
 }
 
 export interface Listing {
-  readonly heads: readonly Head[]
+  readonly documents: readonly StoredDocument[]
   /** Documents that pass the filter, before paging; without those that are due. */
   readonly total: number
 }
 
-/** Documents asked for beyond the page, for those that turn out to be gone. */
+/** Documents asked for beyond the page once one was missing: the first time none, for nearly always none is. */
 const SLACK = 16
 
-/** @param openView opens the truth snapshot; called after the engine's has been taken */
+/** @param openView opens the truth snapshot; called after the engine's has been taken. @throws ServiceError `deadline` when stopped */
 export function listDocuments<T extends object>(
   engine: SearchEngine,
   request: ListingRequest,
   openView: (run: (view: View) => T | undefined) => T | undefined,
-  show: (view: View, listing: Listing) => T,
+  show: (listing: Listing) => T,
+  stop?: StopWord,
 ): T {
   const { limit, offset } = request
   if (offset + limit > PAGE_DEPTH_MAX) throw badRequest(`invalid offset: offset + limit is at most ${PAGE_DEPTH_MAX}`)
-  let slack = SLACK
+  let slack = 0
+  let skip = offset
   for (let round = 1; ; round++) {
-    const found = findDocuments(engine, request, offset + limit + slack)
+    const found = findDocuments(engine, request, skip, offset - skip + limit + slack, stop)
     const answer = openView((view) => {
-      const page = readPage(view, request, found)
+      const page = readPage(view, request, skip, found)
       if (page.again && round < LISTING_ROUNDS_MAX) {
-        slack = 2 * slack + page.gone
+        // From the front: what is gone there moves every later one up.
+        skip = 0
+        slack = SLACK + 2 * slack + page.gone
         return undefined
       }
-      return show(view, page)
+      return show(page)
     })
     if (answer !== undefined) return answer
   }
 }
 
-/** The first `k`, from the front: a document that has expired moves every later one up. */
-function findDocuments(engine: SearchEngine, request: ListingRequest, k: number): Hits {
-  return engine.search({
+function findDocuments(engine: SearchEngine, request: ListingRequest, skip: number, k: number, stop: StopWord | undefined): Hits {
+  const plan: SearchPlan = {
     collection: request.collection,
     algorithm: 'bm25',
     k1: 1.2,
     b: 0.75,
     k,
-    skip: 0,
+    skip,
     sort: request.sort,
     descending: request.descending,
     exactTotal: true,
@@ -68,39 +72,55 @@ function findDocuments(engine: SearchEngine, request: ListingRequest, k: number)
     filters: request.filters,
     terms: [],
     root: { kind: 'all' },
-  })
+  }
+  const hits = engine.search(plan, stop)
+  if (!hits.complete) throw serviceError('deadline')
+  return hits
 }
 
 interface Page extends Listing {
   /** Documents that the engine counts and readers must not see, as far as they can be counted. */
   readonly gone: number
-  /** The page is short although there is more, or deletes lie between the two snapshots. */
+  /** The page is short although there is more, or documents before it are gone, or deletes lie between the two snapshots. */
   readonly again: boolean
 }
 
-function readPage(view: View, request: ListingRequest, found: Hits): Page {
+/** @param skip matches that the engine passed over before the first of `found` */
+function readPage(view: View, request: ListingRequest, skip: number, found: Hits): Page {
   const { collection, filters, limit, offset } = request
-  const isWhole = found.hits.length === found.total
-  const heads: Head[] = []
-  let passed = 0
+  const isWhole = skip === 0 && found.hits.length === found.total
+  const documents: StoredDocument[] = []
+  let passed = skip
+  let bytes = 0
   for (const { docid, lsn } of found.hits) {
-    if (heads.length === limit && !isWhole) break
-    const head = view.head(collection, docid)
-    if (head === undefined) continue
-    if (head.indexedLsn !== lsn && !passesFilter(textOfHead(head).metaValues, filters)) continue
-    if (passed++ >= offset && heads.length < limit) heads.push(head)
+    if (documents.length === limit && !isWhole) break
+    const document = view.document(collection, docid)
+    if (document === undefined) continue
+    if (document.indexedLsn !== lsn && !stillPasses(view, document, filters)) continue
+    if (passed++ < offset || documents.length === limit) continue
+    bytes += document.json.length + 1
+    if (bytes > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
+    documents.push(document)
   }
   // Every match was looked at: what passed is the total.
-  if (isWhole) return { heads, total: passed, gone: 0, again: false }
-  const deleted = Math.max(0, found.docCount - view.collectionCounters(collection).documents)
+  if (isWhole) return { documents, total: passed, gone: 0, again: false }
+  // The same state in both snapshots: nothing has been deleted between them.
+  const deleted = found.lsn === view.lastLsn() ? 0 : Math.max(0, found.docCount - view.collectionCounters(collection).documents)
+  const due = countDue(view, request)
   // Which of the deleted ones would pass a filter nobody can tell any more.
-  const gone = countDue(view, request) + (filters.length === 0 ? deleted : 0)
+  const gone = due + (filters.length === 0 ? deleted : 0)
+  const isAtEnd = skip + found.hits.length >= found.total
   return {
-    heads,
-    total: Math.max(heads.length, found.total - gone),
+    documents,
+    total: Math.max(documents.length, found.total - gone),
     gone: gone + deleted,
-    again: deleted > 0 || heads.length < limit,
+    again: deleted > 0 || (documents.length < limit && !isAtEnd) || (due > 0 && skip > 0),
   }
+}
+
+function stillPasses(view: View, { collection, docid }: StoredDocument, filters: Filters): boolean {
+  const head = view.head(collection, docid)
+  return head !== undefined && passesFilter(textOfHead(head).metaValues, filters)
 }
 
 /** Documents that have expired but are not swept yet still count in the index: as many as pass the filter are taken off the total. */

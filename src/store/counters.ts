@@ -23,7 +23,8 @@ export interface StoreCounters {
   nextCollection: number
 }
 
-const STORE = 0
+/** The store's own counters lie beside those of the collections, whose ids begin at 1. */
+export const STORE_COUNTERS = 0
 
 export function readCollectionCounters(environment: Environment, collection: number): CollectionCounters {
   const stored = environment.counters.get(counterKey(collection))
@@ -38,7 +39,7 @@ export function writeCollectionCounters(environment: Environment, collection: nu
 }
 
 export function readStoreCounters(environment: Environment): StoreCounters {
-  const stored = environment.counters.get(counterKey(STORE))
+  const stored = environment.counters.get(counterKey(STORE_COUNTERS))
   if (stored === undefined) return { lastLsn: 0n, trimmedLsn: 0n, binlogBytes: 0, nextCollection: 1 }
   const [lastLsn, trimmedLsn, binlogBytes, nextCollection] = unpack(stored) as [number | bigint, number | bigint, number, number]
   return { lastLsn: BigInt(lastLsn), trimmedLsn: BigInt(trimmedLsn), binlogBytes, nextCollection }
@@ -46,5 +47,5 @@ export function readStoreCounters(environment: Environment): StoreCounters {
 
 export function writeStoreCounters(environment: Environment, counters: StoreCounters): void {
   const { lastLsn, trimmedLsn, binlogBytes, nextCollection } = counters
-  void environment.counters.put(counterKey(STORE), pack([lastLsn, trimmedLsn, binlogBytes, nextCollection]))
+  void environment.counters.put(counterKey(STORE_COUNTERS), pack([lastLsn, trimmedLsn, binlogBytes, nextCollection]))
 }

@@ -3,6 +3,7 @@
  * What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
+import { DocumentCache } from './document_cache.js'
 import { openEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import { View } from './view.js'
@@ -19,23 +20,28 @@ export interface StoreSizes {
 
 export class TruthStore {
   readonly #environment: Environment
+  readonly #cache: DocumentCache
   #shared: View | undefined
 
-  /** @param generationPath directory of the generation to serve (layout.ts). */
-  constructor(generationPath: string) {
+  /**
+   * @param generationPath directory of the generation to serve (layout.ts)
+   * @param cacheBytesMax of documents that this thread keeps at hand
+   */
+  constructor(generationPath: string, cacheBytesMax = 0) {
     this.#environment = openEnvironment(generationPath)
+    this.#cache = new DocumentCache(cacheBytesMax)
   }
 
   /** Runs synchronous code on a fresh snapshot and lets the snapshot go at once. */
   read<T>(run: (view: View) => T): T {
-    return this.#shared === undefined ? this.#snapshot(false, run) : run(this.#shared)
+    return this.#shared === undefined ? this.#snapshot(run) : run(this.#shared)
   }
 
-  #snapshot<T>(isShared: boolean, run: (view: View) => T): T {
+  #snapshot<T>(run: (view: View) => T): T {
     const { root } = this.#environment
     root.resetReadTxn()
     try {
-      return run(new View(this.#environment, unixSeconds(), isShared))
+      return run(new View(this.#environment, unixSeconds(), this.#cache))
     } finally {
       root.resetReadTxn()
     }
@@ -45,7 +51,7 @@ export class TruthStore {
    * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not for a search, whose view must be taken after the engine's snapshot.
    */
   sharing<T>(run: () => T): T {
-    return this.#snapshot(true, (view) => {
+    return this.#snapshot((view) => {
       this.#shared = view
       try {
         return run()

@@ -4,8 +4,9 @@
  */
 import type { ByteWriter } from './byte_writer.js'
 import { appendBody, decodeBody } from './body.js'
-import { readCollectionCounters, readStoreCounters } from './counters.js'
+import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
+import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import type { Environment, Table } from './environment.js'
 import { decodeHead } from './head.js'
 import type { Head } from './head.js'
@@ -13,6 +14,7 @@ import {
   bodyKey,
   collectionKey,
   collectionOfKey,
+  counterKey,
   docidOfKey,
   documentKey,
   expiryKey,
@@ -24,6 +26,10 @@ import {
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
 import { CorruptRecord } from './record.js'
+
+const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
+const CONTENT_END = Buffer.from('"}')
+const NO_COUNTERS = Buffer.alloc(0)
 
 export interface Collection {
   readonly id: number
@@ -40,19 +46,23 @@ export interface Identity {
 
 export class View {
   readonly #environment: Environment
-  readonly #known: Map<string, Collection | undefined> | undefined
+  /** What several requests that share the view all ask for is looked up once. */
+  readonly #known = new Map<string, Collection | undefined>()
   /** Unix seconds: documents that expire at or before are not there. */
   readonly now: number
+  readonly #cache: DocumentCache | undefined
+  #mark: Mark | undefined
 
-  /** @param isShared several requests use it: what they all ask for is looked up once. Not for a transaction, whose own writes a view must see. */
-  constructor(environment: Environment, now: number, isShared = false) {
+  /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
+  constructor(environment: Environment, now: number, cache?: DocumentCache) {
     this.#environment = environment
     this.now = now
-    this.#known = isShared ? new Map() : undefined
+    this.#cache = cache
   }
 
   collection(name: string): Collection | undefined {
-    if (this.#known === undefined) return this.#lookUpCollection(name)
+    // A transaction must see its own writes.
+    if (this.#cache === undefined) return this.#lookUpCollection(name)
     if (!this.#known.has(name)) this.#known.set(name, this.#lookUpCollection(name))
     return this.#known.get(name)
   }
@@ -103,6 +113,47 @@ export class View {
     return record === undefined ? undefined : decodeHead(record, collection, () => `head ${collection}/${docid}`)
   }
 
+  /** LSN of the last entry that this snapshot shows. */
+  lastLsn(): bigint {
+    return this.#cache === undefined ? this.storeCounters().lastLsn : this.#markOf(this.#cache).lastLsn
+  }
+
+  /** The document with its content. Undefined when there is none or it has expired. */
+  document(collection: number, docid: number): StoredDocument | undefined {
+    const cached = this.#cache?.get(collection, docid)
+    if (this.#cache !== undefined && cached !== undefined && cached.mark === this.#markOf(this.#cache)) {
+      return cached.expiresAt > 0 && cached.expiresAt <= this.now ? undefined : cached
+    }
+    const head = this.head(collection, docid)
+    return head === undefined ? undefined : this.#documentOf(head, cached)
+  }
+
+  #documentOf(head: Head, cached: StoredDocument | undefined): StoredDocument {
+    const { collection, docid, lsn, indexedLsn, expiresAt } = head
+    const mark = this.#cache === undefined ? { lastLsn: lsn, soonestExpiry: undefined } : this.#markOf(this.#cache)
+    if (cached !== undefined && cached.lsn === lsn) {
+      cached.mark = mark
+      return cached
+    }
+    const content = this.escapedContent(head)
+    const json = Buffer.allocUnsafeSlow(head.json.length + CONTENT_BEGIN.length + content.length + CONTENT_END.length)
+    let at = head.json.copy(json)
+    at += CONTENT_BEGIN.copy(json, at)
+    at += content.copy(json, at)
+    CONTENT_END.copy(json, at)
+    const document: StoredDocument = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
+    if (this.#cache?.takes(json.length) === true) this.#cache.put(document)
+    return document
+  }
+
+  #markOf(cache: DocumentCache): Mark {
+    if (this.#mark === undefined) {
+      const counters = peek(this.#environment.counters, counterKey(STORE_COUNTERS)) ?? NO_COUNTERS
+      this.#mark = cache.mark(counters, () => this.storeCounters().lastLsn)
+    }
+    return this.#mark
+  }
+
   /** Docids of a collection from `docidFirst` on, ascending, expired documents included, at most `count`. */
   docidsFrom(collection: number, docidFirst: number, count: number): number[] {
     const start = documentKey(collection, docidFirst)
@@ -142,8 +193,18 @@ export class View {
 
   /** Documents that are due but not swept yet, soonest first, at most `count`. */
   due(count: number): ExpiryRow[] {
+    const mark = this.#cache === undefined ? undefined : this.#markOf(this.#cache)
+    if (mark !== undefined) {
+      mark.soonestExpiry ??= this.#soonestExpiry()
+      if (mark.soonestExpiry > this.now) return []
+    }
     const end = expiryKey(this.now + 1, 0, 0)
     return [...this.#environment.expiries.getKeys({ end, limit: count })].map(parseExpiryKey)
+  }
+
+  #soonestExpiry(): number {
+    const [first] = [...this.#environment.expiries.getKeys({ limit: 1 })]
+    return first === undefined ? Number.POSITIVE_INFINITY : parseExpiryKey(first).expiresAt
   }
 
   /** Ids of deleted collections whose rows are still there. */
@@ -153,11 +214,16 @@ export class View {
 
   /** Appends the JSON of the document: head, and content unless it was not asked for. */
   writeDocument(head: Head, out: ByteWriter, withContent: boolean): void {
+    const cached = withContent ? this.#cache?.get(head.collection, head.docid) : undefined
+    if (cached !== undefined && cached.lsn === head.lsn) {
+      out.bytes(cached.json)
+      return
+    }
     out.bytes(head.json)
     if (withContent) {
-      out.ascii(',"contentMd":"')
+      out.bytes(CONTENT_BEGIN)
       this.writeContent(head, out)
-      out.ascii('"}')
+      out.bytes(CONTENT_END)
     } else {
       out.ascii('}')
     }

@@ -7,6 +7,7 @@ import { rebuildPages } from '../consumers/rebuild.js'
 import type { RebuildShare } from '../consumers/rebuild.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
+import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration } from '../store/layout.js'
 import { TruthStore } from '../store/truth_store.js'
@@ -18,7 +19,10 @@ import { createWriteLane } from './write_lane.js'
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
   const context: LaneContext = {
     config: start.config,
-    store: new TruthStore(currentGeneration(start.config.path)),
+    store: new TruthStore(
+      currentGeneration(start.config.path),
+      start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
+    ),
     engine: openEngine(),
     analyzer: createAnalyzer(),
     out: new ByteWriter(),

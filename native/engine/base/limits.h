@@ -30,6 +30,10 @@ inline constexpr uint32_t kPlanCursorsMax = 16384;
 // A filter of more values than this is read into a bit set instead of being kept as open cursors.
 inline constexpr uint32_t kFilterCursorsMax = 16;
 
+// A metadata list of more than one block that holds at least this share of its collection's documents is kept as bits, too: at most 32 bits a posting, and a filter on a
+// list without bits reads at most 1/32 of the documents.
+inline constexpr uint32_t kBitSetShareDivisor = 32;
+
 // Documents scored at once by a disjunction: 2 x 2 048 doubles = 32 KB, which fits the first-level cache.
 inline constexpr uint32_t kWindowDocs = 2048;
 

@@ -57,7 +57,7 @@ class Merger {
     while (merge_next_section(walks)) {
       if (stopped_) return Status::cancelled();
     }
-    return MergedSegment{writer_.finish(serial), std::move(slotMaps_)};
+    return MergedSegment{writer_.finish(serial, std::move(seeds_)), std::move(slotMaps_)};
   }
 
  private:
@@ -77,6 +77,29 @@ class Merger {
       const Segment& segment = *sources_[from.source].segment;
       slotMaps_[from.source][from.slot] = writer_.add_document({from.collection, from.docid, segment.lsn(from.slot), segment.added_at(from.slot),
                                                                 segment.updated_at(from.slot), segment.key(from.slot), segment.lang(from.slot)});
+    }
+    for (size_t begin = 0; begin < slots.size();) {
+      seed_orders(slots[begin].collection);
+      const auto end = std::upper_bound(slots.begin() + static_cast<ptrdiff_t>(begin), slots.end(), slots[begin].collection,
+                                        [](uint32_t collection, const LiveSlot& slot) { return collection < slot.collection; });
+      begin = static_cast<size_t>(end - slots.begin());
+    }
+  }
+
+  // The sources' orders one after the other: the writer merges them.
+  void seed_orders(uint32_t collection) {
+    for (uint32_t source = 0; source < sources_.size(); ++source) {
+      const Segment& segment = *sources_[source].segment;
+      const CollectionEntry* entry = segment.find_collection(collection);
+      if (entry == nullptr) continue;
+      const auto append = [&](SlotOrder order, std::vector<uint32_t>& seed) {
+        for (const uint32_t slot : segment.ordered_slots(order, *entry)) {
+          if (slotMaps_[source][slot] != kEndOfList) seed.push_back(slotMaps_[source][slot]);
+        }
+      };
+      append(SlotOrder::kAddedAt, seeds_.byAddedAt);
+      append(SlotOrder::kUpdatedAt, seeds_.byUpdatedAt);
+      append(SlotOrder::kKey, seeds_.byKey);
     }
   }
 
@@ -205,6 +228,7 @@ class Merger {
   bool stopped_ = false;
   SegmentWriter writer_;
   std::vector<std::vector<uint32_t>> slotMaps_;
+  OrderSeeds seeds_;
   std::vector<TermWalk> termWalks_;
   std::vector<MergeCursor> cursors_;
   std::vector<SlotLength> lengths_;

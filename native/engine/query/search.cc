@@ -7,6 +7,7 @@
 
 #include "query/resolved_query.h"
 #include "query/segment_search.h"
+#include "query/sorted_page.h"
 #include "query/top_k.h"
 #include "segment/posting_cursor.h"
 
@@ -55,16 +56,20 @@ void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, 
   }
 }
 
+Page ranked_page(const ResolvedQuery& query, StopSignal& stop) {
+  TopK top(query);
+  // A deadline that has passed already is noticed before any work.
+  for (uint32_t index = 0; index < query.segments.size() && !stop.poll(); ++index) search_segment(query, index, top, stop);
+  const uint64_t total = top.total();
+  return {total, top.take_page()};
+}
+
 }  // namespace
 
 std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop) {
   const ResolvedQuery query = resolve_query(set, plan);
-  TopK top(query);
-  // A deadline that has passed already is noticed before any work.
-  for (uint32_t index = 0; index < query.segments.size() && !stop.poll(); ++index) search_segment(query, index, top, stop);
+  const auto [total, hits] = is_listing(plan) ? sorted_page(query, stop) : ranked_page(query, stop);
   const bool isStopped = stop.poll();
-  const uint64_t total = top.total();
-  const std::vector<Candidate> hits = top.take_page();
 
   const HitsLayout layout(plan.terms.size());
   std::vector<uint8_t> record(kHeaderBytes + hits.size() * layout.hitBytes);

@@ -1,21 +1,14 @@
-// The best `skip + k` matches of a search in the plan's order. Total order: primary value, then key ascending, then lang ascending (bytes), then docid, so that pages
-// never overlap and two runs agree. Used by one search on one thread.
+// The best `skip + k` matches of a search in the plan's order (page_order.h). Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
 #include <limits>
 #include <vector>
 
+#include "query/page_order.h"
 #include "query/resolved_query.h"
 
 namespace mds {
-
-struct Candidate {
-  int64_t primary;  // smaller is better
-  double score;
-  uint32_t segment;  // index in ResolvedQuery::segments
-  uint32_t slot;
-};
 
 class TopK {
  public:
@@ -33,11 +26,9 @@ class TopK {
 
  private:
   void keep(uint32_t segment, uint32_t slot, double score);
-  [[nodiscard]] int64_t primary_of(uint32_t segment, uint32_t slot, double score) const noexcept;
-  [[nodiscard]] bool better(const Candidate& a, const Candidate& b) const noexcept;
-  [[nodiscard]] const Segment& segment_of(const Candidate& candidate) const noexcept { return *query_.segments[candidate.segment].ref->segment; }
 
   const ResolvedQuery& query_;
+  PageOrder order_;
   uint64_t wanted_;
   uint64_t total_ = 0;
   // In the order of score, once the collector is full: nothing below it can enter.

@@ -33,7 +33,8 @@ uint32_t FieldLengths::sparse_at(uint32_t slot) const noexcept {
 Segment::Segment(uint64_t serial, SegmentColumns columns) noexcept : serial_(serial), columns_(std::move(columns)) {
   const SegmentColumns& c = columns_;
   memoryBytes_ = sizeof(Segment) + column_bytes(c.collections, c.sections, c.names, c.termEnds, c.termBytes, c.terms, c.blocks, c.postings, c.positions, c.fieldLengths,
-                                                c.docids, c.lsns, c.addedAt, c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes);
+                                                c.docids, c.lsns, c.addedAt, c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes, c.byAddedAt, c.byUpdatedAt,
+                                                c.byKey, c.keyRanks, c.bitSets, c.bitWords);
 }
 
 const CollectionEntry* Segment::find_collection(uint32_t collection) const noexcept {
@@ -83,6 +84,22 @@ std::optional<uint32_t> Segment::find_docid(const CollectionEntry& collection, u
   const auto found = std::lower_bound(begin, end, docid);
   if (*found != docid) return std::nullopt;
   return static_cast<uint32_t>(found - columns_.docids.begin());
+}
+
+std::span<const uint32_t> Segment::ordered_slots(SlotOrder order, const CollectionEntry& collection) const noexcept {
+  const std::vector<uint32_t>& column = order == SlotOrder::kAddedAt ? columns_.byAddedAt : order == SlotOrder::kUpdatedAt ? columns_.byUpdatedAt : columns_.byKey;
+  return std::span(column).subspan(collection.slotBegin, collection.slotEnd - collection.slotBegin);
+}
+
+std::span<const uint64_t> Segment::bit_set(const SectionEntry& section, uint32_t term) const noexcept {
+  const auto index = static_cast<uint32_t>(&section - columns_.sections.data());
+  const auto found =
+      std::lower_bound(columns_.bitSets.begin(), columns_.bitSets.end(), std::pair(index, term),
+                       [](const BitSetEntry& entry, const std::pair<uint32_t, uint32_t>& target) { return std::pair(entry.section, entry.term) < target; });
+  if (found == columns_.bitSets.end() || found->section != index || found->term != term) return {};
+  const size_t words = bit_set_words(section.slotBegin, section.slotEnd);
+  if (found->wordBegin > columns_.bitWords.size() || words > columns_.bitWords.size() - found->wordBegin) return {};
+  return std::span(columns_.bitWords).subspan(static_cast<size_t>(found->wordBegin), words);
 }
 
 }  // namespace mds

@@ -60,7 +60,22 @@ struct BlockEntry {
   uint32_t lengthMin;  // smallest field length in the block
 };
 
-static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(TermEntry) == 24 && sizeof(BlockEntry) == 20);
+// The documents of one dense metadata value, or of all values of a key, as bits beside the postings. Ordered by (section, term).
+struct BitSetEntry {
+  uint32_t section;    // index in `sections`
+  uint32_t term;       // kEveryTerm: the documents that have the key at all
+  uint64_t wordBegin;  // into `bitWords`: words [slotBegin / 64, (slotEnd + 63) / 64) of the collection, so that they line up with the live bits
+};
+
+inline constexpr uint32_t kEveryTerm = UINT32_MAX;
+
+// Words that hold the bits of slots [slotBegin, slotEnd), the first and the last shared with their neighbours.
+[[nodiscard]] constexpr size_t bit_set_words(uint32_t slotBegin, uint32_t slotEnd) noexcept { return (size_t{slotEnd} + 63) / 64 - slotBegin / 64; }
+
+static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(TermEntry) == 24 && sizeof(BlockEntry) == 20 && sizeof(BitSetEntry) == 16);
+
+// A permutation of the slots of each collection: by the value, then key, lang (bytes) and docid, all ascending.
+enum class SlotOrder : uint8_t { kAddedAt, kUpdatedAt, kKey };
 
 // The columns as they are built and owned.
 struct SegmentColumns {
@@ -82,6 +97,12 @@ struct SegmentColumns {
   std::vector<char> keyBytes;
   std::vector<uint32_t> langEnds;
   std::vector<char> langBytes;
+  std::vector<uint32_t> byAddedAt;
+  std::vector<uint32_t> byUpdatedAt;
+  std::vector<uint32_t> byKey;
+  std::vector<uint32_t> keyRanks;
+  std::vector<BitSetEntry> bitSets;
+  std::vector<uint64_t> bitWords;
 };
 
 // Field lengths of one section. Copied by value; valid as long as the segment.
@@ -140,6 +161,12 @@ class Segment {
   [[nodiscard]] int64_t updated_at(uint32_t slot) const noexcept { return columns_.updatedAt[slot]; }
   [[nodiscard]] std::string_view key(uint32_t slot) const noexcept { return slice(columns_.keyEnds, columns_.keyBytes, slot); }
   [[nodiscard]] std::string_view lang(uint32_t slot) const noexcept { return slice(columns_.langEnds, columns_.langBytes, slot); }
+  // The collection's slots in ascending order.
+  [[nodiscard]] std::span<const uint32_t> ordered_slots(SlotOrder order, const CollectionEntry& collection) const noexcept;
+  // How many documents of the collection in this segment have a smaller key: compares keys of one collection without a look at them.
+  [[nodiscard]] uint32_t key_rank(uint32_t slot) const noexcept { return columns_.keyRanks[slot]; }
+  // Bits of a metadata value (or kEveryTerm), from the word of the collection's first slot on; empty where the writer found them not worth it.
+  [[nodiscard]] std::span<const uint64_t> bit_set(const SectionEntry& section, uint32_t term) const noexcept;
 
   [[nodiscard]] const TermEntry* term_entries() const noexcept { return columns_.terms.data(); }
   [[nodiscard]] std::span<const BlockEntry> blocks() const noexcept { return columns_.blocks; }

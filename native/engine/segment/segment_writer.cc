@@ -92,10 +92,12 @@ void SegmentWriter::begin_term(std::string_view term) {
   // Deltas count from the slot before the collection's first, minus one: wraps to the first delta being the offset in the collection.
   slotBefore_ = columns_.sections.back().slotBegin - 1;
   openBlocks_.clear();
+  termMetaBegin_ = metaSlots_.size();
 }
 
 void SegmentWriter::add_posting(uint32_t slot, uint32_t tf) {
   if (blockSlots_.size() == kBlockPostings) flush_block();
+  if (columns_.sections.back().kind == SectionKind::kMeta) metaSlots_.push_back(slot);
   blockSlots_.push_back(slot);
   blockTfs_.push_back(tf);
   positionNext_ = 0;
@@ -149,11 +151,28 @@ void SegmentWriter::end_term() {
   columns_.terms.push_back(openTerm_);
   append(columns_.termBytes, columns_.termEnds, term_);
   columns_.sections.back().termEnd = size32(columns_.termEnds.size());
+  write_bit_set(columns_.sections.back().termEnd - 1, termMetaBegin_);
+}
+
+void SegmentWriter::write_bit_set(uint32_t term, size_t firstPosting) {
+  const SectionEntry& section = columns_.sections.back();
+  const size_t postings = metaSlots_.size() - firstPosting;
+  if (postings <= kBlockPostings || postings * kBitSetShareDivisor < section.slotEnd - section.slotBegin) return;
+  columns_.bitSets.push_back({size32(columns_.sections.size() - 1), term, columns_.bitWords.size()});
+  columns_.bitWords.resize(columns_.bitWords.size() + bit_set_words(section.slotBegin, section.slotEnd));
+  uint64_t* words = columns_.bitWords.data() + columns_.bitSets.back().wordBegin;
+  for (size_t index = firstPosting; index < metaSlots_.size(); ++index) {
+    const uint32_t slot = metaSlots_[index];
+    words[slot / 64 - section.slotBegin / 64] |= uint64_t{1} << (slot % 64);
+  }
 }
 
 void SegmentWriter::end_section() {
   for (const uint32_t slot : sectionSlots_) lengthBySlot_[slot] = 0;
   sectionSlots_.clear();
+  // With a single value its own bits are those of the key.
+  if (columns_.sections.back().termEnd - columns_.sections.back().termBegin > 1) write_bit_set(kEveryTerm, 0);
+  metaSlots_.clear();
   const SectionEntry section = columns_.sections.back();
   if (section.termBegin != section.termEnd) return;
   columns_.sections.pop_back();
@@ -162,13 +181,14 @@ void SegmentWriter::end_section() {
   --columns_.collections[owner_].sectionEnd;
 }
 
-std::shared_ptr<const Segment> SegmentWriter::finish(uint64_t serial) {
+std::shared_ptr<const Segment> SegmentWriter::finish(uint64_t serial, OrderSeeds seeds) {
   SegmentColumns& c = columns_;
+  write_slot_orders(c, std::move(seeds));
   c.terms.push_back({c.postings.size(), c.positions.size(), 0, size32(c.blocks.size())});
   c.postings.resize(c.postings.size() + kPackedPadding);
   c.positions.resize(c.positions.size() + kPackedPadding);
   shrink(c.collections, c.sections, c.names, c.termEnds, c.termBytes, c.terms, c.blocks, c.postings, c.positions, c.fieldLengths, c.docids, c.lsns, c.addedAt,
-         c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes);
+         c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes, c.byAddedAt, c.byUpdatedAt, c.byKey, c.keyRanks, c.bitSets, c.bitWords);
   return std::make_shared<const Segment>(serial, std::move(columns_));
 }
 

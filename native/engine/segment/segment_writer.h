@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "segment/segment.h"
+#include "segment/slot_orders.h"
 
 namespace mds {
 
@@ -45,17 +46,22 @@ class SegmentWriter {
   // Whether a document of the collection has been added: only then may it have sections.
   [[nodiscard]] bool has_collection(uint32_t collection) const noexcept;
   [[nodiscard]] uint32_t document_count() const noexcept { return static_cast<uint32_t>(columns_.docids.size()); }
-  [[nodiscard]] std::shared_ptr<const Segment> finish(uint64_t serial);
+  // `seeds`: orders to start from, where the caller knows some.
+  [[nodiscard]] std::shared_ptr<const Segment> finish(uint64_t serial, OrderSeeds seeds = {});
 
  private:
   void flush_block();
+  // Keeps metadata postings from `firstPosting` of the open section on as bits, if they are dense.
+  void write_bit_set(uint32_t term, size_t firstPosting);
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;
   // Field length by slot of the open section; all 0 between sections, so that a section costs what its own documents cost.
   std::vector<uint32_t> lengthBySlot_;
   std::vector<uint32_t> sectionSlots_;
-  size_t owner_ = 0;  // index of the open section's collection
+  std::vector<uint32_t> metaSlots_;  // postings of the open metadata section, term after term
+  size_t termMetaBegin_ = 0;         // where the open term begins there
+  size_t owner_ = 0;                 // index of the open section's collection
   std::string_view term_;
   TermEntry openTerm_{};
   uint32_t slotBefore_ = 0;

@@ -6,10 +6,8 @@ import { listDocuments } from '../../domain/listing.js'
 import type { Listing, ListingRequest } from '../../domain/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
-import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { serviceError } from '../../errors.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
-import type { View } from '../../store/view.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
 import type {
@@ -30,7 +28,7 @@ const SORTS: ReadonlyMap<unknown, SortField> = new Map([
   ['key', 'key'],
 ])
 
-function search(lane: LaneContext, input: SearchInput): Answer {
+function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestContext): Answer {
   const request = parseSearch(input)
   const collection = lane.store.read((view) => view.collection(input.collection))
   if (collection === undefined) return page(0, '[]')
@@ -38,7 +36,8 @@ function search(lane: LaneContext, input: SearchInput): Answer {
     lane.engine,
     { ...request, collection: collection.id },
     (run) => lane.store.read(run),
-    (view, listing) => showPage(lane.out, view, listing),
+    (listing) => showPage(lane.out, listing),
+    stopWord,
   )
 }
 
@@ -53,13 +52,11 @@ function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
   }
 }
 
-function showPage(out: ByteWriter, view: View, { heads, total }: Listing): Answer {
-  const bytes = heads.reduce((sum, head) => sum + head.json.length + head.bodyRawBytes + 32, 2)
-  if (bytes > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
+function showPage(out: ByteWriter, { documents, total }: Listing): Answer {
   out.begin().ascii('[')
-  heads.forEach((head, index) => {
+  documents.forEach(({ json }, index) => {
     if (index > 0) out.ascii(',')
-    view.writeDocument(head, out, true)
+    out.bytes(json)
   })
   out.ascii(']')
   return page(total, out.view())
