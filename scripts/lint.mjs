@@ -29,7 +29,7 @@ function nativeFiles(...extensions) {
 /** clang-tidy reads how each file is compiled from a database that CMake writes; nothing is compiled for it. */
 function tidyNative() {
   const folder = 'build-tidy'
-  const configured = run('cmake', ['-S', '.', '-B', folder, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF'], {
+  const configured = run('cmake', ['-S', '.', '-B', folder, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF', '-DMDS_BENCH=ON'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (!configured) return false
