@@ -1,0 +1,75 @@
+/**
+ * Load by `wrk`, where it is installed: a generator in C that takes little of the cores it shares with the server. The requests are cycled by each thread; keep-alive connections; a closed loop.
+ * Without it the benches' own client sends the same requests.
+ */
+import { execFile, spawnSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import { promisify } from 'node:util'
+import { postBytes } from './connection.js'
+import { runLoad } from './load.js'
+import { skipPart } from './report.js'
+
+export interface Request {
+  readonly path: string
+  readonly json: string
+}
+
+export interface Load {
+  readonly perSecond: number
+  readonly p50Ms: number
+  readonly p99Ms: number
+}
+
+const hasWrk = spawnSync('wrk', ['--version'], { stdio: 'ignore' }).error === undefined
+if (!hasWrk) skipPart('wrk is not installed: load comes from the bench itself, which costs more of the cores')
+
+/** @param script where the program for wrk is written */
+export async function load(
+  port: number,
+  connections: number,
+  seconds: number,
+  requests: readonly Request[],
+  script: string,
+): Promise<Load> {
+  if (!hasWrk) {
+    const bytes = requests.map(({ path, json }) => postBytes(path, json))
+    return runLoad(port, connections, seconds, (n) => bytes[n % bytes.length]!)
+  }
+  writeFileSync(script, program(requests))
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script, `http://127.0.0.1:${port}`]
+  const { stdout } = await promisify(execFile)('wrk', args)
+  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+)$/mu.exec(stdout)
+  if (found === null) throw new Error(`wrk says: ${stdout.slice(-500)}`)
+  const [requestsDone = 0, micros = 1, p50 = 0, p99 = 0, failures = 0] = found.slice(1).map(Number)
+  if (failures > 0) throw new Error(`${failures} answers were no answers: ${stdout.slice(-500)}`)
+  return { perSecond: requestsDone / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000 }
+}
+
+/** Every request is formatted once. A fast error is no result: anything but 200 counts as a failure. */
+function program(requests: readonly Request[]): string {
+  const formatted = requests.map(({ path, json }) => `  wrk.format('POST', ${luaText(path)}, headers, ${luaText(json)}),`)
+  return `local headers = { ['Content-Type'] = 'application/json' }
+local requests, at = nil, 0
+function init()
+  requests = {
+${formatted.join('\n')}
+  }
+end
+function request()
+  at = at % #requests + 1
+  return requests[at]
+end
+function done(summary, latency)
+  local e = summary.errors
+  print(string.format('RESULT %d %d %d %d %d', summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), e.connect + e.read + e.write + e.status + e.timeout))
+end
+`
+}
+
+/** Bytes outside ASCII and quotes as decimal escapes. */
+function luaText(text: string): string {
+  const escaped = [...Buffer.from(text)].map((byte) =>
+    byte < 32 || byte > 126 || byte === 34 || byte === 92 ? `\\${String(byte).padStart(3, '0')}` : String.fromCharCode(byte),
+  )
+  return `"${escaped.join('')}"`
+}
