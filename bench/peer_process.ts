@@ -78,9 +78,9 @@ export class PeerProcess {
     const late = setTimeout(() => this.#child.kill('SIGKILL'), ANSWER_MS_MAX)
     try {
       this.#child.stdin.write(`${command}\n`)
-      const { value, done } = await this.#answers.next()
-      if (done === true) throw new Error(`${this.name} ended on "${command}"`)
-      return JSON.parse(value) as T
+      const answer = (await this.#answers.next()) as IteratorResult<string, undefined>
+      if (answer.done === true) throw new Error(`${this.name} ended on "${command}"`)
+      return JSON.parse(answer.value) as T
     } finally {
       clearTimeout(late)
     }
