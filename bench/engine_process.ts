@@ -8,7 +8,7 @@ import { openEngine } from '../src/engine/native_engine.js'
 import type { SearchPlan } from '../src/engine/types.js'
 import { readDocuments } from './corpora.js'
 import { BENCH_COLLECTION, batchesOf, readBatches } from './engine_input.js'
-import type { Indexing, Timing, Totals } from './peer_process.js'
+import type { Indexing, Timing, Wanted } from './peer_process.js'
 import { planOf, readQueries, type QueryClass } from './query_classes.js'
 import { percentile } from './report.js'
 
@@ -44,8 +44,8 @@ function checksumOf(plans: readonly SearchPlan[]): { readonly hits: number; read
   return { hits: hits / plans.length, matches: matches / plans.length, checksum: checksum.toString(16).padStart(16, '0') }
 }
 
-function measure(kind: QueryClass, totals: Totals, seconds: number): Timing {
-  const plans = queries[kind].map((query) => planOf(analyzer, BENCH_COLLECTION, kind, query, totals === 'exact'))
+function measure(kind: QueryClass, wanted: Wanted, seconds: number): Timing {
+  const plans = queries[kind].map((query) => planOf(analyzer, BENCH_COLLECTION, kind, query, wanted === 'exact'))
   const answers = checksumOf(plans)
   const micros: number[] = []
   const begun = performance.now()
@@ -61,8 +61,8 @@ function measure(kind: QueryClass, totals: Totals, seconds: number): Timing {
 }
 
 for await (const line of createInterface({ input: process.stdin })) {
-  const [command, kind, totals, seconds] = line.split(' ')
+  const [command, kind, wanted, seconds] = line.split(' ')
   if (command !== 'index' && command !== 'measure') throw new Error(`unknown command: ${line}`)
-  const answer = command === 'index' ? await index() : measure(kind as QueryClass, totals as Totals, Number(seconds))
+  const answer = command === 'index' ? await index() : measure(kind as QueryClass, wanted as Wanted, Number(seconds))
   console.log(JSON.stringify(answer))
 }

@@ -3,8 +3,8 @@
  * The protocol of all of them (ours: native/bench and engine_process.ts; peers: bench/peers/{lucene,tantivy}): one command a line on standard input, one JSON line in answer.
  *   index                           builds the index anew     -> documents, seconds, mergeSeconds, bytes
  *   open                            opens an earlier index    -> documents
- *   measure CLASS top|exact SECONDS whole passes over a class -> queries, perSecond, p50Us, p99Us, hits, matches, checksum
- * `exact` counts every match; `top` wants the best ten only. `hits` and `matches` are means a query. The process ends with its input.
+ *   measure CLASS WANTED SECONDS    whole passes over a class -> queries, perSecond, p50Us, p99Us, hits, matches, checksum
+ * WANTED: `top` the best ten; `exact` and the number of all matches; `keys` (peers only) the best ten and the stored key of each. `hits` and `matches` are means a query. The process ends with its input.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ export interface Indexing {
   readonly bytes: number
 }
 
-export type Totals = 'top' | 'exact'
+export type Wanted = 'top' | 'exact' | 'keys'
 
 export interface Timing {
   readonly queries: number
@@ -63,8 +63,8 @@ export class PeerProcess {
     return this.#ask<{ readonly documents: number }>('open')
   }
 
-  measure(kind: string, totals: Totals, seconds: number): Promise<Timing> {
-    return this.#ask<Timing>(`measure ${kind} ${totals} ${seconds}`)
+  measure(kind: string, wanted: Wanted, seconds: number): Promise<Timing> {
+    return this.#ask<Timing>(`measure ${kind} ${wanted} ${seconds}`)
   }
 
   async end(): Promise<void> {

@@ -1,8 +1,9 @@
 /**
  * Question: how many top-10 searches a second does one thread of the engine answer, by class of query, beside Lucene 9.12 and Tantivy 0.27 (Rust) in the same run?
  * Engine level, no HTTP, one core: each engine in a process of its own (peer_process.ts), loaded, merged into one segment, warmed, then measured in turn: ours, Lucene, Tantivy, ours, ...; medians
- * of 5 slices of whole passes. Queries are analysed beforehand and stored fields are not read while the clock runs, in all three. Ours is asked with the service's own plans on the service's own
- * analysis: natively (native/bench) and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: best ten only; `exact`: all matches counted, too, which forbids skipping.
+ * of 5 slices of whole passes. Queries are analysed beforehand, in all three. Ours is asked with the service's own plans on the service's own
+ * analysis: natively (native/bench) and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: the best ten as the engine's own document numbers;
+ * `keys`: the peers read the stored key of each, as a caller needs who knows documents by their keys; `exact`: all matches counted, too, which forbids skipping.
  * What differs: our index has the metadata fields, too; Tantivy's `en_stem` keeps stop words.
  * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES] (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aim: geometric mean at least 1.0 x Tantivy and
  * 1.5 x Lucene, no class under 0.7 x the better. Last result: bench/README.md.
@@ -15,7 +16,7 @@ import { createAnalyzer } from '../src/engine/analyzer.js'
 import { readLines, sharedPath, type CorpusDocument } from './corpora.js'
 import { writeBatches, writePlans } from './engine_input.js'
 import { CACHE, engineBenchProgram, lucenePeerClassPath, sourceHash, tantivyPeer } from './peers.js'
-import { PeerProcess, type Timing, type Totals } from './peer_process.js'
+import { PeerProcess, type Timing, type Wanted } from './peer_process.js'
 import { describePinning } from './pinning.js'
 import { CLASSES, queriesPath, type QueryClass } from './query_classes.js'
 import { Report, type Measurement } from './report.js'
@@ -24,7 +25,11 @@ import { geometricMean, medianBy } from './statistics.js'
 
 const SLICE_SECONDS = 0.1
 /** The JVM compiles what is hot; the others need a pass only, which every measurement begins with. */
-const WARM_UP_SECONDS = { Lucene: 1.5, 'N-API': 0.3 } as Readonly<Record<string, number>>
+const WARM_UP_SECONDS = { Lucene: 0.7, 'N-API': 0.3 } as Readonly<Record<string, number>>
+const PEER_COLUMNS = ['top', 'keys', 'exact'] as const
+const OUR_COLUMNS: Readonly<Record<string, readonly Wanted[]>> = { ours: ['top', 'exact'], 'N-API': ['top'] }
+/** What of ours a column of a peer is compared with: our hits name their documents, there is no key to look up. */
+const OURS_FOR = { top: 'top', keys: 'top', exact: 'exact' } as const
 const slices = Number(process.argv[3] ?? 5)
 const chosen = CLASSES.filter((kind) => process.argv[2]?.split(',').includes(kind) ?? true)
 const documentsMax = Number(process.env['MDS_BENCH_DOCUMENTS'] ?? Number.POSITIVE_INFINITY)
@@ -34,7 +39,7 @@ const report = new Report()
 
 interface Column {
   readonly peer: PeerProcess
-  readonly totals: Totals
+  readonly wanted: Wanted
 }
 
 /** A peer's index is kept between runs, as long as its program and the corpus are the same. */
@@ -83,28 +88,28 @@ async function openOurs(documents: readonly CorpusDocument[]): Promise<PeerProce
 
 /** One row of the table: every column's median, and the ratios of ours to the peers'. */
 async function measureClass(kind: QueryClass, columns: readonly Column[]): Promise<Measurement> {
-  for (const { peer, totals } of columns) {
+  for (const { peer, wanted } of columns) {
     const warmUp = WARM_UP_SECONDS[peer.name]
-    if (warmUp !== undefined) await peer.measure(kind, totals, warmUp)
+    if (warmUp !== undefined) await peer.measure(kind, wanted, warmUp)
   }
   const timings = columns.map((): Timing[] => [])
   for (let slice = 0; slice < slices; slice++) {
-    for (const [at, { peer, totals }] of columns.entries()) timings[at]!.push(await peer.measure(kind, totals, SLICE_SECONDS))
+    for (const [at, { peer, wanted }] of columns.entries()) timings[at]!.push(await peer.measure(kind, wanted, SLICE_SECONDS))
   }
   const rates = new Map<string, number>()
   const row: Record<string, string | number> = { class: kind }
-  for (const [at, { peer, totals }] of columns.entries()) {
+  for (const [at, { peer, wanted }] of columns.entries()) {
     const timing = medianBy(timings[at]!, ({ perSecond }) => perSecond)
-    const name = `${peer.name} ${totals}`
+    const name = `${peer.name} ${wanted}`
     rates.set(name, timing.perSecond)
     row[name] = Math.round(timing.perSecond)
-    if (totals === 'exact') row[`${peer.name} matches`] = Math.round(timing.matches)
-    console.log(JSON.stringify({ class: kind, engine: peer.name, totals, ...timing }))
+    if (wanted === 'exact') row[`${peer.name} matches`] = Math.round(timing.matches)
+    console.log(JSON.stringify({ class: kind, engine: peer.name, wanted, ...timing }))
   }
-  for (const totals of ['top', 'exact']) {
-    for (const peer of ['Lucene', 'Tantivy']) {
-      const theirs = rates.get(`${peer} ${totals}`)
-      if (theirs !== undefined) row[`/${peer} ${totals}`] = rates.get(`ours ${totals}`)! / theirs
+  for (const peer of ['Lucene', 'Tantivy']) {
+    for (const wanted of PEER_COLUMNS) {
+      const theirs = rates.get(`${peer} ${wanted}`)
+      if (theirs !== undefined) row[`/${peer} ${wanted}`] = rates.get(`ours ${OURS_FOR[wanted]}`)! / theirs
     }
   }
   return row
@@ -126,14 +131,7 @@ try {
   processes.push(...(await openPeers(corpus, lines.length)))
   processes.unshift(...(await openOurs(lines.map((line) => JSON.parse(line) as CorpusDocument))))
   console.log(`${lines.length} documents, ${slices} slices, ${describePinning()}`)
-  const columns = processes.flatMap((peer): Column[] =>
-    peer.name === 'N-API'
-      ? [{ peer, totals: 'top' }]
-      : [
-          { peer, totals: 'top' },
-          { peer, totals: 'exact' },
-        ],
-  )
+  const columns = processes.flatMap((peer) => (OUR_COLUMNS[peer.name] ?? PEER_COLUMNS).map((wanted): Column => ({ peer, wanted })))
   const rows: Measurement[] = []
   for (const kind of chosen) rows.push(await measureClass(kind, columns))
   const table = new Report()

@@ -35,7 +35,7 @@ constexpr uint32_t kRecordBytesMax = 256U << 20;
 double seconds_since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 [[noreturn]] void fail(const std::string& problem) {
-  std::fprintf(stderr, "mds_search_bench: %s\n", problem.c_str());
+  (void)std::fprintf(stderr, "mds_search_bench: %s\n", problem.c_str());
   std::exit(1);
 }
 
@@ -155,12 +155,13 @@ int main(int argc, char** argv) {
     if (command == "index") {
       index(engine, argv[1]);
     } else if (command == "measure" && words >> kind >> totals >> seconds) {
-      const auto found = classes.find(kind + "/" + totals);
-      if (found == classes.end() || found->second.empty()) fail("no plans for " + kind + "/" + totals);
+      kind.append("/").append(totals);
+      const auto found = classes.find(kind);
+      if (found == classes.end() || found->second.empty()) fail("no plans for " + kind);
       measure(engine, found->second, seconds);
     } else {
       fail("unknown command: " + line);
     }
-    std::fflush(stdout);
+    (void)std::fflush(stdout);
   }
 }

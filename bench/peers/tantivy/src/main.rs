@@ -27,10 +27,10 @@ fn opened(peer: PeerIndex) -> Result<Open, Failure> {
     Ok(Open { peer, searcher })
 }
 
-fn measured(open: &Open, classes: &queries::Classes, class: &str, totals: &str, seconds: &str) -> Result<Value, Failure> {
+fn measured(open: &Open, classes: &queries::Classes, class: &str, wanted: &str, seconds: &str) -> Result<Value, Failure> {
     let texts = classes.get(class).ok_or(format!("no class {class}"))?;
     let queries = texts.iter().map(|text| queries::parse(&open.peer, class, text)).collect::<Result<Vec<_>, _>>()?;
-    measure::measure(&open.peer, &open.searcher, &queries, totals == "exact", seconds.parse()?)
+    measure::measure(&open.peer, &open.searcher, &queries, wanted.parse()?, seconds.parse()?)
 }
 
 fn main() -> Result<(), Failure> {
@@ -56,7 +56,7 @@ fn main() -> Result<(), Failure> {
                 open = Some(peer);
                 answer
             }
-            (["measure", class, totals, seconds], Some(open)) => measured(open, &classes, class, totals, seconds)?,
+            (["measure", class, wanted, seconds], Some(open)) => measured(open, &classes, class, wanted, seconds)?,
             _ => return Err(format!("unknown command: {line}").into()),
         };
         writeln!(stdout(), "{answer}")?;

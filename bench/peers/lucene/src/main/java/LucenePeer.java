@@ -19,7 +19,7 @@ public final class LucenePeer {
           switch (words[0]) {
             case "index" -> index.build();
             case "open" -> index.open();
-            case "measure" -> Measurement.of(index.searcher(), queries.parsed(words[1]), words[2].equals("exact"), Double.parseDouble(words[3]));
+            case "measure" -> Measurement.of(index.searcher(), queries.parsed(words[1]), words[2], Double.parseDouble(words[3]));
             default -> throw new IllegalArgumentException("unknown command: " + line);
           };
       System.out.println(answer);
