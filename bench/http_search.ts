@@ -2,7 +2,8 @@
  * Question: how many title searches a second does the whole server answer over HTTP, ten whole documents in each answer, and what does a stream of slow searches do to `/v1/get`?
  * Against, in the same run: the Lucene server of the shared aids (the same paths, LH), loaded with the same documents and warmed; rounds are interleaved, medians count. How alike the answers
  * are is told as the share of the ten keys that both have. Load by wrk on 16 keep-alive connections, or by the bench itself where it is missing.
- * Slow searches: phrases of the commonest words and unions of many, one connection that never rests, while 16 connections get.
+ * Slow searches: the union of the 50 commonest words, all matches counted; phrases of two of them; and 300 whole documents in one answer. One connection that never rests, then four, while 16
+ * connections get.
  * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS]. Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches.
  * Last result: bench/README.md.
  */
@@ -15,13 +16,16 @@ import { readLines, sharedPath, type CorpusDocument } from './corpora.js'
 import { fill, search } from './fulltext_client.js'
 import { startLuceneServer, type LuceneServer } from './lucene_server.js'
 import { readQueries, requestOf } from './query_classes.js'
-import { Report } from './report.js'
+import { percentile, Report } from './report.js'
 import { median, medianBy } from './statistics.js'
 import { load, type Load, type Request } from './wrk.js'
 
 const COLLECTION = 'md50k'
 const CONNECTIONS = 16
-const COMMON_WORDS_IN_UNION = 12
+/** The JVM compiles what is hot: with less, its rate still climbs from round to round. */
+const WARM_UP_SECONDS = 15
+const SLOW_LIMIT = 300
+const SLOW_STREAMS = [1, 4]
 const documentsMax = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
 const seconds = Number(process.argv[3] ?? 4)
 const rounds = Number(process.argv[4] ?? 5)
@@ -56,7 +60,7 @@ async function measureTitles(server: ServerProcess, lucene: LuceneServer | null)
   const results = sides.map((): Load[] => [])
   for (let round = 0; round <= rounds; round++) {
     for (const [at, { what, port }] of sides.entries()) {
-      const result = await load(port, CONNECTIONS, seconds, titleRequests, script)
+      const result = await load(port, CONNECTIONS, round === 0 ? Math.max(seconds, WARM_UP_SECONDS) : seconds, titleRequests, script)
       console.log(JSON.stringify({ what, round, ...result }))
       // The first round warms up.
       if (round > 0) results[at]!.push(result)
@@ -69,38 +73,44 @@ async function measureTitles(server: ServerProcess, lucene: LuceneServer | null)
   if (lucene !== null) report.add({ what: 'title, keys in common', ratio: await agreement(server.port, lucene.port) })
 }
 
-/** Every posting of the commonest words has to be looked at, with positions or without. */
 function slowRequests(): Buffer[] {
   const words = queries.term_high
-  const union = (n: number): string => Array.from({ length: COMMON_WORDS_IN_UNION }, (_, at) => words[(n + at) % words.length]!).join(' ')
-  return words.flatMap((word, n) => {
-    const base = { collection: COLLECTION, limit: 10, algorithm: 'bm25', count: true }
-    const phrase = { ...base, mode: 'phrase', query: `"${word} ${words[(n + 1) % words.length]}"` }
-    return [phrase, { ...base, mode: 'simple', query: union(n) }].map((request) => postBytes('/v1/fts', JSON.stringify(request)))
-  })
+  const base = { collection: COLLECTION, limit: 10, algorithm: 'bm25', count: true }
+  return words.flatMap((word, n) =>
+    [
+      { ...base, mode: 'phrase', query: `"${word} ${words[(n + 1) % words.length]}"` },
+      { ...base, mode: 'simple', query: [...words.slice(n), ...words.slice(0, n)].join(' ') },
+      { ...base, mode: 'simple', query: word, limit: SLOW_LIMIT },
+    ].map((request) => postBytes('/v1/fts', JSON.stringify(request))),
+  )
 }
 
-/** Sends slow searches on one connection until `stop` is called, which tells their median time. */
-async function slowStream(port: number): Promise<{ stop(): Promise<number> }> {
+interface SlowStream {
+  /** Ends the stream. Returns the times of its searches, ms. */
+  stop(): Promise<readonly number[]>
+}
+
+/** Sends slow searches on each connection, the next when the last is answered, until it is stopped. */
+async function slowStream(port: number, connections: number): Promise<SlowStream> {
   const requests = slowRequests()
-  const connection = await Connection.open(port)
+  const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
   const millis: number[] = []
-  let isStopped = false
-  const run = async (): Promise<void> => {
-    for (let n = 0; !isStopped; n++) {
+  let [isStopped, sent] = [false, 0]
+  const run = async (connection: Connection): Promise<void> => {
+    while (!isStopped) {
       const sentAt = performance.now()
-      const answer = await connection.send(requests[n % requests.length]!)
+      const answer = await connection.send(requests[sent++ % requests.length]!)
       if (answer.status !== 200) throw new Error(`fts answers ${answer.status}: ${answer.body.toString('utf8', 0, 300)}`)
       millis.push(performance.now() - sentAt)
     }
   }
-  const ended = run()
+  const ended = Promise.all(open.map(run))
   return {
     stop: async () => {
       isStopped = true
       await ended
-      connection.close()
-      return median(millis)
+      for (const connection of open) connection.close()
+      return millis
     },
   }
 }
@@ -112,23 +122,29 @@ async function measureGets(port: number, documents: readonly CorpusDocument[]): 
     json: JSON.stringify({ collection: COLLECTION, key, lang }),
   }))
   const alone: Load[] = []
-  const beside: Load[] = []
-  const slowMs: number[] = []
+  const beside = SLOW_STREAMS.map((): Load[] => [])
+  const slowMs = SLOW_STREAMS.map((): number[] => [])
   for (let round = 0; round <= rounds; round++) {
     const quiet = await load(port, CONNECTIONS, seconds, gets, script)
-    const stream = await slowStream(port)
-    const busy = await load(port, CONNECTIONS, seconds, gets, script)
-    const slow = await stream.stop()
-    if (round === 0) continue
-    alone.push(quiet)
-    beside.push(busy)
-    slowMs.push(slow)
+    // The first round warms up.
+    if (round > 0) alone.push(quiet)
+    for (const [at, connections] of SLOW_STREAMS.entries()) {
+      const stream = await slowStream(port, connections)
+      const busy = await load(port, CONNECTIONS, seconds, gets, script)
+      const millis = await stream.stop()
+      if (round === 0) continue
+      beside[at]!.push(busy)
+      slowMs[at]!.push(...millis)
+    }
   }
   const p99 = (list: readonly Load[]): number => median(list.map(({ p99Ms }) => p99Ms))
-  report.add({ what: 'get, alone', ...medianBy(alone, ({ perSecond }) => perSecond), p99Ms: p99(alone) })
-  report.add({ what: 'get, beside slow searches', ...medianBy(beside, ({ perSecond }) => perSecond), p99Ms: p99(beside) })
-  report.add({ what: 'the slow searches', p50Ms: median(slowMs) })
-  report.add({ what: 'p99 of get, beside / alone', ratio: p99(beside) / p99(alone) })
+  const row = (list: readonly Load[]): Load => ({ ...medianBy(list, ({ perSecond }) => perSecond), p99Ms: p99(list) })
+  report.add({ what: 'get, alone', ...row(alone) })
+  for (const [at, connections] of SLOW_STREAMS.entries()) {
+    const millis = slowMs[at]!
+    report.add({ what: `slow searches, ${connections} at a time`, p50Ms: percentile(millis, 0.5), p99Ms: percentile(millis, 0.99) })
+    report.add({ what: `get, beside ${connections} slow`, ...row(beside[at]!), p99ToAlone: p99(beside[at]!) / p99(alone) })
+  }
 }
 
 try {
@@ -150,7 +166,7 @@ try {
     await server.kill()
     await lucene?.stop()
   }
-  report.table(['what', 'perSecond', 'p50Ms', 'p99Ms', 'p99OverP50', 'ratio'])
+  report.table(['what', 'perSecond', 'p50Ms', 'p99Ms', 'p99OverP50', 'p99ToAlone', 'ratio'])
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
