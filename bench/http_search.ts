@@ -2,8 +2,8 @@
  * Question: how many title searches a second does the whole server answer over HTTP, ten whole documents in each answer, and what does a stream of slow searches do to `/v1/get`?
  * Against, in the same run: the Lucene server of the shared aids (the same paths, LH), loaded with the same documents and warmed; rounds are interleaved, medians count. How alike the answers
  * are is told as the share of the ten keys that both have. Load by wrk on 16 keep-alive connections, or by the bench itself where it is missing.
- * Slow searches: the union of the 50 commonest words, all matches counted; phrases of two of them; and 300 whole documents in one answer. One connection that never rests, then four, while 16
- * connections get.
+ * Slow searches: unions of the 50 commonest words, all matches counted, on one connection that never rests, and on four; phrases of two of them; answers of 300 whole documents; while 16 connections
+ * get.
  * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS]. Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches.
  * Last result: bench/README.md.
  */
@@ -25,7 +25,13 @@ const CONNECTIONS = 16
 /** The JVM compiles what is hot: with less, its rate still climbs from round to round. */
 const WARM_UP_SECONDS = 15
 const SLOW_LIMIT = 300
-const SLOW_STREAMS = [1, 4]
+const SLOW_STREAMS = [
+  { kind: 'unions', connections: 1 },
+  { kind: 'unions', connections: 4 },
+  { kind: 'phrases', connections: 1 },
+  { kind: 'large answers', connections: 1 },
+] as const
+type SlowKind = (typeof SLOW_STREAMS)[number]['kind']
 const documentsMax = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
 const seconds = Number(process.argv[3] ?? 4)
 const rounds = Number(process.argv[4] ?? 5)
@@ -73,16 +79,15 @@ async function measureTitles(server: ServerProcess, lucene: LuceneServer | null)
   if (lucene !== null) report.add({ what: 'title, keys in common', ratio: await agreement(server.port, lucene.port) })
 }
 
-function slowRequests(): Buffer[] {
+function slowRequests(kind: SlowKind): Buffer[] {
   const words = queries.term_high
   const base = { collection: COLLECTION, limit: 10, algorithm: 'bm25', count: true }
-  return words.flatMap((word, n) =>
-    [
-      { ...base, mode: 'phrase', query: `"${word} ${words[(n + 1) % words.length]}"` },
-      { ...base, mode: 'simple', query: [...words.slice(n), ...words.slice(0, n)].join(' ') },
-      { ...base, mode: 'simple', query: word, limit: SLOW_LIMIT },
-    ].map((request) => postBytes('/v1/fts', JSON.stringify(request))),
-  )
+  const requests = words.map((word, n) => {
+    if (kind === 'phrases') return { ...base, mode: 'phrase', query: `"${word} ${words[(n + 1) % words.length]}"` }
+    if (kind === 'unions') return { ...base, mode: 'simple', query: [...words.slice(n), ...words.slice(0, n)].join(' ') }
+    return { ...base, mode: 'simple', query: word, limit: SLOW_LIMIT }
+  })
+  return requests.map((request) => postBytes('/v1/fts', JSON.stringify(request)))
 }
 
 interface SlowStream {
@@ -91,8 +96,8 @@ interface SlowStream {
 }
 
 /** Sends slow searches on each connection, the next when the last is answered, until it is stopped. */
-async function slowStream(port: number, connections: number): Promise<SlowStream> {
-  const requests = slowRequests()
+async function slowStream(port: number, kind: SlowKind, connections: number): Promise<SlowStream> {
+  const requests = slowRequests(kind)
   const open = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
   const millis: number[] = []
   let [isStopped, sent] = [false, 0]
@@ -128,8 +133,8 @@ async function measureGets(port: number, documents: readonly CorpusDocument[]): 
     const quiet = await load(port, CONNECTIONS, seconds, gets, script)
     // The first round warms up.
     if (round > 0) alone.push(quiet)
-    for (const [at, connections] of SLOW_STREAMS.entries()) {
-      const stream = await slowStream(port, connections)
+    for (const [at, { kind, connections }] of SLOW_STREAMS.entries()) {
+      const stream = await slowStream(port, kind, connections)
       const busy = await load(port, CONNECTIONS, seconds, gets, script)
       const millis = await stream.stop()
       if (round === 0) continue
@@ -140,10 +145,10 @@ async function measureGets(port: number, documents: readonly CorpusDocument[]): 
   const p99 = (list: readonly Load[]): number => median(list.map(({ p99Ms }) => p99Ms))
   const row = (list: readonly Load[]): Load => ({ ...medianBy(list, ({ perSecond }) => perSecond), p99Ms: p99(list) })
   report.add({ what: 'get, alone', ...row(alone) })
-  for (const [at, connections] of SLOW_STREAMS.entries()) {
+  for (const [at, { kind, connections }] of SLOW_STREAMS.entries()) {
     const millis = slowMs[at]!
-    report.add({ what: `slow searches, ${connections} at a time`, p50Ms: percentile(millis, 0.5), p99Ms: percentile(millis, 0.99) })
-    report.add({ what: `get, beside ${connections} slow`, ...row(beside[at]!), p99ToAlone: p99(beside[at]!) / p99(alone) })
+    report.add({ what: `slow ${kind}, ${connections} at a time`, p50Ms: percentile(millis, 0.5), p99Ms: percentile(millis, 0.99) })
+    report.add({ what: `get, beside ${connections} of ${kind}`, ...row(beside[at]!), p99ToAlone: p99(beside[at]!) / p99(alone) })
   }
 }
 
