@@ -23,7 +23,7 @@ const KINDS: readonly QueryClass[] = ['term_high', 'term_mid', 'or2', 'and2']
 const BATCH_DOCUMENTS = 500
 const LAST_DOCUMENTS = 5_000
 const CONNECTIONS = 2
-const SECONDS_PER_CLASS = 2
+const SECONDS_PER_CLASS = 1
 /** Longer than any fill: the documents end it. */
 const FILL_SECONDS_MAX = 3_600
 

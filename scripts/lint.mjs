@@ -13,6 +13,7 @@ const SKIPPED = 77
 const fix = process.argv.includes('--fix')
 const local = (name) => join(projectRoot, 'node_modules', '.bin', name)
 const wasm = join(projectRoot, 'wasm')
+const tantivyPeer = join(projectRoot, 'bench', 'peers', 'tantivy')
 
 function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit', ...options }).status === 0
@@ -62,7 +63,10 @@ const CHECKS = {
     passes: () => run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...nativeFiles('.cc', '.h')]),
   },
   'clang-tidy': { here: () => exists('clang-tidy') && exists('cmake'), passes: tidyNative },
-  rustfmt: { here: () => exists('cargo', 'fmt'), passes: () => run('cargo', ['fmt', ...(fix ? [] : ['--check'])], { cwd: wasm }) },
+  rustfmt: {
+    here: () => exists('cargo', 'fmt'),
+    passes: () => [wasm, tantivyPeer].every((cwd) => run('cargo', ['fmt', ...(fix ? [] : ['--check'])], { cwd })),
+  },
   clippy: {
     here: () => exists('cargo', 'clippy'),
     passes: () => run('cargo', ['clippy', '--locked', '--all-targets', '--', '-D', 'warnings'], { cwd: wasm }),
