@@ -1,7 +1,7 @@
 /**
  * Question: what does the service take on disk and in memory, and how soon is it there? Parts, all unless named:
  *   pages        live pages of the truth env (binlog apart) and of the index env, beside the bytes of the content; anonymous memory when idle
- *   start        from exec of node to the first right `/v1/get` and `/v1/fts`, after a clean stop and after kill -9; medians of 5
+ *   start        from exec of node to the first right `/v1/get` and `/v1/fts`, after a clean stop and after kill -9; medians of 3
  *   collections  10 000 collections of 5 documents: the same start, and memory
  *   rewrites     file size beside live pages and content after every document has been written anew ten times
  * There is no peer: the measures are the content itself and the clock.
@@ -23,7 +23,7 @@ import { Report } from './report.js'
 import { median } from './statistics.js'
 
 const PARTS = ['pages', 'start', 'collections', 'rewrites'] as const
-const STARTS = 5
+const STARTS = 3
 const COLLECTIONS = 10_000
 const DOCUMENTS_PER_COLLECTION = 5
 const REWRITES = 10
