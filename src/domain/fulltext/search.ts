@@ -45,7 +45,8 @@ export function searchFulltext(tools: FulltextTools, request: FulltextRequest, s
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })
 }
 
-function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
+/** What the engine is asked for a request. Also how the benches ask it, so that they ask what the service asks. Throws a 400 when the query is more than the engine takes. */
+export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
   const { algorithm, k1, b, fields } = request.scoring
   if (query.tokens * fields.length > PLAN_CURSORS_MAX) throw badRequest(`query too long: ${query.tokens} terms in ${fields.length} fields`)
   // Without a field that counts there is nothing to match in.
