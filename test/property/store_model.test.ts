@@ -222,7 +222,7 @@ class Run {
     }
     const { contentMd, updatedAt, expiresAt } = JSON.parse(shown?.json.toString() ?? 'null') as Record<string, unknown>
     assert.deepEqual([contentMd, updatedAt, expiresAt ?? 0], [document.states.at(-1)?.content, document.updatedAt, document.expiresAt])
-    const out = new ByteWriter()
+    const out = new ByteWriter().begin()
     view.writeDocument(head, out, true)
     assert.deepEqual(Buffer.from(out.view()), shown?.json)
   }
