@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "segment/impacts.h"
 
 namespace mds {
 
@@ -56,11 +57,10 @@ struct BlockEntry {
   uint32_t slotLast;
   uint32_t postingsOffset;
   uint32_t positionsOffset;
-  uint32_t tfMax;
-  uint32_t lengthMin;  // smallest field length in the block
+  Impacts impacts;  // text only
 };
 
-static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(TermEntry) == 24 && sizeof(BlockEntry) == 20);
+static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(TermEntry) == 24 && sizeof(BlockEntry) == 44);
 
 // The columns as they are built and owned.
 struct SegmentColumns {
@@ -99,6 +99,8 @@ class FieldLengths {
     }
   }
 
+  // at() of many slots.
+  void gather(std::span<const uint32_t> slots, uint32_t* out) const noexcept;
   // Length of the field in the document at `slot` (of the section's collection), 0 where it has none.
   [[nodiscard]] uint32_t at(uint32_t slot) const noexcept { return sparseSlots_.empty() ? lengths_[slot - slotBegin_] : sparse_at(slot); }
 

@@ -49,6 +49,8 @@ class SegmentWriter {
 
  private:
   void flush_block();
+  // Of the block in hand, whose section is text.
+  [[nodiscard]] Impacts block_impacts();
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;
