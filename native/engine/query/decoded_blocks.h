@@ -13,7 +13,10 @@
 
 namespace mds {
 
-// One block. Parts are filled when they are first asked for; arrays hold `packed.count` values.
+// Behind a block's last slot: above all slots, which are below 2^31 because 32-bit offsets bound a segment.
+inline constexpr uint32_t kPaddingSlot = INT32_MAX;
+
+// One block. Parts are filled when they are first asked for; arrays hold `packed.count` values, and slots are padded.
 struct DecodedBlock {
   PackedBlock packed;
   bool hasTfs;

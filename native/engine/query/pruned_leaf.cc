@@ -36,7 +36,7 @@ bool PrunedLeaf::is_absent(uint32_t window) const noexcept {
   return std::all_of(lists_.begin(), lists_.end(), [window](const WindowedList& list) { return list.is_absent(window); });
 }
 
-std::optional<float> PrunedLeaf::bound_of_fields(uint32_t window, uint32_t slot) noexcept {
+float PrunedLeaf::bound_of_fields(uint32_t window, uint32_t slot) noexcept {
   float sum = 0;
   bool isAny = false;
   for (WindowedList& list : lists_) {
@@ -44,10 +44,10 @@ std::optional<float> PrunedLeaf::bound_of_fields(uint32_t window, uint32_t slot)
     sum += list.current_max();
     isAny = true;
   }
-  return isAny ? std::optional(finish(sum)) : std::nullopt;
+  return isAny ? finish(sum) : kNoMatch;
 }
 
-std::optional<double> PrunedLeaf::score_of_fields(uint32_t window, uint32_t slot) {
+double PrunedLeaf::score_of_fields(uint32_t window, uint32_t slot) {
   double tfSum = 0;
   bool isAny = false;
   for (WindowedList& list : lists_) {
@@ -55,7 +55,7 @@ std::optional<double> PrunedLeaf::score_of_fields(uint32_t window, uint32_t slot
     tfSum += scorer_.field_tf(list.field(), list.tf(), list.length(slot));
     isAny = true;
   }
-  return isAny ? std::optional(scorer_.score_sum(tfSum)) : std::nullopt;
+  return isAny ? scorer_.score_sum(tfSum) : kNoMatch;
 }
 
 void PrunedLeaf::forget_blocks() noexcept {

@@ -2,13 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "query/resolved_query.h"
 #include "query/windowed_list.h"
 
 namespace mds {
+
+// Instead of a score, which is never negative.
+inline constexpr float kNoMatch = -1;
 
 class PrunedLeaf {
  public:
@@ -24,16 +26,16 @@ class PrunedLeaf {
   // Never below the score of a document of the window.
   [[nodiscard]] float window_max(uint32_t window) const noexcept { return is_single() ? lists_[0].window_max(window) : windowMaxes_[window]; }
 
-  // Upper bound of the score of the window's `slot`, from the blocks around it, without decoding any; nothing when the leaf cannot match.
-  [[nodiscard]] std::optional<float> bound_at(uint32_t window, uint32_t slot) noexcept {
+  // Upper bound of the score of the window's `slot`, from the blocks around it, without decoding any; kNoMatch when the leaf cannot match.
+  [[nodiscard]] float bound_at(uint32_t window, uint32_t slot) noexcept {
     if (!is_single()) return bound_of_fields(window, slot);
-    return lists_[0].seek_block(window, slot) ? std::optional(lists_[0].current_max()) : std::nullopt;
+    return lists_[0].seek_block(window, slot) ? lists_[0].current_max() : kNoMatch;
   }
-  // Exact score of the window's `slot`, nothing where it does not match: what the exhaustive scorer computes, to the bit.
-  [[nodiscard]] std::optional<double> score_at(uint32_t window, uint32_t slot) {
+  // Exact score of the window's `slot`, kNoMatch where it does not match: what the exhaustive scorer computes, to the bit.
+  [[nodiscard]] double score_at(uint32_t window, uint32_t slot) {
     if (isFields_) return score_of_fields(window, slot);
     WindowedList& list = lists_[0];
-    if (!list.seek_block(window, slot) || !list.find(slot)) return std::nullopt;
+    if (!list.seek_block(window, slot) || !list.find(slot)) return kNoMatch;
     return scorer_.score(list.tf(), list.length(slot));
   }
 
@@ -45,8 +47,8 @@ class PrunedLeaf {
   void forget_blocks() noexcept;
 
  private:
-  [[nodiscard]] std::optional<float> bound_of_fields(uint32_t window, uint32_t slot) noexcept;
-  [[nodiscard]] std::optional<double> score_of_fields(uint32_t window, uint32_t slot);
+  [[nodiscard]] float bound_of_fields(uint32_t window, uint32_t slot) noexcept;
+  [[nodiscard]] double score_of_fields(uint32_t window, uint32_t slot);
 
   LeafScorer scorer_;
   ScoreEstimate wholeEstimate_;

@@ -198,18 +198,22 @@ void TermWindows::propose_marked(float least) {
 }
 
 void TermWindows::join(const Present& present) {
-  Leaf& leaf = *present.leaf;
-  size_t kept = 0;
+  PrunedLeaf& leaf = present.leaf->scores;
+  const bool isRequired = present.leaf->isRequired;
+  const float threshold = threshold_;
+  Candidate* kept = candidates_.data();
   for (Candidate candidate : candidates_) {
-    if (candidate.estimate + present.max + present.before < threshold_) continue;
-    const std::optional<float> bound = leaf.scores.bound_at(window_, candidate.slot);
-    if (candidate.estimate + bound.value_or(0.0F) + present.before < threshold_) continue;
-    const std::optional<double> score = bound ? leaf.scores.score_at(window_, candidate.slot) : std::nullopt;
-    if (!score && leaf.isRequired) continue;
-    if (score) candidate.estimate += static_cast<float>(*score);
-    if (!(candidate.estimate + present.before < threshold_)) candidates_[kept++] = candidate;
+    const float bound = leaf.bound_at(window_, candidate.slot);
+    if (candidate.estimate + std::max(bound, 0.0F) + present.before < threshold) continue;
+    const double score = bound == kNoMatch ? kNoMatch : leaf.score_at(window_, candidate.slot);
+    if (score != kNoMatch) {
+      candidate.estimate += static_cast<float>(score);
+    } else if (isRequired) {
+      continue;
+    }
+    if (!(candidate.estimate + present.before < threshold)) *kept++ = candidate;
   }
-  candidates_.resize(kept);
+  candidates_.resize(static_cast<size_t>(kept - candidates_.data()));
 }
 
 void TermWindows::settle_threshold() {
@@ -227,14 +231,14 @@ void TermWindows::settle_threshold() {
 void TermWindows::collect_exact() {
   for (const Candidate& candidate : candidates_) {
     if (candidate.estimate < threshold_) continue;
-    const std::optional<double> score = exact_score(candidate.slot);
-    if (!score) continue;
-    top_.collect(index_, candidate.slot, *score);
+    const double score = exact_score(candidate.slot);
+    if (score == kNoMatch) continue;
+    top_.collect(index_, candidate.slot, score);
     threshold_ = std::max(threshold_, estimate_threshold(top_.score_floor(), listCount_));
   }
 }
 
-std::optional<double> TermWindows::exact_score(uint32_t slot) {
+double TermWindows::exact_score(uint32_t slot) {
   double sum = 0;
   double groupSum = 0;
   bool isAny = false;
@@ -245,14 +249,15 @@ std::optional<double> TermWindows::exact_score(uint32_t slot) {
       groupSum = 0;
       group = leaf.group;
     }
-    const std::optional<double> score = leaf.scores.score_at(window_, slot);
-    if (!score && leaf.isRequired) return std::nullopt;
-    if (!score) continue;
-    groupSum += *score;
+    const double score = leaf.scores.score_at(window_, slot);
+    if (score == kNoMatch) {
+      if (leaf.isRequired) return kNoMatch;
+      continue;
+    }
+    groupSum += score;
     isAny = true;
   }
-  if (!isAny) return std::nullopt;
-  return sum + groupSum;
+  return isAny ? sum + groupSum : kNoMatch;
 }
 
 void TermWindows::forget_blocks() noexcept {

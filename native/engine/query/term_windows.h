@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <optional>
 #include <vector>
 
 #include "query/pruned_leaf.h"
@@ -62,7 +61,8 @@ class TermWindows final : public WindowSource {
   // Drops candidates that may not be hits at all, and with more than are wanted raises the threshold to the estimate of the last one wanted.
   void settle_threshold();
   void collect_exact();
-  [[nodiscard]] std::optional<double> exact_score(uint32_t slot);
+  // kNoMatch where the slot does not match after all.
+  [[nodiscard]] double exact_score(uint32_t slot);
 
   const ResolvedSegment& segment_;
   uint32_t index_;

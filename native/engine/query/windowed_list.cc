@@ -66,6 +66,7 @@ DecodedBlock& WindowedList::decode(uint32_t block) {
   if (isRead) decode_slots(decoded->packed, decoded->slots.data());
   // A block that leads out of the collection is damaged, too: lengths are looked up by these slots.
   if (!isRead || !grid_.contains(decoded->slots[0]) || !grid_.contains(decoded->slots[decoded->packed.count - 1])) decoded->packed.count = 0;
+  std::fill(decoded->slots.begin() + decoded->packed.count, decoded->slots.end(), kPaddingSlot);
   decoded_[block] = decoded;
   return *decoded;
 }

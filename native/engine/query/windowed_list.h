@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <cstring>
 #include <vector>
 
 #include "query/decoded_blocks.h"
@@ -47,11 +48,8 @@ class WindowedList {
   [[nodiscard]] float current_max() const noexcept { return blockMaxes_[block_]; }
   // Looks in the block that seek_block found. False when the slot is not in the list.
   [[nodiscard]] bool find(uint32_t slot) {
-    if (current_ == nullptr) {
-      current_ = &slots(block_);
-      index_ = 0;
-    }
-    index_ = lower_index(*current_, index_, slot);
+    if (current_ == nullptr) current_ = &slots(block_);
+    index_ = lower_index(*current_, slot);
     return index_ < current_->packed.count && current_->slots[index_] == slot;
   }
   // Of the posting that `find` found.
@@ -68,8 +66,8 @@ class WindowedList {
       if (blockMaxes_[block] < least) continue;
       DecodedBlock& decoded = slots(block);
       if (decoded.packed.count == 0) continue;
-      const uint32_t first = decoded.slots[0] >= begin ? 0 : lower_index(decoded, 0, begin);
-      const uint32_t last = decoded.slots[decoded.packed.count - 1] < end ? decoded.packed.count : lower_index(decoded, first, end);
+      const uint32_t first = decoded.slots[0] >= begin ? 0 : lower_index(decoded, begin);
+      const uint32_t last = decoded.slots[decoded.packed.count - 1] < end ? decoded.packed.count : lower_index(decoded, end);
       if (first < last) visit(decoded.slots.data() + first, estimates(decoded) + first, last - first);
     }
   }
@@ -88,17 +86,8 @@ class WindowedList {
   [[nodiscard]] DecodedBlock& decode(uint32_t block);
   void bound_by_entries();
   void bound_by_postings();
-  // Index of the block's first posting from `from` on whose slot is not below `slot`.
-  [[nodiscard]] static uint32_t lower_index(const DecodedBlock& block, uint32_t from, uint32_t slot) noexcept {
-    const uint32_t* values = block.slots.data();
-    // Without branches that depend on the slots: nobody could predict them.
-    for (uint32_t left = block.packed.count - from; left > 0;) {
-      const uint32_t half = (left + 1) / 2;
-      from += half * static_cast<uint32_t>(values[from + half - 1] < slot);
-      left -= half;
-    }
-    return from;
-  }
+  // Index of the block's first posting whose slot is not below `slot`; kBlockPostings or the block's count, whichever, past its end.
+  [[nodiscard]] static uint32_t lower_index(const DecodedBlock& block, uint32_t slot) noexcept;
 
   PostingList list_;
   FieldLengths lengths_;
@@ -116,5 +105,24 @@ class WindowedList {
   uint32_t slotAsked_ = kEndOfList;
   DecodedBlock* current_ = nullptr;
 };
+
+// Counts instead of searching: no step waits for another, and no branch depends on slots that nobody could predict.
+inline uint32_t WindowedList::lower_index(const DecodedBlock& block, uint32_t slot) noexcept {
+  constexpr uint32_t kRun = 16;
+  using Ints = int32_t __attribute__((vector_size(16)));
+  const uint32_t* values = block.slots.data();
+  uint32_t runs = 0;
+  for (uint32_t last = kRun - 1; last < kBlockPostings - kRun; last += kRun) runs += static_cast<uint32_t>(values[last] < slot);
+  const uint32_t* run = values + size_t{runs} * kRun;
+  // Slots are below 2^31, see kPaddingSlot.
+  const Ints wanted = Ints{} + static_cast<int32_t>(slot);
+  Ints below{};
+  for (uint32_t at = 0; at < kRun; at += 4) {
+    Ints four;
+    std::memcpy(&four, run + at, sizeof four);
+    below -= four < wanted;
+  }
+  return runs * kRun + static_cast<uint32_t>(below[0] + below[1] + below[2] + below[3]);
+}
 
 }  // namespace mds
