@@ -15,7 +15,7 @@ import { readLines, sharedPath } from './corpora.js'
 import { fill } from './fulltext_client.js'
 import { cpuSeconds } from './process_cpu.js'
 import { Report } from './report.js'
-import { requireWrk, runWrk, type WrkResult } from './wrk.js'
+import { load, type Load, type Request } from './wrk.js'
 
 const SECONDS = Number(process.argv[2] ?? 3)
 const ROUNDS = 5
@@ -29,7 +29,6 @@ const SORTS = ['addedAt', 'updatedAt', 'key']
 
 type Kind = (typeof KINDS)[number]
 
-requireWrk()
 const lines = await readLines(sharedPath('corpora/md/md50k.ndjson.gz'))
 const { filters } = JSON.parse(readFileSync(sharedPath('corpora/queries/filters.json'), 'utf8')) as { readonly filters: readonly object[] }
 const collections = [
@@ -40,15 +39,18 @@ const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-listing-'))
 const report = new Report()
 
 /** The same questions for both sizes. */
-function bodiesOf(kind: Kind, collection: string, documents: number): readonly string[] {
+function requestsOf(kind: Kind, collection: string, documents: number): readonly Request[] {
   const random = randomSource(SEED)
   const below = (bound: number): number => Math.floor(random() * bound)
   return Array.from({ length: REQUESTS }, () => {
     const order = { collection, limit: LIMIT, sort: SORTS[below(SORTS.length)], asc: random() < 0.5 }
     const share = random()
-    if (kind === 'filtered') return JSON.stringify({ ...order, filterMeta: filters[Math.floor(share * Math.min(FILTERS, filters.length))] })
     const depth = kind === 'unfiltered' ? 200 : documents - LIMIT
-    return JSON.stringify({ ...order, offset: Math.floor(share * depth) })
+    const page =
+      kind === 'filtered'
+        ? { filterMeta: filters[Math.floor(share * Math.min(FILTERS, filters.length))] }
+        : { offset: Math.floor(share * depth) }
+    return { path: '/v1/search', json: JSON.stringify({ ...order, ...page }) }
   })
 }
 
@@ -56,20 +58,13 @@ function median(values: readonly number[]): number {
   return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN
 }
 
-interface Round extends WrkResult {
+interface Round extends Load {
   readonly cpuUs: number
 }
 
 async function measure(server: ServerProcess, kind: Kind, name: string, documents: number): Promise<Round> {
   const before = cpuSeconds(server.pid)
-  const load = {
-    port: server.port,
-    connections: CONNECTIONS,
-    seconds: SECONDS,
-    path: '/v1/search',
-    bodies: bodiesOf(kind, name, documents),
-  }
-  const result = await runWrk(scratch, load)
+  const result = await load(server.port, CONNECTIONS, SECONDS, requestsOf(kind, name, documents), path.join(scratch, 'load.lua'))
   return { ...result, cpuUs: ((cpuSeconds(server.pid) - before) * 1e6) / result.requests }
 }
 
@@ -99,13 +94,12 @@ try {
           p50Ms: of(name, (round) => round.p50Ms),
           p99Ms: of(name, (round) => round.p99Ms),
           serverCpuUs: of(name, (round) => round.cpuUs),
-          answerBytes: of(name, (round) => round.answerBytes),
         })
       }
       const cpu = (name: string): number => of(name, (round) => round.cpuUs)
       report.add({ kind, collection: 'md50k / md10k', serverCpuUs: cpu('md50k') / cpu('md10k') })
     }
-    report.table(['kind', 'collection', 'perSecond', 'p50Ms', 'p99Ms', 'serverCpuUs', 'answerBytes'])
+    report.table(['kind', 'collection', 'perSecond', 'p50Ms', 'p99Ms', 'serverCpuUs'])
   } finally {
     await server.kill()
   }

@@ -1,9 +1,11 @@
 /**
- * The programs that the benches compare with, made ready once in .cache/bench: a Python environment with what PyPI has (PostgreSQL, Tantivy, ir_measures) and the Lucene aid built with Maven.
+ * The programs that the benches compare with, made ready once in .cache/bench: a Python environment with what PyPI has (PostgreSQL, Tantivy, ir_measures), the Lucene programs built with Maven, and the
+ * Tantivy program built with Cargo.
  * Where one cannot be had the bench says so and goes on without that peer. `MDS_BENCH_PYTHON` names an interpreter that has the packages already.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
-import { cpSync, existsSync, mkdirSync } from 'node:fs'
+import { createHash } from 'node:crypto'
+import { cpSync, existsSync, mkdirSync, readdirSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
 import { PROJECT_ROOT } from '../test/fault/shim_build.js'
 import { sharedPath } from './corpora.js'
@@ -48,6 +50,63 @@ export function luceneClassPath(): string | null {
   } catch (cause) {
     return absent('Lucene', cause)
   }
+}
+
+/** The class path of the project's own Lucene peer (bench/peers/lucene), or null where it cannot be built. */
+export function lucenePeerClassPath(): string | null {
+  const folder = path.join(CACHE, 'lucene-peer')
+  const classPath = `${folder}/target/classes:${folder}/target/lib/*`
+  const source = path.join(PROJECT_ROOT, 'bench/peers/lucene')
+  if (isCurrent(folder, source) && existsSync(path.join(folder, 'target/lib'))) return classPath
+  try {
+    console.log('building the Lucene peer with Maven')
+    rmSync(folder, { recursive: true, force: true })
+    cpSync(source, folder, { recursive: true })
+    execFileSync('mvn', ['-q', 'package', 'dependency:copy-dependencies', '-DoutputDirectory=target/lib'], { cwd: folder, stdio: 'pipe' })
+    markCurrent(folder, source)
+    return classPath
+  } catch (cause) {
+    return absent('Lucene', cause)
+  }
+}
+
+/** The Tantivy peer (bench/peers/tantivy), compiled in release mode, or null where there is no Rust. Cargo decides whether there is something to do, and shows its progress. */
+export function tantivyPeer(): string | null {
+  const folder = path.join(CACHE, 'tantivy')
+  const manifest = path.join(PROJECT_ROOT, 'bench/peers/tantivy/Cargo.toml')
+  const options = ['build', '--release', '--locked', '--manifest-path', manifest, '--target-dir', folder]
+  try {
+    if (!existsSync(path.join(folder, 'release'))) console.log('building the Tantivy peer, about two minutes')
+    execFileSync('cargo', options, { stdio: ['ignore', 'ignore', 'inherit'] })
+    return path.join(folder, 'release/tantivy-peer')
+  } catch (cause) {
+    return absent('Tantivy', cause)
+  }
+}
+
+/** The engine's own bench program (native/bench). */
+export function engineBenchProgram(): string {
+  execFileSync(process.execPath, [path.join(PROJECT_ROOT, 'scripts/build-native.mjs'), '--bench'], { stdio: 'inherit' })
+  return path.join(PROJECT_ROOT, 'build-bench/native/bench/mds_search_bench')
+}
+
+/** Hash of the files below a folder, names included: what was made from them is old when it differs. */
+export function sourceHash(folder: string): string {
+  const hash = createHash('sha256')
+  for (const name of readdirSync(folder, { recursive: true, encoding: 'utf8' }).sort()) {
+    const file = path.join(folder, name)
+    if (statSync(file).isFile()) hash.update(name).update(readFileSync(file))
+  }
+  return hash.digest('hex')
+}
+
+function isCurrent(made: string, source: string): boolean {
+  const mark = path.join(made, 'SOURCE')
+  return existsSync(mark) && readFileSync(mark, 'utf8') === sourceHash(source)
+}
+
+function markCurrent(made: string, source: string): void {
+  writeFileSync(path.join(made, 'SOURCE'), sourceHash(source))
 }
 
 /** A Python aid of the shared folder, as a copy (some write beside themselves). */

@@ -32,6 +32,11 @@ export function percentile(sample: number[], share: number): number {
   return sample[Math.min(sample.length - 1, Math.floor(sample.length * share))] ?? Number.NaN
 }
 
+/** Says that a part is measured otherwise or left out, and why. */
+export function skipPart(reason: string): void {
+  console.log(`SKIPPED: ${reason}`)
+}
+
 /** Ends the bench with one line and status 0 where something that it needs is not on this machine. */
 export function skip(reason: string): never {
   console.log(`SKIPPED: ${reason}`)

@@ -1,120 +1,143 @@
 /**
- * Question: how long does a full-text search take, by class of query, on one connection, ten whole documents in each answer? Both times are told: over HTTP, and the engine's own
- * (searchStats.durationMs). Beside it, in process and on one core: Lucene 9.12, Tantivy, SQLite FTS5 on the same queries (top 10, keys only), so their rates compare with the engine's own time.
- * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine.
- * Last result (2026-11-21, 2-core machine that was busy with other builds (load 8 to 10): only the ratios mean something, and they too are rough),
- * median us in the engine, ours / Lucene / Tantivy: term_high 581 / 222 / 111, term_low 317 / 118 / 55, nl 707 / 441 / 975, or2 343 / 163 / 91, and2 383 / 172 / 104, phrase2 774 / 563 / 259.
+ * Question: how many top-10 searches a second does one thread of the engine answer, by class of query, beside Lucene 9.12 and Tantivy 0.27 (Rust) in the same run?
+ * Engine level, no HTTP, one core: each engine in a process of its own (peer_process.ts), loaded, merged into one segment, warmed, then measured in turn: ours, Lucene, Tantivy, ours, ...; medians
+ * of 5 slices of whole passes. Queries are analysed beforehand, in all three. Ours is asked with the service's own plans on the service's own
+ * analysis: natively (native/bench) and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: the best ten as the engine's own document numbers;
+ * `keys`: the peers read the stored key of each, as a caller needs who knows documents by their keys; `exact`: all matches counted, too, which forbids skipping.
+ * What differs: our index has the metadata fields, too; Tantivy's `en_stem` keeps stop words.
+ * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES] (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aim: geometric mean at least 1.0 x Tantivy and
+ * 1.5 x Lucene, no class under 0.7 x the better. Last result: bench/README.md.
  */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
-import { ServerProcess } from '../test/fault/server_process.js'
-import { Connection } from './connection.js'
-import { readLines, sharedPath } from './corpora.js'
-import { fill, search, type SearchRequest } from './fulltext_client.js'
-import { luceneClassPath, peerPython, peerScript, runPeer, type PeerRows } from './peers.js'
-import { percentile, Report } from './report.js'
+import { fileURLToPath } from 'node:url'
+import { createAnalyzer } from '../src/engine/analyzer.js'
+import { readLines, sharedPath, type CorpusDocument } from './corpora.js'
+import { writeBatches, writePlans } from './engine_input.js'
+import { CACHE, engineBenchProgram, lucenePeerClassPath, sourceHash, tantivyPeer } from './peers.js'
+import { PeerProcess, type Timing, type Wanted } from './peer_process.js'
+import { describePinning } from './pinning.js'
+import { CLASSES, queriesPath, type QueryClass } from './query_classes.js'
+import { Report, type Measurement } from './report.js'
+import { PROJECT_ROOT } from '../test/fault/shim_build.js'
+import { geometricMean, medianBy } from './statistics.js'
 
-const LIMIT = 10
-const SECONDS_PER_CLASS = 3
-const COLLECTION = 'md50k'
+const SLICE_SECONDS = 0.1
+/** The JVM compiles what is hot; the others need a pass only, which every measurement begins with. */
+const WARM_UP_SECONDS = { Lucene: 0.7, 'N-API': 0.3 } as Readonly<Record<string, number>>
+const PEER_COLUMNS = ['top', 'keys', 'exact'] as const
+const OUR_COLUMNS: Readonly<Record<string, readonly Wanted[]>> = { ours: ['top', 'exact'], 'N-API': ['top'] }
+/** What of ours a column of a peer is compared with: our hits name their documents, there is no key to look up. */
+const OURS_FOR = { top: 'top', keys: 'top', exact: 'exact' } as const
+const slices = Number(process.argv[3] ?? 5)
+const chosen = CLASSES.filter((kind) => process.argv[2]?.split(',').includes(kind) ?? true)
+const documentsMax = Number(process.env['MDS_BENCH_DOCUMENTS'] ?? Number.POSITIVE_INFINITY)
 
-const queriesPath = sharedPath('corpora/queries/md.json')
-const queries = JSON.parse(readFileSync(queriesPath, 'utf8')) as Readonly<Record<string, readonly string[]>>
-const lines = await readLines(sharedPath('corpora/md/md50k.ndjson.gz'))
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-bench-search-'))
 const report = new Report()
 
-/** The request that means what the class means. */
-function requestOf(kind: string, query: string): SearchRequest {
-  const base = { collection: COLLECTION, limit: LIMIT, algorithm: 'bm25' }
-  if (kind.startsWith('phrase')) return { ...base, mode: 'phrase', query: `"${query}"` }
-  if (kind === 'and2' || kind === 'bool3') return { ...base, mode: 'boolean', query }
-  if (kind === 'fuzzy1') return { ...base, mode: 'simple', query, fuzzy: 1 }
-  if (kind === 'fuzzy2') return { ...base, mode: 'simple', query, fuzzy: 2 }
-  if (kind === 'wild') return { ...base, mode: 'wildcard', query }
-  return { ...base, mode: 'simple', query: query.replace(/[^\p{L}\p{N}\s]+/gu, ' ') }
+interface Column {
+  readonly peer: PeerProcess
+  readonly wanted: Wanted
 }
 
-async function measureClass(connection: Connection, kind: string, list: readonly string[]): Promise<void> {
-  const overHttp: number[] = []
-  const inEngine: number[] = []
-  let hits = 0
-  for (const query of list) hits += (await search(connection, requestOf(kind, query))).keys.length
-  const end = performance.now() + SECONDS_PER_CLASS * 1000
-  for (let n = 0; performance.now() < end; n++) {
-    const begun = performance.now()
-    const { engineMs } = await search(connection, requestOf(kind, list[n % list.length]!))
-    overHttp.push(performance.now() - begun)
-    if (engineMs !== null) inEngine.push(engineMs)
+/** A peer's index is kept between runs, as long as its program and the corpus are the same. */
+async function openPeer(peer: PeerProcess, directory: string, sources: string, documents: number): Promise<PeerProcess> {
+  const mark = path.join(directory, '../', `${path.basename(directory)}.mark`)
+  const wanted = `${documents} ${sourceHash(path.join(PROJECT_ROOT, sources))}`
+  if (existsSync(mark) && readFileSync(mark, 'utf8') === wanted) {
+    await peer.open()
+    return peer
   }
-  report.add({
-    engine: 'this service',
-    class: kind,
-    averageHits: hits / list.length,
-    httpP50Us: percentile(overHttp, 0.5) * 1000,
-    httpP99Us: percentile(overHttp, 0.99) * 1000,
-    p50Us: inEngine.length === 0 ? null : percentile(inEngine, 0.5) * 1000,
-    p99Us: inEngine.length === 0 ? null : percentile(inEngine, 0.99) * 1000,
-  })
+  report.add({ engine: peer.name, ...(await peer.index()) })
+  writeFileSync(mark, wanted)
+  return peer
 }
 
-function addPeer(rows: PeerRows | null): void {
-  for (const row of rows ?? []) {
-    if (row['p50_us'] === undefined) continue
-    report.add({
-      engine: row['engine'] ?? null,
-      class: row['op'] ?? null,
-      averageHits: row['avg_hits'] ?? null,
-      p50Us: row['p50_us'],
-      p99Us: row['p99_us'] ?? null,
-    })
+async function openPeers(corpus: string, documents: number): Promise<PeerProcess[]> {
+  mkdirSync(CACHE, { recursive: true })
+  const peers: PeerProcess[] = []
+  const classPath = lucenePeerClassPath()
+  if (classPath !== null) {
+    const directory = path.join(CACHE, 'lucene-index')
+    const java = ['-Xmx2g', '-XX:+UseSerialGC', '-cp', classPath, 'LucenePeer', corpus, queriesPath(), directory]
+    peers.push(await openPeer(new PeerProcess('Lucene', 'java', java), directory, 'bench/peers/lucene', documents))
   }
+  const tantivy = tantivyPeer()
+  if (tantivy !== null) {
+    const directory = path.join(CACHE, 'tantivy-index')
+    const peer = new PeerProcess('Tantivy', tantivy, [corpus, queriesPath(), directory])
+    peers.push(await openPeer(peer, directory, 'bench/peers/tantivy', documents))
+  }
+  return peers
 }
 
-try {
-  const server = await ServerProcess.start(path.join(scratch, 'db'))
-  try {
-    const connection = await Connection.open(server.port)
-    await fill(connection, COLLECTION, lines)
-    for (const [kind, list] of Object.entries({ ...queries, fuzzy2: queries['fuzzy1'] ?? [] })) {
-      await measureClass(connection, kind, list).catch((cause: unknown) =>
-        report.add({ engine: 'this service', class: kind, note: cause instanceof Error ? cause.message.slice(0, 80) : String(cause) }),
-      )
+async function openOurs(documents: readonly CorpusDocument[]): Promise<PeerProcess[]> {
+  const batches = path.join(scratch, 'batches')
+  const plans = path.join(scratch, 'plans')
+  const analyzer = createAnalyzer()
+  writeBatches(batches, analyzer, documents)
+  writePlans(plans, analyzer)
+  const ours = new PeerProcess('ours', engineBenchProgram(), [batches, plans])
+  const script = fileURLToPath(new URL('engine_process.js', import.meta.url))
+  const overNapi = new PeerProcess('N-API', process.execPath, ['--single-threaded-gc', script, 'publish', batches])
+  for (const engine of [ours, overNapi]) report.add({ engine: engine.name, ...(await engine.index()) })
+  return [ours, overNapi]
+}
+
+/** One row of the table: every column's median, and the ratios of ours to the peers'. */
+async function measureClass(kind: QueryClass, columns: readonly Column[]): Promise<Measurement> {
+  for (const { peer, wanted } of columns) {
+    const warmUp = WARM_UP_SECONDS[peer.name]
+    if (warmUp !== undefined) await peer.measure(kind, wanted, warmUp)
+  }
+  const timings = columns.map((): Timing[] => [])
+  for (let slice = 0; slice < slices; slice++) {
+    for (const [at, { peer, wanted }] of columns.entries()) timings[at]!.push(await peer.measure(kind, wanted, SLICE_SECONDS))
+  }
+  const rates = new Map<string, number>()
+  const row: Record<string, string | number> = { class: kind }
+  for (const [at, { peer, wanted }] of columns.entries()) {
+    const timing = medianBy(timings[at]!, ({ perSecond }) => perSecond)
+    const name = `${peer.name} ${wanted}`
+    rates.set(name, timing.perSecond)
+    row[name] = Math.round(timing.perSecond)
+    if (wanted === 'exact') row[`${peer.name} matches`] = Math.round(timing.matches)
+    console.log(JSON.stringify({ class: kind, engine: peer.name, wanted, ...timing }))
+  }
+  for (const peer of ['Lucene', 'Tantivy']) {
+    for (const wanted of PEER_COLUMNS) {
+      const theirs = rates.get(`${peer} ${wanted}`)
+      if (theirs !== undefined) row[`/${peer} ${wanted}`] = rates.get(`ours ${OURS_FOR[wanted]}`)! / theirs
     }
-    connection.close()
-  } finally {
-    await server.kill()
   }
+  return row
+}
+
+function means(rows: readonly Measurement[]): Measurement {
+  const ratios = Object.keys(rows[0] ?? {}).filter((name) => name.startsWith('/'))
+  return {
+    class: 'geometric mean',
+    ...Object.fromEntries(ratios.map((name) => [name, geometricMean(rows.map((row) => Number(row[name])))])),
+  }
+}
+
+const processes: PeerProcess[] = []
+try {
+  const lines = await readLines(sharedPath('corpora/md/md50k.ndjson.gz'), documentsMax)
   const corpus = path.join(scratch, 'corpus.ndjson')
   writeFileSync(corpus, lines.join('\n'))
-  const classPath = luceneClassPath()
-  if (classPath !== null)
-    addPeer(
-      runPeer('Lucene', '0', 'java', [
-        '-Xmx2g',
-        '-XX:+UseSerialGC',
-        '-cp',
-        classPath,
-        'LB',
-        corpus,
-        queriesPath,
-        path.join(scratch, 'lucene'),
-      ]),
-    )
-  const python = peerPython()
-  if (python !== null)
-    for (const engine of ['tantivy', 'sqlite'])
-      addPeer(
-        runPeer(engine, '0', python, [
-          peerScript('peers/engines/tantivy_sqlite.py'),
-          engine,
-          corpus,
-          queriesPath,
-          path.join(scratch, engine),
-        ]),
-      )
-  report.table(['engine', 'class', 'averageHits', 'httpP50Us', 'httpP99Us', 'p50Us', 'p99Us', 'note'])
+  processes.push(...(await openPeers(corpus, lines.length)))
+  processes.unshift(...(await openOurs(lines.map((line) => JSON.parse(line) as CorpusDocument))))
+  console.log(`${lines.length} documents, ${slices} slices, ${describePinning()}`)
+  const columns = processes.flatMap((peer) => (OUR_COLUMNS[peer.name] ?? PEER_COLUMNS).map((wanted): Column => ({ peer, wanted })))
+  const rows: Measurement[] = []
+  for (const kind of chosen) rows.push(await measureClass(kind, columns))
+  const table = new Report()
+  for (const row of [...rows, means(rows)]) table.add(row)
+  table.table(Object.keys(rows[0] ?? {}))
 } finally {
+  for (const peer of processes) await peer.end()
   rmSync(scratch, { recursive: true, force: true })
 }

@@ -1,61 +1,76 @@
 /**
- * Load by wrk (github.com/wg/wrk), a client that costs less than a server's answer: requests are bodies from a file, sent in turn. Where it is not installed the bench that needs it is skipped.
+ * Load by `wrk`, where it is installed: a generator in C that takes little of the cores it shares with the server. The requests are cycled by each thread; keep-alive connections; a closed loop.
+ * Without it the benches' own client sends the same requests.
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
-import path from 'node:path'
 import { promisify } from 'node:util'
-import { skip } from './report.js'
+import { postBytes } from './connection.js'
+import { runLoad } from './load.js'
+import { skipPart } from './report.js'
 
-export interface WrkLoad {
-  readonly port: number
-  readonly connections: number
-  readonly seconds: number
+export interface Request {
   readonly path: string
-  /** JSON bodies without line breaks. */
-  readonly bodies: readonly string[]
+  readonly json: string
 }
 
-export interface WrkResult {
+export interface Load {
   readonly requests: number
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
-  readonly answerBytes: number
 }
 
-const SCRIPT = `
-local bodies, at = {}, 0
-for line in io.lines(os.getenv("WRK_BODIES")) do bodies[#bodies + 1] = line end
-wrk.method = "POST"
-wrk.headers["Content-Type"] = "application/json"
+const hasWrk = spawnSync('wrk', ['--version'], { stdio: 'ignore' }).error === undefined
+if (!hasWrk) skipPart('wrk is not installed: load comes from the bench itself, which costs more of the cores')
+
+/** @param script where the program for wrk is written */
+export async function load(
+  port: number,
+  connections: number,
+  seconds: number,
+  requests: readonly Request[],
+  script: string,
+): Promise<Load> {
+  if (!hasWrk) {
+    const bytes = requests.map(({ path, json }) => postBytes(path, json))
+    return runLoad(port, connections, seconds, (n) => bytes[n % bytes.length]!)
+  }
+  writeFileSync(script, program(requests))
+  const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script, `http://127.0.0.1:${port}`]
+  const { stdout } = await promisify(execFile)('wrk', args)
+  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+)$/mu.exec(stdout)
+  if (found === null) throw new Error(`wrk says: ${stdout.slice(-500)}`)
+  const [requestsDone = 0, micros = 1, p50 = 0, p99 = 0, failures = 0] = found.slice(1).map(Number)
+  if (failures > 0) throw new Error(`${failures} answers were no answers: ${stdout.slice(-500)}`)
+  return { requests: requestsDone, perSecond: requestsDone / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000 }
+}
+
+/** Every request is formatted once. A fast error is no result: anything but 200 counts as a failure. */
+function program(requests: readonly Request[]): string {
+  const formatted = requests.map(({ path, json }) => `  wrk.format('POST', ${luaText(path)}, headers, ${luaText(json)}),`)
+  return `local headers = { ['Content-Type'] = 'application/json' }
+local requests, at = nil, 0
+function init()
+  requests = {
+${formatted.join('\n')}
+  }
+end
 function request()
-  at = at % #bodies + 1
-  return wrk.format(nil, os.getenv("WRK_PATH"), nil, bodies[at])
+  at = at % #requests + 1
+  return requests[at]
 end
 function done(summary, latency)
-  local errors = summary.errors
-  io.write(string.format('\\n{"requests":%d,"seconds":%.6f,"p50Ms":%.4f,"p99Ms":%.4f,"bytes":%.0f,"errors":%d}\\n', summary.requests, summary.duration / 1e6,
-    latency:percentile(50) / 1e3, latency:percentile(99) / 1e3, summary.bytes, errors.status + errors.read + errors.write + errors.connect + errors.timeout))
+  local e = summary.errors
+  print(string.format('RESULT %d %d %d %d %d', summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), e.connect + e.read + e.write + e.status + e.timeout))
 end
 `
-
-/** Skips the bench where wrk is not installed. */
-export function requireWrk(): void {
-  if (spawnSync('wrk', ['-v'], { stdio: 'ignore' }).error !== undefined) skip('wrk is not installed')
 }
 
-/** @param scratch directory for the script and the bodies. An answer that is no success ends the bench: a fast error is no result. */
-export async function runWrk(scratch: string, load: WrkLoad): Promise<WrkResult> {
-  const script = path.join(scratch, 'load.lua')
-  const bodies = path.join(scratch, 'bodies.ndjson')
-  writeFileSync(script, SCRIPT)
-  writeFileSync(bodies, `${load.bodies.join('\n')}\n`)
-  const args = ['-t', '1', '-c', String(load.connections), '-d', `${load.seconds}s`, '-s', script, `http://127.0.0.1:${load.port}`]
-  const { stdout } = await promisify(execFile)('wrk', args, { env: { ...process.env, WRK_BODIES: bodies, WRK_PATH: load.path } })
-  const line = stdout.split('\n').find((text) => text.startsWith('{"requests"'))
-  if (line === undefined) throw new Error(`wrk printed no result: ${stdout.slice(0, 300)}`)
-  const { requests, seconds, p50Ms, p99Ms, bytes, errors } = JSON.parse(line) as Record<string, number>
-  if (errors !== 0) throw new Error(`${errors} answers were no success`)
-  return { requests: requests!, perSecond: requests! / seconds!, p50Ms: p50Ms!, p99Ms: p99Ms!, answerBytes: bytes! / requests! }
+/** Bytes outside ASCII and quotes as decimal escapes. */
+function luaText(text: string): string {
+  const escaped = [...Buffer.from(text)].map((byte) =>
+    byte < 32 || byte > 126 || byte === 34 || byte === 92 ? `\\${String(byte).padStart(3, '0')}` : String.fromCharCode(byte),
+  )
+  return `"${escaped.join('')}"`
 }

@@ -1,6 +1,7 @@
 /**
  * Builds the native engine into build/mds_engine.node. Quick when nothing changed: a hash over native/, CMakeLists.txt and the platform decides, kept beside the output.
  * `--sanitize=address` or `--sanitize=thread` builds and runs the native tests in build-asan/ or build-tsan/ instead; `--tests` runs them without a sanitizer in build-tests/.
+ * `--bench` builds the engine's side of bench/search_engine.ts, build-bench/native/bench/mds_search_bench.
  * Needs cmake and a C++ compiler; downloads nothing.
  */
 import { spawnSync } from 'node:child_process'
@@ -54,13 +55,13 @@ function step(title, command, args, live) {
   fail(`native: ${title} failed (${result.error?.message ?? `exit ${result.status ?? result.signal}`})`)
 }
 
-function configureAndBuild(folder, options) {
+function configureAndBuild(folder, options, target = 'all') {
   const generator = !existsSync(join(root, folder, 'CMakeCache.txt')) && runs('ninja') ? ['-G', 'Ninja'] : []
   step(`configure ${folder}`, 'cmake', ['-S', '.', '-B', folder, ...generator, ...options], false)
   step(
     `compile in ${folder} (about half a minute when everything is new)`,
     'cmake',
-    ['--build', folder, '--parallel', String(availableParallelism())],
+    ['--build', folder, '--target', target, '--parallel', String(availableParallelism())],
     false,
   )
 }
@@ -77,6 +78,11 @@ function buildAddon() {
   console.log('native: build/mds_engine.node is ready')
 }
 
+function buildBench() {
+  requireTools()
+  configureAndBuild('build-bench', ['-DMDS_BENCH=ON'], 'mds_search_bench')
+}
+
 function runTests(folder, options) {
   requireTools()
   configureAndBuild(folder, ['-DMDS_TESTS=ON', ...options])
@@ -88,8 +94,10 @@ if (argument === undefined) {
   buildAddon()
 } else if (argument === '--tests') {
   runTests('build-tests', [])
+} else if (argument === '--bench') {
+  buildBench()
 } else {
   const sanitizer = argument.startsWith('--sanitize=') ? sanitizers[argument.slice('--sanitize='.length)] : undefined
-  if (sanitizer === undefined) fail('usage: build-native.mjs [--tests | --sanitize=address | --sanitize=thread]')
+  if (sanitizer === undefined) fail('usage: build-native.mjs [--tests | --bench | --sanitize=address | --sanitize=thread]')
   runTests(sanitizer.folder, [`-DMDS_SANITIZE=${sanitizer.flags}`])
 }

@@ -13,6 +13,7 @@ const SKIPPED = 77
 const fix = process.argv.includes('--fix')
 const local = (name) => join(projectRoot, 'node_modules', '.bin', name)
 const wasm = join(projectRoot, 'wasm')
+const tantivyPeer = join(projectRoot, 'bench', 'peers', 'tantivy')
 
 function run(command, args, options = {}) {
   return spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit', ...options }).status === 0
@@ -29,7 +30,7 @@ function nativeFiles(...extensions) {
 /** clang-tidy reads how each file is compiled from a database that CMake writes; nothing is compiled for it. */
 function tidyNative() {
   const folder = 'build-tidy'
-  const configured = run('cmake', ['-S', '.', '-B', folder, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF'], {
+  const configured = run('cmake', ['-S', '.', '-B', folder, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF', '-DMDS_BENCH=ON'], {
     stdio: ['ignore', 'ignore', 'inherit'],
   })
   if (!configured) return false
@@ -62,7 +63,10 @@ const CHECKS = {
     passes: () => run('clang-format', [...(fix ? ['-i'] : ['--dry-run', '-Werror']), ...nativeFiles('.cc', '.h')]),
   },
   'clang-tidy': { here: () => exists('clang-tidy') && exists('cmake'), passes: tidyNative },
-  rustfmt: { here: () => exists('cargo', 'fmt'), passes: () => run('cargo', ['fmt', ...(fix ? [] : ['--check'])], { cwd: wasm }) },
+  rustfmt: {
+    here: () => exists('cargo', 'fmt'),
+    passes: () => [wasm, tantivyPeer].every((cwd) => run('cargo', ['fmt', ...(fix ? [] : ['--check'])], { cwd })),
+  },
   clippy: {
     here: () => exists('cargo', 'clippy'),
     passes: () => run('cargo', ['clippy', '--locked', '--all-targets', '--', '-D', 'warnings'], { cwd: wasm }),

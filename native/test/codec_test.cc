@@ -32,6 +32,46 @@ TEST(BitPacking, EveryWidthAndCountReadsBackAsWritten) {
   }
 }
 
+TEST(BitPacking, AscendingValuesAreTheRunningSumsOfTheirDeltas) {
+  std::mt19937_64 random(test::seed());
+  for (uint32_t width = 0; width <= 32; ++width) {
+    for (uint32_t count = 1; count <= kBlockPostings; ++count) {
+      std::vector<uint32_t> deltas(count);
+      for (uint32_t& delta : deltas) delta = static_cast<uint32_t>(random() & ((uint64_t{1} << width) - 1));
+      std::vector<uint8_t> packed;
+      pack(deltas, width, packed);
+      packed.resize(packed.size() + kPackedPadding);
+      auto value = static_cast<uint32_t>(random());
+      const uint32_t before = value;
+      std::vector<uint32_t> expected;
+      for (const uint32_t delta : deltas) expected.push_back(value += delta + 1);
+      std::vector<uint32_t> read(count);
+      unpack_ascending(packed.data(), count, width, before, read.data());
+      ASSERT_EQ(read, expected) << "width " << width << " count " << count;
+    }
+  }
+}
+
+// Frequencies and lengths over the whole range: whatever grows with the one and falls with the other is bounded by some pair.
+TEST(Impacts, EveryPostingIsCoveredByAPair) {
+  std::mt19937_64 random(test::seed());
+  for (uint32_t round = 0; round < 2000; ++round) {
+    std::vector<uint32_t> tfs(1 + random() % kBlockPostings);
+    std::vector<uint32_t> lengths(tfs.size());
+    const auto draw = [&random] { return static_cast<uint32_t>(1 + (random() >> 34 >> random() % 30)); };
+    for (size_t index = 0; index < tfs.size(); ++index) {
+      tfs[index] = draw();
+      lengths[index] = std::max(tfs[index], draw());
+    }
+    const Impacts impacts = make_impacts(tfs, lengths, 500);
+    for (size_t index = 0; index < tfs.size(); ++index) {
+      const auto covers = [&](uint32_t impact) { return double{impact_tf(impact)} >= tfs[index] && double{impact_length(impact)} <= lengths[index]; };
+      ASSERT_TRUE(std::any_of(impacts.begin(), impacts.end(), covers)) << tfs[index] << " in " << lengths[index];
+    }
+    EXPECT_LE(double{impact_tf(impacts[0])}, *std::max_element(tfs.begin(), tfs.end()) * 1.01);
+  }
+}
+
 struct Posting {
   std::vector<uint32_t> positions;
 };

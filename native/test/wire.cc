@@ -135,7 +135,7 @@ Wire plan_bytes(const Plan& plan) {
   put(out, plan.algorithm);
   put(out, plan.k1);
   put(out, plan.b);
-  for (const uint32_t word : {plan.k, plan.skip, plan.sort, plan.descending, uint32_t{1}, plan.pollWord}) put(out, word);
+  for (const uint32_t word : {plan.k, plan.skip, plan.sort, plan.descending, uint32_t{plan.exactTotal}, plan.pollWord}) put(out, word);
   put_u32(out, plan.fields.size());
   for (const auto& [name, weight] : plan.fields) {
     put(out, weight);

@@ -53,6 +53,7 @@ struct Plan {
   uint32_t skip = 0;
   uint32_t sort = 0;
   uint32_t descending = 0;
+  bool exactTotal = true;
   uint32_t pollWord = 0xFFFFFFFF;
   std::vector<std::pair<std::string, float>> fields = {{"content", 1.0F}};
   std::vector<std::pair<std::string, std::vector<std::string>>> filters;

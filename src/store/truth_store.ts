@@ -34,14 +34,14 @@ export class TruthStore {
 
   /** Runs synchronous code on a fresh snapshot and lets the snapshot go at once. */
   read<T>(run: (view: View) => T): T {
-    return this.#shared === undefined ? this.#snapshot(false, run) : run(this.#shared)
+    return this.#shared === undefined ? this.#snapshot(run) : run(this.#shared)
   }
 
-  #snapshot<T>(isShared: boolean, run: (view: View) => T): T {
+  #snapshot<T>(run: (view: View) => T): T {
     const { root } = this.#environment
     root.resetReadTxn()
     try {
-      return run(new View(this.#environment, unixSeconds(), this.#cache, isShared))
+      return run(new View(this.#environment, unixSeconds(), this.#cache))
     } finally {
       root.resetReadTxn()
     }
@@ -51,7 +51,7 @@ export class TruthStore {
    * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not for a search, whose view must be taken after the engine's snapshot.
    */
   sharing<T>(run: () => T): T {
-    return this.#snapshot(true, (view) => {
+    return this.#snapshot((view) => {
       this.#shared = view
       try {
         return run()

@@ -46,25 +46,23 @@ export interface Identity {
 
 export class View {
   readonly #environment: Environment
-  readonly #known: Map<string, Collection | undefined> | undefined
+  /** What several requests that share the view all ask for is looked up once. */
+  readonly #known = new Map<string, Collection | undefined>()
   /** Unix seconds: documents that expire at or before are not there. */
   readonly now: number
   readonly #cache: DocumentCache | undefined
   #mark: Mark | undefined
 
-  /**
-   * @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet
-   * @param isShared several requests use it: what they all ask for is looked up once. Not for a transaction, whose own writes a view must see.
-   */
-  constructor(environment: Environment, now: number, cache?: DocumentCache, isShared = false) {
+  /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
+  constructor(environment: Environment, now: number, cache?: DocumentCache) {
     this.#environment = environment
     this.now = now
     this.#cache = cache
-    this.#known = isShared ? new Map() : undefined
   }
 
   collection(name: string): Collection | undefined {
-    if (this.#known === undefined) return this.#lookUpCollection(name)
+    // A transaction must see its own writes.
+    if (this.#cache === undefined) return this.#lookUpCollection(name)
     if (!this.#known.has(name)) this.#known.set(name, this.#lookUpCollection(name))
     return this.#known.get(name)
   }

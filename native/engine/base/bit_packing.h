@@ -25,6 +25,9 @@ void pack(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>
 // packed_bytes(count, width) bytes lie at `in`, and kPackedPadding behind them.
 void unpack(const uint8_t* in, uint32_t count, uint32_t width, uint32_t* out) noexcept;
 
+// The same for deltas of ascending values: out[i] = out[i - 1] + 1 + delta i, and out[-1] is `before`. Wraps.
+void unpack_ascending(const uint8_t* in, uint32_t count, uint32_t width, uint32_t before, uint32_t* out) noexcept;
+
 // Value `index` of a horizontal run.
 [[nodiscard]] inline uint32_t read_packed(const uint8_t* in, uint64_t index, uint32_t width) noexcept {
   const uint64_t bit = index * width;

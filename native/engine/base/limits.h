@@ -37,6 +37,16 @@ inline constexpr uint32_t kBitSetShareDivisor = 32;
 // Documents scored at once by a disjunction: 2 x 2 048 doubles = 32 KB, which fits the first-level cache.
 inline constexpr uint32_t kWindowDocs = 2048;
 
+// Documents of one window of pruned search: a float each is 8 KB of sums, a quarter of a first-level cache.
+inline constexpr uint32_t kPrunedWindowDocs = 2048;
+// More hits than this are found by the exhaustive scorer: little would be left out.
+inline constexpr uint32_t kPrunedHitsMax = 1000;
+// Lists of one pruned plan in one segment; above it the exhaustive scorer, whose state does not grow with windows.
+inline constexpr uint32_t kPrunedListsMax = 256;
+// Decoded blocks of 1.6 KB: 25 MB while a search runs, 1.6 MB of each thread between searches. One window needs at most 256 lists x 18 blocks.
+inline constexpr size_t kDecodedBlocksMax = 16384;
+inline constexpr size_t kDecodedBlocksKept = 1024;
+
 // How many steps of a scan pass between two looks at the deadline word: about 10 us.
 inline constexpr uint32_t kStepsPerPoll = 1024;
 

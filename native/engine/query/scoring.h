@@ -29,6 +29,13 @@ inline constexpr double kTfidfSlope = 0.2;
 // Source: algorithms.md section 2 of the contract; Robertson, Zaragoza & Taylor, "Simple BM25 Extension to Multiple Weighted Fields", CIKM 2004.
 class LeafScorer {
  public:
+  // Per scored field: dl enters as lengthBase + lengthSlope * dl.
+  struct FieldNorm {
+    double weight;
+    double lengthBase;
+    double lengthSlope;
+  };
+
   // `averageLengths`: per scored field of the plan. `idf`: of the term, or the sum over the terms of a phrase. `weight`: how often the query says it.
   LeafScorer(const SearchPlan& plan, const std::vector<double>& averageLengths, double idf, double weight);
 
@@ -44,13 +51,13 @@ class LeafScorer {
   }
   [[nodiscard]] double score_sum(double tfSum) const noexcept { return tfSum > 0 ? factor_ * tfSum / (k1_ + tfSum) : 0; }
 
- private:
-  struct FieldNorm {
-    double weight;
-    double lengthBase;
-    double lengthSlope;
-  };
+  [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }
+  // weight * idf, and k1 + 1 with bm25.
+  [[nodiscard]] double factor() const noexcept { return factor_; }
+  [[nodiscard]] double k1() const noexcept { return k1_; }
+  [[nodiscard]] const FieldNorm& field_norm(size_t field) const noexcept { return fields_[field]; }
 
+ private:
   Algorithm algorithm_;
   double factor_;
   double k1_;

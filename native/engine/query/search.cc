@@ -4,7 +4,10 @@
 #include <algorithm>
 #include <cstring>
 #include <limits>
+#include <optional>
 
+#include "query/pruned_plan.h"
+#include "query/pruned_search.h"
 #include "query/resolved_query.h"
 #include "query/segment_search.h"
 #include "query/sorted_page.h"
@@ -56,10 +59,24 @@ void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, 
   }
 }
 
-Page ranked_page(const ResolvedQuery& query, StopSignal& stop) {
+// The largest segment has most of the best matches: the threshold that it leaves behind lets pruned search skip most of the others.
+std::vector<uint32_t> largest_first(const ResolvedQuery& query) {
+  std::vector<uint32_t> order(query.segments.size());
+  for (uint32_t index = 0; index < order.size(); ++index) order[index] = index;
+  const auto slots = [&query](uint32_t index) { return query.segments[index].collection->slotEnd - query.segments[index].collection->slotBegin; };
+  std::stable_sort(order.begin(), order.end(), [&slots](uint32_t a, uint32_t b) { return slots(a) > slots(b); });
+  return order;
+}
+
+Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, StopSignal& stop) {
+  const std::optional<PrunedPlan> pruned = make_pruned_plan(plan);
   TopK top(query);
   // A deadline that has passed already is noticed before any work.
-  for (uint32_t index = 0; index < query.segments.size() && !stop.poll(); ++index) search_segment(query, index, top, stop);
+  for (const uint32_t index : largest_first(query)) {
+    if (stop.poll()) break;
+    if (query.segments[index].ref->live_in(*query.segments[index].collection) == 0) continue;
+    if (!pruned || !search_segment_pruned(query, *pruned, index, top, stop)) search_segment(query, index, top, stop);
+  }
   const uint64_t total = top.total();
   return {total, top.take_page()};
 }
@@ -68,7 +85,7 @@ Page ranked_page(const ResolvedQuery& query, StopSignal& stop) {
 
 std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop) {
   const ResolvedQuery query = resolve_query(set, plan);
-  const auto [total, hits] = is_listing(plan) ? sorted_page(query, stop) : ranked_page(query, stop);
+  const auto [total, hits] = is_listing(plan) ? sorted_page(query, stop) : ranked_page(query, plan, stop);
   const bool isStopped = stop.poll();
 
   const HitsLayout layout(plan.terms.size());

@@ -36,6 +36,7 @@ Status parse_options(ByteReader& reader, SearchPlan& plan) {
   plan.algorithm = static_cast<Algorithm>(algorithm);
   plan.sort = static_cast<SortField>(sort);
   plan.descending = descending != 0;
+  plan.exactTotal = (flags & kFlagExactTotal) != 0;
   return {};
 }
 

@@ -56,6 +56,7 @@ struct SearchPlan {
   uint32_t skip;
   SortField sort;
   bool descending;
+  bool exactTotal;
   uint32_t pollWord;
   std::vector<ScoredField> fields;
   std::vector<MetaFilter> filters;

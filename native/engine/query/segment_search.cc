@@ -58,7 +58,6 @@ constexpr uint64_t kSelectiveFilterFactor = 8;
 
 void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopSignal& stop) {
   const ResolvedSegment& segment = query.segments[index];
-  if (segment.ref->live_in(*segment.collection) == 0) return;
   std::vector<DocIteratorPtr> filters;
   uint64_t filterCost = UINT64_MAX;
   for (const MetaFilter& filter : query.plan->filters) {

@@ -20,6 +20,10 @@ class TopK {
     if (!(score < scoreFloor_)) keep(segment, slot, score);
   }
 
+  // In the order of score: a match below it cannot enter any more; one that equals it can, by its key. Minus infinity until the collector is full.
+  [[nodiscard]] double score_floor() const noexcept { return scoreFloor_; }
+  // skip + k.
+  [[nodiscard]] uint64_t wanted() const noexcept { return wanted_; }
   [[nodiscard]] uint64_t total() const noexcept { return total_; }
   // The hits of the page, best first. Empties the collector.
   [[nodiscard]] std::vector<Candidate> take_page();

@@ -1,5 +1,5 @@
-// Walks one posting list of one segment in slot order, block by block. Not thread-safe; valid only while the segment is referenced. Block bytes: docs/formats/segment.md.
-// A block whose sizes do not fit the list's bytes ends the list: the cursor never reads outside of its columns.
+// Walks one posting list of one segment in slot order, block by block. Not thread-safe; valid only while the segment is referenced. A block that does not fit its list's
+// bytes ends the list.
 #pragma once
 
 #include <array>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/limits.h"
-#include "segment/segment.h"
+#include "segment/posting_list.h"
 
 namespace mds {
 
@@ -19,10 +19,10 @@ class PostingCursor {
 
   // Slot of the current posting, kEndOfList past the last one.
   [[nodiscard]] uint32_t doc() const noexcept { return doc_; }
-  [[nodiscard]] uint32_t df() const noexcept { return df_; }
+  [[nodiscard]] uint32_t df() const noexcept { return list_.df(); }
   // Requires doc() != kEndOfList.
   [[nodiscard]] uint32_t tf() noexcept {
-    if (!tfsDecoded_) decode_tfs();
+    if (!tfsDecoded_) load_tfs();
     return tfs_[index_];
   }
   // Positions of the current posting, ascending, into `out` (cleared first). Text sections only.
@@ -41,7 +41,7 @@ class PostingCursor {
   // The rest of the current block, for loops over many postings: slots and tfs from the current posting on. `skip(n)` passes n of them.
   [[nodiscard]] std::span<const uint32_t> block_slots() const noexcept { return std::span(slots_).subspan(index_, count_ - index_); }
   [[nodiscard]] std::span<const uint32_t> block_tfs() noexcept {
-    if (!tfsDecoded_) decode_tfs();
+    if (!tfsDecoded_) load_tfs();
     return std::span(tfs_).subspan(index_, count_ - index_);
   }
   void skip(uint32_t postings) noexcept {
@@ -51,22 +51,16 @@ class PostingCursor {
 
  private:
   void load_block(uint32_t block) noexcept;
-  void decode_tfs() noexcept;
+  void load_tfs() noexcept;
   void end_list() noexcept;
 
-  Bytes postings_;   // of this list, kPackedPadding readable bytes behind them
-  Bytes positions_;  // likewise
-  std::span<const BlockEntry> blocks_;
-  uint32_t df_;
-  uint32_t slotBase_;  // one before the collection's first slot
-  uint32_t blockCount_;
+  PostingList list_;
+  PackedBlock packed_{};
   uint32_t block_ = 0;
   uint32_t index_ = 0;
   uint32_t count_ = 0;
   uint32_t doc_ = kEndOfList;
-  uint32_t tfWidth_ = 0;
   bool tfsDecoded_ = false;
-  size_t tfsAt_ = 0;
   uint32_t positionsIndex_ = 0;   // running sum of the tfs before this posting of the block,
   uint64_t positionsBefore_ = 0;  // kept so that reading all positions in order stays linear
   std::array<uint32_t, kBlockPostings> slots_;

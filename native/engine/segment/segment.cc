@@ -24,6 +24,15 @@ FieldLengths::FieldLengths(const SectionEntry& section, std::span<const uint32_t
   }
 }
 
+void FieldLengths::gather(std::span<const uint32_t> slots, uint32_t* out) const noexcept {
+  if (!sparseSlots_.empty()) {
+    for (size_t index = 0; index < slots.size(); ++index) out[index] = sparse_at(slots[index]);
+    return;
+  }
+  const uint32_t* lengths = lengths_.data() - slotBegin_;
+  for (size_t index = 0; index < slots.size(); ++index) out[index] = lengths[slots[index]];
+}
+
 uint32_t FieldLengths::sparse_at(uint32_t slot) const noexcept {
   const auto found = std::lower_bound(sparseSlots_.begin(), sparseSlots_.end(), slot);
   if (found == sparseSlots_.end() || *found != slot) return 0;

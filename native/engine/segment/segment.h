@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "segment/impacts.h"
 
 namespace mds {
 
@@ -56,8 +57,7 @@ struct BlockEntry {
   uint32_t slotLast;
   uint32_t postingsOffset;
   uint32_t positionsOffset;
-  uint32_t tfMax;
-  uint32_t lengthMin;  // smallest field length in the block
+  Impacts impacts;  // text only
 };
 
 // The documents of one dense metadata value, or of all values of a key, as bits beside the postings. Ordered by (section, term).
@@ -72,7 +72,7 @@ inline constexpr uint32_t kEveryTerm = UINT32_MAX;
 // Words that hold the bits of slots [slotBegin, slotEnd), the first and the last shared with their neighbours.
 [[nodiscard]] constexpr size_t bit_set_words(uint32_t slotBegin, uint32_t slotEnd) noexcept { return (size_t{slotEnd} + 63) / 64 - slotBegin / 64; }
 
-static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(TermEntry) == 24 && sizeof(BlockEntry) == 20 && sizeof(BitSetEntry) == 16);
+static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(TermEntry) == 24 && sizeof(BlockEntry) == 44 && sizeof(BitSetEntry) == 16);
 
 // A permutation of the slots of each collection: by the value, then key, lang (bytes) and docid, all ascending.
 enum class SlotOrder : uint8_t { kAddedAt, kUpdatedAt, kKey };
@@ -120,6 +120,8 @@ class FieldLengths {
     }
   }
 
+  // at() of many slots.
+  void gather(std::span<const uint32_t> slots, uint32_t* out) const noexcept;
   // Length of the field in the document at `slot` (of the section's collection), 0 where it has none.
   [[nodiscard]] uint32_t at(uint32_t slot) const noexcept { return sparseSlots_.empty() ? lengths_[slot - slotBegin_] : sparse_at(slot); }
 

@@ -96,12 +96,12 @@ void SegmentWriter::begin_term(std::string_view term) {
 }
 
 void SegmentWriter::add_posting(uint32_t slot, uint32_t tf) {
+  ++openTerm_.df;
   if (blockSlots_.size() == kBlockPostings) flush_block();
   if (columns_.sections.back().kind == SectionKind::kMeta) metaSlots_.push_back(slot);
   blockSlots_.push_back(slot);
   blockTfs_.push_back(tf);
   positionNext_ = 0;
-  ++openTerm_.df;
 }
 
 void SegmentWriter::add_position(uint32_t position) {
@@ -109,23 +109,27 @@ void SegmentWriter::add_position(uint32_t position) {
   positionNext_ = position + 1;
 }
 
+Impacts SegmentWriter::block_impacts() {
+  scratch_.clear();
+  for (const uint32_t slot : blockSlots_) scratch_.push_back(lengthBySlot_[slot]);
+  const SectionEntry& section = columns_.sections.back();
+  return make_impacts(blockTfs_, scratch_, static_cast<double>(section.totalLength) / section.documents);
+}
+
 void SegmentWriter::flush_block() {
   const bool isText = columns_.sections.back().kind == SectionKind::kText;
-  BlockEntry block{blockSlots_.back(), size32(columns_.postings.size() - openTerm_.postingsBegin), size32(columns_.positions.size() - openTerm_.positionsBegin), 0,
-                   UINT32_MAX};
+  BlockEntry block{blockSlots_.back(), size32(columns_.postings.size() - openTerm_.postingsBegin), size32(columns_.positions.size() - openTerm_.positionsBegin), {}};
+  // A list of a single block has no entry, so nobody would read its impacts.
+  if (isText && openTerm_.df > kBlockPostings) block.impacts = block_impacts();
   scratch_.clear();
   uint32_t deltaBits = 0;
   for (const uint32_t slot : blockSlots_) {
     scratch_.push_back(slot - slotBefore_ - 1);
     deltaBits |= scratch_.back();
     slotBefore_ = slot;
-    if (isText) block.lengthMin = std::min(block.lengthMin, lengthBySlot_[slot]);
   }
   uint32_t tfBits = 0;
-  for (uint32_t& tf : blockTfs_) {
-    block.tfMax = std::max(block.tfMax, tf);
-    tfBits |= --tf;
-  }
+  for (uint32_t& tf : blockTfs_) tfBits |= --tf;
   const uint32_t deltaWidth = bit_width_of(deltaBits);
   const uint32_t tfWidth = bit_width_of(tfBits);
   columns_.postings.push_back(static_cast<uint8_t>(deltaWidth));

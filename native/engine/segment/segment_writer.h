@@ -53,6 +53,8 @@ class SegmentWriter {
   void flush_block();
   // Keeps metadata postings from `firstPosting` of the open section on as bits, if they are dense.
   void write_bit_set(uint32_t term, size_t firstPosting);
+  // Of the block in hand, whose section is text.
+  [[nodiscard]] Impacts block_impacts();
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;

@@ -4,8 +4,7 @@
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
-import type { Head } from '../../store/head.js'
-import type { View } from '../../store/view.js'
+import type { StoredDocument } from '../../store/document_cache.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './request.js'
 
@@ -51,9 +50,9 @@ export class AnswerWriter {
    * @param matched indexes of the query's terms that the document has
    * @throws ServiceError 400 when the answer grows over its bound
    */
-  result(view: View, head: Head, score: number, matched: readonly number[]): void {
+  result(document: StoredDocument, score: number, matched: readonly number[]): void {
     this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
-    view.writeDocument(head, this.#out, true)
+    this.#out.bytes(document.json)
     this.#out.utf8(`,"score":${score},"matchedTerms":[${this.#matchedTerms(matched)}]}`)
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)

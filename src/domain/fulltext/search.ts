@@ -8,7 +8,6 @@ import type { Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/type
 import { badRequest, serviceError } from '../../errors.js'
 import { FTS_POLL_RESULTS, FTS_RECHECK_BYTES_MAX, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
-import type { Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { AnswerWriter } from './answer.js'
@@ -46,7 +45,8 @@ export function searchFulltext(tools: FulltextTools, request: FulltextRequest, s
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })
 }
 
-function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
+/** What the engine is asked for a request. Also how the benches ask it, so that they ask what the service asks. Throws a 400 when the query is more than the engine takes. */
+export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
   const { algorithm, k1, b, fields } = request.scoring
   if (query.tokens * fields.length > PLAN_CURSORS_MAX) throw badRequest(`query too long: ${query.tokens} terms in ${fields.length} fields`)
   // Without a field that counts there is nothing to match in.
@@ -99,14 +99,15 @@ function writeResults(
   for (const hit of hits.hits) {
     if (answer.count === limit) break
     if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
-    const head: Head | undefined = view.head(plan.collection, hit.docid)
-    let matched: readonly number[] | undefined = head === undefined ? undefined : hit.matched
-    if (head !== undefined && head.indexedLsn !== hit.lsn) {
-      recheckBytes += head.bodyRawBytes
-      matched = recheckBytes > FTS_RECHECK_BYTES_MAX ? undefined : recheckHit(tools, view, head, plan)
+    const document = view.document(plan.collection, hit.docid)
+    let matched: readonly number[] | undefined = document === undefined ? undefined : hit.matched
+    if (document !== undefined && document.indexedLsn !== hit.lsn) {
+      recheckBytes += document.json.length
+      const head = view.head(plan.collection, hit.docid)
+      matched = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX ? undefined : recheckHit(tools, view, head, plan)
     }
-    if (head === undefined || matched === undefined) dropped++
-    else answer.result(view, head, hit.score, matched)
+    if (document === undefined || matched === undefined) dropped++
+    else answer.result(document, hit.score, matched)
   }
   return dropped
 }

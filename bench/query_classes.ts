@@ -1,0 +1,56 @@
+/**
+ * The classes of queries/md.json as requests of this service, and as what its planner makes of them. One meaning for all benches: words are OR, phrases one phrase, operators what they say;
+ * BM25 over the content, as the peers score.
+ */
+import { readFileSync } from 'node:fs'
+import { planQuery } from '../src/domain/fulltext/query_plan.js'
+import { readRequest } from '../src/domain/fulltext/request.js'
+import { planSearch } from '../src/domain/fulltext/search.js'
+import type { Analyzer, SearchPlan } from '../src/engine/types.js'
+import { sharedPath } from './corpora.js'
+import type { SearchRequest } from './fulltext_client.js'
+
+/** Those that this version can answer, in the order of the tables. */
+export const CLASSES = [
+  'term_high',
+  'term_mid',
+  'term_low',
+  'title',
+  'nl',
+  'or2',
+  'or2_high',
+  'and2',
+  'bool3',
+  'phrase2',
+  'phrase3',
+] as const
+
+export type QueryClass = (typeof CLASSES)[number]
+export type QueriesByClass = Readonly<Record<QueryClass, readonly string[]>>
+
+const LIMIT = 10
+const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true }
+
+export function queriesPath(): string {
+  return sharedPath('corpora/queries/md.json')
+}
+
+export function readQueries(): QueriesByClass {
+  return JSON.parse(readFileSync(queriesPath(), 'utf8')) as QueriesByClass
+}
+
+/** The body of `/v1/fts` that means what the class means. */
+export function requestOf(collection: string, kind: QueryClass, query: string): SearchRequest & { readonly collection: string } {
+  const base = { collection, limit: LIMIT, algorithm: 'bm25' }
+  if (kind === 'phrase2' || kind === 'phrase3') return { ...base, mode: 'phrase', query: `"${query}"` }
+  if (kind === 'and2' || kind === 'bool3') return { ...base, mode: 'boolean', query }
+  return { ...base, mode: 'simple', query: query.replace(/[^\p{L}\p{N}\s]+/gu, ' ') }
+}
+
+/** What the service would ask the engine, but for exactly ten hits: the service asks for some more, to make up for documents that go meanwhile. */
+export function planOf(analyzer: Analyzer, collection: number, kind: QueryClass, query: string, count: boolean): SearchPlan {
+  const request = readRequest({ ...requestOf('bench', kind, query), count }, DEFAULTS)
+  const options = { language: request.language, stem: request.stem, markdown: false }
+  const plan = planQuery(request.query, (text) => analyzer.tokenize(text, options))
+  return { ...planSearch(request, plan, collection), k: LIMIT }
+}

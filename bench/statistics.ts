@@ -1,0 +1,16 @@
+/**
+ * Middles of samples, for benches.
+ */
+
+/** The item whose measure is the middle one (the upper of two). Requires at least one item. */
+export function medianBy<T>(items: readonly T[], measure: (item: T) => number): T {
+  return [...items].sort((a, b) => measure(a) - measure(b))[Math.floor(items.length / 2)]!
+}
+
+export function median(values: readonly number[]): number {
+  return medianBy(values, (value) => value)
+}
+
+export function geometricMean(values: readonly number[]): number {
+  return Math.exp(values.reduce((sum, value) => sum + Math.log(value), 0) / values.length)
+}

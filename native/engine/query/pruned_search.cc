@@ -1,0 +1,91 @@
+// See pruned_search.h.
+#include "query/pruned_search.h"
+
+#include <algorithm>
+#include <optional>
+#include <vector>
+
+#include "query/list_search.h"
+#include "query/term_windows.h"
+
+namespace mds {
+namespace {
+
+struct BoundedWindow {
+  float bound;
+  uint32_t window;
+};
+
+// The best windows first, so that the threshold soon leaves out the others.
+void search_windows(WindowSource& source, const WindowGrid& grid, DecodedBlockPool& pool, const TopK& top, StopSignal& stop) {
+  std::vector<BoundedWindow> windows;
+  windows.reserve(grid.count());
+  for (uint32_t window = 0; window < grid.count(); ++window) {
+    const float bound = source.bound_window(window);
+    if (bound != kDeadWindow) windows.push_back({bound, window});
+  }
+  std::sort(windows.begin(), windows.end(), [](const BoundedWindow& a, const BoundedWindow& b) { return a.bound > b.bound; });
+  for (const BoundedWindow& window : windows) {
+    if (window.bound < estimate_threshold(top.score_floor(), source.list_count()) || stop.after(kPrunedWindowDocs)) return;
+    if (pool.used() > kDecodedBlocksMax) {
+      source.forget_blocks();
+      pool.clear();
+    }
+    source.search_window(window.window);
+  }
+}
+
+DecodedBlockPool& thread_pool() noexcept {
+  thread_local DecodedBlockPool pool;
+  return pool;
+}
+
+// Gives the pool back, also when memory has run out.
+struct PoolLease {
+  DecodedBlockPool& pool = thread_pool();
+
+  PoolLease() = default;
+  PoolLease(const PoolLease&) = delete;
+  PoolLease& operator=(const PoolLease&) = delete;
+  ~PoolLease() { pool.shrink(); }
+};
+
+struct OnlyList {
+  uint32_t term;
+  size_t field;
+};
+
+// The one list that the plan comes to in a segment, where it is one and nothing else decides.
+std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment) {
+  if (!query.plan->filters.empty() || !plan.excluded.empty()) return std::nullopt;
+  std::optional<OnlyList> only;
+  for (const std::vector<PrunedTerm>& group : plan.groups) {
+    for (const PrunedTerm& term : group) {
+      if (term.isRequired) return std::nullopt;
+      for (size_t field = 0; field < segment.fields.size(); ++field) {
+        if (query.term_at(segment, term.term, field) == kNoTerm) continue;
+        if (only) return std::nullopt;
+        only = OnlyList{term.term, field};
+      }
+    }
+  }
+  return only;
+}
+
+}  // namespace
+
+bool search_segment_pruned(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, TopK& top, StopSignal& stop) {
+  const ResolvedSegment& segment = query.segments[index];
+  if (plan.phrase != nullptr) return false;
+  if (const std::optional<OnlyList> only = only_list(query, plan, segment)) return search_list(query, index, only->term, only->field, top, stop);
+  const WindowGrid grid(*segment.collection);
+  const PoolLease lease;
+  SegmentFilter filter(query, segment, plan, grid, stop);
+  if (filter.is_impossible()) return true;
+  TermWindows source(query, plan, index, grid, filter, lease.pool, top);
+  if (!source.is_safe()) return false;
+  search_windows(source, grid, lease.pool, top, stop);
+  return true;
+}
+
+}  // namespace mds

@@ -1,0 +1,44 @@
+// Which slots of a segment a plan lets in: alive, passed by all metadata filters, without an excluded term. Read window by window, each part only when it is asked for.
+// Used by one search on one thread; valid while the snapshot is referenced.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/stop_signal.h"
+#include "query/pruned_plan.h"
+#include "query/resolved_query.h"
+#include "query/slot_set.h"
+
+namespace mds {
+
+class SegmentFilter {
+ public:
+  SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const WindowGrid& grid, StopSignal& stop);
+
+  // A filter that no document of the segment passes.
+  [[nodiscard]] bool is_impossible() const noexcept { return isImpossible_; }
+  [[nodiscard]] bool has_filters() const noexcept { return !filters_.empty(); }
+
+  // Reads the filters of a window. Returns how many slots pass; all where there is no filter.
+  uint32_t enter(uint32_t window);
+  // Of the window entered: passed by the filters.
+  [[nodiscard]] bool passes(uint32_t slot) const noexcept { return filters_.empty() || has_bit(passed_, slot - begin_); }
+  [[nodiscard]] const WindowBits& passed() const noexcept { return passed_; }
+  // Of the window entered: alive and without an excluded term.
+  [[nodiscard]] bool admits(uint32_t slot);
+
+ private:
+  const ResolvedSegment& segment_;
+  const WindowGrid& grid_;
+  std::vector<SlotSet> filters_;  // rarest first
+  std::vector<SlotSet> excluded_;
+  bool isImpossible_ = false;
+  uint32_t window_ = 0;
+  uint32_t begin_ = 0;
+  bool hasExcluded_ = false;  // of the window entered
+  WindowBits passed_{};
+  WindowBits keptOut_{};
+};
+
+}  // namespace mds

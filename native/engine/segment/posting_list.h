@@ -1,0 +1,62 @@
+// Where the blocks of one posting list lie: finds, checks and decodes one block at a time, keeps no position and decodes nothing by itself.
+// Bytes are touched only through a pointer to one posting block or one positions block. A block whose sizes do not fit the list's bytes is refused, so that nothing
+// outside of the columns is ever read. Copied by value; valid while the segment is referenced; any number of threads. Block bytes: docs/formats/segment.md.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+
+#include "base/limits.h"
+#include "segment/segment.h"
+
+namespace mds {
+
+// One posting block, checked: kPackedPadding readable bytes follow either part.
+struct PackedBlock {
+  const uint8_t* slots;
+  const uint8_t* tfs;
+  uint32_t count;
+  uint32_t slotWidth;
+  uint32_t tfWidth;
+  uint32_t slotBefore;  // what the first delta counts from
+};
+
+// The gaps of all positions of one block. Not checked against a count: `gaps` says how many there are at most.
+struct PackedPositions {
+  const uint8_t* gaps;
+  uint32_t width;
+  uint64_t gapBits;
+};
+
+class PostingList {
+ public:
+  PostingList(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept;
+
+  [[nodiscard]] uint32_t df() const noexcept { return df_; }
+  [[nodiscard]] uint32_t block_count() const noexcept { return (df_ + kBlockPostings - 1) / kBlockPostings; }
+  // One per block; none for a list of a single block.
+  [[nodiscard]] std::span<const BlockEntry> entries() const noexcept { return entries_; }
+  // The slot that the block's first posting is above. `block` is in range.
+  [[nodiscard]] uint32_t slot_before(uint32_t block) const noexcept { return block == 0 ? slotBase_ : entries_[block - 1].slotLast; }
+
+  // False for a block that does not fit the list's bytes.
+  [[nodiscard]] bool read(uint32_t block, PackedBlock& out) const noexcept;
+  // Text sections only. False likewise.
+  [[nodiscard]] bool read_positions(uint32_t block, PackedPositions& out) const noexcept;
+
+ private:
+  Bytes postings_;   // of this list, kPackedPadding readable bytes behind them
+  Bytes positions_;  // likewise
+  std::span<const BlockEntry> entries_;
+  uint32_t df_;
+  uint32_t slotBase_;  // one before the collection's first slot
+};
+
+// Slots of a block, ascending: `out` has room for kBlockPostings.
+void decode_slots(const PackedBlock& block, uint32_t* out) noexcept;
+void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept;
+// Positions of one posting, ascending: `out` has room for `count`. `before`: gaps of the block's earlier postings. False where they do not fit the block's bytes.
+[[nodiscard]] bool decode_positions(const PackedPositions& block, uint64_t before, uint32_t count, uint32_t* out) noexcept;
+
+}  // namespace mds
