@@ -43,7 +43,7 @@ inline constexpr uint32_t kPrunedWindowDocs = 2048;
 inline constexpr uint32_t kPrunedHitsMax = 1000;
 // Lists of one pruned plan in one segment; above it the exhaustive scorer, whose state does not grow with windows.
 inline constexpr uint32_t kPrunedListsMax = 256;
-// Decoded blocks of 1.6 KB: 25 MB while a search runs, 1.6 MB of each thread between searches. One window needs at most 256 lists x 18 blocks.
+// Decoded blocks of 2.2 KB: 36 MB while a search runs, 2.2 MB of each thread between searches. One window needs at most 256 lists x 18 blocks.
 inline constexpr size_t kDecodedBlocksMax = 16384;
 inline constexpr size_t kDecodedBlocksKept = 1024;
 

@@ -20,9 +20,11 @@ inline constexpr uint32_t kPaddingSlot = INT32_MAX;
 struct DecodedBlock {
   PackedBlock packed;
   bool hasTfs;
+  bool hasTfEnds;
   bool hasEstimates;
   std::array<uint32_t, kBlockPostings> slots;
   std::array<uint32_t, kBlockPostings> tfs;
+  std::array<uint32_t, kBlockPostings> tfEnds;
   std::array<float, kBlockPostings + kMaskValues> estimates;  // and room for a mask that begins at the last
 };
 

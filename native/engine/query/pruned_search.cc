@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "query/list_search.h"
+#include "query/phrase_windows.h"
 #include "query/term_windows.h"
 
 namespace mds {
@@ -76,16 +77,17 @@ std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& 
 
 bool search_segment_pruned(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, TopK& top, StopSignal& stop) {
   const ResolvedSegment& segment = query.segments[index];
-  if (plan.phrase != nullptr) return false;
   if (const std::optional<OnlyList> only = only_list(query, plan, segment)) return search_list(query, index, only->term, only->field, top, stop);
   const WindowGrid grid(*segment.collection);
   const PoolLease lease;
   SegmentFilter filter(query, segment, plan, grid, stop);
   if (filter.is_impossible()) return true;
-  TermWindows source(query, plan, index, grid, filter, lease.pool, top);
-  if (!source.is_safe()) return false;
-  search_windows(source, grid, lease.pool, top, stop);
-  return true;
+  const auto search = [&](WindowSource&& source) {
+    if (source.is_safe()) search_windows(source, grid, lease.pool, top, stop);
+    return source.is_safe();
+  };
+  if (plan.phrase != nullptr) return search(PhraseWindows(query, plan, index, grid, filter, lease.pool, top));
+  return search(TermWindows(query, plan, index, grid, filter, lease.pool, top));
 }
 
 }  // namespace mds

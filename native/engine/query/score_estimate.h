@@ -32,6 +32,7 @@ class ScoreEstimate {
   void estimate(const uint32_t* tfs, const uint32_t* lengths, uint32_t count, float* out) const noexcept;
   // Score of a bm25f leaf from the sum of its parts.
   [[nodiscard]] float finish(float tfSum) const noexcept { return tfSum > 0 ? factor_ * tfSum / (k1_ + tfSum) : 0; }
+  [[nodiscard]] bool needs_lengths() const noexcept { return kind_ != EstimateKind::kOccurrences; }
   // Whether float has the range for it: what underflows or overflows may not be estimated.
   [[nodiscard]] bool is_safe() const noexcept;
 

@@ -111,7 +111,7 @@ void TermWindows::propose_filtered() {
 }
 
 void TermWindows::propose_list(WindowedList& list, float least) {
-  list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count) {
+  list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count, uint32_t) {
     for (uint32_t begin = 0; begin < count; begin += kMaskValues) {
       uint32_t bits = at_least(estimates + begin, least);
       if (count - begin < kMaskValues) bits &= (1U << (count - begin)) - 1;
@@ -152,7 +152,7 @@ void TermWindows::add_estimates(WindowedList& list, float least) {
   uint64_t touched = 0;
   float* const sums = sums_.data();
   const uint32_t begin = begin_;
-  list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count) {
+  list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count, uint32_t) {
     for (uint32_t index = 0; index < count; ++index) {
       const uint32_t at = slots[index] - begin;
       sums[at] += estimates[index];
@@ -166,7 +166,7 @@ void TermWindows::add_estimates(WindowedList& list, float least) {
 void TermWindows::add_parts(PrunedLeaf& leaf) {
   WindowBits found{};
   for (WindowedList& list : leaf.lists()) {
-    list.visit_window(window_, 0, [&](const uint32_t* slots, const float* estimates, uint32_t count) {
+    list.visit_window(window_, 0, [&](const uint32_t* slots, const float* estimates, uint32_t count, uint32_t) {
       for (uint32_t index = 0; index < count; ++index) {
         parts_[slots[index] - begin_] += estimates[index];
         set_bit(found, slots[index] - begin_);
@@ -182,7 +182,7 @@ void TermWindows::add_parts(PrunedLeaf& leaf) {
 
 void TermWindows::mark_matches(PrunedLeaf& leaf) {
   for (WindowedList& list : leaf.lists()) {
-    list.visit_window(window_, 0, [this](const uint32_t* slots, const float*, uint32_t count) {
+    list.visit_window(window_, 0, [this](const uint32_t* slots, const float*, uint32_t count, uint32_t) {
       for (uint32_t index = 0; index < count; ++index) set_bit(matches_, slots[index] - begin_);
     });
   }

@@ -49,19 +49,26 @@ void WindowedList::bound_by_postings() {
   }
 }
 
-bool WindowedList::positions(std::vector<uint32_t>& out) {
+bool WindowedList::position_run(uint32_t place, PositionRun& out) {
+  const uint32_t block = place / kBlockPostings;
+  const uint32_t index = place % kBlockPostings;
+  const uint32_t* ends = tf_ends(slots(block));
+  const uint32_t before = index == 0 ? 0 : ends[index - 1];
   PackedPositions packed{};
-  const uint32_t* frequencies = tfs(*current_);
-  uint64_t before = 0;
-  for (uint32_t index = 0; index < index_; ++index) before += frequencies[index];
-  if (!list_.read_positions(block_, packed) || (before + frequencies[index_]) * packed.width > packed.gapBits) return false;
-  out.resize(frequencies[index_]);
-  return decode_positions(packed, before, frequencies[index_], out.data());
+  return list_.read_positions(block, packed) && make_position_run(packed, before, ends[index] - before, out);
+}
+
+const uint32_t* WindowedList::tf_ends(DecodedBlock& block) noexcept {
+  if (!block.hasTfEnds) {
+    decode_tf_ends(block.packed, block.tfEnds.data());
+    block.hasTfEnds = true;
+  }
+  return block.tfEnds.data();
 }
 
 DecodedBlock& WindowedList::decode(uint32_t block) {
   DecodedBlock* decoded = pool_->take();
-  decoded->hasTfs = decoded->hasEstimates = false;
+  decoded->hasTfs = decoded->hasTfEnds = decoded->hasEstimates = false;
   const bool isRead = list_.read(block, decoded->packed);
   if (isRead) decode_slots(decoded->packed, decoded->slots.data());
   // A block that leads out of the collection is damaged, too: lengths are looked up by these slots.
@@ -84,7 +91,11 @@ const float* WindowedList::estimates(DecodedBlock& block) noexcept {
   const uint32_t count = block.packed.count;
   static_cast<void>(tfs(block));
   std::array<uint32_t, kBlockPostings> lengths;
-  lengths_.gather(std::span(block.slots).first(count), lengths.data());
+  if (estimate_.needs_lengths()) {
+    lengths_.gather(std::span(block.slots).first(count), lengths.data());
+  } else {
+    std::fill(lengths.begin(), lengths.end(), 1);
+  }
   for (uint32_t index = count; index % 4 != 0; ++index) block.tfs[index] = lengths[index] = 1;
   estimate_.estimate(block.tfs.data(), lengths.data(), count, block.estimates.data());
   block.hasEstimates = true;

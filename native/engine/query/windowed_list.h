@@ -54,10 +54,17 @@ class WindowedList {
   }
   // Of the posting that `find` found.
   [[nodiscard]] uint32_t tf() { return tfs(*current_)[index_]; }
-  // Positions of the posting that `find` found, ascending, into `out`. False where the block is damaged.
-  [[nodiscard]] bool positions(std::vector<uint32_t>& out);
+  // The same, from what position_run decodes anyway.
+  [[nodiscard]] uint32_t tf_by_ends() {
+    const uint32_t* ends = tf_ends(*current_);
+    return index_ == 0 ? ends[0] : ends[index_] - ends[index_ - 1];
+  }
+  // The posting that `find` found, for position_run.
+  [[nodiscard]] uint32_t place() const noexcept { return block_ * kBlockPostings + index_; }
+  // Where the positions of a posting lie. False where its block is damaged.
+  [[nodiscard]] bool position_run(uint32_t place, PositionRun& out);
 
-  // Calls visit(slots, estimates, count) for the runs of postings in the window of all blocks whose bound is not below `least`.
+  // Calls visit(slots, estimates, count, place of the first) for the runs of postings in the window of all blocks whose bound is not below `least`.
   template <class Visit>
   void visit_window(uint32_t window, float least, Visit visit) {
     const uint32_t begin = grid_.begin(window);
@@ -68,13 +75,14 @@ class WindowedList {
       if (decoded.packed.count == 0) continue;
       const uint32_t first = decoded.slots[0] >= begin ? 0 : lower_index(decoded, begin);
       const uint32_t last = decoded.slots[decoded.packed.count - 1] < end ? decoded.packed.count : lower_index(decoded, end);
-      if (first < last) visit(decoded.slots.data() + first, estimates(decoded) + first, last - first);
+      if (first < last) visit(decoded.slots.data() + first, estimates(decoded) + first, last - first, block * kBlockPostings + first);
     }
   }
 
   // A block with its slots, tfs, estimates. A damaged block has no postings.
   [[nodiscard]] DecodedBlock& slots(uint32_t block) { return decoded_[block] != nullptr ? *decoded_[block] : decode(block); }
   [[nodiscard]] const uint32_t* tfs(DecodedBlock& block) noexcept;
+  [[nodiscard]] const uint32_t* tf_ends(DecodedBlock& block) noexcept;
   [[nodiscard]] const float* estimates(DecodedBlock& block) noexcept;
 
   // The pool has been cleared.

@@ -68,9 +68,10 @@ void PostingCursor::positions(std::vector<uint32_t>& out) {
   const uint32_t occurrences = tf();
   for (; positionsIndex_ < index_; ++positionsIndex_) positionsBefore_ += tfs_[positionsIndex_];
   PackedPositions packed{};
-  if (!list_.read_positions(block_, packed) || (positionsBefore_ + occurrences) * packed.width > packed.gapBits) return;
+  PositionRun run{};
+  if (!list_.read_positions(block_, packed) || !make_position_run(packed, positionsBefore_, occurrences, run)) return;
   out.resize(occurrences);
-  if (!decode_positions(packed, positionsBefore_, occurrences, out.data())) out.clear();
+  decode_positions(run, out.data());
 }
 
 }  // namespace mds

@@ -46,14 +46,20 @@ void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept {
   for (uint32_t index = 0; index < block.count; ++index) ++out[index];
 }
 
-bool decode_positions(const PackedPositions& block, uint64_t before, uint32_t count, uint32_t* out) noexcept {
-  if ((before + count) * block.width > block.gapBits) return false;
+// Stored as tf - 1: what ascends by one and each delta are the sums.
+void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept { unpack_ascending(block.tfs, block.count, block.tfWidth, 0, out); }
+
+bool make_position_run(const PackedPositions& block, uint64_t before, uint32_t count, PositionRun& out) noexcept {
+  out = {block.gaps, before, block.width, count};
+  return (before + count) * block.width <= block.gapBits;
+}
+
+void decode_positions(const PositionRun& run, uint32_t* out) noexcept {
   uint32_t position = 0;
-  for (uint32_t index = 0; index < count; ++index) {
-    position += read_packed(block.gaps, before + index, block.width);
+  for (uint32_t index = 0; index < run.count; ++index) {
+    position += read_packed(run.gaps, run.before + index, run.width);
     out[index] = position++;
   }
-  return true;
 }
 
 }  // namespace mds

@@ -56,7 +56,21 @@ class PostingList {
 // Slots of a block, ascending: `out` has room for kBlockPostings.
 void decode_slots(const PackedBlock& block, uint32_t* out) noexcept;
 void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept;
-// Positions of one posting, ascending: `out` has room for `count`. `before`: gaps of the block's earlier postings. False where they do not fit the block's bytes.
-[[nodiscard]] bool decode_positions(const PackedPositions& block, uint64_t before, uint32_t count, uint32_t* out) noexcept;
+// Sums of the tfs up to and with each posting: where its positions end among those of the block.
+void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept;
+// Where the positions of one posting lie: `count` gaps after `before` others. Checked against the block's bytes.
+struct PositionRun {
+  const uint8_t* gaps;
+  uint64_t before;
+  uint32_t width;
+  uint32_t count;
+
+  [[nodiscard]] const uint8_t* address() const noexcept { return gaps + before * width / 8; }
+};
+
+// False where the run does not fit the block's bytes.
+[[nodiscard]] bool make_position_run(const PackedPositions& block, uint64_t before, uint32_t count, PositionRun& out) noexcept;
+// Ascending: `out` has room for `count`.
+void decode_positions(const PositionRun& run, uint32_t* out) noexcept;
 
 }  // namespace mds
