@@ -12,6 +12,14 @@ inline constexpr uint32_t kBlockPostings = 128;
 // Zero bytes behind every packed column, so that an 8-byte load at the last value stays inside the column.
 inline constexpr size_t kPackedPadding = 8;
 
+// A chunk of a stored segment: with LMDB's 24-byte page header exactly 16 pages of 4 KB, so that every freed run of pages fits the next chunk. The last kPackedPadding
+// bytes of its value stay unused for the sake of 8-byte loads. 65 504 is a multiple of 32: elements of 1, 2, 4 ... 32 bytes fill a chunk without a rest.
+inline constexpr size_t kChunkValueBytes = (size_t{64} << 10) - 24;
+inline constexpr size_t kChunkBytes = kChunkValueBytes - kPackedPadding;
+
+// Terms of one front-coded dictionary block: a lookup decodes 16 entries at most (about 0.1 us); larger blocks save less than 2 % more.
+inline constexpr uint32_t kDictionaryBlockTerms = 16;
+
 // One batch: the write lane cuts at 64 documents, a document body is at most tens of MB; 1 GiB is never reached by sane input and keeps u32 offsets safe.
 inline constexpr size_t kBatchBytesMax = size_t{1} << 30;
 

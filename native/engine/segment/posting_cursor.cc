@@ -12,14 +12,16 @@ constexpr uint32_t kLinearSteps = 4;
 
 }  // namespace
 
-PostingCursor::PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : slotBase_(section.slotBegin - 1) {
-  const TermEntry& entry = segment.term_entries()[term];
-  const TermEntry& after = segment.term_entries()[term + 1];
-  df_ = entry.df;
-  postings_ = segment.postings().subspan(static_cast<size_t>(entry.postingsBegin), static_cast<size_t>(after.postingsBegin - entry.postingsBegin));
-  positions_ = segment.positions().subspan(static_cast<size_t>(entry.positionsBegin), static_cast<size_t>(after.positionsBegin - entry.positionsBegin));
-  blockCount_ = (df_ + kBlockPostings - 1) / kBlockPostings;
-  if (blockCount_ > 1) blocks_ = segment.blocks().subspan(entry.blockBegin, blockCount_);
+PostingCursor::PostingCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept
+    : postings_(segment.postings()),
+      positions_(segment.positions()),
+      entry_(entry),
+      df_(entry.df),
+      slotBase_(section.slotBegin - 1),
+      slotEnd_(section.slotEnd),
+      blockCount_((entry.df + kBlockPostings - 1) / kBlockPostings) {
+  if (blockCount_ > 1) blocks_ = segment.blocks().subview(entry.blockBegin, blockCount_);
+  if (blockCount_ > 1 && blocks_.size() != blockCount_) blockCount_ = 0;
   load_block(0);
 }
 
@@ -31,28 +33,39 @@ void PostingCursor::end_list() noexcept {
 
 void PostingCursor::load_block(uint32_t block) noexcept {
   if (block >= blockCount_) return end_list();
-  const size_t at = blocks_.empty() ? 0 : blocks_[block].postingsOffset;
-  if (postings_.size() < at + 2) return end_list();
-  const uint32_t slotWidth = postings_[at];
-  tfWidth_ = postings_[at + 1];
+  const uint64_t at = entry_.postingsBegin + (blocks_.empty() ? 0 : blocks_[block].postingsOffset);
+  const Bytes run = at < entry_.postingsEnd ? postings_.run_at(static_cast<size_t>(at)) : Bytes();
+  blockPostings_ = run.first(static_cast<size_t>(std::min<uint64_t>(run.size(), entry_.postingsEnd - at)));
+  if (blockPostings_.size() < 2) return end_list();
+  const uint32_t slotWidth = blockPostings_[0];
+  tfWidth_ = blockPostings_[1];
   const uint32_t count = std::min(kBlockPostings, df_ - block * kBlockPostings);
-  tfsAt_ = at + 2 + static_cast<size_t>(packed_bytes(count, slotWidth));
-  if (slotWidth > 32 || tfWidth_ > 32 || tfsAt_ + packed_bytes(count, tfWidth_) > postings_.size()) return end_list();
+  tfsAt_ = 2 + static_cast<size_t>(packed_bytes(count, slotWidth));
+  if (slotWidth > 32 || tfWidth_ > 32 || tfsAt_ + packed_bytes(count, tfWidth_) > blockPostings_.size()) return end_list();
 
-  unpack(postings_.data() + at + 2, count, slotWidth, slots_.data());
+  unpack(blockPostings_.data() + 2, count, slotWidth, slots_.data());
   uint32_t slot = block == 0 ? slotBase_ : blocks_[block - 1].slotLast;
   for (uint32_t index = 0; index < count; ++index) slots_[index] = slot += slots_[index] + 1;
+  if (!are_slots_valid(slotWidth, count)) return end_list();
   block_ = block;
   index_ = 0;
   count_ = count;
   doc_ = slots_[0];
   tfsDecoded_ = false;
+  blockPositions_ = {};
   positionsIndex_ = 0;
   positionsBefore_ = 0;
 }
 
+// Slots index other columns and must ascend inside the collection, whatever the bytes are. Narrow deltas can't wrap, so that the last slot tells.
+bool PostingCursor::are_slots_valid(uint32_t slotWidth, uint32_t count) const noexcept {
+  constexpr uint32_t kNarrowWidth = 24;  // 128 x 2^24 = 2^31
+  if (slotWidth > kNarrowWidth && !std::is_sorted(slots_.begin(), slots_.begin() + count)) return false;
+  return slots_[0] - slotBase_ - 1 < slotEnd_ - slotBase_ - 1 && slots_[count - 1] < slotEnd_;
+}
+
 void PostingCursor::decode_tfs() noexcept {
-  unpack(postings_.data() + tfsAt_, count_, tfWidth_, tfs_.data());
+  unpack(blockPostings_.data() + tfsAt_, count_, tfWidth_, tfs_.data());
   for (uint32_t index = 0; index < count_; ++index) ++tfs_[index];
   tfsDecoded_ = true;
 }
@@ -63,8 +76,16 @@ void PostingCursor::advance(uint32_t target) noexcept {
     if (blocks_.empty()) return end_list();
     uint32_t block = block_ + 1;
     if (block < blockCount_ && blocks_[block].slotLast < target) {
-      const auto found = std::lower_bound(blocks_.begin() + block, blocks_.end(), target, [](const BlockEntry& entry, uint32_t slot) { return entry.slotLast < slot; });
-      block = static_cast<uint32_t>(found - blocks_.begin());
+      uint32_t left = blockCount_ - block;
+      while (left > 0) {
+        const uint32_t half = left / 2;
+        if (blocks_[block + half].slotLast < target) {
+          block += half + 1;
+          left -= half + 1;
+        } else {
+          left = half;
+        }
+      }
     }
     load_block(block);
     if (doc_ >= target) return;
@@ -85,19 +106,26 @@ void PostingCursor::advance(uint32_t target) noexcept {
   doc_ = slots_[begin];
 }
 
+void PostingCursor::load_positions() {
+  const uint64_t begin = entry_.positionsBegin + (blocks_.empty() ? 0 : blocks_[block_].positionsOffset);
+  const bool isLast = block_ + 1 == blockCount_;
+  const uint64_t end = isLast ? entry_.positionsEnd : entry_.positionsBegin + blocks_[block_ + 1].positionsOffset;
+  blockPositions_ = contiguous(positions_, static_cast<size_t>(begin), static_cast<size_t>(std::min(end, entry_.positionsEnd)), straddling_);
+}
+
 void PostingCursor::positions(std::vector<uint32_t>& out) {
   out.clear();
   const uint32_t occurrences = tf();
-  const size_t at = blocks_.empty() ? 0 : blocks_[block_].positionsOffset;
+  if (blockPositions_.empty()) load_positions();
   for (; positionsIndex_ < index_; ++positionsIndex_) positionsBefore_ += tfs_[positionsIndex_];
   const uint64_t before = positionsBefore_;
-  if (at >= positions_.size()) return;
-  const uint32_t width = positions_[at];
-  if (width > 32 || at + 1 + packed_bytes(before + occurrences, width) > positions_.size()) return;
+  if (blockPositions_.empty()) return;
+  const uint32_t width = blockPositions_[0];
+  if (width > 32 || 1 + packed_bytes(before + occurrences, width) > blockPositions_.size()) return;
   out.resize(occurrences);
   uint32_t position = 0;
   for (uint32_t index = 0; index < occurrences; ++index) {
-    position += read_packed(positions_.data() + at + 1, before + index, width);
+    position += read_packed(blockPositions_.data() + 1, before + index, width);
     out[index] = position++;
   }
 }

@@ -15,7 +15,8 @@ namespace mds {
 class PostingCursor {
  public:
   // Stands on the first posting.
-  PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept;
+  PostingCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept;
+  PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : PostingCursor(segment, section, segment.term_entry(term)) {}
 
   // Slot of the current posting, kEndOfList past the last one.
   [[nodiscard]] uint32_t doc() const noexcept { return doc_; }
@@ -54,11 +55,19 @@ class PostingCursor {
   void decode_tfs() noexcept;
   void end_list() noexcept;
 
-  Bytes postings_;   // of this list, kPackedPadding readable bytes behind them
-  Bytes positions_;  // likewise
-  std::span<const BlockEntry> blocks_;
+  [[nodiscard]] bool are_slots_valid(uint32_t slotWidth, uint32_t count) const noexcept;
+  void load_positions();
+
+  ColumnView<uint8_t> postings_;
+  ColumnView<uint8_t> positions_;
+  ColumnView<BlockEntry> blocks_;
+  TermEntry entry_;
+  Bytes blockPostings_;   // of the current block, kPackedPadding readable bytes behind them
+  Bytes blockPositions_;  // likewise; empty until they are asked for
+  std::vector<uint8_t> straddling_;  // positions of a block that is larger than a chunk
   uint32_t df_;
   uint32_t slotBase_;  // one before the collection's first slot
+  uint32_t slotEnd_;   // of the collection
   uint32_t blockCount_;
   uint32_t block_ = 0;
   uint32_t index_ = 0;

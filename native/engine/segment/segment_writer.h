@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "segment/dictionary.h"
 #include "segment/segment.h"
 
 namespace mds {
@@ -49,6 +50,8 @@ class SegmentWriter {
 
  private:
   void flush_block();
+  // Returns the offset of the block's positions in their list.
+  [[nodiscard]] uint32_t pack_positions();
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;
@@ -57,7 +60,8 @@ class SegmentWriter {
   std::vector<uint32_t> sectionSlots_;
   size_t owner_ = 0;  // index of the open section's collection
   std::string_view term_;
-  TermEntry openTerm_{};
+  DictionaryWriter dictionary_;
+  TermEntry openTerm_;
   uint32_t slotBefore_ = 0;
   uint32_t positionNext_ = 0;
   std::vector<BlockEntry> openBlocks_;

@@ -1,0 +1,59 @@
+// See field_lengths.h.
+#include "segment/field_lengths.h"
+
+#include <bit>
+
+namespace mds {
+namespace {
+
+constexpr uint32_t kSlotBytes = sizeof(uint32_t);
+
+uint32_t load_at(const ColumnView<uint8_t>& bytes, size_t offset) noexcept {
+  const Bytes run = bytes.run_at(offset);
+  return run.empty() ? 0 : load_u32(run.data());  // kPackedPadding bytes behind a run are readable
+}
+
+}  // namespace
+
+FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept : slotBegin_(section.slotBegin), slotEnd_(section.slotEnd) {
+  lengthShift_ = static_cast<uint32_t>(std::countr_zero(uint32_t{section.lengthBytes})) & 3;
+  lengthMask_ = lengthShift_ == 0 ? 0xFF : lengthShift_ == 1 ? 0xFFFF : UINT32_MAX;
+  const bool isSparse = section.lengthsSparse != 0;
+  if (isSparse) sparseCount_ = section.documents;
+  const size_t size = isSparse ? size_t{section.documents} * (kSlotBytes + (size_t{1} << lengthShift_)) : size_t{slotEnd_ - slotBegin_} << lengthShift_;
+  bytes_ = column.subview(static_cast<size_t>(section.lengthsBegin), size);
+  if (isSparse) slotEnd_ = slotBegin_;  // no slot is looked for in a window
+}
+
+uint32_t FieldLengths::outside_window(uint32_t slot) const noexcept {
+  if (slot >= slotBegin_ && slot < slotEnd_) {
+    const size_t index = size_t{slot} - slotBegin_;
+    const Bytes run = bytes_.run_at(index << lengthShift_);
+    if (run.empty()) return 0;
+    windowBegin_ = slot;
+    windowCount_ = static_cast<uint32_t>(run.size() >> lengthShift_);
+    window_ = run.data();
+    return load_u32(window_) & lengthMask_;
+  }
+  uint32_t begin = 0;
+  uint32_t end = sparseCount_;
+  while (begin < end) {
+    const uint32_t middle = begin + (end - begin) / 2;
+    const uint32_t found = sparse_slot(middle);
+    if (found == slot) return sparse_length(middle);
+    if (found < slot) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  return 0;
+}
+
+uint32_t FieldLengths::sparse_slot(uint32_t index) const noexcept { return load_at(bytes_, size_t{index} * kSlotBytes); }
+
+uint32_t FieldLengths::sparse_length(uint32_t index) const noexcept {
+  return load_at(bytes_, size_t{sparseCount_} * kSlotBytes + (size_t{index} << lengthShift_)) & lengthMask_;
+}
+
+}  // namespace mds
