@@ -27,9 +27,16 @@ void put_range(std::vector<uint8_t>& out, uint64_t endBefore, uint64_t begin, ui
 
 uint32_t blocks_of(uint32_t df) noexcept { return df > kBlockPostings ? (df + kBlockPostings - 1) / kBlockPostings : 0; }
 
-std::string_view first_term(Bytes bytes) noexcept {
-  DictionaryBlock block(bytes);
-  return block.next() ? block.suffix() : std::string_view{};
+// Every step of a lookup reads one: nothing but the text is decoded.
+std::string_view first_term(Bytes block) noexcept {
+  uint64_t size = 0;
+  size_t at = 0;
+  for (uint32_t shift = 0; shift < 35 && at < block.size(); shift += 7) {
+    const uint8_t byte = block[at++];
+    size |= uint64_t{byte & 0x7FU} << shift;
+    if (byte < 0x80) break;
+  }
+  return as_text(block.subspan(at, static_cast<size_t>(std::min<uint64_t>(size, block.size() - at))));
 }
 
 size_t common_prefix(std::string_view a, std::string_view b) noexcept {
@@ -88,6 +95,7 @@ void DictionaryWriter::finish(SegmentColumns& columns) {
 DictionaryBlock::DictionaryBlock(Bytes bytes) noexcept : bytes_(bytes) {}
 
 uint64_t DictionaryBlock::varint() noexcept {
+  if (at_ < bytes_.size() && bytes_[at_] < 0x80) return bytes_[at_++];
   uint64_t value = 0;
   for (uint32_t shift = 0; shift < 64 && at_ < bytes_.size(); shift += 7) {
     const uint8_t byte = bytes_[at_++];

@@ -1,8 +1,6 @@
 // See field_lengths.h.
 #include "segment/field_lengths.h"
 
-#include <bit>
-
 namespace mds {
 namespace {
 
@@ -15,12 +13,11 @@ uint32_t load_at(const ColumnView<uint8_t>& bytes, size_t offset) noexcept {
 
 }  // namespace
 
-FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept : slotBegin_(section.slotBegin), slotEnd_(section.slotEnd) {
-  lengthShift_ = static_cast<uint32_t>(std::countr_zero(uint32_t{section.lengthBytes})) & 3;
-  lengthMask_ = lengthShift_ == 0 ? 0xFF : lengthShift_ == 1 ? 0xFFFF : UINT32_MAX;
+FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept : slotBegin_(section.slotBegin), slotEnd_(section.slotEnd), lengthBytes_(section.lengthBytes) {
+  lengthMask_ = lengthBytes_ == 1 ? 0xFF : lengthBytes_ == 2 ? 0xFFFF : UINT32_MAX;
   const bool isSparse = section.lengthsSparse != 0;
   if (isSparse) sparseCount_ = section.documents;
-  const size_t size = isSparse ? size_t{section.documents} * (kSlotBytes + (size_t{1} << lengthShift_)) : size_t{slotEnd_ - slotBegin_} << lengthShift_;
+  const size_t size = isSparse ? size_t{section.documents} * (kSlotBytes + lengthBytes_) : size_t{slotEnd_ - slotBegin_} * lengthBytes_;
   bytes_ = column.subview(static_cast<size_t>(section.lengthsBegin), size);
   if (isSparse) slotEnd_ = slotBegin_;  // no slot is looked for in a window
 }
@@ -28,10 +25,10 @@ FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t
 uint32_t FieldLengths::outside_window(uint32_t slot) const noexcept {
   if (slot >= slotBegin_ && slot < slotEnd_) {
     const size_t index = size_t{slot} - slotBegin_;
-    const Bytes run = bytes_.run_at(index << lengthShift_);
+    const Bytes run = bytes_.run_at(index * lengthBytes_);
     if (run.empty()) return 0;
     windowBegin_ = slot;
-    windowCount_ = static_cast<uint32_t>(run.size() >> lengthShift_);
+    windowCount_ = static_cast<uint32_t>(run.size() / lengthBytes_);
     window_ = run.data();
     return load_u32(window_) & lengthMask_;
   }
@@ -53,7 +50,7 @@ uint32_t FieldLengths::outside_window(uint32_t slot) const noexcept {
 uint32_t FieldLengths::sparse_slot(uint32_t index) const noexcept { return load_at(bytes_, size_t{index} * kSlotBytes); }
 
 uint32_t FieldLengths::sparse_length(uint32_t index) const noexcept {
-  return load_at(bytes_, size_t{sparseCount_} * kSlotBytes + (size_t{index} << lengthShift_)) & lengthMask_;
+  return load_at(bytes_, size_t{sparseCount_} * kSlotBytes + size_t{index} * lengthBytes_) & lengthMask_;
 }
 
 }  // namespace mds
