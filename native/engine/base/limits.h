@@ -17,6 +17,13 @@ inline constexpr size_t kPackedPadding = 8;
 inline constexpr size_t kChunkValueBytes = (size_t{64} << 10) - 24;
 inline constexpr size_t kChunkBytes = kChunkValueBytes - kPackedPadding;
 
+// One write transaction of the index env: 64 chunks. Keeps the heap that LMDB's dirty pages take small, and the time that a flush holds the store.
+inline constexpr size_t kStoreTransactionBytes = size_t{4} << 20;
+// Keys deleted in one transaction: a delete touches tree pages only, not the 64 KB behind the key.
+inline constexpr size_t kStoreDeletesPerTransaction = 512;
+// Address space reserved for the index env, which costs nothing until it is used: 256 GB is a thousand times the index of 50 000 documents.
+inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
+
 // Terms of one front-coded dictionary block: a lookup decodes 16 entries at most (about 0.1 us); larger blocks save less than 2 % more.
 inline constexpr uint32_t kDictionaryBlockTerms = 16;
 
