@@ -61,12 +61,13 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
   if (code != MDB_SUCCESS) return failure("create", code);
   std::unique_ptr<MDB_env, EnvCloser> env(created);
   code = mdb_env_set_mapsize(env.get(), mapBytes);
-  constexpr unsigned int kFlags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NOLOCK | MDB_NORDAHEAD;
+  // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of live pages made a file of 231 MB in 300 transactions, 17 MB without).
+  constexpr unsigned int kFlags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
   if (code == MDB_SUCCESS) code = mdb_env_open(env.get(), path.c_str(), kFlags, 0600);
   if (code != MDB_SUCCESS) return failure("open", code);
   std::unique_ptr<IndexEnv> index(new IndexEnv(env.release()));
   Status status = index->in_transaction(
-      true, [&index](void* transaction) { return mdb_dbi_open(static_cast<MDB_txn*>(transaction), nullptr, 0, &index->table_); }, "open table");
+      false, [&index](void* transaction) { return mdb_dbi_open(static_cast<MDB_txn*>(transaction), nullptr, 0, &index->table_); }, "open table");
   if (!status.ok()) return status;
   return index;
 }
@@ -74,6 +75,7 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
 IndexEnv::~IndexEnv() { mdb_env_close(env_); }
 
 Status IndexEnv::in_transaction(bool isWrite, const std::function<int(void*)>& body, const char* what) const {
+  const std::lock_guard lock(mutex_);
   MDB_txn* transaction = nullptr;
   int code = mdb_txn_begin(env_, nullptr, isWrite ? 0 : MDB_RDONLY, &transaction);
   if (code != MDB_SUCCESS) return failure(what, code);
@@ -82,6 +84,8 @@ Status IndexEnv::in_transaction(bool isWrite, const std::function<int(void*)>& b
     mdb_txn_abort(transaction);
   } else {
     code = mdb_txn_commit(transaction);
+    // Deletes of keys that are not there.
+    if (code == MDB_EMPTY_TXN) code = MDB_SUCCESS;
   }
   return code == MDB_SUCCESS ? Status() : failure(what, code);
 }
@@ -160,6 +164,7 @@ Result<std::vector<RecordKey>> IndexEnv::keys() const {
 }
 
 IndexEnv::Size IndexEnv::size() const {
+  const std::lock_guard lock(mutex_);
   struct stat facts {};
   const char* path = nullptr;
   Size size{};

@@ -1,5 +1,5 @@
-// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Used under the mutex of its owner
-// (SegmentStore): one transaction at a time, so that LMDB's own locks and reader table are left out; the process holds the lock file of the data directory.
+// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Any thread may call it: one
+// transaction runs at a time, under a mutex of its own; the process holds the lock file of the data directory.
 //
 // Pointers into the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never writes to them without
 // WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved once and never resized.
@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <mutex>
 #include <span>
 #include <string>
 #include <vector>
@@ -61,6 +62,7 @@ class IndexEnv {
   explicit IndexEnv(MDB_env* env) noexcept : env_(env) {}
   [[nodiscard]] Status in_transaction(bool isWrite, const std::function<int(void* transaction)>& body, const char* what) const;
 
+  mutable std::mutex mutex_;
   MDB_env* env_;
   unsigned int table_ = 0;
 };

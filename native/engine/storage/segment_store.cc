@@ -97,7 +97,7 @@ Status SegmentStore::load(StoredIndex& found) {
 Result<SegmentRef> SegmentStore::load_segment(const ManifestSegment& entry) {
   Result<std::shared_ptr<const Segment>> segment = open_segment(entry.serial, entry.descriptorCrc);
   if (!segment.ok()) return segment.status();
-  SegmentRef ref{segment.value(), nullptr};
+  SegmentRef ref{segment.value(), nullptr, 0};
   if (entry.liveVersion == 0) return ref;
   const Result<Bytes> bytes = env_->read({RecordKind::kLiveDocs, entry.serial, 0});
   if (!bytes.ok()) return bytes.status();
@@ -122,26 +122,26 @@ Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t seria
   known.chunkCount = static_cast<uint32_t>(stored.value().chunks.size());
   auto lease = std::make_unique<Lease>(env_, released_, serial, std::move(stored.value()));
   const SegmentViews views = views_of(lease->stored());
-  return Segment::open(serial, views, std::move(lease), bytes);
+  Result<std::shared_ptr<const Segment>> segment = Segment::open(serial, views, std::move(lease), bytes);
+  for (uint32_t slot = 0; segment.ok() && slot < segment.value()->slot_count(); ++slot) known.lsnLast = std::max(known.lsnLast, segment.value()->lsn(slot));
+  return segment;
 }
 
 Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment& segment) {
-  const std::lock_guard lock(mutex_);
   at_point("before chunks");
   const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns());
   if (!stored.ok()) return stored.status();
   at_point("after chunks");
+  const std::lock_guard lock(mutex_);
   return open_segment(segment.serial(), stored.value().crc);
 }
 
-Status SegmentStore::commit(const Manifest& about, const std::vector<SegmentRef>& segments, const std::vector<uint64_t>& lsnLasts) {
+Status SegmentStore::commit(Manifest manifest, const std::vector<SegmentRef>& segments) {
   const std::lock_guard lock(mutex_);
-  Manifest manifest = about;
   manifest.segments.clear();
   std::vector<std::vector<uint8_t>> liveRecords;
   std::vector<std::pair<uint64_t, KnownLive>> written;
-  for (size_t index = 0; index < segments.size(); ++index) {
-    const SegmentRef& ref = segments[index];
+  for (const SegmentRef& ref : segments) {
     const uint64_t serial = ref.segment->serial();
     const Known& known = known_[serial];
     KnownLive live = ref.live == nullptr ? KnownLive() : known.live;
@@ -150,7 +150,7 @@ Status SegmentStore::commit(const Manifest& about, const std::vector<SegmentRef>
       live = {ref.live, liveVersionNext_++, crc32c(liveRecords.back())};
       written.emplace_back(serial, live);
     }
-    manifest.segments.push_back({serial, lsnLasts[index], live.version, known.descriptorCrc, live.crc});
+    manifest.segments.push_back({serial, known.lsnLast, live.version, known.descriptorCrc, live.crc});
   }
   const std::vector<uint8_t> bytes = encode_manifest(manifest);
   std::vector<Record> records = {{{RecordKind::kManifest, 0, 0}, bytes}};
@@ -215,9 +215,6 @@ Status SegmentStore::sweep_leftovers() {
   return delete_records(leftovers);
 }
 
-IndexEnv::Size SegmentStore::size() const {
-  const std::lock_guard lock(mutex_);
-  return env_->size();
-}
+IndexEnv::Size SegmentStore::size() const { return env_->size(); }
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// The index on disk: stored segments, their live bits and the manifest that names them, over the index env. Writes go through the engine's storage thread; every method may be called from any thread
-// and takes the store's mutex, under which LMDB is used.
+// The index on disk: stored segments, their live bits and the manifest that names them, over the index env. Writes go through the engine's storage thread; every method may be called from any thread.
+// The mutex guards what is known of the records; the chunks of a segment are written outside of it.
 //
 // Life of a stored segment: its chunks are written first, by themselves harmless; the manifest that names it makes it part of the index; the manifest without it takes it out; and when,
 // after that, nobody reads it any more, its chunks are deleted. Leftovers of an interrupted write or deletion are swept at the next start.
@@ -41,8 +41,8 @@ class SegmentStore {
   // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it.
   [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment);
 
-  // Makes exactly these segments, with these live bits, the index. `lsnLasts` has one entry for each. One small transaction.
-  [[nodiscard]] Status commit(const Manifest& about, const std::vector<SegmentRef>& segments, const std::vector<uint64_t>& lsnLasts);
+  // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
+  [[nodiscard]] Status commit(Manifest about, const std::vector<SegmentRef>& segments);
 
   // Deletes what no manifest names and nobody reads any more.
   [[nodiscard]] Status sweep();
@@ -61,6 +61,7 @@ class SegmentStore {
   struct Known {
     uint32_t descriptorCrc = 0;
     uint32_t chunkCount = 0;
+    uint64_t lsnLast = 0;
     bool isCommitted = false;
     KnownLive live;
   };

@@ -45,16 +45,20 @@ class ChunkWriter {
   Status finish(const std::vector<uint64_t>& sizes, StoredDescriptor& stored) {
     Status status = advance_to(static_cast<uint32_t>(layout_.chunkValueBytes.size()));
     if (!status.ok()) return status;
+    // Of the open group, too: the descriptor goes with it.
+    for (const std::vector<uint8_t>& filled : chunks_) checksums_.push_back(crc32c(filled));
     const std::vector<uint8_t> descriptor = encode_descriptor(sizes, checksums_);
     stored = {crc32c(descriptor), static_cast<uint32_t>(checksums_.size())};
-    return write_group({{RecordKind::kDescriptor, serial_, 0}, descriptor});
+    const Record last{{RecordKind::kDescriptor, serial_, 0}, descriptor};
+    return write_group(&last);
   }
 
  private:
   Status advance_to(uint32_t chunk) {
     while (begun_ <= chunk && begun_ < layout_.chunkValueBytes.size()) {
       if (chunks_.size() * kChunkValueBytes >= kStoreTransactionBytes) {
-        Status status = write_group({});
+        for (const std::vector<uint8_t>& filled : chunks_) checksums_.push_back(crc32c(filled));
+        Status status = write_group(nullptr);
         if (!status.ok()) return status;
       }
       chunks_.emplace_back(layout_.chunkValueBytes[begun_++]);
@@ -62,13 +66,11 @@ class ChunkWriter {
     return {};
   }
 
-  Status write_group(const Record& last) {
+  Status write_group(const Record* last) {
     std::vector<Record> records;
-    for (const std::vector<uint8_t>& chunk : chunks_) {
-      records.push_back({{RecordKind::kChunk, serial_, static_cast<uint32_t>(checksums_.size())}, chunk});
-      checksums_.push_back(crc32c(chunk));
-    }
-    if (!last.value.empty()) records.push_back(last);
+    uint32_t number = begun_ - static_cast<uint32_t>(chunks_.size());
+    for (const std::vector<uint8_t>& chunk : chunks_) records.push_back({{RecordKind::kChunk, serial_, number++}, chunk});
+    if (last != nullptr) records.push_back(*last);
     Status status = env_.write(records, {});
     chunks_.clear();
     return status;

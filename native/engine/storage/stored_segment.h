@@ -1,5 +1,4 @@
-// One segment as records of the index env: its chunks, and a descriptor with the sizes of the columns and the checksum of every chunk. Writing and opening; both run under the mutex of the
-// store. Opening reads every byte once and checks it, so that no search can meet damaged ones. Layout: docs/formats/segment.md, docs/formats/index-env.md.
+// One segment as records of the index env: its chunks, and a descriptor with the sizes of the columns and the checksum of every chunk. Writing and opening. Opening reads every byte once and checks it, so that no search can meet damaged ones. Layout: docs/formats/segment.md, docs/formats/index-env.md.
 #pragma once
 
 #include <memory>
