@@ -16,6 +16,10 @@ const PHASE_WORD = 0
 const REBUILD_WORD = 1
 // Written by the write lane, read by every lane that searches.
 const STALE_WORD = 2
+// Written by the write lane before it is ready, so before any read lane starts.
+const REBUILD_WANTED_WORD = 3
+// Counted up by read lanes, one for each finished share.
+const REBUILT_WORD = 4
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -41,6 +45,20 @@ export class ControlBlock {
   /** The next share of the index rebuild at start: 0, 1, 2 ... Every caller gets another. */
   claimRebuildShare(): number {
     return Atomics.add(this.words, REBUILD_WORD, 1)
+  }
+
+  /** True when the start found no usable index: the read lanes build it together. */
+  get rebuildWanted(): boolean {
+    return Atomics.load(this.words, REBUILD_WANTED_WORD) !== 0
+  }
+
+  set rebuildWanted(wanted: boolean) {
+    Atomics.store(this.words, REBUILD_WANTED_WORD, wanted ? 1 : 0)
+  }
+
+  /** @returns how many shares are finished, with this one */
+  finishRebuildShare(): number {
+    return Atomics.add(this.words, REBUILT_WORD, 1) + 1
   }
 
   /** True while the index does not equal the store and is rebuilt: searches must wait. */

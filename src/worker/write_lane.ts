@@ -43,6 +43,7 @@ class CommitQueue implements WriteLane {
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
   #queue: Pending[] = []
+  #publishedLsn = -1n
   /** Defined exactly while the queue is being worked off. */
   #running: Promise<void> | undefined
   /** Acknowledgements that wait for their flush, oldest first; they outlive a run, so that it can end as soon as the queue is empty. */
@@ -85,7 +86,7 @@ class CommitQueue implements WriteLane {
       const group = this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
       const result = await group.committed
       this.#publish(result)
-      this.#unflushed.push(group.flushed.then(() => acknowledge(result)))
+      this.#unflushed.push(group.flushed.then(() => this.#settle(result)))
       if (this.#unflushed.length >= GROUPS_UNFLUSHED_MAX) await this.#unflushed.shift()
     }
     this.#running = undefined
@@ -110,17 +111,21 @@ class CommitQueue implements WriteLane {
     return { finished, indexOps: effects.indexOps, lastLsn: transaction.nextLsn - 1n }
   }
 
+  /** On disk: segments of these entries may be stored, and the clients are told. */
+  #settle({ finished, lastLsn }: GroupResult): void {
+    this.#lane.engine.flushedTo(lastLsn)
+    for (const { work, finish } of finished) finish(work.answer())
+  }
+
   /** After the commit and before the acknowledgement, so that a search that starts after a write was answered sees it. */
   #publish({ indexOps, lastLsn }: GroupResult): void {
-    if (indexOps.length === 0) return
+    // Without ops, too: the index's checkpoint follows the binlog, and the binlog may be trimmed behind it.
+    if (lastLsn === this.#publishedLsn) return
+    this.#publishedLsn = lastLsn
     try {
       this.#lane.engine.publish(joinBatch(indexOps, lastLsn))
     } catch (error) {
       this.#options.onIndexFailure(error)
     }
   }
-}
-
-function acknowledge({ finished }: GroupResult): void {
-  for (const { work, finish } of finished) finish(work.answer())
 }
