@@ -96,7 +96,6 @@ async function rebuildStaleIndex(
   }
   control.indexStale = true
   console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)
-  context.engine.beginRebuild()
   await finishRebuild(context, control, {}, onFatal)
 }
 
@@ -107,6 +106,8 @@ async function finishRebuild(
   onFatal: (reason: string) => void,
 ): Promise<void> {
   try {
+    // The rest of a damaged index is in rebuild mode since it was opened.
+    if (options.missingOnly !== true) context.engine.beginRebuild()
     await rebuild(context, { share: 0, shares: 1 }, options)
     context.engine.endRebuild()
     control.indexStale = false
