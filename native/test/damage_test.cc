@@ -1,4 +1,5 @@
-// Damage to the file of the index while nobody has it open: bit flips, zeroed pages, truncations. Each must be harmless or found when the index is opened, before a search could meet it.
+// Damage to the file of the index while nobody has it open: bit flips, zeroed pages, truncations. Each must be harmless or found when the index is opened, before a
+// search could meet it.
 #include <gtest/gtest.h>
 
 #include <fstream>

@@ -24,7 +24,8 @@ inline constexpr size_t kStoreDeletesPerTransaction = 512;
 // Address space reserved for the index env, which costs nothing until it is used: 256 GB is a thousand times the index of 50 000 documents.
 inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
 
-// A flush is due when so many bytes of batches (about the text behind them) have been published since the last one: bounds what a start replays to about 0.1 s of analysis.
+// A flush is due when so many bytes of batches (about the text behind them) have been published since the last one: bounds what a start replays to about 0.1 s of
+// analysis.
 inline constexpr uint64_t kFlushBatchBytes = uint64_t{4} << 20;
 // Or when nothing has been published for so long.
 inline constexpr uint32_t kFlushIdleSeconds = 30;

@@ -4,8 +4,8 @@
 // Publishers and the commit of a merge hold `writerMutex_` from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
 // Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
 // sets go to `retired_`: the quick merge thread, woken by whoever replaced one, drops them once no reader holds them, so that a search never pays for freeing a segment.
-// With a directory (open), segments also lie on disk: a flush thread stores what is in memory, the long lane merges stored segments instead of large ones in memory (engine_storage.cc).
-// Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
+// With a directory (open), segments also lie on disk: a flush thread stores what is in memory, the long lane merges stored segments instead of large ones in memory
+// (engine_storage.cc). Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
 #pragma once
 
 #include <atomic>
@@ -45,11 +45,11 @@ struct EngineStats {
   bool rebuilding;
   // Of the index env; zero without one.
   uint32_t storedSegments;
-  uint64_t storedBytes;      // of the stored segments
-  uint64_t indexFileBytes;   // of its file,
-  uint64_t indexLiveBytes;   // and of those the pages in use
-  uint64_t checkpoint;       // of the manifest on disk
-  uint64_t unflushedBytes;   // of batches that only memory holds
+  uint64_t storedBytes;     // of the stored segments
+  uint64_t indexFileBytes;  // of its file,
+  uint64_t indexLiveBytes;  // and of those the pages in use
+  uint64_t checkpoint;      // of the manifest on disk
+  uint64_t unflushedBytes;  // of batches that only memory holds
   uint64_t flushes;
   uint64_t storageFailures;
 };
@@ -70,8 +70,8 @@ struct OpenRequest {
 struct OpenedIndex {
   // Entries above it are to be replayed; 0: the engine is empty and in rebuild mode.
   uint64_t checkpoint = 0;
-  // Why it is empty, or what is wrong with the segments that were set aside. Where some were set aside and the checkpoint is above 0, the engine is in rebuild mode, too, and
-  // lacks just their documents: `holds` tells which.
+  // Why it is empty, or what is wrong with the segments that were set aside. Where some were set aside and the checkpoint is above 0, the engine is in rebuild mode, too,
+  // and lacks just their documents: `holds` tells which.
   std::vector<std::string> damage;
 };
 

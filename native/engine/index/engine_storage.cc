@@ -1,9 +1,9 @@
 // The storing half of the engine (see engine.h): opening the index env, flushing what is in memory, and the manifest.
 //
-// What the manifest says is taken from one snapshot N: its stored segments with the live bits of N, and as checkpoint the LSN below the first entry that only memory holds. The bits may know of
-// later entries than the checkpoint: replay meets their documents dead and adds their new states again. But no bit and no segment may know of an entry that the store could still lose, or a
-// document would be missing after a power cut; so the manifest waits until the store has flushed N's last entry. A snapshot only grows, so whatever flush or merge comes
-// first may write it for the others.
+// What the manifest says is taken from one snapshot N: its stored segments with the live bits of N, and as checkpoint the LSN below the first entry that only memory
+// holds. The bits may know of later entries than the checkpoint: replay meets their documents dead and adds their new states again. But no bit and no segment may know of
+// an entry that the store could still lose, or a document would be missing after a power cut; so the manifest waits until the store has flushed N's last entry. A
+// snapshot only grows, so whatever flush or merge comes first may write it for the others.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>

@@ -1,6 +1,6 @@
-// One column of a segment, read the same way from memory (one array) and from a stored segment (elements in mapped chunks: element i lies in chunk (shift + i) / perChunk).
-// An element never straddles a chunk. Copied by value; valid as long as the segment. In memory the index is the caller's promise; in chunks, whose bytes come from disk,
-// an index past the end yields a zero element. Layout: docs/formats/segment.md.
+// One column of a segment, read the same way from memory (one array) and from a stored segment (elements in mapped chunks: element i lies in chunk (shift + i) /
+// perChunk). An element never straddles a chunk. Copied by value; valid as long as the segment. In memory the index is the caller's promise; in chunks, whose bytes come
+// from disk, an index past the end yields a zero element. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>

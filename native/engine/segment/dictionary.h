@@ -1,6 +1,6 @@
 // The ordered dictionary: terms front-coded in blocks of kDictionaryBlockTerms, each with what its postings need. DictionaryWriter appends the blocks while a segment is
-// written; DictionaryWalk reads them back in order; find and entry_of serve single lookups. Blocks come from disk: every read is bounded by the block, and what does not fit ends
-// it. Layout: docs/formats/segment.md.
+// written; DictionaryWalk reads them back in order; find and entry_of serve single lookups. Blocks come from disk: every read is bounded by the block, and what does not
+// fit ends it. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@ uint32_t load_at(const ColumnView<uint8_t>& bytes, size_t offset) noexcept {
 
 }  // namespace
 
-FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept : slotBegin_(section.slotBegin), slotEnd_(section.slotEnd), lengthBytes_(section.lengthBytes) {
+FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept
+    : slotBegin_(section.slotBegin), slotEnd_(section.slotEnd), lengthBytes_(section.lengthBytes) {
   lengthMask_ = lengthBytes_ == 1 ? 0xFF : lengthBytes_ == 2 ? 0xFFFF : UINT32_MAX;
   const bool isSparse = section.lengthsSparse != 0;
   if (isSparse) sparseCount_ = section.documents;

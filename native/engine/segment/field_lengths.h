@@ -1,5 +1,5 @@
-// Field lengths of one section. Copied by value, used by one thread; valid as long as the segment. A dense section is read through a window on the chunk of the last slot,
-// which in memory is the whole section: scoring loops pay one comparison. Layout: docs/formats/segment.md.
+// Field lengths of one section. Copied by value, used by one thread; valid as long as the segment. A dense section is read through a window on the chunk of the last
+// slot, which in memory is the whole section: scoring loops pay one comparison. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>

@@ -62,8 +62,8 @@ class PostingCursor {
   ColumnView<uint8_t> positions_;
   ColumnView<BlockEntry> blocks_;
   TermEntry entry_;
-  Bytes blockPostings_;   // of the current block, kPackedPadding readable bytes behind them
-  Bytes blockPositions_;  // likewise; empty until they are asked for
+  Bytes blockPostings_;              // of the current block, kPackedPadding readable bytes behind them
+  Bytes blockPositions_;             // likewise; empty until they are asked for
   std::vector<uint8_t> straddling_;  // positions of a block that is larger than a chunk
   uint32_t df_;
   uint32_t slotBase_;  // one before the collection's first slot

@@ -62,7 +62,8 @@ Status Segment::check_directory() const {
   uint32_t sectionNext = 0;
   uint64_t collectionNext = 0;
   for (const CollectionEntry& entry : columns_.collections) {
-    if (entry.slotBegin != slot || entry.slotEnd <= slot || entry.slotEnd > slots || entry.collection < collectionNext) return damaged("a collection's slots are out of order");
+    if (entry.slotBegin != slot || entry.slotEnd <= slot || entry.slotEnd > slots || entry.collection < collectionNext)
+      return damaged("a collection's slots are out of order");
     if (entry.sectionBegin > entry.sectionEnd || entry.sectionEnd > columns_.sections.size()) return damaged("a collection's sections leave the directory");
     if (entry.sectionBegin != entry.sectionEnd && entry.sectionBegin != sectionNext) return damaged("a collection's sections are out of order");
     if (entry.sectionBegin != entry.sectionEnd) sectionNext = entry.sectionEnd;
@@ -81,10 +82,12 @@ Status Segment::check_section(const SectionEntry& section, const CollectionEntry
   if (section.slotBegin != owner.slotBegin || section.slotEnd != owner.slotEnd) return damaged("a section's slots are not its collection's");
   if (section.nameBegin > section.nameEnd || section.nameEnd > columns_.names.size()) return damaged("a section's name leaves the names");
   const uint64_t blocks = (uint64_t{section.termEnd} + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
-  if (section.termBegin % kDictionaryBlockTerms != 0 || section.termBegin >= section.termEnd || blocks > dictionary_.size()) return damaged("a section's terms leave the dictionary");
+  if (section.termBegin % kDictionaryBlockTerms != 0 || section.termBegin >= section.termEnd || blocks > dictionary_.size())
+    return damaged("a section's terms leave the dictionary");
   if (section.lengthBytes != 1 && section.lengthBytes != 2 && section.lengthBytes != 4) return damaged("unknown size of field lengths");
   const uint64_t slots = section.slotEnd - section.slotBegin;
-  if (section.documents > slots || section.lengthsBegin % 4 != 0 || section.lengthsBegin > views_.fieldLengths.size()) return damaged("a section's lengths leave their column");
+  if (section.documents > slots || section.lengthsBegin % 4 != 0 || section.lengthsBegin > views_.fieldLengths.size())
+    return damaged("a section's lengths leave their column");
   const uint64_t bytes = section.lengthsSparse != 0 ? section.documents * (sizeof(uint32_t) + section.lengthBytes) : slots * section.lengthBytes;
   if (bytes > views_.fieldLengths.size() - section.lengthsBegin) return damaged("a section's lengths leave their column");
   return {};

@@ -1,6 +1,6 @@
-// The columns of a segment, declared once: SegmentColumns owns them while they are built and in memory, SegmentViews reads them wherever they lie. Storage, views and sizes
-// go through `zip_columns`, so that a new column is one member and one line there. The order is that of the stored segment; a change of it or of an element is a new
-// kSegmentVersion. Layout: docs/formats/segment.md.
+// The columns of a segment, declared once: SegmentColumns owns them while they are built and in memory, SegmentViews reads them wherever they lie. Storage, views and
+// sizes go through `zip_columns`, so that a new column is one member and one line there. The order is that of the stored segment; a change of it or of an element is a
+// new kSegmentVersion. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -36,9 +36,9 @@ struct SectionEntry {
   uint32_t nameEnd;
   uint32_t termBegin;  // a multiple of kDictionaryBlockTerms: no dictionary block is shared
   uint32_t termEnd;
-  uint32_t documents;     // with a length above 0; text only
-  uint64_t totalLength;   // sum of the field lengths
-  uint64_t lengthsBegin;  // byte offset in `fieldLengths`, a multiple of 4
+  uint32_t documents;      // with a length above 0; text only
+  uint64_t totalLength;    // sum of the field lengths
+  uint64_t lengthsBegin;   // byte offset in `fieldLengths`, a multiple of 4
   uint16_t lengthsSparse;  // 0: one length per slot of the collection; 1: `documents` slots (u32), then their `documents` lengths
   uint16_t lengthBytes;    // of one length: 1, 2 or 4
   uint32_t padding;

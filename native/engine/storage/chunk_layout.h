@@ -1,6 +1,6 @@
-// Where the columns of a stored segment lie in its chunks. Follows from the sizes of the columns alone, so that a segment's descriptor holds sizes, not places. Columns are laid out one behind
-// the other, each from a multiple of 8 bytes and of its element size; columns whose writer respects chunk borders begin a chunk. No element straddles two. Pure.
-// Layout: docs/formats/segment.md.
+// Where the columns of a stored segment lie in its chunks. Follows from the sizes of the columns alone, so that a segment's descriptor holds sizes, not places. Columns
+// are laid out one behind the other, each from a multiple of 8 bytes and of its element size; columns whose writer respects chunk borders begin a chunk. No element
+// straddles two. Pure. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>

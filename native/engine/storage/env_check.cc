@@ -124,7 +124,8 @@ class EnvCheck {
 
   Status check_branch_node(Bytes node, uint64_t page, uint32_t level, bool isFree, bool isFirst) {
     const size_t keyBytes = load_u16(node.data() + 6);
-    if (kNodeHeaderBytes + keyBytes > node.size() || (keyBytes == 0 && !isFirst) || (isFree && keyBytes != 0 && keyBytes != 8)) return damaged("a key outside of its page", page);
+    if (kNodeHeaderBytes + keyBytes > node.size() || (keyBytes == 0 && !isFirst) || (isFree && keyBytes != 0 && keyBytes != 8))
+      return damaged("a key outside of its page", page);
     const uint64_t child = load_u16(node.data()) | uint64_t{load_u16(node.data() + 2)} << 16 | uint64_t{load_u16(node.data() + 4)} << 32;
     return check_page(child, level - 1, isFree);
   }
@@ -164,7 +165,8 @@ class EnvCheck {
     if (pages < (kPageHeaderBytes - 1 + dataBytes) / pageBytes_ + 1) return damaged("an overflow smaller than its value", page);
     if (!take(first, pages)) return damaged("an overflow outside of the file, or used twice", first);
     const uint8_t* header = file_.data() + first * pageBytes_;
-    if (load_u64(header) != first || (load_u16(header + 18) & kPageKinds) != kOverflowPage || load_u32(header + 20) != pages) return damaged("not an overflow page", first);
+    if (load_u64(header) != first || (load_u16(header + 18) & kPageKinds) != kOverflowPage || load_u32(header + 20) != pages)
+      return damaged("not an overflow page", first);
     return {};
   }
 
@@ -178,7 +180,8 @@ class EnvCheck {
       if (entry < 0 && index == count) return damaged("a free run without its page", page);
       const uint64_t pages = entry < 0 ? ~static_cast<uint64_t>(entry) + 1 : 1;
       const uint64_t first = entry < 0 ? load_u64(list.data() + ++index * 8) : static_cast<uint64_t>(entry);
-      if (first < 2 || first > meta_.lastPage || pages > meta_.lastPage - first + 1 || !mark(first, pages)) return damaged("a page that is free and used, or free twice", first);
+      if (first < 2 || first > meta_.lastPage || pages > meta_.lastPage - first + 1 || !mark(first, pages))
+        return damaged("a page that is free and used, or free twice", first);
     }
     return {};
   }

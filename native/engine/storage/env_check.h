@@ -1,6 +1,6 @@
-// Checks the file of an index env before LMDB maps it: LMDB trusts its pages, so that one flipped bit in a page number or a free list would make it read outside of the file, write
-// over live pages or end the process. Everything that LMDB will follow is followed here first, with bounds: meta pages, trees, free lists; no page may be used twice.
-// The contents of values are not looked at: they carry checksums of their own. Page layout: data version 2 of the LMDB that is compiled in.
+// Checks the file of an index env before LMDB maps it: LMDB trusts its pages, so that one flipped bit in a page number or a free list would make it read outside of the
+// file, write over live pages or end the process. Everything that LMDB will follow is followed here first, with bounds: meta pages, trees, free lists; no page may be
+// used twice. The contents of values are not looked at: they carry checksums of their own. Page layout: data version 2 of the LMDB that is compiled in.
 #pragma once
 
 #include <string>

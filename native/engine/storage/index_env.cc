@@ -61,7 +61,8 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
   if (code != MDB_SUCCESS) return failure("create", code);
   std::unique_ptr<MDB_env, EnvCloser> env(created);
   code = mdb_env_set_mapsize(env.get(), mapBytes);
-  // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of live pages made a file of 231 MB in 300 transactions, 17 MB without).
+  // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of live pages made a file of 231 MB in 300 transactions, 17 MB
+  // without).
   constexpr unsigned int kFlags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
   if (code == MDB_SUCCESS) code = mdb_env_open(env.get(), path.c_str(), kFlags, 0600);
   if (code != MDB_SUCCESS) return failure("open", code);

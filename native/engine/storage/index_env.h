@@ -1,9 +1,9 @@
-// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Any thread may call it: one
-// transaction runs at a time, under a mutex of its own; the process holds the lock file of the data directory.
+// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Any thread may call
+// it: one transaction runs at a time, under a mutex of its own; the process holds the lock file of the data directory.
 //
-// Pointers into the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never writes to them without
-// WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved once and never resized.
-// Keys and values: docs/formats/index-env.md.
+// Pointers into the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never writes
+// to them without WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved once and
+// never resized. Keys and values: docs/formats/index-env.md.
 #pragma once
 
 #include <cstdint>

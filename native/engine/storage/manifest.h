@@ -1,5 +1,5 @@
-// The manifest: which stored segments are the index, which of their documents are alive, which collections are gone, and up to which entry of the binlog all that holds. One value, replaced in
-// the last transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
+// The manifest: which stored segments are the index, which of their documents are alive, which collections are gone, and up to which entry of the binlog all that holds.
+// One value, replaced in the last transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
 #pragma once
 
 #include <array>

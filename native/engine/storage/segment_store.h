@@ -1,9 +1,9 @@
-// The index on disk: stored segments, their live bits and the manifest that names them, over the index env. Writes go through the engine's storage thread; every method may be called from any thread.
-// The mutex guards what is known of the records; the chunks of a segment are written outside of it.
+// The index on disk: stored segments, their live bits and the manifest that names them, over the index env. Writes go through the engine's storage thread; every method
+// may be called from any thread. The mutex guards what is known of the records; the chunks of a segment are written outside of it.
 //
-// Life of a stored segment: its chunks are written first, by themselves harmless; the manifest that names it makes it part of the index; the manifest without it takes it out; and when,
-// after that, nobody reads it any more, its chunks are deleted. Leftovers of an interrupted write or deletion are swept at the next start.
-// Records: docs/formats/index-env.md.
+// Life of a stored segment: its chunks are written first, by themselves harmless; the manifest that names it makes it part of the index; the manifest without it takes it
+// out; and when, after that, nobody reads it any more, its chunks are deleted. Leftovers of an interrupted write or deletion are swept at the next start. Records:
+// docs/formats/index-env.md.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
-// One segment as records of the index env: its chunks, and a descriptor with the sizes of the columns and the checksum of every chunk. Writing and opening. Opening reads every byte once and checks it, so that no search can meet damaged ones. Layout: docs/formats/segment.md, docs/formats/index-env.md.
+// One segment as records of the index env: its chunks, and a descriptor with the sizes of the columns and the checksum of every chunk. Writing and opening. Opening reads
+// every byte once and checks it, so that no search can meet damaged ones. Layout: docs/formats/segment.md, docs/formats/index-env.md.
 #pragma once
 
 #include <memory>
@@ -11,7 +12,7 @@
 namespace mds {
 
 struct StoredDescriptor {
-  uint32_t crc;         // of the descriptor's bytes: the manifest names it
+  uint32_t crc;  // of the descriptor's bytes: the manifest names it
   uint32_t chunkCount;
 };
 
