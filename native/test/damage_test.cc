@@ -10,6 +10,7 @@
 #include "seed.h"
 #include "storage/env_check.h"
 #include "storage/manifest.h"
+#include "stored_walk.h"
 
 namespace mds {
 namespace {
@@ -152,6 +153,38 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   history.expect_equal(engine, 10);
   ASSERT_TRUE(engine.flush().ok());
   EXPECT_EQ(engine.stats().checkpoint, history.lsn_last());
+}
+
+// As if a checksum had been right by chance: no byte of a chunk may lead out of the segment.
+TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
+  std::mt19937_64 random(test::seed());
+  History history(test::seed());
+  Engine memory;
+  for (uint32_t batch = 0; batch < 30; ++batch) {
+    history.write(40);
+    ASSERT_TRUE(memory.publish(history.batch_last()).ok());
+  }
+  ASSERT_TRUE(memory.force_merge().ok());
+  const ScratchDirectory directory;
+  const auto env = IndexEnv::open(directory.path(), test::kTestMapBytes);
+  ASSERT_TRUE(env.ok());
+  const auto descriptor = write_stored_segment(*env.value(), 1, memory.snapshot()->segments[0].segment->columns());
+  ASSERT_TRUE(descriptor.ok());
+  const auto stored = open_stored_chunks(*env.value(), 1, descriptor.value().crc);
+  ASSERT_TRUE(stored.ok());
+  const auto chunks = env.value()->read_chunks(1, descriptor.value().chunkCount);
+  ASSERT_TRUE(chunks.ok());
+  test::ChunkBytes whole{stored.value().columnSizes, {}};
+  for (const Bytes chunk : chunks.value()) whole.chunks.emplace_back(chunk.begin(), chunk.end());
+  ASSERT_GT(test::walk_stored(whole, 1), 1U);
+  for (uint32_t mutation = 0; mutation < kMutations / 4; ++mutation) {
+    test::ChunkBytes bytes = whole;
+    for (uint64_t left = 1 + random() % 30; left > 0; --left) {
+      std::vector<uint8_t>& chunk = bytes.chunks[random() % bytes.chunks.size()];
+      chunk[random() % chunk.size()] = static_cast<uint8_t>(random());
+    }
+    (void)test::walk_stored(bytes, mutation);
+  }
 }
 
 TEST(Manifest, IsReadAsItWasWrittenAndRefusedWithAnyByteChanged) {

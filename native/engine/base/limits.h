@@ -12,6 +12,9 @@ inline constexpr uint32_t kBlockPostings = 128;
 // Zero bytes behind every packed column, so that an 8-byte load at the last value stays inside the column.
 inline constexpr size_t kPackedPadding = 8;
 
+// Occurrences of one term in one field: a document of tens of MB has fewer. Bounds what damaged bytes can ask for.
+inline constexpr uint32_t kTermFrequencyMax = uint32_t{1} << 26;
+
 // A chunk of a stored segment: with LMDB's 24-byte page header exactly 16 pages of 4 KB, so that every freed run of pages fits the next chunk. The last kPackedPadding
 // bytes of its value stay unused for the sake of 8-byte loads. 65 504 is a multiple of 32: elements of 1, 2, 4 ... 32 bytes fill a chunk without a rest.
 inline constexpr size_t kChunkValueBytes = (size_t{64} << 10) - 24;

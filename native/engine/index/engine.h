@@ -168,6 +168,8 @@ class Engine {
   std::condition_variable wake_;
   uint64_t wakeCount_ = 0;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> isStored_{false};  // `store_` is there
+  bool flushWanted_ = false;           // under flushMutex_
   std::thread quickLane_;
   std::thread longLane_;
 
@@ -175,7 +177,6 @@ class Engine {
   std::mutex openMutex_;
   std::optional<OpenedIndex> opened_;
   std::unique_ptr<SegmentStore> store_;
-  std::atomic<bool> isStored_{false};
   Epoch epoch_{};
   std::mutex persistMutex_;  // one manifest at a time
   std::atomic<uint64_t> checkpoint_{0};
@@ -187,7 +188,6 @@ class Engine {
   std::condition_variable flushWake_;
   std::condition_variable flushedMore_;
   uint64_t flushedLsn_ = 0;
-  bool flushWanted_ = false;
   std::chrono::steady_clock::time_point publishedAt_{};
   std::thread flushLane_;
 };

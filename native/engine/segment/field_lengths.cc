@@ -14,17 +14,19 @@ uint32_t load_at(const ColumnView<uint8_t>& bytes, size_t offset) noexcept {
 }  // namespace
 
 FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept
-    : slotBegin_(section.slotBegin), slotEnd_(section.slotEnd), lengthBytes_(section.lengthBytes) {
+    : slotBegin_(section.slotBegin),
+      slotCount_(section.slotEnd - section.slotBegin),
+      denseEnd_(section.lengthsSparse != 0 ? section.slotBegin : section.slotEnd),
+      lengthBytes_(section.lengthBytes) {
   lengthMask_ = lengthBytes_ == 1 ? 0xFF : lengthBytes_ == 2 ? 0xFFFF : UINT32_MAX;
   const bool isSparse = section.lengthsSparse != 0;
   if (isSparse) sparseCount_ = section.documents;
-  const size_t size = isSparse ? size_t{section.documents} * (kSlotBytes + lengthBytes_) : size_t{slotEnd_ - slotBegin_} * lengthBytes_;
+  const size_t size = isSparse ? size_t{section.documents} * (kSlotBytes + lengthBytes_) : size_t{slotCount_} * lengthBytes_;
   bytes_ = column.subview(static_cast<size_t>(section.lengthsBegin), size);
-  if (isSparse) slotEnd_ = slotBegin_;  // no slot is looked for in a window
 }
 
 uint32_t FieldLengths::outside_window(uint32_t slot) const noexcept {
-  if (slot >= slotBegin_ && slot < slotEnd_) {
+  if (slot >= slotBegin_ && slot < denseEnd_) {
     const size_t index = size_t{slot} - slotBegin_;
     const Bytes run = bytes_.run_at(index * lengthBytes_);
     if (run.empty()) return 0;

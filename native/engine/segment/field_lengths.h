@@ -22,8 +22,11 @@ class FieldLengths {
   // Calls visit(slot, length) for every document that has the field, by slot.
   template <class Visit>
   void for_each(Visit visit) const {
-    for (uint32_t index = 0; index < sparseCount_; ++index) visit(sparse_slot(index), sparse_length(index));
-    for (uint32_t slot = slotBegin_; sparseCount_ == 0 && slot < slotEnd_; ++slot) {
+    for (uint32_t index = 0; index < sparseCount_; ++index) {
+      // The column may come from disk: no slot leaves the collection.
+      if (sparse_slot(index) - slotBegin_ < slotCount_) visit(sparse_slot(index), sparse_length(index));
+    }
+    for (uint32_t slot = slotBegin_; slot < denseEnd_; ++slot) {
       const uint32_t length = at(slot);
       if (length > 0) visit(slot, length);
     }
@@ -36,7 +39,8 @@ class FieldLengths {
 
   ColumnView<uint8_t> bytes_;  // of this section
   uint32_t slotBegin_;
-  uint32_t slotEnd_;
+  uint32_t slotCount_;        // of the collection
+  uint32_t denseEnd_;         // end of the collection's slots; slotBegin_ for a sparse section, of which no slot is looked for in a window
   uint32_t sparseCount_ = 0;  // documents of a sparse section; 0 for a dense one
   uint32_t lengthBytes_;      // of one length: a multiplication, because a shift by a variable costs three times as much
   uint32_t lengthMask_ = 0;

@@ -43,10 +43,11 @@ void PostingCursor::load_block(uint32_t block) noexcept {
   tfsAt_ = 2 + static_cast<size_t>(packed_bytes(count, slotWidth));
   if (slotWidth > 32 || tfWidth_ > 32 || tfsAt_ + packed_bytes(count, tfWidth_) > blockPostings_.size()) return end_list();
 
+  const uint32_t slotBefore = count_ == 0 ? slotBase_ : slots_[count_ - 1];
   unpack(blockPostings_.data() + 2, count, slotWidth, slots_.data());
   uint32_t slot = block == 0 ? slotBase_ : blocks_[block - 1].slotLast;
   for (uint32_t index = 0; index < count; ++index) slots_[index] = slot += slots_[index] + 1;
-  if (!are_slots_valid(slotWidth, count)) return end_list();
+  if (!are_slots_valid(slotBefore, slotWidth, count)) return end_list();
   block_ = block;
   index_ = 0;
   count_ = count;
@@ -57,11 +58,12 @@ void PostingCursor::load_block(uint32_t block) noexcept {
   positionsBefore_ = 0;
 }
 
-// Slots index other columns and must ascend inside the collection, whatever the bytes are. Narrow deltas can't wrap, so that the last slot tells.
-bool PostingCursor::are_slots_valid(uint32_t slotWidth, uint32_t count) const noexcept {
+// Slots index other columns and must ascend inside the collection, whatever the bytes are. Narrow deltas can't wrap, so that the first and the last slot tell.
+bool PostingCursor::are_slots_valid(uint32_t slotBefore, uint32_t slotWidth, uint32_t count) const noexcept {
   constexpr uint32_t kNarrowWidth = 24;  // 128 x 2^24 = 2^31
   if (slotWidth > kNarrowWidth && !std::is_sorted(slots_.begin(), slots_.begin() + count)) return false;
-  return slots_[0] - slotBase_ - 1 < slotEnd_ - slotBase_ - 1 && slots_[count - 1] < slotEnd_;
+  // Counted from slotBase_, which may be one below 0.
+  return slots_[0] - slotBase_ > slotBefore - slotBase_ && slots_[count - 1] - slotBase_ < slotEnd_ - slotBase_;
 }
 
 void PostingCursor::decode_tfs() noexcept {
@@ -121,7 +123,7 @@ void PostingCursor::positions(std::vector<uint32_t>& out) {
   const uint64_t before = positionsBefore_;
   if (blockPositions_.empty()) return;
   const uint32_t width = blockPositions_[0];
-  if (width > 32 || 1 + packed_bytes(before + occurrences, width) > blockPositions_.size()) return;
+  if (width > 32 || occurrences > kTermFrequencyMax || 1 + packed_bytes(before + occurrences, width) > blockPositions_.size()) return;
   out.resize(occurrences);
   uint32_t position = 0;
   for (uint32_t index = 0; index < occurrences; ++index) {

@@ -55,7 +55,7 @@ class PostingCursor {
   void decode_tfs() noexcept;
   void end_list() noexcept;
 
-  [[nodiscard]] bool are_slots_valid(uint32_t slotWidth, uint32_t count) const noexcept;
+  [[nodiscard]] bool are_slots_valid(uint32_t slotBefore, uint32_t slotWidth, uint32_t count) const noexcept;
   void load_positions();
 
   ColumnView<uint8_t> postings_;
