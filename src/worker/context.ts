@@ -17,14 +17,19 @@ import { createWriteLane } from './write_lane.js'
 
 /** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
+  const control = new ControlBlock(start.control)
+  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
+  if (start.kind !== 'write') await control.storeAnnounced()
   const context: LaneContext = {
     config: start.config,
     store: new TruthStore(currentGeneration(start.config.path)),
     engine: openEngine(),
     analyzer: createAnalyzer(),
   }
-  const control = new ControlBlock(start.control)
-  if (start.kind === 'write') await openIndex(context, control, onFatal)
+  if (start.kind === 'write') {
+    await openIndex(context, control, onFatal)
+    control.announceStore()
+  }
   const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal) : undefined
   const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control) : Promise.resolve()
   const close = async (): Promise<void> => {
