@@ -248,6 +248,10 @@ export const PURGE_ROWS_MAX = 1024
 export const SWEEP_DOCUMENTS_MAX = 256
 /** Between two sweeps when nothing was due. Readers treat expired documents as gone meanwhile. */
 export const SWEEP_INTERVAL_MS = 1000
+/** Binlog entries that one slice of a replay reads: 256 documents are about 20 ms of analysis. */
+export const REPLAY_ENTRIES_PER_PAGE = 256
+/** Epochs that the store remembers: an index that was last written so many unclean ends ago is rebuilt. */
+export const EPOCHS_MAX = 64
 /** Documents read and analysed in one slice of an index rebuild: about 5 ms of text. */
 export const REBUILD_PAGE_DOCUMENTS = 64
 

@@ -74,6 +74,13 @@ class Call {
     return value;
   }
 
+  [[nodiscard]] std::optional<uint64_t> lsn(size_t index) const noexcept {
+    uint64_t value = 0;
+    bool isLossless = false;
+    if (type_of(index) != napi_bigint || napi_get_value_bigint_uint64(env_, arguments_[index], &value, &isLossless) != napi_ok || !isLossless) return std::nullopt;
+    return value;
+  }
+
   [[nodiscard]] std::optional<std::string> text(size_t index) const {
     size_t length = 0;
     if (type_of(index) != napi_string || napi_get_value_string_utf8(env_, arguments_[index], nullptr, 0, &length) != napi_ok) return std::nullopt;
@@ -106,8 +113,8 @@ class Call {
 
   napi_env env_;
   bool isUsable_;
-  size_t count_ = 2;
-  napi_value arguments_[2] = {};
+  size_t count_ = 3;
+  napi_value arguments_[3] = {};
 };
 
 napi_value answer(const Call& call, const mds::Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
@@ -143,17 +150,6 @@ napi_value meta_keys(const Call& call, mds::Engine& engine) {
   return text;
 }
 
-napi_value begin_rebuild(const Call& call, mds::Engine& engine) { return answer(call, engine.begin_rebuild()); }
-
-napi_value end_rebuild(const Call&, mds::Engine& engine) {
-  engine.end_rebuild();
-  return nullptr;
-}
-
-napi_value drop_all(const Call& call, mds::Engine& engine) { return answer(call, engine.drop_all()); }
-
-napi_value force_merge(const Call& call, mds::Engine& engine) { return answer(call, engine.force_merge()); }
-
 // Sets one property; skipped after a failure, which `object` being null says.
 void set(napi_env env, napi_value& object, const char* name, napi_status made, napi_value value) noexcept {
   if (object != nullptr && (made != napi_ok || napi_set_named_property(env, object, name, value) != napi_ok)) object = nullptr;
@@ -164,6 +160,71 @@ void set_number(napi_env env, napi_value& object, const char* name, uint64_t num
   const napi_status made = napi_create_double(env, static_cast<double>(number), &value);
   set(env, object, name, made, value);
 }
+
+void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) noexcept {
+  napi_value value = nullptr;
+  const napi_status made = napi_create_bigint_uint64(env, lsn, &value);
+  set(env, object, name, made, value);
+}
+
+// The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
+napi_value open(const Call& call, mds::Engine& engine) {
+  constexpr size_t kSpanBytes = sizeof(mds::Epoch) + sizeof(uint64_t);
+  const std::optional<std::string> directory = call.text(0);
+  const std::optional<mds::Bytes> history = call.bytes(1);
+  if (!directory || !history || history->size() % kSpanBytes != 0) return call.raise("open: expected a directory and the history of the store");
+  mds::OpenRequest request;
+  request.directory = *directory;
+  for (size_t at = 0; at < history->size(); at += kSpanBytes) {
+    mds::EpochSpan span{};
+    std::memcpy(span.epoch.data(), history->data() + at, span.epoch.size());
+    span.lsnLast = mds::load_u64(history->data() + at + span.epoch.size());
+    request.history.push_back(span);
+  }
+  const mds::Result<mds::OpenedIndex> opened = engine.open(std::move(request));
+  if (!opened.ok()) return call.raise(opened.status().message());
+  const napi_env env = call.env();
+  napi_value object = nullptr;
+  napi_value damage = nullptr;
+  if (napi_create_object(env, &object) != napi_ok || napi_create_array(env, &damage) != napi_ok) return nullptr;
+  set_lsn(env, object, "checkpoint", opened.value().checkpoint);
+  uint32_t index = 0;
+  for (const std::string& line : opened.value().damage) {
+    napi_value text = nullptr;
+    if (napi_create_string_utf8(env, line.data(), line.size(), &text) != napi_ok || napi_set_element(env, damage, index++, text) != napi_ok) return nullptr;
+  }
+  set(env, object, "damage", napi_ok, damage);
+  return object;
+}
+
+napi_value flushed_to(const Call& call, mds::Engine& engine) {
+  const std::optional<uint64_t> lsn = call.lsn(0);
+  if (!lsn) return call.raise("flushedTo: expected an LSN");
+  engine.flushed_to(*lsn);
+  return nullptr;
+}
+
+napi_value flush(const Call& call, mds::Engine& engine) { return answer(call, engine.flush()); }
+
+napi_value holds(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  const std::optional<uint32_t> docid = call.number(1);
+  const std::optional<uint64_t> lsn = call.lsn(2);
+  if (!collection || !docid || !lsn) return call.raise("holds: expected a collection id, a docid and an LSN");
+  napi_value value = nullptr;
+  return napi_get_boolean(call.env(), engine.holds(*collection, *docid, *lsn), &value) == napi_ok ? value : nullptr;
+}
+
+napi_value begin_rebuild(const Call& call, mds::Engine& engine) { return answer(call, engine.begin_rebuild()); }
+
+napi_value end_rebuild(const Call&, mds::Engine& engine) {
+  engine.end_rebuild();
+  return nullptr;
+}
+
+napi_value drop_all(const Call& call, mds::Engine& engine) { return answer(call, engine.drop_all()); }
+
+napi_value force_merge(const Call& call, mds::Engine& engine) { return answer(call, engine.force_merge()); }
 
 napi_value stats(const Call& call, mds::Engine& engine) {
   const mds::EngineStats values = engine.stats();
@@ -179,8 +240,15 @@ napi_value stats(const Call& call, mds::Engine& engine) {
   set_number(env, object, "terms", values.terms);
   set_number(env, object, "memoryBytes", values.memoryBytes);
   set_number(env, object, "merges", values.merges);
-  made = napi_create_bigint_uint64(env, values.lsnLast, &value);
-  set(env, object, "lastLsn", made, value);
+  set_lsn(env, object, "lastLsn", values.lsnLast);
+  set_number(env, object, "storedSegments", values.storedSegments);
+  set_number(env, object, "storedBytes", values.storedBytes);
+  set_number(env, object, "indexFileBytes", values.indexFileBytes);
+  set_number(env, object, "indexLiveBytes", values.indexLiveBytes);
+  set_lsn(env, object, "checkpoint", values.checkpoint);
+  set_number(env, object, "unflushedBytes", values.unflushedBytes);
+  set_number(env, object, "flushes", values.flushes);
+  set_number(env, object, "storageFailures", values.storageFailures);
   made = napi_get_boolean(env, values.rebuilding, &value);
   set(env, object, "rebuilding", made, value);
   return object;
@@ -230,6 +298,7 @@ NAPI_MODULE_INIT() {
   const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
                           add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
                           add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
-                          add_export<stats>(env, exports, "stats") && add_export<lock_file>(env, exports, "lockFile");
+                          add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
+                          add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
   return isComplete ? exports : nullptr;
 }

@@ -36,6 +36,8 @@ export interface RebuildOptions {
   readonly collections?: readonly number[]
   /** Publish also what the index already has at the same LSN: a re-index of documents that have not changed. */
   readonly replaceEqual?: boolean
+  /** Leave out what the index has already: the rest of a damaged index. */
+  readonly missingOnly?: boolean
 }
 
 /** Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in between. */
@@ -43,7 +45,7 @@ export function* rebuildPages(tools: RebuildTools, share: RebuildShare, options:
   for (const collection of options.collections ?? allCollections(tools.store)) {
     for (let page = 0, docidFirst = 1, last = false; !last; page++) {
       const mine = page % share.shares === share.share
-      const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, options.replaceEqual === true))
+      const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, options))
       docidFirst = result.docidNext
       last = result.last
       if (mine) yield result
@@ -61,7 +63,7 @@ function rebuildPage(
   collection: number,
   docidFirst: number,
   mine: boolean,
-  replaceEqual: boolean,
+  { replaceEqual = false, missingOnly = false }: RebuildOptions,
 ): RebuildResult & { docidNext: number; last: boolean } {
   const docids = view.docidsFrom(collection, docidFirst, REBUILD_PAGE_DOCUMENTS)
   const damaged: string[] = []
@@ -69,7 +71,8 @@ function rebuildPage(
   for (const docid of mine ? docids : []) {
     try {
       const head = view.headEvenExpired(collection, docid)
-      if (head !== undefined) ops.push(upsertOf(tools, view, head, replaceEqual))
+      const isMissing = head !== undefined && !(missingOnly && tools.engine.holds(collection, docid, head.indexedLsn))
+      if (isMissing) ops.push(upsertOf(tools, view, head, replaceEqual))
     } catch (error) {
       // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server less.
       damaged.push(`${collection}/${docid}: ${error instanceof Error ? error.message : String(error)}`)
@@ -79,7 +82,8 @@ function rebuildPage(
   return { documents: ops.length, damaged, docidNext: (docids.at(-1) ?? 0) + 1, last: docids.length < REBUILD_PAGE_DOCUMENTS }
 }
 
-function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
+/** The upsert of a document as it is. */
+export function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
   const { key, lang, metaValues } = textOfHead(head)
   const contentMd = unescapeContent(view.escapedContent(head))
   const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, replaceEqual)

@@ -18,6 +18,12 @@ const REBUILD_WORD = 1
 const STALE_WORD = 2
 // Written by the write lane, watched by the front end.
 const COMMIT_WORD = 3
+// Written by the write lane before it announces the store, so before any read lane looks.
+const REBUILD_WANTED_WORD = 4
+// Counted up by read lanes, one for each finished share.
+const REBUILT_WORD = 5
+// Written once by the write lane, which wakes the others.
+const STORE_OPEN_WORD = 6
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -43,6 +49,31 @@ export class ControlBlock {
   /** The next share of the index rebuild at start: 0, 1, 2 ... Every caller gets another. */
   claimRebuildShare(): number {
     return Atomics.add(this.words, REBUILD_WORD, 1)
+  }
+
+  /** The write lane has opened the store and the index: what it has written before (the store of a first start, `rebuildWanted`) is seen by whoever waited. */
+  announceStore(): void {
+    Atomics.store(this.words, STORE_OPEN_WORD, 1)
+    Atomics.notify(this.words, STORE_OPEN_WORD)
+  }
+
+  /** Resolves once `announceStore` has been called. */
+  async storeAnnounced(): Promise<void> {
+    await Atomics.waitAsync(this.words, STORE_OPEN_WORD, 0).value
+  }
+
+  /** True when the start found no usable index: the read lanes build it together. */
+  get rebuildWanted(): boolean {
+    return Atomics.load(this.words, REBUILD_WANTED_WORD) !== 0
+  }
+
+  set rebuildWanted(wanted: boolean) {
+    Atomics.store(this.words, REBUILD_WANTED_WORD, wanted ? 1 : 0)
+  }
+
+  /** @returns how many shares are finished, with this one */
+  finishRebuildShare(): number {
+    return Atomics.add(this.words, REBUILT_WORD, 1) + 1
   }
 
   /** True while the index does not equal the store and is rebuilt: searches must wait. */

@@ -36,7 +36,7 @@ const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
 
 export class Lanes implements LanePools, LaneEvents {
   readonly write: LanePool
-  #read: LanePool | undefined
+  readonly read: LanePool
   #bulk: LanePool | undefined
   #readyToCome: number
   #deaths: number[] = []
@@ -50,14 +50,10 @@ export class Lanes implements LanePools, LaneEvents {
     readonly listener: LanesListener,
   ) {
     this.#readyToCome = 1 + config.readLanes
-    // The write lane first and alone: on a first start it makes the store that the others open.
+    // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the write lane has opened the store.
     this.write = this.#start('write', 1)
+    this.read = this.#start('read', this.config.readLanes)
     this.#commitWatch = setInterval(() => this.#watchCommit(), COMMIT_WATCH_MS).unref()
-  }
-
-  get read(): LanePool {
-    this.#read ??= this.#start('read', this.config.readLanes)
-    return this.#read
   }
 
   bulk(): LanePool {
@@ -67,7 +63,7 @@ export class Lanes implements LanePools, LaneEvents {
 
   /** To be called when no request is under way. Readers first: the write lane's end flushes the store. */
   async close(): Promise<void> {
-    await Promise.all([this.#read?.close(), this.#bulk?.close()])
+    await Promise.all([this.read.close(), this.#bulk?.close()])
     await this.write.close()
     clearInterval(this.#commitWatch)
   }

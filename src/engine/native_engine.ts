@@ -8,9 +8,13 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
-import type { EngineStats, SearchEngine } from './types.js'
+import type { EngineStats, OpenedIndex, SearchEngine } from './types.js'
 
 interface Addon {
+  readonly open: (directory: string, history: Uint8Array) => OpenedIndex
+  readonly flushedTo: (lsn: bigint) => void
+  readonly flush: () => void
+  readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly metaKeys: (collection: number) => string
@@ -22,6 +26,10 @@ interface Addon {
 }
 
 const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
+  'open',
+  'flushedTo',
+  'flush',
+  'holds',
   'publish',
   'search',
   'metaKeys',
@@ -36,6 +44,10 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
 export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
   const addon = loadAddon(addonPath)
   return {
+    open: (directory, history) => addon.open(directory, history),
+    flushedTo: (lsn) => addon.flushedTo(lsn),
+    flush: () => addon.flush(),
+    holds: (collection, docid, lsn) => addon.holds(collection, docid, lsn),
     publish: (batch) => addon.publish(batch),
     search: (plan, stop) =>
       decodeHits(

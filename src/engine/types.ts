@@ -107,6 +107,26 @@ export interface EngineStats {
   readonly memoryBytes: number
   readonly merges: number
   readonly lastLsn: bigint
+  /** Of the index env; 0 without one. */
+  readonly storedSegments: number
+  readonly storedBytes: number
+  readonly indexFileBytes: number
+  readonly indexLiveBytes: number
+  /** LSN up to which the index on disk is complete; 0: the next start rebuilds it. */
+  readonly checkpoint: bigint
+  /** Bytes of batches that only memory holds. */
+  readonly unflushedBytes: number
+  readonly flushes: number
+  /** Flushes and merges that the disk refused; they are tried again. */
+  readonly storageFailures: number
+}
+
+/** What a start finds in the index directory. */
+export interface OpenedIndex {
+  /** Entries above are to be replayed; 0: the engine is empty and in rebuild mode. */
+  readonly checkpoint: bigint
+  /** What was wrong. Lines with a checkpoint above 0 are segments that were set aside: the engine is in rebuild mode and lacks their documents. */
+  readonly damage: readonly string[]
 }
 
 /** Where the engine looks whether to stop: non-zero at `byteOffset` of the lanes' shared control buffer means that the client has gone or the deadline has passed. */
@@ -117,6 +137,17 @@ export interface StopWord {
 
 /** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
 export interface SearchEngine {
+  /**
+   * Gives the engine the directory of its index, before anything is published. Without it everything stays in memory.
+   * @param history of the store, as `beginEpoch` returns it
+   */
+  open(directory: string, history: Uint8Array): OpenedIndex
+  /** The store has every entry up to `lsn` on disk: what comes from later ones must not leave memory. */
+  flushedTo(lsn: bigint): void
+  /** Stores everything published so far, which must have been flushed by the store. */
+  flush(): void
+  /** Whether the engine has just this state of the document. */
+  holds(collection: number, docid: number, lsn: bigint): boolean
   /** Publishes one snapshot. Only the write lane (and the rebuild) calls it. Throws on a malformed batch, changing nothing. */
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */

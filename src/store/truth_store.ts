@@ -6,6 +6,7 @@ import { statSync } from 'node:fs'
 import { DocumentCache } from './document_cache.js'
 import { openEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
+import { beginEpoch, endEpoch } from './epochs.js'
 import { View } from './view.js'
 import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
@@ -64,6 +65,16 @@ export class TruthStore {
   /** For the write lane only: there is one writer per process. */
   openWriter(options: WriterOptions): Writer {
     return new Writer(this.#environment, options)
+  }
+
+  /** The write lane, before its first group: src/store/epochs.ts. */
+  beginEpoch(): Promise<Buffer> {
+    return beginEpoch(this.#environment)
+  }
+
+  /** The write lane, after its last group is on disk. */
+  endEpoch(): void {
+    endEpoch(this.#environment)
   }
 
   sizes(): StoreSizes {

@@ -7,6 +7,8 @@ import { appendBody, decodeBody } from './body.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
+import { decodeEntry } from './entry.js'
+import type { Entry } from './entry.js'
 import type { Environment, Table } from './environment.js'
 import { decodeHead } from './head.js'
 import type { Head } from './head.js'
@@ -19,6 +21,8 @@ import {
   documentKey,
   expiryKey,
   identityKey,
+  lsnKey,
+  lsnOfKey,
   parseExpiryKey,
   prefixEnd,
   revisionKey,
@@ -189,6 +193,15 @@ export class View {
   revision(collection: number, docid: number, revision: number): Head | undefined {
     const record = this.#environment.revisions.get(revisionKey(collection, docid, revision))
     return record === undefined ? undefined : decodeHead(record, collection, () => `revision ${collection}/${docid}/${revision}`)
+  }
+
+  /** Entries of the binlog with an LSN above `lsn`, ascending, at most `count`. */
+  entriesAfter(lsn: bigint, count: number): Entry[] {
+    const found: Entry[] = []
+    for (const { key, value } of this.#environment.binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
+      found.push(decodeEntry(lsnOfKey(key), value))
+    }
+    return found
   }
 
   /** Documents that are due but not swept yet, soonest first, at most `count`. */

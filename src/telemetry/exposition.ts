@@ -132,6 +132,20 @@ function renderEngine(page: Page, engine: EngineStats): void {
   page.single('engine_memory_bytes', 'Native memory of the index.', engine.memoryBytes)
   page.family('engine_merges_total', 'counter', 'Merges since the start.', [[[], engine.merges]])
   page.single('engine_lsn', 'LSN of the last write in the index.', engine.lastLsn)
+  page.single(
+    'engine_checkpoint_lsn',
+    'LSN up to which the index on disk is complete; what lies above is replayed by a start.',
+    engine.checkpoint,
+  )
+  page.single('engine_unflushed_bytes', 'Bytes of index batches that only memory holds.', engine.unflushedBytes)
+  page.single('engine_stored_segments', 'Segments in the index file.', engine.storedSegments)
+  page.single('engine_stored_bytes', 'Bytes of the stored segments.', engine.storedBytes)
+  page.single('engine_index_file_bytes', 'Bytes of the index file.', engine.indexFileBytes)
+  page.single('engine_index_live_bytes', 'Bytes of the index file without its free pages.', engine.indexLiveBytes)
+  page.family('engine_flushes_total', 'counter', 'Flushes of the index since the start.', [[[], engine.flushes]])
+  page.family('engine_storage_failures_total', 'counter', 'Flushes and merges that the disk refused; they are tried again.', [
+    [[], engine.storageFailures],
+  ])
 }
 
 /** The text as it grows, family by family. */

@@ -2,9 +2,11 @@
  * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
  * that they already serve.
  */
+import { join } from 'node:path'
 import { ControlBlock } from '../dispatch/control_block.js'
 import { rebuildPages } from '../consumers/rebuild.js'
-import type { RebuildShare } from '../consumers/rebuild.js'
+import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
+import { reachesBack, replay } from '../consumers/replay.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
@@ -17,6 +19,9 @@ import { createWriteLane } from './write_lane.js'
 
 /** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
+  const control = new ControlBlock(start.control)
+  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
+  if (start.kind !== 'write') await control.storeAnnounced()
   const context: LaneContext = {
     config: start.config,
     store: new TruthStore(
@@ -27,11 +32,14 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     analyzer: createAnalyzer(),
     out: new ByteWriter(),
   }
-  const control = new ControlBlock(start.control)
+  if (start.kind === 'write') {
+    await openIndex(context, control, onFatal)
+    control.announceStore()
+  }
   const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal) : undefined
-  const indexed = start.kind === 'read' ? buildShare(context, control) : Promise.resolve()
+  const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control) : Promise.resolve()
   const close = async (): Promise<void> => {
-    await writeLane?.close()
+    if (writeLane !== undefined) await closeWriteLane(context, writeLane)
     await context.store.close()
   }
   return { context, indexed, close, ...(writeLane === undefined ? {} : { writeLane }) }
@@ -47,11 +55,46 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal) })
 }
 
+/**
+ * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog has above its checkpoint. What can't be used is rebuilt: by the read lanes together
+ * before the server is ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503 until it is done.
+ */
+async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void): Promise<void> {
+  const { store, engine } = context
+  const history = await store.beginEpoch()
+  const { checkpoint, damage } = engine.open(join(currentGeneration(context.config.path), 'index'), history)
+  engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
+  for (const line of damage) console.error(`index: ${line}`)
+  if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
+    if (checkpoint !== 0n) engine.beginRebuild()
+    control.rebuildWanted = true
+    return
+  }
+  for (const line of replay(context, checkpoint).damaged) console.error(`not indexed: ${line}`)
+  if (damage.length === 0) return
+  control.indexStale = true
+  // Later: the lane opens first.
+  setImmediate(() => void finishRebuild(context, control, { missingOnly: true }, onFatal))
+}
+
+/** In this order: the index on disk is complete, then the store says that it ended well. */
+async function closeWriteLane({ store, engine }: LaneContext, writeLane: WriteLane): Promise<void> {
+  await writeLane.close()
+  try {
+    engine.flush()
+  } catch (error) {
+    console.error(`the index is not stored; the next start replays: ${describe(error)}`)
+  }
+  store.endEpoch()
+}
+
 /** The start: every read lane takes its share of the pages. A lane that replaces a dead one finds no share left. */
 async function buildShare(context: LaneContext, control: ControlBlock): Promise<void> {
   const shares = context.config.readLanes
   const share = control.claimRebuildShare()
-  if (share < shares) await rebuild(context, { share, shares })
+  if (share >= shares) return
+  await rebuild(context, { share, shares })
+  if (control.finishRebuildShare() === shares) context.engine.endRebuild()
 }
 
 /** The index no longer equals the store: searches answer 503 until it has been built anew from the store, on the write lane, between groups. */
@@ -68,9 +111,19 @@ async function rebuildStaleIndex(
   }
   control.indexStale = true
   console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)
+  await finishRebuild(context, control, {}, onFatal)
+}
+
+async function finishRebuild(
+  context: LaneContext,
+  control: ControlBlock,
+  options: RebuildOptions,
+  onFatal: (reason: string) => void,
+): Promise<void> {
   try {
-    context.engine.beginRebuild()
-    await rebuild(context, { share: 0, shares: 1 })
+    // The rest of a damaged index is in rebuild mode since it was opened.
+    if (options.missingOnly !== true) context.engine.beginRebuild()
+    await rebuild(context, { share: 0, shares: 1 }, options)
     context.engine.endRebuild()
     control.indexStale = false
   } catch (error) {
@@ -78,8 +131,8 @@ async function rebuildStaleIndex(
   }
 }
 
-async function rebuild(context: LaneContext, share: RebuildShare): Promise<void> {
-  for (const page of rebuildPages(context, share)) {
+async function rebuild(context: LaneContext, share: RebuildShare, options: RebuildOptions = {}): Promise<void> {
+  for (const page of rebuildPages(context, share, options)) {
     for (const damage of page.damaged) console.error(`not indexed: ${damage}`)
     // One page at a time: what has arrived meanwhile goes first.
     await new Promise<void>((resolve) => setImmediate(resolve))

@@ -42,6 +42,7 @@ class CommitQueue implements WriteLane {
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
   #queue: Pending[] = []
+  #publishedLsn = -1n
   /** Defined exactly while the queue is being worked off. */
   #running: Promise<void> | undefined
 
@@ -79,7 +80,7 @@ class CommitQueue implements WriteLane {
     while (this.#queue.length > 0) {
       const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
       this.#publish(result)
-      acknowledge(result)
+      this.#settle(result)
       // Answers leave and what has arrived meanwhile is queued before the next slice of a batch.
       if (this.#queue.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))
     }
@@ -105,17 +106,21 @@ class CommitQueue implements WriteLane {
     return { finished, indexOps: effects.indexOps, lastLsn: transaction.nextLsn - 1n }
   }
 
+  /** On disk: segments of these entries may be stored, and the clients are told. */
+  #settle({ finished, lastLsn }: GroupResult): void {
+    this.#lane.engine.flushedTo(lastLsn)
+    for (const { work, finish } of finished) finish(work.answer())
+  }
+
   /** After the commit and before the acknowledgement, so that a search that starts after a write was answered sees it. */
   #publish({ indexOps, lastLsn }: GroupResult): void {
-    if (indexOps.length === 0) return
+    // Without ops, too: the index's checkpoint follows the binlog, and the binlog may be trimmed behind it.
+    if (lastLsn === this.#publishedLsn) return
+    this.#publishedLsn = lastLsn
     try {
       this.#lane.engine.publish(joinBatch(indexOps, lastLsn))
     } catch (error) {
       this.#options.onIndexFailure(error)
     }
   }
-}
-
-function acknowledge({ finished }: GroupResult): void {
-  for (const { work, finish } of finished) finish(work.answer())
 }

@@ -12,6 +12,30 @@ inline constexpr uint32_t kBlockPostings = 128;
 // Zero bytes behind every packed column, so that an 8-byte load at the last value stays inside the column.
 inline constexpr size_t kPackedPadding = 8;
 
+// Occurrences of one term in one field: a document of tens of MB has fewer. Bounds what damaged bytes can ask for.
+inline constexpr uint32_t kTermFrequencyMax = uint32_t{1} << 26;
+
+// A chunk of a stored segment: with LMDB's 24-byte page header exactly 16 pages of 4 KB, so that every freed run of pages fits the next chunk. The last kPackedPadding
+// bytes of its value stay unused for the sake of 8-byte loads. 65 504 is a multiple of 32: elements of 1, 2, 4 ... 32 bytes fill a chunk without a rest.
+inline constexpr size_t kChunkValueBytes = (size_t{64} << 10) - 24;
+inline constexpr size_t kChunkBytes = kChunkValueBytes - kPackedPadding;
+
+// One write transaction of the index env: 64 chunks. Keeps the heap that LMDB's dirty pages take small, and the time that a flush holds the store.
+inline constexpr size_t kStoreTransactionBytes = size_t{4} << 20;
+// Keys deleted in one transaction: a delete touches tree pages only, not the 64 KB behind the key.
+inline constexpr size_t kStoreDeletesPerTransaction = 512;
+// Address space reserved for the index env, which costs nothing until it is used: 256 GB is a thousand times the index of 50 000 documents.
+inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
+
+// A flush is due when so many bytes of batches (about the text behind them) have been published since the last one: bounds what a start replays to about 0.1 s of
+// analysis.
+inline constexpr uint64_t kFlushBatchBytes = uint64_t{4} << 20;
+// Or when nothing has been published for so long.
+inline constexpr uint32_t kFlushIdleSeconds = 30;
+
+// Terms of one front-coded dictionary block: a lookup decodes 16 entries at most (about 0.1 us); larger blocks save less than 2 % more.
+inline constexpr uint32_t kDictionaryBlockTerms = 16;
+
 // One batch: the write lane cuts at 64 documents, a document body is at most tens of MB; 1 GiB is never reached by sane input and keeps u32 offsets safe.
 inline constexpr size_t kBatchBytesMax = size_t{1} << 30;
 

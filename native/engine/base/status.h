@@ -9,7 +9,7 @@
 
 namespace mds {
 
-enum class StatusCode : uint8_t { kOk, kMalformed, kTooLarge, kOutOfMemory, kCancelled };
+enum class StatusCode : uint8_t { kOk, kMalformed, kTooLarge, kOutOfMemory, kCancelled, kCorrupt, kIo };
 
 class [[nodiscard]] Status {
  public:
@@ -18,6 +18,10 @@ class [[nodiscard]] Status {
   static Status malformed(std::string message) noexcept { return Status(StatusCode::kMalformed, std::move(message)); }
   static Status too_large(std::string message) noexcept { return Status(StatusCode::kTooLarge, std::move(message)); }
   static Status out_of_memory() noexcept { return Status(StatusCode::kOutOfMemory, {}); }
+  // Stored bytes that are not what was written.
+  static Status corrupt(std::string message) noexcept { return Status(StatusCode::kCorrupt, std::move(message)); }
+  // The file system or the disk refused.
+  static Status io(std::string message) noexcept { return Status(StatusCode::kIo, std::move(message)); }
   static Status cancelled() noexcept { return Status(StatusCode::kCancelled, {}); }
 
   [[nodiscard]] bool ok() const noexcept { return code_ == StatusCode::kOk; }

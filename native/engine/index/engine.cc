@@ -1,6 +1,7 @@
 // See engine.h: publication and reading. Merging is in engine_merges.cc.
 #include "index/engine.h"
 
+#include <algorithm>
 #include <new>
 
 #include "base/limits.h"
@@ -36,6 +37,12 @@ void Engine::stop_lanes() noexcept {
   wake_lanes();
   if (quickLane_.joinable()) quickLane_.join();
   if (longLane_.joinable()) longLane_.join();
+  {
+    const std::lock_guard lock(flushMutex_);
+    flushWake_.notify_all();
+    flushedMore_.notify_all();
+  }
+  if (flushLane_.joinable()) flushLane_.join();
 }
 
 std::shared_ptr<const SegmentSet> Engine::snapshot() const noexcept {
@@ -62,6 +69,7 @@ Status Engine::publish(Bytes bytes) noexcept {
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
+  note_published(bytes.size());
   // The batch is visible; that merging fails does not make it less so.
   wake_lanes();
   if (snapshot()->segments.size() > kSegmentsCrowded) (void)merge_once(MergeLane::kQuick);
@@ -81,7 +89,10 @@ Status Engine::publish_parsed(const IndexBatch& batch) {
   if (!upserts.empty()) {
     const Result<std::shared_ptr<const Segment>> built = build_segment(upserts, serialNext_.fetch_add(1));
     if (!built.ok()) return built.status();
-    next->segments.push_back({built.value(), nullptr});
+    uint64_t lsnFirst = before->lsnLast + 1;
+    // A rebuild or a re-index brings documents of older entries.
+    for (const IndexOp* op : upserts) lsnFirst = std::min(lsnFirst, op->lsn);
+    next->segments.push_back({built.value(), nullptr, lsnFirst});
   }
 
   // From here on nothing is refused. What is remembered comes before the swap: an allocation that fails leaves a delete remembered twice, never a document forgotten.
@@ -140,10 +151,14 @@ Status Engine::begin_rebuild() noexcept { return reset(true); }
 Status Engine::drop_all() noexcept { return reset(false); }
 
 void Engine::end_rebuild() noexcept {
-  const std::lock_guard lock(writerMutex_);
-  std::unordered_map<uint64_t, uint64_t>().swap(tombstones_);
-  tombstoneBytes_.store(0, std::memory_order_relaxed);
-  rebuilding_.store(false, std::memory_order_relaxed);
+  {
+    const std::lock_guard lock(writerMutex_);
+    std::unordered_map<uint64_t, uint64_t>().swap(tombstones_);
+    tombstoneBytes_.store(0, std::memory_order_relaxed);
+    rebuilding_.store(false, std::memory_order_relaxed);
+  }
+  // Until a manifest has a checkpoint again, the next start would rebuild.
+  want_flush();
 }
 
 EngineStats Engine::stats() const noexcept {
@@ -160,6 +175,20 @@ EngineStats Engine::stats() const noexcept {
   stats.merges = merges_.load(std::memory_order_relaxed);
   stats.lsnLast = set->lsnLast;
   stats.rebuilding = rebuilding_.load(std::memory_order_relaxed);
+  for (const SegmentRef& ref : set->segments) {
+    if (!ref.segment->is_stored()) continue;
+    ++stats.storedSegments;
+    stats.storedBytes += ref.segment->column_bytes();
+  }
+  if (has_store()) {
+    const IndexEnv::Size size = store_->size();
+    stats.indexFileBytes = size.fileBytes;
+    stats.indexLiveBytes = size.liveBytes;
+  }
+  stats.checkpoint = checkpoint_.load(std::memory_order_relaxed);
+  stats.unflushedBytes = unflushedBytes_.load(std::memory_order_relaxed);
+  stats.flushes = flushes_.load(std::memory_order_relaxed);
+  stats.storageFailures = storageFailures_.load(std::memory_order_relaxed);
   return stats;
 }
 

@@ -4,15 +4,19 @@
 // Publishers and the commit of a merge hold `writerMutex_` from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
 // Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
 // sets go to `retired_`: the quick merge thread, woken by whoever replaced one, drops them once no reader holds them, so that a search never pays for freeing a segment.
-// Lock order: writerMutex_, retiredMutex_, snapshotMutex_; none of the three is held while another thread is waited for.
+// With a directory (open), segments also lie on disk: a flush thread stores what is in memory, the long lane merges stored segments instead of large ones in memory
+// (engine_storage.cc). Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <condition_variable>
 #include <cstdint>
+#include <functional>
 #include <list>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <thread>
 #include <unordered_map>
@@ -20,11 +24,13 @@
 #include <vector>
 
 #include "base/bytes.h"
+#include "base/limits.h"
 #include "base/status.h"
 #include "base/stop_signal.h"
 #include "index/index_batch.h"
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
+#include "storage/segment_store.h"
 
 namespace mds {
 
@@ -37,6 +43,36 @@ struct EngineStats {
   uint64_t merges;
   uint64_t lsnLast;
   bool rebuilding;
+  // Of the index env; zero without one.
+  uint32_t storedSegments;
+  uint64_t storedBytes;     // of the stored segments
+  uint64_t indexFileBytes;  // of its file,
+  uint64_t indexLiveBytes;  // and of those the pages in use
+  uint64_t checkpoint;      // of the manifest on disk
+  uint64_t unflushedBytes;  // of batches that only memory holds
+  uint64_t flushes;
+  uint64_t storageFailures;
+};
+
+// One stretch of the store's history: LSNs up to `lsnLast` were given under `epoch`. The last stretch is the one that goes on.
+struct EpochSpan {
+  Epoch epoch;
+  uint64_t lsnLast;
+};
+
+struct OpenRequest {
+  std::string directory;  // exists
+  std::vector<EpochSpan> history;
+  uint64_t mapBytes = kIndexMapBytes;
+  std::function<void(const char* point)> onPoint;  // tests: see SegmentStore::Options
+};
+
+struct OpenedIndex {
+  // Entries above it are to be replayed; 0: the engine is empty and in rebuild mode.
+  uint64_t checkpoint = 0;
+  // Why it is empty, or what is wrong with the segments that were set aside. Where some were set aside and the checkpoint is above 0, the engine is in rebuild mode, too,
+  // and lacks just their documents: `holds` tells which.
+  std::vector<std::string> damage;
 };
 
 class Engine {
@@ -45,6 +81,15 @@ class Engine {
   ~Engine();
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
+
+  // Gives the engine its directory. Once, before anything is published; a later call gets the answer of the first. An index that can't be used is removed.
+  [[nodiscard]] Result<OpenedIndex> open(OpenRequest request) noexcept;
+  // The store has flushed every entry up to `lsn`: what comes from later ones stays in memory.
+  void flushed_to(uint64_t lsn) noexcept;
+  // Stores everything published so far; returns when the manifest says so. Waits for flushed_to.
+  [[nodiscard]] Status flush() noexcept;
+  // Whether the engine has just this state of the document.
+  [[nodiscard]] bool holds(uint32_t collection, uint32_t docid, uint64_t lsn) const noexcept;
 
   // Applies one batch and makes it visible as one snapshot. Malformed bytes change nothing. Format: docs/formats/index-batch.md.
   [[nodiscard]] Status publish(Bytes batch) noexcept;
@@ -75,10 +120,23 @@ class Engine {
   [[nodiscard]] Status reset(bool isRebuild) noexcept;
   void stop_lanes() noexcept;
 
+  // Storage: engine_storage.cc.
+  [[nodiscard]] Result<OpenedIndex> open_store(OpenRequest request);
+  void adopt(StoredIndex found, const OpenRequest& request, OpenedIndex& opened);
+  void note_published(uint64_t batchBytes) noexcept;
+  void want_flush() noexcept;
+  void flush_loop() noexcept;
+  [[nodiscard]] bool flush_due(std::chrono::steady_clock::time_point now) const noexcept;
+  [[nodiscard]] Status flush_memory() noexcept;
+  [[nodiscard]] std::vector<SegmentRef> claim_memory();
+  [[nodiscard]] Status persist() noexcept;
+  [[nodiscard]] bool wait_flushed(uint64_t lsn) noexcept;
+  [[nodiscard]] bool has_store() const noexcept { return isStored_.load(std::memory_order_acquire); }
+
   void merge_loop(MergeLane lane) noexcept;
   // One merge of the lane, if the policy finds one. False when there was nothing to do, or no memory to do it: merging is an improvement, not a duty.
   [[nodiscard]] bool merge_once(MergeLane lane) noexcept;
-  [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources) noexcept;
+  [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources, bool isStoring) noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_merge(MergeLane lane);
   [[nodiscard]] std::vector<SegmentRef> claim_all();
   // All or none. `writerMutex_` is held.
@@ -110,8 +168,28 @@ class Engine {
   std::condition_variable wake_;
   uint64_t wakeCount_ = 0;
   std::atomic<bool> stop_{false};
+  std::atomic<bool> isStored_{false};  // `store_` is there
+  bool flushWanted_ = false;           // under flushMutex_
   std::thread quickLane_;
   std::thread longLane_;
+
+  // Storage. `store_` is set once, before `isStored_` says so.
+  std::mutex openMutex_;
+  std::optional<OpenedIndex> opened_;
+  std::unique_ptr<SegmentStore> store_;
+  Epoch epoch_{};
+  std::mutex persistMutex_;  // one manifest at a time
+  std::atomic<uint64_t> checkpoint_{0};
+  std::atomic<uint64_t> persistedLsn_{0};  // of the snapshot whose live bits the manifest has
+  std::atomic<uint64_t> unflushedBytes_{0};
+  std::atomic<uint64_t> flushes_{0};
+  std::atomic<uint64_t> storageFailures_{0};
+  mutable std::mutex flushMutex_;
+  std::condition_variable flushWake_;
+  std::condition_variable flushedMore_;
+  uint64_t flushedLsn_ = 0;
+  std::chrono::steady_clock::time_point publishedAt_{};
+  std::thread flushLane_;
 };
 
 }  // namespace mds

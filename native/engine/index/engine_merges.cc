@@ -25,7 +25,7 @@ void lower_priority() noexcept {
 #endif
 }
 
-uint64_t live_bytes(const SegmentRef& ref) noexcept { return ref.segment->memory_bytes() / ref.segment->slot_count() * ref.live_count(); }
+uint64_t live_bytes(const SegmentRef& ref) noexcept { return ref.segment->column_bytes() / ref.segment->slot_count() * ref.live_count(); }
 
 const SegmentRef* find_serial(const SegmentSet& set, uint64_t serial) noexcept {
   const auto found = std::find_if(set.segments.begin(), set.segments.end(), [serial](const SegmentRef& ref) { return ref.segment->serial() == serial; });
@@ -94,11 +94,15 @@ std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
   for (uint32_t index = 0; index < set->segments.size(); ++index) {
     const SegmentRef& ref = set->segments[index];
     if (merging_.contains(ref.segment->serial())) continue;
+    // With a store the quick lane keeps to memory, whose large segments the flush takes, and the long lane to what is stored.
+    if (has_store() && ref.segment->is_stored() != (lane == MergeLane::kLong)) continue;
     const uint32_t documents = ref.segment->slot_count();
     candidates.push_back({index, live_bytes(ref), documents, documents - ref.live_count()});
   }
   std::vector<SegmentRef> sources;
-  for (const uint32_t index : pick_merge(candidates, lane)) sources.push_back(set->segments[index]);
+  std::vector<uint32_t> picked = pick_merge(candidates, lane);
+  if (picked.empty() && lane == MergeLane::kLong && has_store()) picked = pick_merge(candidates, MergeLane::kQuick);
+  for (const uint32_t index : picked) sources.push_back(set->segments[index]);
   claim_locked(sources);
   return sources;
 }
@@ -134,22 +138,29 @@ void Engine::release_sources(const std::vector<SegmentRef>& sources) noexcept {
 bool Engine::merge_once(MergeLane lane) noexcept {
   try {
     const std::vector<SegmentRef> sources = claim_merge(lane);
-    return !sources.empty() && run_merge(sources).ok();
+    return !sources.empty() && run_merge(sources, sources[0].segment->is_stored()).ok();
   } catch (const std::bad_alloc&) {
     return false;
   }
 }
 
-Status Engine::run_merge(const std::vector<SegmentRef>& sources) noexcept {
+Status Engine::run_merge(const std::vector<SegmentRef>& sources, bool isStoring) noexcept {
   Status status;
   try {
     Result<MergedSegment> merged = merge_segments(sources, serialNext_.fetch_add(1), stop_);
     status = merged.status();
-    if (merged.ok()) commit_merge(sources, merged.value().segment, merged.value().slotMaps);
+    if (status.ok() && isStoring && merged.value().segment->slot_count() > 0) {
+      Result<std::shared_ptr<const Segment>> stored = store_->write_segment(*merged.value().segment);
+      status = stored.status();
+      if (status.ok()) merged.value().segment = std::move(stored.value());
+    }
+    if (status.ok()) commit_merge(sources, merged.value().segment, merged.value().slotMaps);
   } catch (const std::bad_alloc&) {
     status = Status::out_of_memory();
   }
   release_sources(sources);
+  if (status.ok() && isStoring) status = persist();
+  if (!status.ok() && status.code() != StatusCode::kCancelled) storageFailures_.fetch_add(1, std::memory_order_relaxed);
   // The sources wait to be freed, and the result may complete a tier of the other lane. A merge that failed wakes nobody, or a lane would try it again without a pause.
   if (status.ok()) wake_lanes();
   return status;
@@ -172,7 +183,8 @@ void Engine::commit_merge(const std::vector<SegmentRef>& sources, const std::sha
     const auto isSource = [&ref](const SegmentRef& source) { return source.segment == ref.segment; };
     if (std::none_of(sources.begin(), sources.end(), isSource)) next->segments.push_back(ref);
   }
-  SegmentRef result{merged, live};
+  SegmentRef result{merged, live, UINT64_MAX};
+  for (const SegmentRef& source : sources) result.lsnFirst = std::min(result.lsnFirst, source.lsnFirst);
   if (merged->slot_count() > 0 && result.live_count() > 0) next->segments.push_back(std::move(result));
   swap_snapshot(std::move(next));
   merges_.fetch_add(1, std::memory_order_relaxed);
@@ -182,13 +194,13 @@ Status Engine::force_merge() noexcept {
   try {
     const std::vector<SegmentRef> sources = claim_all();
     uint64_t bytes = 0;
-    for (const SegmentRef& source : sources) bytes += source.segment->memory_bytes();
+    for (const SegmentRef& source : sources) bytes += source.segment->column_bytes();
     if (bytes > kForcedMergeBytesMax) {
       release_sources(sources);
       wake_lanes();
       return Status::too_large("forced merge: " + std::to_string(bytes) + " bytes of segments");
     }
-    return sources.empty() ? Status() : run_merge(sources);
+    return sources.empty() ? Status() : run_merge(sources, has_store());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <set>
+#include <string>
 #include <string_view>
 
 #include "segment/posting_cursor.h"
@@ -11,9 +12,9 @@
 namespace mds {
 namespace {
 
-bool has_live_posting(const SegmentRef& ref, const SectionEntry& section, uint32_t term) noexcept {
+bool has_live_posting(const SegmentRef& ref, const SectionEntry& section, const TermEntry& entry) noexcept {
   if (ref.live == nullptr) return true;
-  PostingCursor cursor(*ref.segment, section, term);
+  PostingCursor cursor(*ref.segment, section, entry);
   while (cursor.doc() != kEndOfList && !ref.alive(cursor.doc())) cursor.next();
   return cursor.doc() != kEndOfList;
 }
@@ -40,14 +41,17 @@ void append_json_string(std::string& out, std::string_view text) {
 }  // namespace
 
 std::string meta_keys_json(const SegmentSet& set, uint32_t collection) {
-  std::map<std::string_view, std::set<std::string_view>> values;
+  std::map<std::string_view, std::set<std::string, std::less<>>> values;
   for (const SegmentRef& ref : set.segments) {
     const CollectionEntry* entry = ref.segment->find_collection(collection);
     if (entry == nullptr) continue;
     for (const SectionEntry& section : ref.segment->sections(*entry)) {
       if (section.kind != SectionKind::kMeta) continue;
-      for (uint32_t term = section.termBegin; term < section.termEnd; ++term) {
-        if (has_live_posting(ref, section, term)) values[ref.segment->name(section)].insert(ref.segment->term(term));
+      std::set<std::string, std::less<>>* known = nullptr;
+      for (DictionaryWalk walk = ref.segment->terms(section); walk.next();) {
+        if (!has_live_posting(ref, section, walk.entry())) continue;
+        if (known == nullptr) known = &values[ref.segment->name(section)];
+        if (!known->contains(walk.term())) known->emplace(walk.term());
       }
     }
   }
@@ -57,7 +61,7 @@ std::string meta_keys_json(const SegmentSet& set, uint32_t collection) {
     append_json_string(json, key);
     char separator = '[';
     json += ':';
-    for (const std::string_view value : keyValues) {
+    for (const std::string& value : keyValues) {
       json += separator;
       append_json_string(json, value);
       separator = ',';

@@ -39,11 +39,11 @@ struct SectionWalk {
   }
 };
 
-// The terms of one section of one source.
+// The terms of one section of one source; stands on one of them.
 struct TermWalk {
   uint32_t source;
   const SectionEntry* section;
-  uint32_t term;
+  DictionaryWalk terms;
 };
 
 class Merger {
@@ -93,8 +93,11 @@ class Merger {
       const CollectionEntry* entry = segment.find_collection(collection);
       if (entry == nullptr) continue;
       const auto append = [&](SlotOrder order, std::vector<uint32_t>& seed) {
-        for (const uint32_t slot : segment.ordered_slots(order, *entry)) {
-          if (slotMaps_[source][slot] != kEndOfList) seed.push_back(slotMaps_[source][slot]);
+        const std::vector<uint32_t>& slotMap = slotMaps_[source];
+        const ColumnView<uint32_t> slots = segment.ordered_slots(order, *entry);
+        for (size_t index = 0; index < slots.size(); ++index) {
+          // What a damaged order leaves out or repeats makes the writer pass over the seed.
+          if (slots[index] < slotMap.size() && slotMap[slots[index]] != kEndOfList) seed.push_back(slotMap[slots[index]]);
         }
       };
       append(SlotOrder::kAddedAt, seeds_.byAddedAt);
@@ -119,7 +122,7 @@ class Merger {
     for (uint32_t source = 0; source < walks.size(); ++source) {
       const SectionEntry* entry = walks[source].current();
       if (entry == nullptr || walks[source].key(*entry) != smallest) continue;
-      termWalks_.push_back({source, entry, entry->termBegin});
+      termWalks_.push_back({source, entry, walks[source].segment->terms(*entry)});
       ++walks[source].section;
     }
     if (writer_.has_collection(std::get<0>(smallest))) merge_section(smallest);
@@ -142,44 +145,46 @@ class Merger {
     writer_.end_section();
   }
 
-  [[nodiscard]] std::string_view term_of(const TermWalk& walk) const noexcept { return sources_[walk.source].segment->term(walk.term); }
-
-  // A heap of walks by their current term; every turn takes the walks that share the smallest term.
+  // A heap of walks (their indexes) by their current term; every turn takes the walks that share the smallest term.
   void merge_terms(bool isText) {
-    const auto later = [this](const TermWalk& a, const TermWalk& b) { return term_of(a) > term_of(b); };
-    std::make_heap(termWalks_.begin(), termWalks_.end(), later);
+    const auto later = [this](uint32_t a, uint32_t b) { return termWalks_[a].terms.term() > termWalks_[b].terms.term(); };
+    std::vector<uint32_t> heap;
+    for (uint32_t index = 0; index < termWalks_.size(); ++index) {
+      if (termWalks_[index].terms.next()) heap.push_back(index);
+    }
+    std::make_heap(heap.begin(), heap.end(), later);
     uint32_t terms = 0;
-    while (!termWalks_.empty()) {
+    while (!heap.empty()) {
       if (++terms % kTermsPerStopCheck == 0 && stop_.load(std::memory_order_relaxed)) {
         stopped_ = true;
         return;
       }
-      const std::string_view smallest = term_of(termWalks_.front());
-      size_t end = termWalks_.size();
+      const std::string_view smallest = termWalks_[heap.front()].terms.term();
+      size_t end = heap.size();
       cursors_.clear();
-      while (end > 0 && term_of(termWalks_.front()) == smallest) {
-        std::pop_heap(termWalks_.begin(), termWalks_.begin() + static_cast<ptrdiff_t>(end), later);
-        const TermWalk& walk = termWalks_[--end];
-        cursors_.emplace_back(*sources_[walk.source].segment, *walk.section, walk.term, slotMaps_[walk.source]);
+      while (end > 0 && termWalks_[heap.front()].terms.term() == smallest) {
+        std::pop_heap(heap.begin(), heap.begin() + static_cast<ptrdiff_t>(end), later);
+        const TermWalk& walk = termWalks_[heap[--end]];
+        cursors_.emplace_back(*sources_[walk.source].segment, *walk.section, walk.terms.entry(), slotMaps_[walk.source]);
       }
       writer_.begin_term(smallest);
       merge_postings(isText);
       writer_.end_term();
-      push_back_walks(end, later);
+      push_back_walks(heap, end, later);
     }
   }
 
   // The walks from `end` on were at the finished term: move each on and return it to the heap, or drop it at the end of its section.
   template <class Later>
-  void push_back_walks(size_t end, Later later) {
+  void push_back_walks(std::vector<uint32_t>& heap, size_t end, Later later) {
     size_t kept = end;
-    for (size_t index = end; index < termWalks_.size(); ++index) {
-      TermWalk walk = termWalks_[index];
-      if (++walk.term == walk.section->termEnd) continue;
-      termWalks_[kept++] = walk;
-      std::push_heap(termWalks_.begin(), termWalks_.begin() + static_cast<ptrdiff_t>(kept), later);
+    for (size_t index = end; index < heap.size(); ++index) {
+      const uint32_t walk = heap[index];
+      if (!termWalks_[walk].terms.next()) continue;
+      heap[kept++] = walk;
+      std::push_heap(heap.begin(), heap.begin() + static_cast<ptrdiff_t>(kept), later);
     }
-    termWalks_.resize(kept);
+    heap.resize(kept);
   }
 
   struct MergeCursor {
@@ -188,8 +193,8 @@ class Merger {
     uint32_t slot = kEndOfList;  // in the merged segment
 
     // In place: a cursor is over 1 KB, and small segments have as many lists as postings.
-    MergeCursor(const Segment& segment, const SectionEntry& section, uint32_t term, const std::vector<uint32_t>& map) noexcept
-        : cursor(segment, section, term), slotMap(&map) {}
+    MergeCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry, const std::vector<uint32_t>& map) noexcept
+        : cursor(segment, section, entry), slotMap(&map) {}
 
     void settle() noexcept {
       while (cursor.doc() != kEndOfList && (*slotMap)[cursor.doc()] == kEndOfList) cursor.next();

@@ -13,6 +13,7 @@ namespace mds {
 struct SegmentRef {
   std::shared_ptr<const Segment> segment;
   std::shared_ptr<const LiveDocs> live;  // null: all alive
+  uint64_t lsnFirst = 0;                 // no entry of the segment comes from an earlier one; told of segments in memory only
 
   [[nodiscard]] bool alive(uint32_t slot) const noexcept { return live == nullptr || live->alive(slot); }
   [[nodiscard]] uint32_t live_count() const noexcept { return live == nullptr ? segment->slot_count() : live->live_count(); }

@@ -22,6 +22,8 @@ struct DecodedBlock {
   bool hasTfs;
   bool hasTfEnds;
   bool hasEstimates;
+  bool hasPositions;
+  PackedPositions positions;
   std::array<uint32_t, kBlockPostings> slots;
   std::array<uint32_t, kBlockPostings> tfs;
   std::array<uint32_t, kBlockPostings> tfEnds;

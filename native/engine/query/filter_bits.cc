@@ -1,6 +1,7 @@
 // See filter_bits.h. Dense values have their bits in the segment; the postings of the others are read into bits, at most a thirty-second of the documents each.
 #include "query/filter_bits.h"
 
+#include <algorithm>
 #include <bit>
 
 #include "segment/posting_cursor.h"
@@ -8,18 +9,20 @@
 namespace mds {
 namespace {
 
-void add_term(const Segment& segment, const SectionEntry& section, uint32_t term, SlotBits& bits, StopSignal& stop) {
-  const std::span<const uint64_t> stored = segment.bit_set(section, term);
-  if (!stored.empty()) return bits.add(stored);
-  if (stop.after(segment.df(term))) return;
-  PostingCursor cursor(segment, section, term);
+void add_postings(const Segment& segment, const SectionEntry& section, const TermEntry& entry, SlotBits& bits, StopSignal& stop) {
+  if (stop.after(entry.df)) return;
+  PostingCursor cursor(segment, section, entry);
   while (cursor.doc() != kEndOfList) {
     const std::span<const uint32_t> slots = cursor.block_slots();
-    for (const uint32_t slot : slots) {
-      if (slot < section.slotEnd) bits.set(slot);  // a damaged list may say anything
-    }
+    for (const uint32_t slot : slots) bits.set(slot);
     cursor.skip(static_cast<uint32_t>(slots.size()));
   }
+}
+
+void add_term(const Segment& segment, const SectionEntry& section, uint32_t term, SlotBits& bits, StopSignal& stop) {
+  const ColumnView<uint64_t> stored = segment.bit_set(section, term);
+  if (!stored.empty()) return bits.add(stored);
+  add_postings(segment, section, segment.term_entry(term), bits, stop);
 }
 
 // What one filter lets pass, dead documents included.
@@ -33,16 +36,26 @@ SlotBits passing(const ResolvedSegment& segment, const MetaFilter& filter, StopS
     if (term) add_term(columns, *section, *term, bits, stop);
   }
   if (!filter.values.empty()) return bits;
-  const std::span<const uint64_t> stored = columns.bit_set(*section, kEveryTerm);
+  const ColumnView<uint64_t> stored = columns.bit_set(*section, kEveryTerm);
   if (!stored.empty()) {
     bits.add(stored);
     return bits;
   }
-  for (uint32_t term = section->termBegin; term < section->termEnd && !stop.stopped(); ++term) add_term(columns, *section, term, bits, stop);
+  for (DictionaryWalk walk = columns.terms(*section); walk.next() && !stop.stopped();) add_postings(columns, *section, walk.entry(), bits, stop);
   return bits;
 }
 
 }  // namespace
+
+void SlotBits::add(const ColumnView<uint64_t>& words) noexcept {
+  const size_t count = std::min(words.size(), words_.size());
+  for (size_t at = 0; at < count;) {
+    for (const uint64_t word : words.run_at(at).first(std::min(words.run_at(at).size(), count - at))) words_[at++] |= word;
+  }
+  // In a damaged segment anything may stand outside of the collection.
+  words_.front() &= ~uint64_t{0} << (slotBegin_ % 64);
+  if (slotEnd_ % 64 != 0) words_.back() &= (uint64_t{1} << (slotEnd_ % 64)) - 1;
+}
 
 uint32_t SlotBits::count() const noexcept {
   uint32_t bits = 0;

@@ -12,15 +12,17 @@ namespace mds {
 // Bits over the slots of a collection. The first word begins at a multiple of 64, so that it lines up with the segment's live bits and its bit sets.
 class SlotBits {
  public:
-  explicit SlotBits(const CollectionEntry& collection) : base_(collection.slotBegin / 64 * 64), words_(bit_set_words(collection.slotBegin, collection.slotEnd)) {}
+  explicit SlotBits(const CollectionEntry& collection)
+      : slotBegin_(collection.slotBegin),
+        slotEnd_(collection.slotEnd),
+        base_(collection.slotBegin / 64 * 64),
+        words_(bit_set_words(collection.slotBegin, collection.slotEnd)) {}
 
   [[nodiscard]] bool test(uint32_t slot) const noexcept { return (words_[(slot - base_) / 64] >> (slot % 64) & 1) != 0; }
   void set(uint32_t slot) noexcept { words_[(slot - base_) / 64] |= uint64_t{1} << (slot % 64); }
   void clear(uint32_t slot) noexcept { words_[(slot - base_) / 64] &= ~(uint64_t{1} << (slot % 64)); }
   // `words`: as many as these.
-  void add(std::span<const uint64_t> words) noexcept {
-    for (size_t index = 0; index < words_.size(); ++index) words_[index] |= words[index];
-  }
+  void add(const ColumnView<uint64_t>& words) noexcept;
   void keep(std::span<const uint64_t> words) noexcept {
     for (size_t index = 0; index < words_.size(); ++index) words_[index] &= words[index];
   }
@@ -35,6 +37,8 @@ class SlotBits {
   }
 
  private:
+  uint32_t slotBegin_;
+  uint32_t slotEnd_;
   uint32_t base_;
   std::vector<uint64_t> words_;
 };

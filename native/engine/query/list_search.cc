@@ -38,10 +38,13 @@ class ListSearch {
   [[nodiscard]] bool is_safe() const noexcept { return estimate_.is_safe(); }
 
   void run(StopSignal& stop) {
-    const std::span<const BlockEntry> entries = list_.entries();
+    const ColumnView<BlockEntry>& entries = list_.entries();
     if (entries.empty()) return search_block(0);
-    std::vector<BoundedBlock> blocks(entries.size());
-    for (uint32_t block = 0; block < blocks.size(); ++block) blocks[block] = {estimate_.bound(entries[block].impacts), block};
+    std::vector<BoundedBlock> blocks;
+    blocks.reserve(entries.size());
+    for (auto run = entries.run_at(0); !run.empty(); run = entries.run_at(blocks.size())) {
+      for (const BlockEntry& entry : run) blocks.push_back({estimate_.bound(entry.impacts), static_cast<uint32_t>(blocks.size())});
+    }
     const auto isLess = [](const BoundedBlock& a, const BoundedBlock& b) { return a.bound < b.bound; };
     std::make_heap(blocks.begin(), blocks.end(), isLess);
     while (!blocks.empty() && !stop.after(kBlockPostings)) {
@@ -55,11 +58,7 @@ class ListSearch {
  private:
   void search_block(uint32_t block) {
     PackedBlock packed{};
-    if (!list_.read(block, packed)) return;
-    decode_slots(packed, slots_.data());
-    const SectionEntry& section = *segment_.fields[field_];
-    // A block that leads out of the collection is damaged.
-    if (slots_[0] < section.slotBegin || slots_[packed.count - 1] >= section.slotEnd || slots_[0] > slots_[packed.count - 1]) return;
+    if (!list_.read(block, packed) || !decode_slots(packed, slots_.data())) return;
     decode_tfs(packed, tfs_.data());
     lengths_.gather(std::span(slots_).first(packed.count), lengthsOf_.data());
     for (uint32_t index = packed.count; index % 4 != 0; ++index) tfs_[index] = lengthsOf_[index] = 1;

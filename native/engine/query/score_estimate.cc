@@ -18,6 +18,9 @@ constexpr uint32_t kLanes = 4;
 constexpr float kRangeMin = 1e-12F;
 constexpr float kRangeMax = 1e12F;
 
+// A bound is never above it: sums over the fields of a plan (kPlanFieldsMax) stay finite.
+constexpr float kBoundMax = 1e36F;
+
 bool is_in_range(float value) noexcept { return value == 0 || (value >= kRangeMin && value <= kRangeMax); }
 
 template <class To, class From>
@@ -89,11 +92,13 @@ struct Formula {
   }
 };
 
-// Counts are far below 2^31, which is what the vector conversion takes.
+// Counts are far below 2^31, which is what the vector conversion takes. A posting's tf and length are at least 1: a length that is not is damaged, and would make an
+// estimate that is no number.
 Floats load_counts(const uint32_t* at) noexcept {
   Ints value;
   std::memcpy(&value, at, sizeof value);
-  return __builtin_convertvector(value, Floats);
+  const Floats counts = __builtin_convertvector(value, Floats);
+  return counts > 1 ? counts : Floats{} + 1;
 }
 
 template <EstimateKind kKind>
@@ -115,7 +120,8 @@ float ScoreEstimate::bound(const Impacts& impacts) const noexcept {
     const Floats value = formula.value(kind_, lanes_as<Floats>(words & 0xFFFF0000U), lanes_as<Floats>(words << 16));
     most = value > most ? value : most;
   }
-  return largest(most);
+  // Damaged impacts may say anything: what is no number was passed over by the comparison, and infinity would make none in a sum's quotient.
+  return std::min(largest(most), kBoundMax);
 }
 
 void ScoreEstimate::estimate(const uint32_t* tfs, const uint32_t* lengths, uint32_t count, float* out) const noexcept {

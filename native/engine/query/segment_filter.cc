@@ -18,7 +18,7 @@ std::vector<PostingList> filter_lists(const ResolvedSegment& segment, const Meta
     if (term) lists.emplace_back(columns, *section, *term);
   }
   if (!filter.values.empty()) return lists;
-  for (uint32_t term = section->termBegin; term < section->termEnd; ++term) lists.emplace_back(columns, *section, term);
+  for (DictionaryWalk walk = columns.terms(*section); walk.next();) lists.emplace_back(columns, *section, walk.entry());
   return lists;
 }
 

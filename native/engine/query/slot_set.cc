@@ -30,10 +30,7 @@ void SlotSet::load(Walk& walk, uint32_t block) noexcept {
   PackedBlock packed{};
   walk.block = block;
   walk.count = 0;
-  if (!walk.list.read(block, packed)) return;
-  decode_slots(packed, walk.slots.data());
-  // A block that leads out of the collection is damaged.
-  if (grid_.contains(walk.slots[0]) && grid_.contains(walk.slots[packed.count - 1])) walk.count = packed.count;
+  if (walk.list.read(block, packed) && decode_slots(packed, walk.slots.data())) walk.count = packed.count;
 }
 
 void SlotSet::add_to(uint32_t window, WindowBits& bits) {
@@ -44,14 +41,12 @@ void SlotSet::add_to(uint32_t window, WindowBits& bits) {
   const uint32_t begin = grid_.begin(window);
   const uint32_t end = grid_.end(window);
   for (Walk& walk : walks_) {
-    const std::span<const BlockEntry> entries = walk.list.entries();
-    const auto found = std::lower_bound(entries.begin(), entries.end(), begin, [](const BlockEntry& entry, uint32_t slot) { return entry.slotLast < slot; });
-    for (auto block = static_cast<uint32_t>(found - entries.begin()); block < walk.list.block_count(); ++block) {
+    for (uint32_t block = walk.list.find_block(0, begin); block < walk.list.block_count(); ++block) {
       load(walk, block);
       const uint32_t* at = std::lower_bound(walk.slots.data(), walk.slots.data() + walk.count, begin);
       const uint32_t* last = walk.slots.data() + walk.count;
       for (; at != last && *at < end; ++at) set_bit(bits, *at - begin);
-      if (at != last || block + 1 >= entries.size()) break;
+      if (at != last || block + 1 >= walk.list.block_count()) break;
     }
   }
 }

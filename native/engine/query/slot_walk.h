@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 
 #include "query/resolved_query.h"
 
@@ -37,7 +36,8 @@ class SlotWalk {
   [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept {
     if (order_.empty()) return slotBegin_ + index;
     // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
-    return order_[index] - slotBegin_ < count_ ? order_[index] : slotBegin_;
+    const uint32_t slot = order_[index];
+    return slot - slotBegin_ < count_ ? slot : slotBegin_;
   }
   // To the group before the current one; false at the front.
   [[nodiscard]] bool enter_group() noexcept;
@@ -48,7 +48,7 @@ class SlotWalk {
   bool descending_;
   uint32_t slotBegin_;
   uint32_t count_;
-  std::span<const uint32_t> order_;  // empty: by docid, which is the order of the slots
+  ColumnView<uint32_t> order_;  // empty: by docid, which is the order of the slots
   uint32_t groupBegin_;
   uint32_t groupEnd_;
   uint32_t at_;

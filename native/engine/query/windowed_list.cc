@@ -2,6 +2,7 @@
 #include "query/windowed_list.h"
 
 #include <algorithm>
+#include <utility>
 
 namespace mds {
 
@@ -24,11 +25,13 @@ WindowedList::WindowedList(PostingList list, FieldLengths lengths, size_t field,
 }
 
 void WindowedList::bound_by_entries() {
-  const std::span<const BlockEntry> entries = list_.entries();
+  const ColumnView<BlockEntry>& entries = list_.entries();
+  slotLasts_.resize(entries.size());
   for (uint32_t block = 0; block < entries.size(); ++block) {
+    const BlockEntry& entry = entries[block];
     const uint32_t slotFirst = list_.slot_before(block) + 1;
-    const uint32_t slotLast = entries[block].slotLast;
-    const float bound = blockMaxes_[block] = estimate_.bound(entries[block].impacts);
+    const uint32_t slotLast = slotLasts_[block] = entry.slotLast;
+    const float bound = blockMaxes_[block] = estimate_.bound(entry.impacts);
     if (!grid_.contains(slotFirst) || !grid_.contains(slotLast)) continue;  // damaged: nothing is found there
     for (uint32_t window = grid_.window_of(slotFirst); window <= grid_.window_of(slotLast); ++window) {
       windowMaxes_[window] = std::max(windowMaxes_[window], bound);
@@ -39,6 +42,7 @@ void WindowedList::bound_by_entries() {
 
 // A list of a single block has no impacts: its postings are few enough to look at.
 void WindowedList::bound_by_postings() {
+  if (list_.block_count() == 0) return;  // damaged
   DecodedBlock& decoded = slots(0);
   const float* values = estimates(decoded);
   for (uint32_t index = 0; index < decoded.packed.count; ++index) {
@@ -52,10 +56,18 @@ void WindowedList::bound_by_postings() {
 bool WindowedList::position_run(uint32_t place, PositionRun& out) {
   const uint32_t block = place / kBlockPostings;
   const uint32_t index = place % kBlockPostings;
-  const uint32_t* ends = tf_ends(slots(block));
+  DecodedBlock& decoded = slots(block);
+  const uint32_t* ends = tf_ends(decoded);
   const uint32_t before = index == 0 ? 0 : ends[index - 1];
-  PackedPositions packed{};
-  return list_.read_positions(block, packed) && make_position_run(packed, before, ends[index] - before, out);
+  return read_positions(block, decoded) && make_position_run(decoded.positions, before, ends[index] - before, out);
+}
+
+bool WindowedList::read_positions(uint32_t block, DecodedBlock& decoded) {
+  if (decoded.hasPositions) return true;
+  std::vector<uint8_t> copied;
+  decoded.hasPositions = list_.read_positions(block, copied, decoded.positions);
+  if (!copied.empty()) straddling_.push_back(std::move(copied));
+  return decoded.hasPositions;
 }
 
 const uint32_t* WindowedList::tf_ends(DecodedBlock& block) noexcept {
@@ -68,11 +80,8 @@ const uint32_t* WindowedList::tf_ends(DecodedBlock& block) noexcept {
 
 DecodedBlock& WindowedList::decode(uint32_t block) {
   DecodedBlock* decoded = pool_->take();
-  decoded->hasTfs = decoded->hasTfEnds = decoded->hasEstimates = false;
-  const bool isRead = list_.read(block, decoded->packed);
-  if (isRead) decode_slots(decoded->packed, decoded->slots.data());
-  // A block that leads out of the collection is damaged, too: lengths are looked up by these slots.
-  if (!isRead || !grid_.contains(decoded->slots[0]) || !grid_.contains(decoded->slots[decoded->packed.count - 1])) decoded->packed.count = 0;
+  decoded->hasTfs = decoded->hasTfEnds = decoded->hasEstimates = decoded->hasPositions = false;
+  if (!list_.read(block, decoded->packed) || !decode_slots(decoded->packed, decoded->slots.data())) decoded->packed.count = 0;
   std::fill(decoded->slots.begin() + decoded->packed.count, decoded->slots.end(), kPaddingSlot);
   decoded_[block] = decoded;
   return *decoded;
@@ -104,6 +113,7 @@ const float* WindowedList::estimates(DecodedBlock& block) noexcept {
 
 void WindowedList::forget_blocks() noexcept {
   std::fill(decoded_.begin(), decoded_.end(), nullptr);
+  straddling_.clear();
   current_ = nullptr;
   slotAsked_ = kEndOfList;
 }

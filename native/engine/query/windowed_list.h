@@ -36,13 +36,12 @@ class WindowedList {
       current_ = nullptr;
     }
     slotAsked_ = slot;
-    const std::span<const BlockEntry> entries = list_.entries();
-    if (entries.empty()) return true;
-    while (block_ < entries.size() && entries[block_].slotLast < slot) {
+    if (slotLasts_.empty()) return true;
+    while (block_ < slotLasts_.size() && slotLasts_[block_] < slot) {
       ++block_;
       current_ = nullptr;
     }
-    return block_ < entries.size();
+    return block_ < slotLasts_.size();
   }
   // Bound of the block that seek_block found.
   [[nodiscard]] float current_max() const noexcept { return blockMaxes_[block_]; }
@@ -69,7 +68,7 @@ class WindowedList {
   void visit_window(uint32_t window, float least, Visit visit) {
     const uint32_t begin = grid_.begin(window);
     const uint32_t end = grid_.end(window);
-    for (uint32_t block = firstBlocks_[window]; block < list_.block_count() && (block == firstBlocks_[window] || list_.slot_before(block) + 1 < end); ++block) {
+    for (uint32_t block = firstBlocks_[window]; block < list_.block_count() && (block == firstBlocks_[window] || slotLasts_[block - 1] + 1 < end); ++block) {
       if (blockMaxes_[block] < least) continue;
       DecodedBlock& decoded = slots(block);
       if (decoded.packed.count == 0) continue;
@@ -92,6 +91,7 @@ class WindowedList {
   static constexpr uint32_t kNoBlock = UINT32_MAX;
 
   [[nodiscard]] DecodedBlock& decode(uint32_t block);
+  [[nodiscard]] bool read_positions(uint32_t block, DecodedBlock& decoded);
   void bound_by_entries();
   void bound_by_postings();
   // Index of the block's first posting whose slot is not below `slot`; kBlockPostings or the block's count, whichever, past its end.
@@ -103,10 +103,12 @@ class WindowedList {
   ScoreEstimate estimate_;
   WindowGrid grid_;
   DecodedBlockPool* pool_;
+  std::vector<uint32_t> slotLasts_;  // of the blocks; none for a list of a single block
   std::vector<float> blockMaxes_;
   std::vector<float> windowMaxes_;
   std::vector<uint32_t> firstBlocks_;  // per window
   std::vector<DecodedBlock*> decoded_;
+  std::vector<std::vector<uint8_t>> straddling_;  // positions of decoded blocks that are larger than a chunk
   // Where the last lookup ended.
   uint32_t block_ = 0;
   uint32_t index_ = 0;

@@ -4,6 +4,7 @@
 
 #include <bit>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 namespace mds {
@@ -12,6 +13,13 @@ class LiveDocs {
  public:
   explicit LiveDocs(uint32_t slots) : slots_(slots), words_((size_t{slots} + 63) / 64, ~uint64_t{0}) {
     if (slots % 64 != 0) words_.back() = (uint64_t{1} << (slots % 64)) - 1;
+  }
+
+  // Bits as stored; those behind the last slot are cleared.
+  LiveDocs(uint32_t slots, std::vector<uint64_t> words) : slots_(slots), words_(std::move(words)) {
+    if (slots % 64 != 0) words_.back() &= (uint64_t{1} << (slots % 64)) - 1;
+    dead_ = slots;
+    for (const uint64_t word : words_) dead_ -= static_cast<uint32_t>(std::popcount(word));
   }
 
   [[nodiscard]] bool alive(uint32_t slot) const noexcept { return (words_[slot / 64] >> (slot % 64) & 1) != 0; }

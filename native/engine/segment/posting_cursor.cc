@@ -10,8 +10,6 @@ constexpr uint32_t kLinearSteps = 4;
 
 }  // namespace
 
-PostingCursor::PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : list_(segment, section, term) { load_block(0); }
-
 void PostingCursor::end_list() noexcept {
   block_ = list_.block_count();
   index_ = count_ = 0;
@@ -19,13 +17,16 @@ void PostingCursor::end_list() noexcept {
 }
 
 void PostingCursor::load_block(uint32_t block) noexcept {
-  if (block >= list_.block_count() || !list_.read(block, packed_)) return end_list();
-  decode_slots(packed_, slots_.data());
+  const bool isFirst = count_ == 0;
+  const uint32_t slotBefore = isFirst ? 0 : slots_[count_ - 1];
+  // Slots must ascend over the borders of blocks, too: damaged entries may say otherwise.
+  if (!list_.read(block, packed_) || !decode_slots(packed_, slots_.data()) || (!isFirst && slots_[0] <= slotBefore)) return end_list();
   block_ = block;
   index_ = 0;
   count_ = packed_.count;
   doc_ = slots_[0];
   tfsDecoded_ = false;
+  hasPositions_ = false;
   positionsIndex_ = 0;
   positionsBefore_ = 0;
 }
@@ -38,12 +39,7 @@ void PostingCursor::load_tfs() noexcept {
 void PostingCursor::advance(uint32_t target) noexcept {
   if (doc_ >= target) return;
   if (slots_[count_ - 1] < target) {
-    const std::span<const BlockEntry> entries = list_.entries();
-    uint32_t block = block_ + 1;
-    if (block < entries.size() && entries[block].slotLast < target) {
-      const auto found = std::lower_bound(entries.begin() + block, entries.end(), target, [](const BlockEntry& entry, uint32_t slot) { return entry.slotLast < slot; });
-      block = static_cast<uint32_t>(found - entries.begin());
-    }
+    const uint32_t block = list_.find_block(block_ + 1, target);
     load_block(block);
     if (doc_ >= target) return;
     if (slots_[count_ - 1] < target) return end_list();
@@ -67,9 +63,9 @@ void PostingCursor::positions(std::vector<uint32_t>& out) {
   out.clear();
   const uint32_t occurrences = tf();
   for (; positionsIndex_ < index_; ++positionsIndex_) positionsBefore_ += tfs_[positionsIndex_];
-  PackedPositions packed{};
+  if (!hasPositions_) hasPositions_ = list_.read_positions(block_, straddling_, packedPositions_);
   PositionRun run{};
-  if (!list_.read_positions(block_, packed) || !make_position_run(packed, positionsBefore_, occurrences, run)) return;
+  if (!hasPositions_ || !make_position_run(packedPositions_, positionsBefore_, occurrences, run)) return;
   out.resize(occurrences);
   decode_positions(run, out.data());
 }

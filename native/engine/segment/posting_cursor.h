@@ -15,7 +15,8 @@ namespace mds {
 class PostingCursor {
  public:
   // Stands on the first posting.
-  PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept;
+  PostingCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept : list_(segment, section, entry) { load_block(0); }
+  PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : PostingCursor(segment, section, segment.term_entry(term)) {}
 
   // Slot of the current posting, kEndOfList past the last one.
   [[nodiscard]] uint32_t doc() const noexcept { return doc_; }
@@ -56,6 +57,9 @@ class PostingCursor {
 
   PostingList list_;
   PackedBlock packed_{};
+  PackedPositions packedPositions_{};
+  bool hasPositions_ = false;        // of the current block: read when they are first asked for
+  std::vector<uint8_t> straddling_;  // positions of a block that is larger than a chunk
   uint32_t block_ = 0;
   uint32_t index_ = 0;
   uint32_t count_ = 0;

@@ -1,11 +1,12 @@
 // Where the blocks of one posting list lie: finds, checks and decodes one block at a time, keeps no position and decodes nothing by itself.
 // Bytes are touched only through a pointer to one posting block or one positions block. A block whose sizes do not fit the list's bytes is refused, so that nothing
-// outside of the columns is ever read. Copied by value; valid while the segment is referenced; any number of threads. Block bytes: docs/formats/segment.md.
+// outside of the columns is ever read; so is one whose slots leave the collection. Copied by value; valid while the segment is referenced; any number of threads. Block
+// bytes: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
+#include <vector>
 
 #include "base/limits.h"
 #include "segment/segment.h"
@@ -16,10 +17,12 @@ namespace mds {
 struct PackedBlock {
   const uint8_t* slots;
   const uint8_t* tfs;
-  uint32_t count;
+  uint32_t count;  // at least 1
   uint32_t slotWidth;
   uint32_t tfWidth;
   uint32_t slotBefore;  // what the first delta counts from
+  uint32_t slotBase;    // one before the collection's first slot
+  uint32_t slotEnd;     // of the collection
 };
 
 // The gaps of all positions of one block. Not checked against a count: `gaps` says how many there are at most.
@@ -31,30 +34,34 @@ struct PackedPositions {
 
 class PostingList {
  public:
-  PostingList(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept;
+  PostingList(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept;
+  PostingList(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : PostingList(segment, section, segment.term_entry(term)) {}
 
-  [[nodiscard]] uint32_t df() const noexcept { return df_; }
-  [[nodiscard]] uint32_t block_count() const noexcept { return (df_ + kBlockPostings - 1) / kBlockPostings; }
+  [[nodiscard]] uint32_t df() const noexcept { return entry_.df; }
+  // 0 for a damaged list.
+  [[nodiscard]] uint32_t block_count() const noexcept { return (entry_.df + kBlockPostings - 1) / kBlockPostings; }
   // One per block; none for a list of a single block.
-  [[nodiscard]] std::span<const BlockEntry> entries() const noexcept { return entries_; }
+  [[nodiscard]] const ColumnView<BlockEntry>& entries() const noexcept { return entries_; }
   // The slot that the block's first posting is above. `block` is in range.
   [[nodiscard]] uint32_t slot_before(uint32_t block) const noexcept { return block == 0 ? slotBase_ : entries_[block - 1].slotLast; }
+  // The first block, from `begin` on, whose last slot is not below `slot`, O(log n). `begin` for a list of a single block.
+  [[nodiscard]] uint32_t find_block(uint32_t begin, uint32_t slot) const noexcept;
 
-  // False for a block that does not fit the list's bytes.
+  // False past the last block and for a block that does not fit the list's bytes.
   [[nodiscard]] bool read(uint32_t block, PackedBlock& out) const noexcept;
-  // Text sections only. False likewise.
-  [[nodiscard]] bool read_positions(uint32_t block, PackedPositions& out) const noexcept;
+  // Text sections only. False likewise. `straddling` is left alone, or holds the bytes that `out` points to: of a block that is larger than a chunk.
+  [[nodiscard]] bool read_positions(uint32_t block, std::vector<uint8_t>& straddling, PackedPositions& out) const;
 
  private:
-  Bytes postings_;   // of this list, kPackedPadding readable bytes behind them
-  Bytes positions_;  // likewise
-  std::span<const BlockEntry> entries_;
-  uint32_t df_;
+  const Segment* segment_;
+  ColumnView<BlockEntry> entries_;
+  TermEntry entry_;
   uint32_t slotBase_;  // one before the collection's first slot
+  uint32_t slotEnd_;   // of the collection
 };
 
-// Slots of a block, ascending: `out` has room for kBlockPostings.
-void decode_slots(const PackedBlock& block, uint32_t* out) noexcept;
+// Slots of a block: `out` has room for kBlockPostings. False unless they ascend inside of the collection, whatever the bytes are: they index other columns.
+[[nodiscard]] bool decode_slots(const PackedBlock& block, uint32_t* out) noexcept;
 void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept;
 // Sums of the tfs up to and with each posting: where its positions end among those of the block.
 void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept;

@@ -1,49 +1,97 @@
-// See segment.h: lookups by binary search over the ordered columns.
+// See segment.h: opening, lookups by binary search over the ordered columns, and the checks of a stored directory.
 #include "segment/segment.h"
 
 #include <algorithm>
+#include <array>
+#include <string>
 #include <tuple>
+#include <utility>
+
+#include "base/limits.h"
 
 namespace mds {
 namespace {
 
-template <class... T>
-uint64_t column_bytes(const std::vector<T>&... columns) noexcept {
-  return (uint64_t{0} + ... + (columns.capacity() * sizeof(T)));
-}
+Status damaged(const char* what) { return Status::corrupt(std::string("stored segment: ") + what); }
 
 }  // namespace
 
-FieldLengths::FieldLengths(const SectionEntry& section, std::span<const uint32_t> column) noexcept : slotBegin_(section.slotBegin) {
-  const auto begin = static_cast<size_t>(section.lengthsBegin);
-  if (section.lengthsSparse != 0) {
-    sparseSlots_ = column.subspan(begin, section.documents);
-    lengths_ = column.subspan(begin + section.documents, section.documents);
-  } else {
-    lengths_ = column.subspan(begin, size_t{section.slotEnd} - section.slotBegin);
+Segment::Segment(uint64_t serial, SegmentColumns columns) : serial_(serial), columns_(std::move(columns)) {
+  zip_columns(columns_, views_, [this](const auto& column, auto& view, ColumnPlace) {
+    using View = std::remove_reference_t<decltype(view)>;
+    view = View(std::span(column));
+    memoryBytes_ += column.capacity() * sizeof(column[0]);
+  });
+  index_columns();
+  memoryBytes_ += sizeof(Segment);
+}
+
+Segment::Segment(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease) : serial_(serial), lease_(std::move(lease)), views_(views) {
+  columns_.collections = views_.collections.copy();
+  columns_.sections = views_.sections.copy();
+  columns_.names = views_.names.copy();
+  index_columns();
+  memoryBytes_ = sizeof(Segment) + columns_.collections.size() * sizeof(CollectionEntry) + columns_.sections.size() * sizeof(SectionEntry) + columns_.names.size() +
+                 dictionary_.seam_bytes() + keys_.seam_bytes() + langs_.seam_bytes();
+}
+
+Result<std::shared_ptr<const Segment>> Segment::open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes) {
+  const std::shared_ptr<Segment> segment(new Segment(serial, views, std::move(lease)));
+  segment->columnBytes_ = storedBytes;
+  Status status = segment->check_directory();
+  if (!status.ok()) return status;
+  return std::shared_ptr<const Segment>(segment);
+}
+
+void Segment::index_columns() {
+  dictionary_ = TextColumn(views_.dictionaryEnds, views_.dictionary);
+  keys_ = TextColumn(views_.keyEnds, views_.keyBytes);
+  langs_ = TextColumn(views_.langEnds, views_.langBytes);
+  for (const SectionEntry& section : columns_.sections) termCount_ += section.termEnd - section.termBegin;
+  columnBytes_ = 0;
+  zip_columns(columns_, views_, [this](const auto&, const auto& view, ColumnPlace) { columnBytes_ += view.size() * sizeof(view[0]); });
+}
+
+Status Segment::check_directory() const {
+  const SegmentViews& v = views_;
+  const size_t slots = v.docids.size();
+  if (slots == 0 || slots >= kEndOfList) return damaged("no documents, or too many");
+  const std::array perSlot = {v.lsns.size(),      v.addedAt.size(),     v.updatedAt.size(), v.keyEnds.size(), v.langEnds.size(),
+                              v.byAddedAt.size(), v.byUpdatedAt.size(), v.byKey.size(),     v.keyRanks.size()};
+  if (std::any_of(perSlot.begin(), perSlot.end(), [slots](size_t size) { return size != slots; })) return damaged("columns of documents differ in size");
+  uint32_t slot = 0;
+  uint32_t sectionNext = 0;
+  uint64_t collectionNext = 0;
+  for (const CollectionEntry& entry : columns_.collections) {
+    if (entry.slotBegin != slot || entry.slotEnd <= slot || entry.slotEnd > slots || entry.collection < collectionNext)
+      return damaged("a collection's slots are out of order");
+    if (entry.sectionBegin > entry.sectionEnd || entry.sectionEnd > columns_.sections.size()) return damaged("a collection's sections leave the directory");
+    if (entry.sectionBegin != entry.sectionEnd && entry.sectionBegin != sectionNext) return damaged("a collection's sections are out of order");
+    if (entry.sectionBegin != entry.sectionEnd) sectionNext = entry.sectionEnd;
+    for (const SectionEntry& section : sections(entry)) {
+      Status status = check_section(section, entry);
+      if (!status.ok()) return status;
+    }
+    slot = entry.slotEnd;
+    collectionNext = uint64_t{entry.collection} + 1;
   }
+  return slot == slots ? Status() : damaged("documents without a collection");
 }
 
-void FieldLengths::gather(std::span<const uint32_t> slots, uint32_t* out) const noexcept {
-  if (!sparseSlots_.empty()) {
-    for (size_t index = 0; index < slots.size(); ++index) out[index] = sparse_at(slots[index]);
-    return;
-  }
-  const uint32_t* lengths = lengths_.data() - slotBegin_;
-  for (size_t index = 0; index < slots.size(); ++index) out[index] = lengths[slots[index]];
-}
-
-uint32_t FieldLengths::sparse_at(uint32_t slot) const noexcept {
-  const auto found = std::lower_bound(sparseSlots_.begin(), sparseSlots_.end(), slot);
-  if (found == sparseSlots_.end() || *found != slot) return 0;
-  return lengths_[static_cast<size_t>(found - sparseSlots_.begin())];
-}
-
-Segment::Segment(uint64_t serial, SegmentColumns columns) noexcept : serial_(serial), columns_(std::move(columns)) {
-  const SegmentColumns& c = columns_;
-  memoryBytes_ = sizeof(Segment) + column_bytes(c.collections, c.sections, c.names, c.termEnds, c.termBytes, c.terms, c.blocks, c.postings, c.positions, c.fieldLengths,
-                                                c.docids, c.lsns, c.addedAt, c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes, c.byAddedAt, c.byUpdatedAt,
-                                                c.byKey, c.keyRanks, c.bitSets, c.bitWords);
+Status Segment::check_section(const SectionEntry& section, const CollectionEntry& owner) const {
+  if (section.kind != SectionKind::kText && section.kind != SectionKind::kMeta) return damaged("unknown kind of section");
+  if (section.slotBegin != owner.slotBegin || section.slotEnd != owner.slotEnd) return damaged("a section's slots are not its collection's");
+  if (section.nameBegin > section.nameEnd || section.nameEnd > columns_.names.size()) return damaged("a section's name leaves the names");
+  const uint64_t blocks = (uint64_t{section.termEnd} + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+  if (section.termBegin % kDictionaryBlockTerms != 0 || section.termBegin >= section.termEnd || blocks > dictionary_.size())
+    return damaged("a section's terms leave the dictionary");
+  if (section.lengthBytes != 1 && section.lengthBytes != 2 && section.lengthBytes != 4) return damaged("unknown size of field lengths");
+  const uint64_t slots = section.slotEnd - section.slotBegin;
+  if (section.documents > slots || section.lengthsBegin % 4 != 0 || section.lengthsBegin > views_.fieldLengths.size())
+    return damaged("a section's lengths leave their column");
+  const uint64_t bytes = section.lengthsSparse != 0 ? section.documents * (sizeof(uint32_t) + section.lengthBytes) : slots * section.lengthBytes;
+  if (bytes > views_.fieldLengths.size() - section.lengthsBegin) return damaged("a section's lengths leave their column");
+  return {};
 }
 
 const CollectionEntry* Segment::find_collection(uint32_t collection) const noexcept {
@@ -69,14 +117,16 @@ const SectionEntry* Segment::find_section(const CollectionEntry& collection, Sec
   return found != all.end() && found->kind == kind && name(*found) == wanted ? &*found : nullptr;
 }
 
-std::optional<uint32_t> Segment::find_term(const SectionEntry& section, std::string_view wanted) const noexcept {
-  uint32_t begin = section.termBegin;
-  uint32_t end = section.termEnd;
+std::optional<uint32_t> Segment::find_docid(const CollectionEntry& collection, uint32_t docid) const noexcept {
+  // Most lookups are for a document that is newer than all of the segment.
+  if (docid > views_.docids[collection.slotEnd - 1]) return std::nullopt;
+  uint32_t begin = collection.slotBegin;
+  uint32_t end = collection.slotEnd;
   while (begin < end) {
     const uint32_t middle = begin + (end - begin) / 2;
-    const int order = term(middle).compare(wanted);
-    if (order == 0) return middle;
-    if (order < 0) {
+    const uint32_t found = views_.docids[middle];
+    if (found == docid) return middle;
+    if (found < docid) {
       begin = middle + 1;
     } else {
       end = middle;
@@ -85,30 +135,28 @@ std::optional<uint32_t> Segment::find_term(const SectionEntry& section, std::str
   return std::nullopt;
 }
 
-std::optional<uint32_t> Segment::find_docid(const CollectionEntry& collection, uint32_t docid) const noexcept {
-  const auto begin = columns_.docids.begin() + collection.slotBegin;
-  const auto end = columns_.docids.begin() + collection.slotEnd;
-  // Most lookups are for a document that is newer than all of the segment.
-  if (docid > *(end - 1)) return std::nullopt;
-  const auto found = std::lower_bound(begin, end, docid);
-  if (*found != docid) return std::nullopt;
-  return static_cast<uint32_t>(found - columns_.docids.begin());
+ColumnView<uint32_t> Segment::ordered_slots(SlotOrder order, const CollectionEntry& collection) const noexcept {
+  const ColumnView<uint32_t>& column = order == SlotOrder::kAddedAt ? views_.byAddedAt : order == SlotOrder::kUpdatedAt ? views_.byUpdatedAt : views_.byKey;
+  return column.subview(collection.slotBegin, collection.slotEnd - collection.slotBegin);
 }
 
-std::span<const uint32_t> Segment::ordered_slots(SlotOrder order, const CollectionEntry& collection) const noexcept {
-  const std::vector<uint32_t>& column = order == SlotOrder::kAddedAt ? columns_.byAddedAt : order == SlotOrder::kUpdatedAt ? columns_.byUpdatedAt : columns_.byKey;
-  return std::span(column).subspan(collection.slotBegin, collection.slotEnd - collection.slotBegin);
-}
-
-std::span<const uint64_t> Segment::bit_set(const SectionEntry& section, uint32_t term) const noexcept {
-  const auto index = static_cast<uint32_t>(&section - columns_.sections.data());
-  const auto found =
-      std::lower_bound(columns_.bitSets.begin(), columns_.bitSets.end(), std::pair(index, term),
-                       [](const BitSetEntry& entry, const std::pair<uint32_t, uint32_t>& target) { return std::pair(entry.section, entry.term) < target; });
-  if (found == columns_.bitSets.end() || found->section != index || found->term != term) return {};
+ColumnView<uint64_t> Segment::bit_set(const SectionEntry& section, uint32_t term) const noexcept {
+  const std::pair target(static_cast<uint32_t>(&section - columns_.sections.data()), term);
+  const ColumnView<BitSetEntry>& all = views_.bitSets;
+  size_t begin = 0;
+  size_t end = all.size();
+  while (begin < end) {
+    const size_t middle = begin + (end - begin) / 2;
+    if (std::pair(all[middle].section, all[middle].term) < target) {
+      begin = middle + 1;
+    } else {
+      end = middle;
+    }
+  }
+  if (begin == all.size() || std::pair(all[begin].section, all[begin].term) != target) return {};
   const size_t words = bit_set_words(section.slotBegin, section.slotEnd);
-  if (found->wordBegin > columns_.bitWords.size() || words > columns_.bitWords.size() - found->wordBegin) return {};
-  return std::span(columns_.bitWords).subspan(static_cast<size_t>(found->wordBegin), words);
+  const ColumnView<uint64_t> found = views_.bitWords.subview(static_cast<size_t>(all[begin].wordBegin), words);
+  return found.size() == words ? found : ColumnView<uint64_t>();
 }
 
 }  // namespace mds

@@ -11,14 +11,20 @@ namespace {
 
 uint32_t size32(size_t size) noexcept { return static_cast<uint32_t>(size); }
 
-void append(std::vector<char>& bytes, std::vector<uint32_t>& ends, std::string_view text) {
+void append(std::vector<uint8_t>& bytes, std::vector<uint32_t>& ends, std::string_view text) {
   bytes.insert(bytes.end(), text.begin(), text.end());
   ends.push_back(size32(bytes.size()));
 }
 
-template <class... T>
-void shrink(std::vector<T>&... columns) {
-  (columns.shrink_to_fit(), ...);
+template <class T>
+void append_bytes(std::vector<uint8_t>& out, T value, size_t bytes) {
+  for (size_t index = 0; index < bytes; ++index) out.push_back(static_cast<uint8_t>(value >> (8 * index)));
+}
+
+// Begins a chunk where `bytes` would straddle two; what is larger than a chunk begins one, too.
+void skip_to_fit(std::vector<uint8_t>& column, size_t bytes) {
+  const size_t used = column.size() % kChunkBytes;
+  if (used + bytes > kChunkBytes) column.resize(column.size() + kChunkBytes - used);
 }
 
 }  // namespace
@@ -56,39 +62,46 @@ void SegmentWriter::begin_section(uint32_t collection, SectionKind kind, std::st
   section.nameBegin = size32(columns_.names.size());
   columns_.names.insert(columns_.names.end(), name.begin(), name.end());
   section.nameEnd = size32(columns_.names.size());
-  section.termBegin = section.termEnd = size32(columns_.termEnds.size());
+  section.termBegin = section.termEnd = dictionary_.begin_section(columns_);
   write_lengths(section, lengths);
   columns_.sections.push_back(section);
   owner->sectionEnd = size32(columns_.sections.size());
 }
 
 void SegmentWriter::write_lengths(SectionEntry& section, std::span<const SlotLength> lengths) {
+  auto& column = columns_.fieldLengths;
+  column.resize(pad4(column.size()));
   section.documents = size32(lengths.size());
-  section.lengthsBegin = columns_.fieldLengths.size();
+  section.lengthsBegin = column.size();
+  section.lengthBytes = 1;
   if (lengths.empty()) {
     section.lengthsSparse = 1;
     return;
   }
-  const uint32_t slots = section.slotEnd - section.slotBegin;
-  // Pairs cost twice a dense entry: sparse pays below half, and keeps many rare fields from costing (fields x documents).
-  section.lengthsSparse = lengths.size() * 2 < slots ? 1 : 0;
+  uint32_t longest = 0;
   for (const auto& [slot, length] : lengths) {
     section.totalLength += length;
+    longest = std::max(longest, length);
     lengthBySlot_[slot] = length;
     sectionSlots_.push_back(slot);
   }
-  auto& column = columns_.fieldLengths;
+  const uint32_t slots = section.slotEnd - section.slotBegin;
+  const uint16_t bytes = longest < 0x100 ? 1 : longest < 0x10000 ? 2 : 4;
+  section.lengthBytes = bytes;
+  // A sparse entry costs its slot on top: the smaller form keeps many rare fields from costing (fields x documents).
+  section.lengthsSparse = lengths.size() * (sizeof(uint32_t) + bytes) < size_t{slots} * bytes ? 1 : 0;
   if (section.lengthsSparse != 0) {
-    for (const auto& [slot, length] : lengths) column.push_back(slot);
-    for (const auto& [slot, length] : lengths) column.push_back(length);
+    for (const auto& [slot, length] : lengths) append_bytes(column, slot, sizeof slot);
+    for (const auto& [slot, length] : lengths) append_bytes(column, length, bytes);
   } else {
-    column.insert(column.end(), lengthBySlot_.begin() + section.slotBegin, lengthBySlot_.begin() + section.slotEnd);
+    for (uint32_t slot = section.slotBegin; slot < section.slotEnd; ++slot) append_bytes(column, lengthBySlot_[slot], bytes);
   }
 }
 
 void SegmentWriter::begin_term(std::string_view term) {
   term_ = term;
-  openTerm_ = {columns_.postings.size(), columns_.positions.size(), 0, size32(columns_.blocks.size())};
+  openTerm_ = {};
+  openTerm_.blockBegin = size32(columns_.blocks.size());
   // Deltas count from the slot before the collection's first, minus one: wraps to the first delta being the offset in the collection.
   slotBefore_ = columns_.sections.back().slotBegin - 1;
   openBlocks_.clear();
@@ -118,7 +131,7 @@ Impacts SegmentWriter::block_impacts() {
 
 void SegmentWriter::flush_block() {
   const bool isText = columns_.sections.back().kind == SectionKind::kText;
-  BlockEntry block{blockSlots_.back(), size32(columns_.postings.size() - openTerm_.postingsBegin), size32(columns_.positions.size() - openTerm_.positionsBegin), {}};
+  BlockEntry block{blockSlots_.back(), 0, 0, {}};
   // A list of a single block has no entry, so nobody would read its impacts.
   if (isText && openTerm_.df > kBlockPostings) block.impacts = block_impacts();
   scratch_.clear();
@@ -132,30 +145,43 @@ void SegmentWriter::flush_block() {
   for (uint32_t& tf : blockTfs_) tfBits |= --tf;
   const uint32_t deltaWidth = bit_width_of(deltaBits);
   const uint32_t tfWidth = bit_width_of(tfBits);
+  skip_to_fit(columns_.postings, static_cast<size_t>(2 + packed_bytes(scratch_.size(), deltaWidth) + packed_bytes(scratch_.size(), tfWidth)));
+  if (openBlocks_.empty()) openTerm_.postingsBegin = columns_.postings.size();
+  block.postingsOffset = size32(columns_.postings.size() - openTerm_.postingsBegin);
   columns_.postings.push_back(static_cast<uint8_t>(deltaWidth));
   columns_.postings.push_back(static_cast<uint8_t>(tfWidth));
   pack(scratch_, deltaWidth, columns_.postings);
   pack(blockTfs_, tfWidth, columns_.postings);
-  if (isText) {
-    uint32_t positionBits = 0;
-    for (const uint32_t gap : blockPositions_) positionBits |= gap;
-    columns_.positions.push_back(static_cast<uint8_t>(bit_width_of(positionBits)));
-    pack_horizontal(blockPositions_, bit_width_of(positionBits), columns_.positions);
-  }
+  if (isText) block.positionsOffset = pack_positions();
   openBlocks_.push_back(block);
   blockSlots_.clear();
   blockTfs_.clear();
   blockPositions_.clear();
 }
 
+uint32_t SegmentWriter::pack_positions() {
+  uint32_t bits = 0;
+  for (const uint32_t gap : blockPositions_) bits |= gap;
+  const uint32_t width = bit_width_of(bits);
+  skip_to_fit(columns_.positions, static_cast<size_t>(1 + packed_bytes(blockPositions_.size(), width)));
+  const size_t begin = columns_.positions.size();
+  if (openBlocks_.empty()) openTerm_.positionsBegin = begin;
+  columns_.positions.push_back(static_cast<uint8_t>(width));
+  pack_horizontal(blockPositions_, width, columns_.positions);
+  return size32(begin - openTerm_.positionsBegin);
+}
+
 void SegmentWriter::end_term() {
   if (openTerm_.df == 0) return;
   flush_block();
+  openTerm_.postingsEnd = columns_.postings.size();
+  const bool isText = columns_.sections.back().kind == SectionKind::kText;
+  if (!isText) openTerm_.positionsBegin = columns_.positions.size();
+  openTerm_.positionsEnd = columns_.positions.size();
   if (openBlocks_.size() > 1) columns_.blocks.insert(columns_.blocks.end(), openBlocks_.begin(), openBlocks_.end());
-  columns_.terms.push_back(openTerm_);
-  append(columns_.termBytes, columns_.termEnds, term_);
-  columns_.sections.back().termEnd = size32(columns_.termEnds.size());
-  write_bit_set(columns_.sections.back().termEnd - 1, termMetaBegin_);
+  dictionary_.add(term_, openTerm_, columns_);
+  SectionEntry& section = columns_.sections.back();
+  write_bit_set(section.termEnd++, termMetaBegin_);
 }
 
 void SegmentWriter::write_bit_set(uint32_t term, size_t firstPosting) {
@@ -186,13 +212,10 @@ void SegmentWriter::end_section() {
 }
 
 std::shared_ptr<const Segment> SegmentWriter::finish(uint64_t serial, OrderSeeds seeds) {
-  SegmentColumns& c = columns_;
-  write_slot_orders(c, std::move(seeds));
-  c.terms.push_back({c.postings.size(), c.positions.size(), 0, size32(c.blocks.size())});
-  c.postings.resize(c.postings.size() + kPackedPadding);
-  c.positions.resize(c.positions.size() + kPackedPadding);
-  shrink(c.collections, c.sections, c.names, c.termEnds, c.termBytes, c.terms, c.blocks, c.postings, c.positions, c.fieldLengths, c.docids, c.lsns, c.addedAt,
-         c.updatedAt, c.keyEnds, c.keyBytes, c.langEnds, c.langBytes, c.byAddedAt, c.byUpdatedAt, c.byKey, c.keyRanks, c.bitSets, c.bitWords);
+  dictionary_.finish(columns_);
+  write_slot_orders(columns_, std::move(seeds));
+  for (std::vector<uint8_t>* packed : {&columns_.postings, &columns_.positions, &columns_.fieldLengths}) packed->resize(packed->size() + kPackedPadding);
+  zip_columns(columns_, columns_, [](auto& column, auto&, ColumnPlace) { column.shrink_to_fit(); });
   return std::make_shared<const Segment>(serial, std::move(columns_));
 }
 

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "segment/dictionary.h"
 #include "segment/segment.h"
 #include "segment/slot_orders.h"
 
@@ -55,6 +56,8 @@ class SegmentWriter {
   void write_bit_set(uint32_t term, size_t firstPosting);
   // Of the block in hand, whose section is text.
   [[nodiscard]] Impacts block_impacts();
+  // Returns the offset of the block's positions in their list.
+  [[nodiscard]] uint32_t pack_positions();
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;
@@ -65,7 +68,8 @@ class SegmentWriter {
   size_t termMetaBegin_ = 0;         // where the open term begins there
   size_t owner_ = 0;                 // index of the open section's collection
   std::string_view term_;
-  TermEntry openTerm_{};
+  DictionaryWriter dictionary_;
+  TermEntry openTerm_;
   uint32_t slotBefore_ = 0;
   uint32_t positionNext_ = 0;
   std::vector<BlockEntry> openBlocks_;

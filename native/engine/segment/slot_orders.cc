@@ -10,9 +10,9 @@
 namespace mds {
 namespace {
 
-std::string_view slice(const std::vector<uint32_t>& ends, const std::vector<char>& bytes, uint32_t index) noexcept {
+std::string_view slice(const std::vector<uint32_t>& ends, const std::vector<uint8_t>& bytes, uint32_t index) noexcept {
   const uint32_t begin = index == 0 ? 0 : ends[index - 1];
-  return {bytes.data() + begin, size_t{ends[index]} - begin};
+  return as_text(Bytes(bytes).subspan(begin, size_t{ends[index]} - begin));
 }
 
 class OrderWriter {
@@ -52,9 +52,23 @@ class OrderWriter {
     return langs != 0 ? langs < 0 : a < b;
   }
 
+  // Whether each collection's range holds each of its slots once. Seeds come from segments, which may be damaged.
+  [[nodiscard]] bool is_permutation(std::span<const uint32_t> slots) {
+    if (slots.size() != c_.docids.size()) return false;
+    seen_.assign(slots.size(), false);
+    for (const CollectionEntry& collection : c_.collections) {
+      for (uint32_t index = collection.slotBegin; index < collection.slotEnd; ++index) {
+        const uint32_t slot = slots[index];
+        if (slot < collection.slotBegin || slot >= collection.slotEnd || seen_[slot]) return false;
+        seen_[slot] = true;
+      }
+    }
+    return true;
+  }
+
   template <class Less>
   [[nodiscard]] std::vector<uint32_t> order(std::vector<uint32_t> slots, Less less) {
-    if (slots.empty()) {
+    if (!is_permutation(slots)) {
       slots.resize(c_.docids.size());
       std::iota(slots.begin(), slots.end(), 0U);
     }
@@ -87,6 +101,7 @@ class OrderWriter {
   }
 
   SegmentColumns& c_;
+  std::vector<bool> seen_;
   std::vector<size_t> ends_;  // of the runs
   std::vector<uint32_t> scratch_;
 };

@@ -9,8 +9,8 @@
 
 namespace mds {
 
-// Where to start from: each empty, or all slots, collection by collection. The work grows with the number of ascending runs in it, so that a merge, which hands over the
-// orders of its sources one after the other, pays for a k-way merge and not for a sort.
+// Where to start from: all slots, collection by collection; what is not is passed over. The work grows with the number of ascending runs in it, so that a merge, which
+// hands over the orders of its sources one after the other, pays for a k-way merge and not for a sort.
 struct OrderSeeds {
   std::vector<uint32_t> byAddedAt;
   std::vector<uint32_t> byUpdatedAt;

@@ -1,0 +1,227 @@
+// The storing half of the engine (see engine.h): opening the index env, flushing what is in memory, and the manifest.
+//
+// What the manifest says is taken from one snapshot N: its stored segments with the live bits of N, and as checkpoint the LSN below the first entry that only memory
+// holds. The bits may know of later entries than the checkpoint: replay meets their documents dead and adds their new states again. But no bit and no segment may know of
+// an entry that the store could still lose, or a document would be missing after a power cut; so the manifest waits until the store has flushed N's last entry. A
+// snapshot only grows, so whatever flush or merge comes first may write it for the others.
+#include <algorithm>
+#include <chrono>
+#include <filesystem>
+#include <new>
+
+#include "index/engine.h"
+
+namespace mds {
+namespace {
+
+// Whether the history has an index at this checkpoint: LSNs above the end of an epoch were given again in the next one.
+bool is_known(const std::vector<EpochSpan>& history, const Manifest& manifest) noexcept {
+  return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint <= span.lsnLast; });
+}
+
+Status remove_contents(const std::string& directory) {
+  std::error_code error;
+  for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
+    std::filesystem::remove_all(entry.path(), error);
+    if (error) break;
+  }
+  return error ? Status::io("can't empty " + directory + ": " + error.message()) : Status();
+}
+
+}  // namespace
+
+Result<OpenedIndex> Engine::open(OpenRequest request) noexcept {
+  const std::lock_guard lock(openMutex_);
+  if (opened_) return *opened_;
+  try {
+    Result<OpenedIndex> opened = open_store(std::move(request));
+    if (opened.ok()) opened_ = opened.value();
+    return opened;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  } catch (const std::exception& error) {
+    return Status::io(error.what());
+  }
+}
+
+Result<OpenedIndex> Engine::open_store(OpenRequest request) {
+  if (request.history.empty()) return Status::malformed("open: a history has at least the present epoch");
+  OpenedIndex opened;
+  StoredIndex found;
+  const auto open_once = [&] { return SegmentStore::open(request.directory, {request.mapBytes, request.onPoint}, found); };
+  Result<std::unique_ptr<SegmentStore>> store = open_once();
+  if (!store.ok() && store.status().code() != StatusCode::kIo && store.status().code() != StatusCode::kCorrupt) return store.status();
+  if (store.ok() && found.manifest.checkpoint > 0 && !is_known(request.history, found.manifest)) {
+    opened.damage.emplace_back("the index does not belong to this history of the store");
+    found = {};
+    store.value().reset();
+  } else if (!store.ok()) {
+    opened.damage.emplace_back(store.status().message());
+  }
+  if (!store.ok() || store.value() == nullptr) {
+    found = {};
+    Status removed = remove_contents(request.directory);
+    if (!removed.ok()) return removed;
+    store = open_once();
+    if (!store.ok()) return store.status();
+  }
+  store_ = std::move(store.value());
+  adopt(std::move(found), request, opened);
+  flushLane_ = std::thread([this] { flush_loop(); });
+  isStored_.store(true, std::memory_order_release);
+  wake_lanes();
+  return opened;
+}
+
+void Engine::adopt(StoredIndex found, const OpenRequest& request, OpenedIndex& opened) {
+  const std::lock_guard lock(writerMutex_);
+  epoch_ = request.history.back().epoch;
+  serialNext_.store(std::max(serialNext_.load(), found.manifest.serialNext));
+  opened.checkpoint = found.manifest.checkpoint;
+  opened.damage.insert(opened.damage.end(), found.damaged.begin(), found.damaged.end());
+  // A checkpoint of 0 is an index that was still being built: where its builder had come to is not known.
+  const bool isUsable = opened.checkpoint > 0;
+  if (isUsable) {
+    auto next = std::make_shared<SegmentSet>();
+    next->segments = std::move(found.segments);
+    next->lsnLast = opened.checkpoint;
+    swap_snapshot(std::move(next));
+    droppedCollections_.insert(found.manifest.droppedCollections.begin(), found.manifest.droppedCollections.end());
+    checkpoint_.store(opened.checkpoint);
+    persistedLsn_.store(opened.checkpoint);
+  }
+  rebuilding_.store(!isUsable || !found.damaged.empty());
+}
+
+void Engine::flushed_to(uint64_t lsn) noexcept {
+  const std::lock_guard lock(flushMutex_);
+  flushedLsn_ = std::max(flushedLsn_, lsn);
+  flushedMore_.notify_all();
+}
+
+bool Engine::wait_flushed(uint64_t lsn) noexcept {
+  std::unique_lock lock(flushMutex_);
+  flushedMore_.wait(lock, [this, lsn] { return stop_.load() || flushedLsn_ >= lsn; });
+  return flushedLsn_ >= lsn;
+}
+
+void Engine::note_published(uint64_t batchBytes) noexcept {
+  if (!has_store()) return;
+  const uint64_t unflushed = unflushedBytes_.fetch_add(batchBytes, std::memory_order_relaxed) + batchBytes;
+  const std::lock_guard lock(flushMutex_);
+  publishedAt_ = std::chrono::steady_clock::now();
+  if (unflushed >= kFlushBatchBytes) flushWake_.notify_all();
+}
+
+void Engine::want_flush() noexcept {
+  const std::lock_guard lock(flushMutex_);
+  flushWanted_ = true;
+  flushWake_.notify_all();
+}
+
+// `flushMutex_` is held.
+bool Engine::flush_due(std::chrono::steady_clock::time_point now) const noexcept {
+  if (flushWanted_ || unflushedBytes_.load(std::memory_order_relaxed) >= kFlushBatchBytes) return true;
+  return unflushedBytes_.load(std::memory_order_relaxed) > 0 && now - publishedAt_ >= std::chrono::seconds(kFlushIdleSeconds);
+}
+
+void Engine::flush_loop() noexcept {
+  bool hasFailed = false;
+  while (!stop_.load()) {
+    {
+      std::unique_lock lock(flushMutex_);
+      // A disk that refused is asked again after a pause, not in a loop.
+      const auto isDue = [&] { return stop_.load() || (!hasFailed && flush_due(std::chrono::steady_clock::now())); };
+      if (!flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed) continue;
+      if (stop_.load()) return;
+      flushWanted_ = false;
+    }
+    hasFailed = !flush_memory().ok();
+  }
+}
+
+Status Engine::flush() noexcept {
+  if (!has_store()) return {};
+  return flush_memory();
+}
+
+std::vector<SegmentRef> Engine::claim_memory() {
+  std::unique_lock lock(writerMutex_);
+  ++forcedWaiting_;
+  const auto is_free = [this] {
+    const std::shared_ptr<const SegmentSet> set = snapshot();
+    return std::none_of(set->segments.begin(), set->segments.end(),
+                        [this](const SegmentRef& ref) { return !ref.segment->is_stored() && merging_.contains(ref.segment->serial()); });
+  };
+  mergeEnded_.wait(lock, is_free);
+  --forcedWaiting_;
+  std::vector<SegmentRef> sources;
+  for (const SegmentRef& ref : snapshot()->segments) {
+    if (!ref.segment->is_stored()) sources.push_back(ref);
+  }
+  claim_locked(sources);
+  return sources;
+}
+
+Status Engine::flush_memory() noexcept {
+  try {
+    // Counted before the claim: what is published meanwhile counts for the next flush.
+    const uint64_t counted = unflushedBytes_.load();
+    const std::vector<SegmentRef> sources = claim_memory();
+    Status status = sources.empty() ? persist() : run_merge(sources, true);
+    if (!status.ok()) return status;
+    unflushedBytes_.fetch_sub(counted);
+    flushes_.fetch_add(1, std::memory_order_relaxed);
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Status Engine::persist() noexcept {
+  try {
+    const std::lock_guard persistLock(persistMutex_);
+    Manifest manifest;
+    std::shared_ptr<const SegmentSet> set;
+    {
+      const std::lock_guard lock(writerMutex_);
+      set = snapshot();
+      manifest.epoch = epoch_;
+      manifest.serialNext = serialNext_.load();
+      manifest.checkpoint = rebuilding_.load() ? 0 : set->lsnLast;
+      manifest.droppedCollections.assign(droppedCollections_.begin(), droppedCollections_.end());
+    }
+    std::sort(manifest.droppedCollections.begin(), manifest.droppedCollections.end());
+    std::vector<SegmentRef> stored;
+    for (const SegmentRef& ref : set->segments) {
+      if (ref.segment->is_stored()) {
+        stored.push_back(ref);
+      } else {
+        manifest.checkpoint = std::min(manifest.checkpoint, std::max<uint64_t>(ref.lsnFirst, 1) - 1);
+      }
+    }
+    if (!wait_flushed(set->lsnLast)) return Status::cancelled();
+    Status status = store_->commit(manifest, stored);
+    if (!status.ok()) return status;
+    checkpoint_.store(manifest.checkpoint);
+    persistedLsn_.store(set->lsnLast);
+    set.reset();
+    stored.clear();
+    return store_->sweep();
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+bool Engine::holds(uint32_t collection, uint32_t docid, uint64_t lsn) const noexcept {
+  const std::shared_ptr<const SegmentSet> set = snapshot();
+  for (const SegmentRef& ref : set->segments) {
+    const CollectionEntry* entry = ref.segment->find_collection(collection);
+    if (entry == nullptr) continue;
+    const std::optional<uint32_t> slot = ref.segment->find_docid(*entry, docid);
+    if (slot && ref.alive(*slot) && ref.segment->lsn(*slot) == lsn) return true;
+  }
+  return false;
+}
+
+}  // namespace mds

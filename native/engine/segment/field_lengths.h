@@ -1,0 +1,57 @@
+// Field lengths of one section. Copied by value, used by one thread; valid as long as the segment. A dense section is read through a window on the chunk of the last
+// slot, which in memory is the whole section: scoring loops pay one comparison. Layout: docs/formats/segment.md.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/bytes.h"
+#include "segment/segment_columns.h"
+
+namespace mds {
+
+class FieldLengths {
+ public:
+  FieldLengths(const SectionEntry& section, const ColumnView<uint8_t>& column) noexcept;
+
+  // Length of the field in the document at `slot` (of the section's collection), 0 where it has none.
+  [[nodiscard]] uint32_t at(uint32_t slot) const noexcept {
+    const uint32_t index = slot - windowBegin_;
+    return index < windowCount_ ? load_u32(window_ + size_t{index} * lengthBytes_) & lengthMask_ : outside_window(slot);
+  }
+
+  // at() of many slots, which ascend.
+  void gather(std::span<const uint32_t> slots, uint32_t* out) const noexcept;
+
+  // Calls visit(slot, length) for every document that has the field, by slot.
+  template <class Visit>
+  void for_each(Visit visit) const {
+    for (uint32_t index = 0; index < sparseCount_; ++index) {
+      // The column may come from disk: no slot leaves the collection.
+      if (sparse_slot(index) - slotBegin_ < slotCount_) visit(sparse_slot(index), sparse_length(index));
+    }
+    for (uint32_t slot = slotBegin_; slot < denseEnd_; ++slot) {
+      const uint32_t length = at(slot);
+      if (length > 0) visit(slot, length);
+    }
+  }
+
+ private:
+  [[nodiscard]] uint32_t outside_window(uint32_t slot) const noexcept;
+  [[nodiscard]] uint32_t sparse_slot(uint32_t index) const noexcept;
+  [[nodiscard]] uint32_t sparse_length(uint32_t index) const noexcept;
+
+  ColumnView<uint8_t> bytes_;  // of this section
+  uint32_t slotBegin_;
+  uint32_t slotCount_;        // of the collection
+  uint32_t denseEnd_;         // end of the collection's slots; slotBegin_ for a sparse section, of which no slot is looked for in a window
+  uint32_t sparseCount_ = 0;  // documents of a sparse section; 0 for a dense one
+  uint32_t lengthBytes_;      // of one length: a multiplication, because a shift by a variable costs three times as much
+  uint32_t lengthMask_ = 0;
+  // The slots whose lengths lie side by side at window_: a cache of the last look, which is why a copy belongs to one thread.
+  mutable uint32_t windowBegin_ = 0;
+  mutable uint32_t windowCount_ = 0;
+  mutable const uint8_t* window_ = nullptr;
+};
+
+}  // namespace mds

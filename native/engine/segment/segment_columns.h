@@ -1,0 +1,136 @@
+// The columns of a segment, declared once: SegmentColumns owns them while they are built and in memory, SegmentViews reads them wherever they lie. Storage, views and
+// sizes go through `zip_columns`, so that a new column is one member and one line there. The order is that of the stored segment; a change of it or of an element is a
+// new kSegmentVersion. Layout: docs/formats/segment.md.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "segment/column_view.h"
+#include "segment/impacts.h"
+
+namespace mds {
+
+// Stored segments of another version are thrown away with their index, which is rebuilt from the store.
+inline constexpr uint32_t kSegmentVersion = 2;
+
+// No slot, and the docid of a cursor that has passed its last posting. Slots are below it.
+inline constexpr uint32_t kEndOfList = UINT32_MAX;
+
+enum class SectionKind : uint32_t { kText = 0, kMeta = 1 };
+
+// Documents of one collection: slots [slotBegin, slotEnd), sections [sectionBegin, sectionEnd). Ordered by collection.
+struct CollectionEntry {
+  uint32_t collection;
+  uint32_t slotBegin;
+  uint32_t slotEnd;
+  uint32_t sectionBegin;
+  uint32_t sectionEnd;
+};
+
+// One field (kText) or one metadata key (kMeta) of one collection: its terms or values are terms [termBegin, termEnd). Ordered by (collection, kind, name).
+struct SectionEntry {
+  SectionKind kind;
+  uint32_t slotBegin;  // of the collection
+  uint32_t slotEnd;
+  uint32_t nameBegin;
+  uint32_t nameEnd;
+  uint32_t termBegin;  // a multiple of kDictionaryBlockTerms: no dictionary block is shared
+  uint32_t termEnd;
+  uint32_t documents;      // with a length above 0; text only
+  uint64_t totalLength;    // sum of the field lengths
+  uint64_t lengthsBegin;   // byte offset in `fieldLengths`, a multiple of 4
+  uint16_t lengthsSparse;  // 0: one length per slot of the collection; 1: `documents` slots (u32), then their `documents` lengths
+  uint16_t lengthBytes;    // of one length: 1, 2 or 4
+  uint32_t padding;
+};
+
+// One block of a list of more than kBlockPostings postings. Offsets count from the list's beginnings.
+struct BlockEntry {
+  uint32_t slotLast;
+  uint32_t postingsOffset;
+  uint32_t positionsOffset;
+  Impacts impacts;  // text only
+};
+
+// The documents of one dense metadata value, or of all values of a key, as bits beside the postings. Ordered by (section, term).
+struct BitSetEntry {
+  uint32_t section;    // index in `sections`
+  uint32_t term;       // kEveryTerm: the documents that have the key at all
+  uint64_t wordBegin;  // into `bitWords`: words [slotBegin / 64, (slotEnd + 63) / 64) of the collection, so that they line up with the live bits
+};
+
+inline constexpr uint32_t kEveryTerm = UINT32_MAX;
+
+// Words that hold the bits of slots [slotBegin, slotEnd), the first and the last shared with their neighbours.
+[[nodiscard]] constexpr size_t bit_set_words(uint32_t slotBegin, uint32_t slotEnd) noexcept { return (size_t{slotEnd} + 63) / 64 - slotBegin / 64; }
+
+static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(BlockEntry) == 44 && sizeof(BitSetEntry) == 16);
+
+// A permutation of the slots of each collection: by the value, then key, lang (bytes) and docid, all ascending.
+enum class SlotOrder : uint8_t { kAddedAt, kUpdatedAt, kKey };
+
+template <template <class> class Column>
+struct ColumnsOf {
+  Column<CollectionEntry> collections;
+  Column<SectionEntry> sections;
+  Column<char> names;
+  Column<uint32_t> dictionaryEnds;
+  Column<uint8_t> dictionary;
+  Column<BlockEntry> blocks;
+  Column<uint8_t> fieldLengths;
+  Column<uint32_t> docids;
+  Column<uint64_t> lsns;
+  Column<int64_t> addedAt;
+  Column<int64_t> updatedAt;
+  Column<uint32_t> keyEnds;
+  Column<uint8_t> keyBytes;
+  Column<uint32_t> langEnds;
+  Column<uint8_t> langBytes;
+  Column<uint32_t> byAddedAt;
+  Column<uint32_t> byUpdatedAt;
+  Column<uint32_t> byKey;
+  Column<uint32_t> keyRanks;
+  Column<BitSetEntry> bitSets;
+  Column<uint64_t> bitWords;
+  Column<uint8_t> postings;
+  Column<uint8_t> positions;
+};
+
+template <class T>
+using OwnedColumn = std::vector<T>;
+using SegmentColumns = ColumnsOf<OwnedColumn>;
+using SegmentViews = ColumnsOf<ColumnView>;
+
+// Whether a column begins a chunk of its own: those whose writer keeps blocks from straddling, which it can only where it knows the borders.
+enum class ColumnPlace : uint8_t { kShared, kOwnChunks };
+
+// Calls visit(left column, right column, place) for every column, in stored order.
+template <class Left, class Right, class Visit>
+void zip_columns(Left& left, Right& right, Visit visit) {
+  visit(left.collections, right.collections, ColumnPlace::kShared);
+  visit(left.sections, right.sections, ColumnPlace::kShared);
+  visit(left.names, right.names, ColumnPlace::kShared);
+  visit(left.dictionaryEnds, right.dictionaryEnds, ColumnPlace::kShared);
+  visit(left.dictionary, right.dictionary, ColumnPlace::kShared);
+  visit(left.blocks, right.blocks, ColumnPlace::kShared);
+  visit(left.fieldLengths, right.fieldLengths, ColumnPlace::kShared);
+  visit(left.docids, right.docids, ColumnPlace::kShared);
+  visit(left.lsns, right.lsns, ColumnPlace::kShared);
+  visit(left.addedAt, right.addedAt, ColumnPlace::kShared);
+  visit(left.updatedAt, right.updatedAt, ColumnPlace::kShared);
+  visit(left.keyEnds, right.keyEnds, ColumnPlace::kShared);
+  visit(left.keyBytes, right.keyBytes, ColumnPlace::kShared);
+  visit(left.langEnds, right.langEnds, ColumnPlace::kShared);
+  visit(left.langBytes, right.langBytes, ColumnPlace::kShared);
+  visit(left.byAddedAt, right.byAddedAt, ColumnPlace::kShared);
+  visit(left.byUpdatedAt, right.byUpdatedAt, ColumnPlace::kShared);
+  visit(left.byKey, right.byKey, ColumnPlace::kShared);
+  visit(left.keyRanks, right.keyRanks, ColumnPlace::kShared);
+  visit(left.bitSets, right.bitSets, ColumnPlace::kShared);
+  visit(left.bitWords, right.bitWords, ColumnPlace::kShared);
+  visit(left.postings, right.postings, ColumnPlace::kOwnChunks);
+  visit(left.positions, right.positions, ColumnPlace::kOwnChunks);
+}
+
+}  // namespace mds

@@ -1,0 +1,77 @@
+// Where the columns of a stored segment lie in its chunks. Follows from the sizes of the columns alone, so that a segment's descriptor holds sizes, not places. Columns
+// are laid out one behind the other, each from a multiple of 8 bytes and of its element size; columns whose writer respects chunk borders begin a chunk. No element
+// straddles two. Pure. Layout: docs/formats/segment.md.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "base/limits.h"
+#include "segment/segment_columns.h"
+
+namespace mds {
+
+struct ColumnPosition {
+  uint32_t firstChunk;
+  size_t shift;  // elements of its size that fit before its first one in that chunk
+};
+
+struct ChunkLayout {
+  std::vector<ColumnPosition> columns;  // in the order of zip_columns
+  std::vector<size_t> chunkValueBytes;
+};
+
+// Bytes of a chunk's value that holds `used` bytes and their padding: whole pages with LMDB's header, so that every chunk lies in pages of its own and never moves.
+[[nodiscard]] inline size_t chunk_value_bytes(size_t used) noexcept {
+  constexpr size_t kPage = 4096;
+  constexpr size_t kHeader = (size_t{64} << 10) - kChunkValueBytes;
+  return (used + kPackedPadding + kHeader + kPage - 1) / kPage * kPage - kHeader;
+}
+
+class ChunkLayoutBuilder {
+ public:
+  void place(size_t elementBytes, size_t count, ColumnPlace place) {
+    const size_t perChunk = kChunkBytes / elementBytes;
+    if (place == ColumnPlace::kOwnChunks) end_chunk();
+    size_t shift = ((used_ + 7) / 8 * 8 + elementBytes - 1) / elementBytes;
+    if (shift >= perChunk) {
+      end_chunk();
+      shift = 0;
+    }
+    layout_.columns.push_back({static_cast<uint32_t>(layout_.chunkValueBytes.size()), shift});
+    size_t left = count;
+    while (shift + left > perChunk) {
+      left -= perChunk - shift;
+      shift = 0;
+      used_ = perChunk * elementBytes;
+      end_chunk();
+    }
+    if (left > 0) used_ = (shift + left) * elementBytes;
+  }
+  [[nodiscard]] ChunkLayout finish() {
+    end_chunk();
+    return std::move(layout_);
+  }
+
+ private:
+  void end_chunk() {
+    if (used_ > 0) layout_.chunkValueBytes.push_back(chunk_value_bytes(used_));
+    used_ = 0;
+  }
+
+  ChunkLayout layout_;
+  size_t used_ = 0;  // bytes of the open chunk
+};
+
+// `sizes`: elements of each column, in the order of zip_columns.
+[[nodiscard]] inline ChunkLayout layout_of(std::span<const uint64_t> sizes) {
+  ChunkLayoutBuilder builder;
+  SegmentViews views;
+  size_t column = 0;
+  zip_columns(views, views, [&](const auto& view, const auto&, ColumnPlace place) { builder.place(sizeof(view[0]), static_cast<size_t>(sizes[column++]), place); });
+  return builder.finish();
+}
+
+}  // namespace mds

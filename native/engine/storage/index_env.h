@@ -1,0 +1,70 @@
+// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Any thread may call
+// it: one transaction runs at a time, under a mutex of its own; the process holds the lock file of the data directory.
+//
+// Pointers into the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never writes
+// to them without WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved once and
+// never resized. Keys and values: docs/formats/index-env.md.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+struct MDB_env;
+
+namespace mds {
+
+enum class RecordKind : uint8_t { kManifest = 1, kDescriptor = 2, kLiveDocs = 3, kChunk = 4 };
+
+struct RecordKey {
+  RecordKind kind;
+  uint64_t serial;  // of the segment; 0 for the manifest
+  uint32_t number;  // of the chunk; else 0
+};
+
+struct Record {
+  RecordKey key;
+  Bytes value;
+};
+
+class IndexEnv {
+ public:
+  // `directory` exists. `mapBytes`: address space reserved for ever, far above any index. Corrupt when the file must not be followed (env_check.h).
+  [[nodiscard]] static Result<std::unique_ptr<IndexEnv>> open(const std::string& directory, uint64_t mapBytes);
+  ~IndexEnv();
+  IndexEnv(const IndexEnv&) = delete;
+  IndexEnv& operator=(const IndexEnv&) = delete;
+
+  // One transaction, on disk when it returns. All or nothing.
+  [[nodiscard]] Status write(std::span<const Record> records, std::span<const RecordKey> deleted);
+
+  // Empty where there is none. Valid until the key is written or deleted.
+  [[nodiscard]] Result<Bytes> read(const RecordKey& key) const;
+  // The values of chunks [0, count) of a segment, in place; fails as corrupt where one is missing.
+  [[nodiscard]] Result<std::vector<Bytes>> read_chunks(uint64_t serial, uint32_t count) const;
+  // All keys, in order.
+  [[nodiscard]] Result<std::vector<RecordKey>> keys() const;
+
+  struct Size {
+    uint64_t fileBytes;
+    uint64_t liveBytes;  // without free pages
+  };
+  [[nodiscard]] Size size() const;
+
+ private:
+  explicit IndexEnv(MDB_env* env) noexcept : env_(env) {}
+  [[nodiscard]] Status in_transaction(bool isWrite, const std::function<int(void* transaction)>& body, const char* what) const;
+
+  mutable std::mutex mutex_;
+  MDB_env* env_;
+  unsigned int table_ = 0;
+};
+
+}  // namespace mds

@@ -1,0 +1,38 @@
+// The manifest: which stored segments are the index, which of their documents are alive, which collections are gone, and up to which entry of the binlog all that holds.
+// One value, replaced in the last transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+
+namespace mds {
+
+// Names the history of the store that the LSNs belong to: src/store/epochs.ts.
+using Epoch = std::array<uint8_t, 16>;
+
+struct ManifestSegment {
+  uint64_t serial;
+  uint64_t lsnLast;        // no entry of the segment comes from a later one
+  uint64_t liveVersion;    // of its live-docs record; 0: all alive, no record
+  uint32_t descriptorCrc;  // of its descriptor record
+  uint32_t liveCrc;        // of its live-docs record, 0 without one
+};
+
+struct Manifest {
+  Epoch epoch{};
+  // Every entry up to it is reflected; 0: nothing may be relied on, the index is to be rebuilt.
+  uint64_t checkpoint = 0;
+  uint64_t serialNext = 1;
+  std::vector<ManifestSegment> segments;
+  std::vector<uint32_t> droppedCollections;  // ascending
+};
+
+[[nodiscard]] std::vector<uint8_t> encode_manifest(const Manifest& manifest);
+// Corrupt where the bytes are not what encode_manifest wrote.
+[[nodiscard]] Result<Manifest> decode_manifest(Bytes bytes);
+
+}  // namespace mds

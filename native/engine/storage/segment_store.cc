@@ -1,0 +1,220 @@
+// See segment_store.h.
+#include "storage/segment_store.h"
+
+#include <algorithm>
+#include <cstring>
+#include <unordered_set>
+
+#include "base/limits.h"
+#include "storage/crc32c.h"
+#include "storage/stored_segment.h"
+
+namespace mds {
+namespace {
+
+// Live-docs record: u64 version, u32 slots, u32 0, then the words.
+constexpr size_t kLiveHeaderBytes = 16;
+
+std::vector<uint8_t> encode_live(const LiveDocs& live, uint64_t version, uint32_t slots) {
+  std::vector<uint8_t> bytes(kLiveHeaderBytes + live.words().size() * sizeof(uint64_t));
+  std::memcpy(bytes.data(), &version, sizeof version);
+  std::memcpy(bytes.data() + 8, &slots, sizeof slots);
+  std::memcpy(bytes.data() + kLiveHeaderBytes, live.words().data(), live.words().size() * sizeof(uint64_t));
+  return bytes;
+}
+
+}  // namespace
+
+// Serials whose segments nobody reads any more. Outlives the store: the last reader of a segment may end after it.
+struct SegmentStore::Released {
+  std::mutex mutex;
+  std::vector<uint64_t> serials;
+};
+
+// Keeps the map as long as a segment is read, and the pointers to its chunks where the views expect them.
+class SegmentStore::Lease final : public ChunkLease {
+ public:
+  Lease(std::shared_ptr<IndexEnv> env, std::shared_ptr<Released> released, uint64_t serial, StoredChunks stored)
+      : stored_(std::move(stored)), env_(std::move(env)), released_(std::move(released)), serial_(serial) {}
+  ~Lease() override {
+    const std::lock_guard lock(released_->mutex);
+    try {
+      released_->serials.push_back(serial_);
+    } catch (const std::bad_alloc&) {
+      // Its chunks stay until the next start sweeps them.
+      return;
+    }
+  }
+  [[nodiscard]] const StoredChunks& stored() const noexcept { return stored_; }
+
+ private:
+  StoredChunks stored_;
+  std::shared_ptr<IndexEnv> env_;
+  std::shared_ptr<Released> released_;
+  uint64_t serial_;
+};
+
+SegmentStore::SegmentStore(std::shared_ptr<IndexEnv> env, Options options)
+    : env_(std::move(env)), options_(std::move(options)), released_(std::make_shared<Released>()) {}
+
+void SegmentStore::at_point(const char* point) const {
+  if (options_.onPoint) options_.onPoint(point);
+}
+
+Result<std::unique_ptr<SegmentStore>> SegmentStore::open(const std::string& directory, Options options, StoredIndex& found) {
+  Result<std::unique_ptr<IndexEnv>> env = IndexEnv::open(directory, options.mapBytes);
+  if (!env.ok()) return env.status();
+  std::unique_ptr<SegmentStore> store(new SegmentStore(std::shared_ptr<IndexEnv>(std::move(env.value())), std::move(options)));
+  Status status = store->load(found);
+  if (!status.ok()) return status;
+  return store;
+}
+
+Status SegmentStore::load(StoredIndex& found) {
+  const std::lock_guard lock(mutex_);
+  const Result<Bytes> stored = env_->read({RecordKind::kManifest, 0, 0});
+  if (!stored.ok()) return stored.status();
+  if (!stored.value().empty()) {
+    Result<Manifest> manifest = decode_manifest(stored.value());
+    if (!manifest.ok()) return manifest.status();
+    found.manifest = std::move(manifest.value());
+  }
+  for (const ManifestSegment& entry : found.manifest.segments) {
+    liveVersionNext_ = std::max(liveVersionNext_, entry.liveVersion + 1);
+    known_[entry.serial].isCommitted = true;
+    Result<SegmentRef> segment = load_segment(entry);
+    if (segment.ok()) {
+      found.segments.push_back(std::move(segment.value()));
+    } else if (segment.status().code() == StatusCode::kCorrupt) {
+      found.damaged.emplace_back(segment.status().message());
+    } else {
+      return segment.status();
+    }
+  }
+  return sweep_leftovers();
+}
+
+Result<SegmentRef> SegmentStore::load_segment(const ManifestSegment& entry) {
+  Result<std::shared_ptr<const Segment>> segment = open_segment(entry.serial, entry.descriptorCrc);
+  if (!segment.ok()) return segment.status();
+  SegmentRef ref{segment.value(), nullptr, 0};
+  if (entry.liveVersion == 0) return ref;
+  const Result<Bytes> bytes = env_->read({RecordKind::kLiveDocs, entry.serial, 0});
+  if (!bytes.ok()) return bytes.status();
+  const uint32_t slots = ref.segment->slot_count();
+  const size_t words = (size_t{slots} + 63) / 64;
+  const Status damaged = Status::corrupt("stored segment " + std::to_string(entry.serial) + ": live bits");
+  if (crc32c(bytes.value()) != entry.liveCrc || bytes.value().size() != kLiveHeaderBytes + words * sizeof(uint64_t)) return damaged;
+  if (load_u64(bytes.value().data()) != entry.liveVersion || load_u32(bytes.value().data() + 8) != slots) return damaged;
+  std::vector<uint64_t> copied(words);
+  std::memcpy(copied.data(), bytes.value().data() + kLiveHeaderBytes, words * sizeof(uint64_t));
+  ref.live = std::make_shared<const LiveDocs>(slots, std::move(copied));
+  known_[entry.serial].live = {ref.live, entry.liveVersion, entry.liveCrc};
+  return ref;
+}
+
+Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t serial, uint32_t descriptorCrc) {
+  Result<StoredChunks> stored = open_stored_chunks(*env_, serial, descriptorCrc);
+  if (!stored.ok()) return stored.status();
+  const uint64_t bytes = stored.value().bytes;
+  Known& known = known_[serial];
+  known.descriptorCrc = descriptorCrc;
+  known.chunkCount = static_cast<uint32_t>(stored.value().chunks.size());
+  auto lease = std::make_unique<Lease>(env_, released_, serial, std::move(stored.value()));
+  const SegmentViews views = views_of(lease->stored());
+  Result<std::shared_ptr<const Segment>> segment = Segment::open(serial, views, std::move(lease), bytes);
+  for (uint32_t slot = 0; segment.ok() && slot < segment.value()->slot_count(); ++slot) known.lsnLast = std::max(known.lsnLast, segment.value()->lsn(slot));
+  return segment;
+}
+
+Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment& segment) {
+  at_point("before chunks");
+  const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns());
+  if (!stored.ok()) return stored.status();
+  at_point("after chunks");
+  const std::lock_guard lock(mutex_);
+  return open_segment(segment.serial(), stored.value().crc);
+}
+
+Status SegmentStore::commit(Manifest manifest, const std::vector<SegmentRef>& segments) {
+  const std::lock_guard lock(mutex_);
+  manifest.segments.clear();
+  std::vector<std::vector<uint8_t>> liveRecords;
+  std::vector<std::pair<uint64_t, KnownLive>> written;
+  for (const SegmentRef& ref : segments) {
+    const uint64_t serial = ref.segment->serial();
+    const Known& known = known_[serial];
+    KnownLive live = ref.live == nullptr ? KnownLive() : known.live;
+    if (ref.live != nullptr && ref.live != known.live.live) {
+      liveRecords.push_back(encode_live(*ref.live, liveVersionNext_, ref.segment->slot_count()));
+      live = {ref.live, liveVersionNext_++, crc32c(liveRecords.back())};
+      written.emplace_back(serial, live);
+    }
+    manifest.segments.push_back({serial, known.lsnLast, live.version, known.descriptorCrc, live.crc});
+  }
+  const std::vector<uint8_t> bytes = encode_manifest(manifest);
+  std::vector<Record> records = {{{RecordKind::kManifest, 0, 0}, bytes}};
+  for (size_t index = 0; index < written.size(); ++index) records.push_back({{RecordKind::kLiveDocs, written[index].first, 0}, liveRecords[index]});
+  at_point("before manifest");
+  Status status = env_->write(records, {});
+  if (!status.ok()) return status;
+  at_point("after manifest");
+  for (auto& [serial, known] : known_) known.isCommitted = false;
+  for (const ManifestSegment& entry : manifest.segments) known_[entry.serial].isCommitted = true;
+  for (auto& [serial, live] : written) known_[serial].live = std::move(live);
+  return {};
+}
+
+Status SegmentStore::sweep() {
+  const std::lock_guard lock(mutex_);
+  std::vector<uint64_t> serials;
+  {
+    const std::lock_guard releasedLock(released_->mutex);
+    serials.swap(released_->serials);
+  }
+  std::vector<RecordKey> keys;
+  std::vector<uint64_t> deleted;
+  for (const uint64_t serial : serials) {
+    const auto found = known_.find(serial);
+    if (found == known_.end()) continue;
+    if (found->second.isCommitted) {
+      // Read by nobody, but still part of the index on disk: looked at again after the next commit.
+      const std::lock_guard releasedLock(released_->mutex);
+      released_->serials.push_back(serial);
+      continue;
+    }
+    for (uint32_t number = 0; number < found->second.chunkCount; ++number) keys.push_back({RecordKind::kChunk, serial, number});
+    keys.push_back({RecordKind::kDescriptor, serial, 0});
+    keys.push_back({RecordKind::kLiveDocs, serial, 0});
+    deleted.push_back(serial);
+  }
+  if (keys.empty()) return {};
+  at_point("before deletion");
+  Status status = delete_records(keys);
+  if (!status.ok()) return status;
+  for (const uint64_t serial : deleted) known_.erase(serial);
+  return {};
+}
+
+Status SegmentStore::delete_records(const std::vector<RecordKey>& keys) {
+  for (size_t begin = 0; begin < keys.size(); begin += kStoreDeletesPerTransaction) {
+    const size_t count = std::min<size_t>(kStoreDeletesPerTransaction, keys.size() - begin);
+    Status status = env_->write({}, std::span(keys).subspan(begin, count));
+    if (!status.ok()) return status;
+  }
+  return {};
+}
+
+Status SegmentStore::sweep_leftovers() {
+  const Result<std::vector<RecordKey>> keys = env_->keys();
+  if (!keys.ok()) return keys.status();
+  std::vector<RecordKey> leftovers;
+  for (const RecordKey& key : keys.value()) {
+    if (key.kind != RecordKind::kManifest && !known_.contains(key.serial)) leftovers.push_back(key);
+  }
+  return delete_records(leftovers);
+}
+
+IndexEnv::Size SegmentStore::size() const { return env_->size(); }
+
+}  // namespace mds

@@ -1,0 +1,86 @@
+// The index on disk: stored segments, their live bits and the manifest that names them, over the index env. Writes go through the engine's storage thread; every method
+// may be called from any thread. The mutex guards what is known of the records; the chunks of a segment are written outside of it.
+//
+// Life of a stored segment: its chunks are written first, by themselves harmless; the manifest that names it makes it part of the index; the manifest without it takes it
+// out; and when, after that, nobody reads it any more, its chunks are deleted. Leftovers of an interrupted write or deletion are swept at the next start. Records:
+// docs/formats/index-env.md.
+#pragma once
+
+#include <functional>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "base/status.h"
+#include "index/segment_set.h"
+#include "storage/index_env.h"
+#include "storage/manifest.h"
+
+namespace mds {
+
+// What a start finds.
+struct StoredIndex {
+  Manifest manifest;
+  std::vector<SegmentRef> segments;  // whole, checked, in the order of the manifest
+  std::vector<std::string> damaged;  // what is wrong with those that were set aside
+};
+
+class SegmentStore {
+ public:
+  struct Options {
+    uint64_t mapBytes;
+    // Tests: called at named points of a write, where a crash may be acted.
+    std::function<void(const char* point)> onPoint;
+  };
+
+  // Corrupt when the env must not be followed: its directory is to be emptied and the index rebuilt. `found` is what the index is then.
+  [[nodiscard]] static Result<std::unique_ptr<SegmentStore>> open(const std::string& directory, Options options, StoredIndex& found);
+
+  // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it.
+  [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment);
+
+  // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
+  [[nodiscard]] Status commit(Manifest about, const std::vector<SegmentRef>& segments);
+
+  // Deletes what no manifest names and nobody reads any more.
+  [[nodiscard]] Status sweep();
+
+  [[nodiscard]] IndexEnv::Size size() const;
+
+ private:
+  struct Released;
+  class Lease;
+  // What is known of the record of a segment's live bits.
+  struct KnownLive {
+    std::shared_ptr<const LiveDocs> live;
+    uint64_t version = 0;
+    uint32_t crc = 0;
+  };
+  struct Known {
+    uint32_t descriptorCrc = 0;
+    uint32_t chunkCount = 0;
+    uint64_t lsnLast = 0;
+    bool isCommitted = false;
+    KnownLive live;
+  };
+
+  SegmentStore(std::shared_ptr<IndexEnv> env, Options options);
+
+  [[nodiscard]] Status load(StoredIndex& found);
+  [[nodiscard]] Result<SegmentRef> load_segment(const ManifestSegment& entry);
+  [[nodiscard]] Result<std::shared_ptr<const Segment>> open_segment(uint64_t serial, uint32_t descriptorCrc);
+  [[nodiscard]] Status sweep_leftovers();
+  [[nodiscard]] Status delete_records(const std::vector<RecordKey>& keys);
+  void at_point(const char* point) const;
+
+  mutable std::mutex mutex_;
+  std::shared_ptr<IndexEnv> env_;
+  Options options_;
+  std::unordered_map<uint64_t, Known> known_;  // by serial, as long as the records exist
+  std::shared_ptr<Released> released_;
+  uint64_t liveVersionNext_ = 1;
+};
+
+}  // namespace mds

@@ -1,0 +1,67 @@
+// Opens a stored segment from the bytes of its chunks without looking at their checksums, and reads everything that can be read of it: for damaged bytes that a checksum
+// would have caught. Nothing may be read or written out of bounds, whatever they are.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <vector>
+
+#include "index/meta_keys.h"
+#include "index/segment_merger.h"
+#include "model.h"
+#include "query/search.h"
+#include "query/search_plan.h"
+#include "segment/posting_cursor.h"
+#include "storage/stored_segment.h"
+
+namespace mds::test {
+
+struct ChunkBytes {
+  std::vector<uint64_t> columnSizes;
+  std::vector<std::vector<uint8_t>> chunks;
+};
+
+class NoLease final : public ChunkLease {};
+
+inline uint64_t walk_terms(const Segment& segment, const SectionEntry& section) {
+  uint64_t seen = 0;
+  std::vector<uint32_t> positions;
+  FieldLengths lengths = segment.lengths(section);
+  lengths.for_each([&seen](uint32_t, uint32_t length) { seen += length; });
+  for (DictionaryWalk walk = segment.terms(section); walk.next();) {
+    seen += segment.find_term(section, walk.term()).value_or(0);
+    for (PostingCursor cursor(segment, section, walk.entry()); cursor.doc() != kEndOfList; cursor.next()) {
+      seen += cursor.tf() + lengths.at(cursor.doc());
+      if (section.kind == SectionKind::kText) cursor.positions(positions);
+    }
+  }
+  return seen;
+}
+
+// Returns a sum over what was read, so that nothing is optimised away; 0 where the segment is refused.
+inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
+  StoredChunks stored{bytes.columnSizes, {}, 0};
+  for (const std::vector<uint8_t>& chunk : bytes.chunks) stored.chunks.push_back(chunk.data());
+  const Result<std::shared_ptr<const Segment>> opened = Segment::open(1, views_of(stored), std::make_unique<NoLease>(), 1);
+  if (!opened.ok()) return 0;
+  const Segment& segment = *opened.value();
+  SegmentSet set;
+  set.segments.push_back({opened.value(), std::make_shared<const LiveDocs>(segment.slot_count()), 0});
+  uint64_t seen = 1;
+  for (const CollectionEntry& collection : segment.collections()) {
+    for (const SectionEntry& section : segment.sections(collection)) seen += walk_terms(segment, section);
+    seen += segment.find_docid(collection, 7).value_or(0) + meta_keys_json(set, collection.collection).size();
+  }
+  for (uint32_t slot = 0; slot < segment.slot_count(); ++slot) seen += segment.key(slot).size() + segment.lang(slot).size();
+  Generator generator(seed);
+  for (uint32_t round = 0; round < 4; ++round) {
+    const Wire plan = plan_bytes(generator.plan(1));
+    const Result<SearchPlan> parsed = parse_search_plan(plan);
+    if (parsed.ok()) seen += run_search(set, parsed.value(), StopSignal(nullptr)).size();
+  }
+  const std::atomic<bool> stop{false};
+  const std::vector<SegmentRef> sources = {set.segments[0], set.segments[0]};
+  return seen + (merge_segments(std::span(sources).first(1), 2, stop).ok() ? 1 : 0);
+}
+
+}  // namespace mds::test

@@ -1,0 +1,50 @@
+/**
+ * Brings an index that was opened at its checkpoint up to the store: every document that the binlog names above the checkpoint is indexed as it is now, or deleted. By present state, not entry by
+ * entry: superseded bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on the write lane before its first group, so nothing changes meanwhile.
+ */
+import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
+import { REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
+import type { Entry } from '../store/entry.js'
+import type { View } from '../store/view.js'
+import { upsertOf } from './rebuild.js'
+import type { RebuildResult, RebuildTools } from './rebuild.js'
+
+/** Whether the binlog still has everything above the checkpoint. */
+export function reachesBack(tools: RebuildTools, checkpoint: bigint): boolean {
+  return tools.store.read((view) => checkpoint >= view.storeCounters().trimmedLsn)
+}
+
+export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
+  const seen = new Set<string>()
+  const damaged: string[] = []
+  let documents = 0
+  for (let after = checkpoint, last = false; !last;) {
+    const page = tools.store.read((view) => {
+      const entries = view.entriesAfter(after, REPLAY_ENTRIES_PER_PAGE)
+      const ops = entries.flatMap((entry) => opsOf(tools, view, entry, seen, damaged))
+      after = entries.at(-1)?.lsn ?? after
+      if (entries.length > 0) tools.engine.publish(joinBatch(ops, after))
+      return { ops: ops.length, last: entries.length < REPLAY_ENTRIES_PER_PAGE }
+    })
+    documents += page.ops
+    last = page.last
+  }
+  return { documents, damaged }
+}
+
+function opsOf(tools: RebuildTools, view: View, entry: Entry, seen: Set<string>, damaged: string[]): Uint8Array[] {
+  const { collection, docid, lsn } = entry
+  if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
+  const name = `${collection}/${docid}`
+  if (seen.has(name)) return []
+  seen.add(name)
+  try {
+    const head = view.headEvenExpired(collection, docid)
+    // Gone by a later entry: LSNs of deletes only have to be above that of the document's last write.
+    if (head === undefined) return [encodeDelete(collection, docid, view.storeCounters().lastLsn)]
+    return [upsertOf(tools, view, head, false)]
+  } catch (error) {
+    damaged.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    return []
+  }
+}

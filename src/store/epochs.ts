@@ -1,0 +1,58 @@
+/**
+ * The history of the store: which LSNs were given under which epoch. A start after an unclean end takes a new epoch, because the last LSNs before it may have been lost and are given again; whoever
+ * keeps a checkpoint of its own (the index, followers) compares both. Written by the write lane only, before its first group and after its last. Layout: docs/formats/truth-env.md.
+ */
+import { randomBytes } from 'node:crypto'
+import { EPOCHS_MAX } from '../limits.js'
+import { readStoreCounters } from './counters.js'
+import type { Environment } from './environment.js'
+
+const FIRST_KEY = Buffer.from('epoch')
+const HISTORY_KEY = Buffer.from('epochs')
+const CLEAN_KEY = Buffer.from('clean')
+const EPOCH_BYTES = 16
+const SPAN_BYTES = EPOCH_BYTES + 8
+
+/**
+ * Begins the life of this process in the history, on disk when it resolves; everything that an earlier process committed is on disk then, too.
+ * @returns one span per epoch, oldest first: 16 bytes of epoch, u64 LE last LSN given under it (so far, for the present one)
+ */
+export async function beginEpoch(environment: Environment): Promise<Buffer> {
+  const { settings, root } = environment
+  const history = root.transactionSync(() => {
+    const lastLsn = readStoreCounters(environment).lastLsn
+    const spans = readSpans(environment)
+    const isClean = settings.get(CLEAN_KEY)?.[0] === 1
+    setEnd(spans.at(-1) as Buffer, lastLsn)
+    if (!isClean && lastLsn > 0n) spans.push(newSpan(lastLsn))
+    const kept = Buffer.concat(spans.slice(-EPOCHS_MAX))
+    void settings.put(HISTORY_KEY, kept)
+    void settings.put(CLEAN_KEY, Buffer.from([0]))
+    return kept
+  })
+  await root.flushed
+  return history
+}
+
+/** To be called when everything is on disk and nothing will be written any more: the next start goes on in the same epoch. */
+export function endEpoch(environment: Environment): void {
+  environment.root.transactionSync(() => void environment.settings.put(CLEAN_KEY, Buffer.from([1])))
+}
+
+function readSpans(environment: Environment): Buffer[] {
+  const stored = environment.settings.get(HISTORY_KEY)
+  if (stored === undefined) return [Buffer.concat([environment.settings.get(FIRST_KEY) ?? randomBytes(EPOCH_BYTES), Buffer.alloc(8)])]
+  const spans: Buffer[] = []
+  for (let at = 0; at + SPAN_BYTES <= stored.length; at += SPAN_BYTES) spans.push(Buffer.from(stored.subarray(at, at + SPAN_BYTES)))
+  return spans
+}
+
+function newSpan(lastLsn: bigint): Buffer {
+  const span = Buffer.concat([randomBytes(EPOCH_BYTES), Buffer.alloc(8)])
+  setEnd(span, lastLsn)
+  return span
+}
+
+function setEnd(span: Buffer, lastLsn: bigint): void {
+  span.writeBigUInt64LE(lastLsn, EPOCH_BYTES)
+}
