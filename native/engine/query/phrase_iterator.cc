@@ -2,6 +2,7 @@
 #include "query/phrase_iterator.h"
 
 #include <algorithm>
+#include <utility>
 #include <vector>
 
 #include "query/leaf_iterators.h"
@@ -15,7 +16,7 @@ class FieldPhrase {
  public:
   FieldPhrase(const Segment& segment, const SectionEntry& section, size_t field, StopSignal& stop) : lengths_(segment.lengths(section)), field_(field), stop_(stop) {}
 
-  void add(PostingCursor cursor, uint32_t offset) { terms_.push_back({cursor, offset}); }
+  void add(PostingCursor cursor, uint32_t offset) { terms_.push_back({std::move(cursor), offset}); }
 
   void begin() {
     std::stable_sort(terms_.begin(), terms_.end(), [](const Term& a, const Term& b) { return a.cursor.df() < b.cursor.df(); });
