@@ -160,8 +160,9 @@ TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
   std::mt19937_64 random(test::seed());
   History history(test::seed());
   Engine memory;
-  for (uint32_t batch = 0; batch < 30; ++batch) {
-    history.write(40);
+  // Lists of several blocks, and bit sets.
+  for (uint32_t batch = 0; batch < 60; ++batch) {
+    history.write(60);
     ASSERT_TRUE(memory.publish(history.batch_last()).ok());
   }
   ASSERT_TRUE(memory.force_merge().ok());

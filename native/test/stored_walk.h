@@ -38,6 +38,21 @@ inline uint64_t walk_terms(const Segment& segment, const SectionEntry& section) 
   return seen;
 }
 
+// Every way to an answer: exhaustive, pruned, a pruned phrase, a listing.
+inline Plan walk_plan(Generator& generator, uint32_t round) {
+  Plan plan = generator.plan(1 + generator.below(3));
+  if (round % 4 == 0) return plan;
+  plan.k = 10;
+  plan.exactTotal = false;
+  if (round % 4 == 1) return plan;
+  plan.terms = {{"w1", 1.0F}, {"w2", 1.0F}};
+  plan.root = round % 4 == 2 ? Tree{5, 0, generator.below(2), {{0, 0}, {1, 1}}, {}} : Tree{};
+  if (round % 4 == 3) plan.sort = 1 + generator.below(4);
+  plan.descending = generator.below(2);
+  plan.b = 1;  // a length of 0 would divide by 0
+  return plan;
+}
+
 // Returns a sum over what was read, so that nothing is optimised away; 0 where the segment is refused.
 inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
   StoredChunks stored{bytes.columnSizes, {}, 0};
@@ -54,8 +69,8 @@ inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
   }
   for (uint32_t slot = 0; slot < segment.slot_count(); ++slot) seen += segment.key(slot).size() + segment.lang(slot).size();
   Generator generator(seed);
-  for (uint32_t round = 0; round < 4; ++round) {
-    const Wire plan = plan_bytes(generator.plan(1));
+  for (uint32_t round = 0; round < 12; ++round) {
+    const Wire plan = plan_bytes(walk_plan(generator, round));
     const Result<SearchPlan> parsed = parse_search_plan(plan);
     if (parsed.ok()) seen += run_search(set, parsed.value(), StopSignal(nullptr)).size();
   }
