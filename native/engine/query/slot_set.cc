@@ -5,7 +5,7 @@
 
 namespace mds {
 
-SlotSet::SlotSet(std::vector<PostingList> lists, const WindowGrid& grid, StopSignal& stop) : grid_(grid) {
+SlotSet::SlotSet(const std::vector<PostingList>& lists, const WindowGrid& grid, StopSignal& stop) : grid_(grid) {
   for (const PostingList& list : lists) cost_ += list.df();
   if (lists.size() <= kFilterCursorsMax) {
     for (const PostingList& list : lists) walks_.push_back({list});

@@ -17,7 +17,7 @@ namespace mds {
 class SlotSet {
  public:
   // Reads all postings where there are more than kFilterCursorsMax lists; ends early when `stop` is set.
-  SlotSet(std::vector<PostingList> lists, const WindowGrid& grid, StopSignal& stop);
+  SlotSet(const std::vector<PostingList>& lists, const WindowGrid& grid, StopSignal& stop);
 
   // Upper bound of its size.
   [[nodiscard]] uint64_t cost() const noexcept { return cost_; }
