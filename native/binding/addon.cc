@@ -12,18 +12,11 @@
 #include <span>
 #include <string>
 
+#include "base/unpack_kernels.h"
 #include "binding/file_lock.h"
 #include "index/engine.h"
 
 namespace {
-
-#if defined(__x86_64__)
-constexpr const char* kIsa = "sse4.2";  // -march=x86-64-v2
-#elif defined(__aarch64__)
-constexpr const char* kIsa = "neon";
-#else
-constexpr const char* kIsa = "generic";
-#endif
 
 std::shared_ptr<mds::Engine> shared_engine() {
   static const std::shared_ptr<mds::Engine> engine = std::make_shared<mds::Engine>();
@@ -232,7 +225,7 @@ napi_value stats(const Call& call, mds::Engine& engine) {
   napi_value object = nullptr;
   if (napi_create_object(env, &object) != napi_ok) return nullptr;
   napi_value value = nullptr;
-  napi_status made = napi_create_string_utf8(env, kIsa, NAPI_AUTO_LENGTH, &value);
+  napi_status made = napi_create_string_utf8(env, mds::best_unpack_kernels().isa, NAPI_AUTO_LENGTH, &value);
   set(env, object, "isa", made, value);
   set_number(env, object, "segments", values.segments);
   set_number(env, object, "documents", values.documents);

@@ -2,11 +2,13 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <map>
 #include <random>
 #include <set>
 
 #include "base/bit_packing.h"
+#include "base/unpack_kernels.h"
 #include "seed.h"
 #include "segment/posting_cursor.h"
 #include "segment/segment_writer.h"
@@ -48,6 +50,28 @@ TEST(BitPacking, AscendingValuesAreTheRunningSumsOfTheirDeltas) {
       std::vector<uint32_t> read(count);
       unpack_ascending(packed.data(), count, width, before, read.data());
       ASSERT_EQ(read, expected) << "width " << width << " count " << count;
+    }
+  }
+}
+
+TEST(UnpackKernels, AllInstructionSetsGiveEqualResults) {
+  std::mt19937_64 random(test::seed());
+  const UnpackKernels scalar = scalar_unpack_kernels();
+  std::vector<UnpackKernels> others = {vector_unpack_kernels(), best_unpack_kernels()};
+  for (uint32_t width = 0; width < kUnpackWidths; ++width) {
+    // Exactly as many bytes as the block has: the sanitizer sees a read behind them.
+    std::vector<uint8_t> packed(packed_bytes(kBlockPostings, width));
+    for (uint8_t& byte : packed) byte = static_cast<uint8_t>(random());
+    const auto before = static_cast<uint32_t>(random());
+    std::array<uint32_t, kBlockPostings> expected;
+    std::array<uint32_t, kBlockPostings> read;
+    for (const UnpackKernels& kernels : others) {
+      scalar.unpack[width](packed.data(), expected.data());
+      kernels.unpack[width](packed.data(), read.data());
+      ASSERT_EQ(read, expected) << kernels.isa << " width " << width;
+      scalar.ascending[width](packed.data(), before, expected.data());
+      kernels.ascending[width](packed.data(), before, read.data());
+      ASSERT_EQ(read, expected) << kernels.isa << " width " << width;
     }
   }
 }

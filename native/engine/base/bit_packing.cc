@@ -1,83 +1,17 @@
-// See bit_packing.h. The vertical kernels are one template per width, so that every shift is a constant.
+// See bit_packing.h.
 #include "base/bit_packing.h"
 
 #include <array>
-#include <cstring>
-#include <utility>
+
+#include "base/unpack_kernels.h"
 
 namespace mds {
 namespace {
 
 constexpr uint32_t kLanes = 4;
-constexpr uint32_t kRows = kBlockPostings / kLanes;
 
-using Lanes = uint32_t __attribute__((vector_size(16)));
-
-Lanes load_lanes(const uint8_t* at) noexcept {
-  Lanes value;
-  std::memcpy(&value, at, sizeof value);
-  return value;
-}
-
-// Row `kRow` (values 4 * kRow on) of a vertical block.
-template <uint32_t kWidth, uint32_t kRow>
-Lanes load_row(const uint8_t* in) noexcept {
-  if constexpr (kWidth == 0) {
-    return Lanes{};
-  } else if constexpr (kWidth == 32) {
-    return load_lanes(in + size_t{kRow} * sizeof(Lanes));
-  } else {
-    constexpr uint32_t word = kRow * kWidth / 32;
-    constexpr uint32_t shift = kRow * kWidth % 32;
-    constexpr uint32_t mask = (uint32_t{1} << kWidth) - 1;
-    Lanes value = load_lanes(in + size_t{word} * sizeof(Lanes)) >> shift;
-    if constexpr (shift + kWidth > 32) value |= load_lanes(in + size_t{word + 1} * sizeof(Lanes)) << (32 - shift);
-    return value & mask;
-  }
-}
-
-// Calls visit(row, values) for the rows of a vertical block, unrolled.
-template <uint32_t kWidth, class Visit, size_t... kRowIndexes>
-void visit_rows(const uint8_t* in, Visit visit, std::index_sequence<kRowIndexes...>) noexcept {
-  (visit(static_cast<uint32_t>(kRowIndexes), load_row<kWidth, static_cast<uint32_t>(kRowIndexes)>(in)), ...);
-}
-
-template <uint32_t kWidth>
-void unpack_vertical(const uint8_t* in, uint32_t* out) noexcept {
-  visit_rows<kWidth>(
-      in, [out](uint32_t row, Lanes value) { std::memcpy(out + size_t{row} * kLanes, &value, sizeof value); }, std::make_index_sequence<kRows>{});
-}
-
-// Each row becomes its running sums by two shifted additions; only the addition of what came before, the last lane of the previous row, waits for that row.
-template <uint32_t kWidth>
-void unpack_vertical_ascending(const uint8_t* in, uint32_t before, uint32_t* out) noexcept {
-  Lanes last = Lanes{} + before;
-  const auto add_row = [&last, out](uint32_t row, Lanes value) {
-    value += 1;
-    value += __builtin_shufflevector(Lanes{}, value, 0, 4, 5, 6);
-    value += __builtin_shufflevector(Lanes{}, value, 0, 1, 4, 5);
-    value += last;
-    std::memcpy(out + size_t{row} * kLanes, &value, sizeof value);
-    last = __builtin_shufflevector(value, value, 3, 3, 3, 3);
-  };
-  visit_rows<kWidth>(in, add_row, std::make_index_sequence<kRows>{});
-}
-
-using UnpackKernel = void (*)(const uint8_t*, uint32_t*) noexcept;
-using AscendingKernel = void (*)(const uint8_t*, uint32_t, uint32_t*) noexcept;
-
-template <size_t... kWidths>
-constexpr std::array<UnpackKernel, sizeof...(kWidths)> make_kernels(std::index_sequence<kWidths...>) noexcept {
-  return {&unpack_vertical<static_cast<uint32_t>(kWidths)>...};
-}
-
-template <size_t... kWidths>
-constexpr std::array<AscendingKernel, sizeof...(kWidths)> make_ascending_kernels(std::index_sequence<kWidths...>) noexcept {
-  return {&unpack_vertical_ascending<static_cast<uint32_t>(kWidths)>...};
-}
-
-constexpr std::array<UnpackKernel, 33> kUnpackKernels = make_kernels(std::make_index_sequence<33>{});
-constexpr std::array<AscendingKernel, 33> kAscendingKernels = make_ascending_kernels(std::make_index_sequence<33>{});
+// Chosen when the engine is loaded; a copy, so that a call is one load and a jump.
+const UnpackKernels kKernels = best_unpack_kernels();
 
 void pack_vertical(const uint32_t* values, uint32_t width, std::vector<uint8_t>& out) {
   std::array<uint32_t, size_t{32} * kLanes> words{};
@@ -120,7 +54,7 @@ void pack(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>
 
 void unpack(const uint8_t* in, uint32_t count, uint32_t width, uint32_t* out) noexcept {
   if (count == kBlockPostings) {
-    kUnpackKernels[width](in, out);
+    kKernels.unpack[width](in, out);
     return;
   }
   for (uint32_t index = 0; index < count; ++index) out[index] = read_packed(in, index, width);
@@ -128,7 +62,7 @@ void unpack(const uint8_t* in, uint32_t count, uint32_t width, uint32_t* out) no
 
 void unpack_ascending(const uint8_t* in, uint32_t count, uint32_t width, uint32_t before, uint32_t* out) noexcept {
   if (count == kBlockPostings) {
-    kAscendingKernels[width](in, before, out);
+    kKernels.ascending[width](in, before, out);
     return;
   }
   for (uint32_t index = 0; index < count; ++index) out[index] = before += read_packed(in, index, width) + 1;

@@ -34,10 +34,10 @@ class PrunedLeaf {
   // Exact score of the window's `slot`, kNoMatch where it does not match: what the exhaustive scorer computes, to the bit.
   [[nodiscard]] double score_at(uint32_t window, uint32_t slot) {
     if (isFields_) return score_of_fields(window, slot);
-    WindowedList& list = lists_[0];
-    if (!list.seek_block(window, slot) || !list.find(slot)) return kNoMatch;
-    return scorer_.score(list.tf(), list.length(slot));
+    return lists_[0].seek_block(window, slot) ? score_in_block(slot) : kNoMatch;
   }
+  // The same after bound_at of the same slot, which was not kNoMatch.
+  [[nodiscard]] double score_after_bound(uint32_t window, uint32_t slot) { return isFields_ ? score_of_fields(window, slot) : score_in_block(slot); }
 
   [[nodiscard]] WindowedList& only_list() noexcept { return lists_[0]; }
   [[nodiscard]] std::vector<WindowedList>& lists() noexcept { return lists_; }
@@ -47,6 +47,10 @@ class PrunedLeaf {
   void forget_blocks() noexcept;
 
  private:
+  [[nodiscard]] double score_in_block(uint32_t slot) {
+    WindowedList& list = lists_[0];
+    return list.find(slot) ? scorer_.score(list.tf(), list.length(slot)) : kNoMatch;
+  }
   [[nodiscard]] float bound_of_fields(uint32_t window, uint32_t slot) noexcept;
   [[nodiscard]] double score_of_fields(uint32_t window, uint32_t slot);
 

@@ -83,7 +83,8 @@ struct Formula {
         return weight * tf / (base + slope * length);
       case EstimateKind::kFieldsWhole: {
         const Floats tfSum = weight * tf / (base + slope * length);
-        return factor * tfSum / (k1 + tfSum);
+        // Far below any sum that is not 0 (is_safe): of k1 0 and a field of weight 0 comes 0, as in score_sum.
+        return factor * tfSum / (k1 + tfSum + 1e-30F);
       }
       case EstimateKind::kOccurrences:
         break;

@@ -27,9 +27,9 @@ std::vector<PostingList> filter_lists(const ResolvedSegment& segment, const Meta
 SegmentFilter::SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const WindowGrid& grid, StopSignal& stop)
     : segment_(segment), grid_(grid) {
   for (const MetaFilter& filter : query.plan->filters) {
-    std::vector<PostingList> lists = filter_lists(segment, filter);
+    const std::vector<PostingList> lists = filter_lists(segment, filter);
     isImpossible_ = isImpossible_ || lists.empty();
-    filters_.emplace_back(std::move(lists), grid, stop);
+    filters_.emplace_back(lists, grid, stop);
   }
   std::sort(filters_.begin(), filters_.end(), [](const SlotSet& a, const SlotSet& b) { return a.cost() < b.cost(); });
   std::vector<PostingList> lists;
@@ -39,7 +39,7 @@ SegmentFilter::SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& 
       if (found != kNoTerm) lists.emplace_back(*segment.ref->segment, *segment.fields[field], found);
     }
   }
-  if (!lists.empty()) excluded_.emplace_back(std::move(lists), grid, stop);
+  if (!lists.empty()) excluded_.emplace_back(lists, grid, stop);
 }
 
 uint32_t SegmentFilter::enter(uint32_t window) {

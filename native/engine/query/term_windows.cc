@@ -205,7 +205,7 @@ void TermWindows::join(const Present& present) {
   for (Candidate candidate : candidates_) {
     const float bound = leaf.bound_at(window_, candidate.slot);
     if (candidate.estimate + std::max(bound, 0.0F) + present.before < threshold) continue;
-    const double score = bound == kNoMatch ? kNoMatch : leaf.score_at(window_, candidate.slot);
+    const double score = bound == kNoMatch ? kNoMatch : leaf.score_after_bound(window_, candidate.slot);
     if (score != kNoMatch) {
       candidate.estimate += static_cast<float>(score);
     } else if (isRequired) {

@@ -21,10 +21,8 @@ class WindowedList {
   [[nodiscard]] uint32_t df() const noexcept { return list_.df(); }
   [[nodiscard]] size_t field() const noexcept { return field_; }
   [[nodiscard]] uint32_t length(uint32_t slot) const noexcept { return lengths_.at(slot); }
-  [[nodiscard]] uint32_t block_count() const noexcept { return list_.block_count(); }
-  // Never below the estimate of a posting in the window, or in the block; 0 without postings.
+  // Never below the estimate of a posting in the window; 0 without postings.
   [[nodiscard]] float window_max(uint32_t window) const noexcept { return windowMaxes_[window]; }
-  [[nodiscard]] float block_max(uint32_t block) const noexcept { return blockMaxes_[block]; }
   // Whether the window has no postings of the list: then none is found there.
   [[nodiscard]] bool is_absent(uint32_t window) const noexcept { return firstBlocks_[window] == kNoBlock; }
 
