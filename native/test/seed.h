@@ -13,6 +13,7 @@ inline uint64_t seed() {
     const char* wanted = std::getenv("MDS_SEED");
     const uint64_t chosen = wanted == nullptr ? std::random_device{}() : std::strtoull(wanted, nullptr, 10);
     std::printf("MDS_SEED=%llu\n", static_cast<unsigned long long>(chosen));
+    (void)std::fflush(stdout);  // a crash must not swallow it
     return chosen;
   }();
   return value;

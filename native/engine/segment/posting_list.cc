@@ -18,7 +18,10 @@ constexpr uint32_t kTfWidthMax = std::bit_width(kTermFrequencyMax - 1);
 PostingList::PostingList(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept
     : segment_(&segment), entry_(entry), slotBase_(section.slotBegin - 1), slotEnd_(section.slotEnd) {
   if (block_count() > 1) entries_ = segment.blocks().subview(entry.blockBegin, block_count());
-  if (block_count() > 1 && entries_.size() != block_count()) entry_ = {};
+  if (block_count() > 1 && entries_.size() != block_count()) {
+    entries_ = {};
+    entry_ = {};
+  }
 }
 
 uint32_t PostingList::find_block(uint32_t begin, uint32_t slot) const noexcept {
