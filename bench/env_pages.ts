@@ -52,7 +52,9 @@ export async function envPages(file: string): Promise<EnvPages> {
 /** Null for a key of the root that names no table. */
 function tableBytes(root: ReturnType<typeof open<Buffer, Buffer>>, name: string): number | null {
   try {
-    return treeBytes(root.openDB<Buffer, Buffer>({ name, ...BINARY }).getStats() as TreeStats)
+    // The index env keeps its records in the root itself: for such a key there is no table.
+    const table = root.openDB<Buffer, Buffer>({ name, ...BINARY }) as ReturnType<typeof root.openDB> | undefined
+    return table === undefined ? null : treeBytes(table.getStats() as TreeStats)
   } catch (cause) {
     if (cause instanceof Error && /MDB_INCOMPATIBLE|MDB_NOTFOUND/u.test(cause.message)) return null
     throw cause

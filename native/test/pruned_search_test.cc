@@ -172,6 +172,17 @@ TEST_P(Pruned, WeightsAtTheEndsOfTheirRangeDecideTheOrder) {
   }
 }
 
+TEST_P(Pruned, NothingIsFoundWhereNoFieldIsScored) {
+  fill();
+  Plan plan;
+  plan.algorithm = 2;
+  plan.fields.clear();
+  plan.terms = {{"w1", 1}, {"w2", 1}};
+  plan.root = terms_tree(3, {0, 1});
+  plan.exactTotal = false;
+  EXPECT_TRUE(search_in(*set_, plan).hits.empty());
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, Pruned, testing::Range(0U, 4U));
 
 }  // namespace

@@ -73,6 +73,8 @@ bool add_wanted(const PlanNode& node, PrunedPlan& pruned) {
 }  // namespace
 
 std::optional<PrunedPlan> make_pruned_plan(const SearchPlan& plan) {
+  // Without a scored field there is nothing to bound.
+  if (plan.fields.empty()) return std::nullopt;
   if (plan.exactTotal || plan.sort != SortField::kScore || plan.k == 0 || uint64_t{plan.skip} + plan.k > kPrunedHitsMax) return std::nullopt;
   PrunedPlan pruned;
   const PlanNode& root = plan.root;

@@ -1,0 +1,53 @@
+/**
+ * Fuzzes the native parsers and what is read from the index env, under AddressSanitizer and UBSan: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600].
+ * Inputs that widen the coverage are kept in build-fuzz/corpus and begin the next run; a crash leaves its input there and ends the campaign. Needs clang with its fuzzer runtime.
+ */
+import { spawnSync } from 'node:child_process'
+import { mkdirSync } from 'node:fs'
+import { join } from 'node:path'
+import { projectRoot } from './lib/root.mjs'
+
+const TARGETS = ['mds_fuzz_batch', 'mds_fuzz_plan', 'mds_fuzz_storage']
+const FOLDER = 'build-fuzz'
+/** Larger inputs find nothing more and take longer; a chunk of a stored segment is repeated to its size. */
+const INPUT_BYTES_MAX = 16_384
+const SKIPPED = 77
+
+const seconds = Number(process.argv[2] ?? 600)
+if (spawnSync('clang++', ['--version'], { stdio: 'ignore' }).status !== 0) {
+  console.log('skipped: fuzzing needs clang: apt-get install clang libclang-rt-14-dev (or the same of your distribution)')
+  process.exit(SKIPPED)
+}
+
+function run(command, args) {
+  const { status, signal } = spawnSync(command, args, { cwd: projectRoot, stdio: 'inherit' })
+  if (status !== 0) {
+    console.error(`${command} ended with ${status ?? signal}`)
+    process.exit(1)
+  }
+}
+
+run('cmake', [
+  '-S',
+  '.',
+  '-B',
+  FOLDER,
+  '-DMDS_TESTS=ON',
+  '-DCMAKE_BUILD_TYPE=RelWithDebInfo',
+  '-DCMAKE_C_COMPILER=clang',
+  '-DCMAKE_CXX_COMPILER=clang++',
+])
+run('cmake', ['--build', FOLDER, '--parallel', '2', '--target', ...TARGETS])
+for (const target of TARGETS) {
+  const corpus = join(FOLDER, 'corpus', target)
+  mkdirSync(join(projectRoot, corpus), { recursive: true })
+  const limits = [
+    `-max_total_time=${seconds}`,
+    `-max_len=${INPUT_BYTES_MAX}`,
+    '-timeout=20',
+    '-rss_limit_mb=4096',
+    '-print_final_stats=1',
+    '-verbosity=0',
+  ]
+  run(join(projectRoot, FOLDER, 'native', 'test', target), [...limits, `-artifact_prefix=${join(FOLDER, 'corpus')}/`, corpus])
+}
