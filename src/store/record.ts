@@ -1,7 +1,10 @@
 /**
  * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of anything that does not match. Bytes on disk are never trusted.
  */
-import { crc32c } from '@node-rs/crc32'
+import { createRequire } from 'node:module'
+
+// By `require`, as in body.ts.
+const { crc32c } = createRequire(import.meta.url)('@node-rs/crc32') as typeof import('@node-rs/crc32')
 
 export const RECORD_VERSION = 1
 
