@@ -1,9 +1,9 @@
 /**
  * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a document, its revisions and the binlog. Layout: docs/formats/truth-env.md.
  */
-import { createRequire } from 'node:module'
 import { BODY_RAW_BYTES_MAX } from '../limits.js'
 import type { ByteWriter } from './byte_writer.js'
+import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 12
@@ -11,11 +11,7 @@ const PREFIX_BYTES = 12
 const COPIED = { asBuffer: true, copyOutputData: true } as const
 const CODEC = { none: 0, snappy: 1, zstd: 2 } as const
 
-// By `require`: an import of a CommonJS package has its whole text searched for names first, in every thread, which takes longer than the loading.
-const require = createRequire(import.meta.url)
-const { compressSync, uncompressSync } = require('snappy') as typeof import('snappy')
-// The binding packs and unpacks into a buffer that is there; the package's own face allocates, and loads streams. One context of each kind a thread.
-const { CCtx, compressBound, DCtx } = require('zstd-napi/binding.js') as typeof import('zstd-napi/binding.js')
+// One context of each kind a thread.
 const compressor = new CCtx()
 const decompressor = new DCtx()
 const ZSTD_LEVEL = 3

@@ -1,10 +1,7 @@
 /**
  * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of anything that does not match. Bytes on disk are never trusted.
  */
-import { createRequire } from 'node:module'
-
-// By `require`, as in body.ts.
-const { crc32c } = createRequire(import.meta.url)('@node-rs/crc32') as typeof import('@node-rs/crc32')
+import { crc32c } from './packages.js'
 
 export const RECORD_VERSION = 1
 
