@@ -1,7 +1,7 @@
 /**
  * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a document, its revisions and the binlog. Layout: docs/formats/truth-env.md.
  */
-import { BODY_RAW_BYTES_MAX } from '../limits.js'
+import { BODY_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits.js'
 import type { ByteWriter } from './byte_writer.js'
 import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from './record.js'
@@ -15,8 +15,7 @@ const CODEC = { none: 0, snappy: 1, zstd: 2 } as const
 const compressor = new CCtx()
 const decompressor = new DCtx()
 const ZSTD_LEVEL = 3
-// Where bodies of a common size are packed: a thread keeps it. Larger ones get a buffer of their own.
-const packingSpace = Buffer.allocUnsafeSlow(128 * 1024)
+const packingSpace = Buffer.allocUnsafeSlow(PACKING_SPACE_BYTES)
 
 export interface Compression {
   readonly enabled: boolean
