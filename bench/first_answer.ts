@@ -1,49 +1,45 @@
 /**
- * How long a start takes for a client: from the exec of node to the first right answer of each kind. A probe is right when it answers what it answered before the server ended; anything else,
- * a refused connection or a 503 included, is not yet an answer. Starts run without the supervisor, with its flags.
+ * How long a start takes for a client: from the exec of node to the first right answer of a search. An answer is right when it is what the server answered before it ended; anything else,
+ * a refused connection or a 503 included, is not yet an answer.
  */
 import { setTimeout as pause } from 'node:timers/promises'
-import { startServer, type Server } from '../test/harness/server.js'
+import { startServer, type Server, type ServerOptions } from '../test/harness/server.js'
+import { cpuSeconds } from './process_cpu.js'
 
 const POLL_MS = 1
 const START_MS_MAX = 120_000
 
-export interface Probe {
-  readonly path: string
-  readonly body: object
-  /** What of the answer must stay the same over a restart. */
-  readonly essence: (answer: string) => string
-}
-
 export interface Start {
   readonly server: Server
-  /** Per probe, in order: milliseconds since the exec. */
-  readonly millis: readonly number[]
+  /** Since the exec. */
+  readonly seconds: number
+  /** Processor time of the process that was started, all its threads, until then. */
+  readonly cpuSeconds: number
 }
 
-export async function answersOf(server: Server, probes: readonly Probe[]): Promise<readonly string[]> {
-  const answers: string[] = []
-  for (const { path, body, essence } of probes) {
-    const answer = await server.post(path, body)
-    if (answer.status !== 200) throw new Error(`${path} answers ${answer.status}: ${answer.text.slice(0, 300)}`)
-    answers.push(essence(answer.text))
-  }
-  return answers
+/** The keys that a search finds, in order. */
+export async function keysOf(server: Server, request: object): Promise<string> {
+  const keys = await foundKeys(server, request)
+  if (keys === null || keys === '') throw new Error(`no answer to ${JSON.stringify(request)}`)
+  return keys
 }
 
-/** @param expected what the probes answered earlier */
-export async function timedStart(directory: string, probes: readonly Probe[], expected: readonly string[]): Promise<Start> {
+/** @param expected what `keysOf` the same request was before */
+export async function timedStart(options: ServerOptions, request: object, expected: string): Promise<Start> {
   const begun = performance.now()
-  const server = await startServer({ directory })
-  const millis = await Promise.all(probes.map((probe, at) => firstRight(server, probe, expected[at]!, begun)))
-  return { server, millis }
-}
-
-async function firstRight(server: Server, { path, body, essence }: Probe, expected: string, begun: number): Promise<number> {
+  const server = await startServer(options)
   while (performance.now() - begun < START_MS_MAX) {
-    const answer = await server.post(path, body)
-    if (answer.status === 200 && essence(answer.text) === expected) return performance.now() - begun
+    if ((await foundKeys(server, request)) === expected)
+      return { server, seconds: (performance.now() - begun) / 1000, cpuSeconds: cpuSeconds(server.pid) }
     await pause(POLL_MS)
   }
-  throw new Error(`${path} gives no right answer after ${START_MS_MAX} ms:\n${server.output().slice(-2_000)}`)
+  throw new Error(`no right answer after ${START_MS_MAX} ms:\n${server.output().slice(-2_000)}`)
+}
+
+/** Null where the answer is not 200. */
+async function foundKeys(server: Server, request: object): Promise<string | null> {
+  const answer = await server.post('/v1/fts', request)
+  if (answer.status !== 200) return null
+  const { results } = answer.json<{ readonly results: readonly { readonly document: { readonly key: string } }[] }>()
+  return results.map((result) => result.document.key).join('\n')
 }

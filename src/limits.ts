@@ -181,6 +181,8 @@ export const TRUTH_MAP_BYTES = 256 * GIB
 export const TRUTH_READERS_MAX = 126
 /** Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). Larger is damage, not data. */
 export const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX
+/** A lane keeps this much space to pack bodies in: one of 120 KB in the worst case, and few are larger. Those get space of their own. */
+export const PACKING_SPACE_BYTES = 128 * 1024
 /** A commit that has not returned by then may never: stop acknowledging. */
 export const COMMIT_SILENCE_MS_MAX = 10_000
 /** How often the front end looks whether a commit has come to that. */

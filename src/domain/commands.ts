@@ -1,7 +1,7 @@
 /**
  * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes; the byte strings in a decoded command are views of those bytes.
  */
-import { Packr } from 'msgpackr'
+import { Packr } from '../store/packages.js'
 
 /** A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision number. */
 export interface PreparedDocument {

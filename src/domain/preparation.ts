@@ -2,7 +2,6 @@
  * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the document itself. Checks, escapes, compresses and analyses. Runs on a read or the
  * bulk lane, and on the write lane where a command has to be prepared again.
  */
-import { crc32 } from '@node-rs/crc32'
 import type { Config } from '../config.js'
 import { resolveLanguage } from '../engine/languages.js'
 import { encodeUpsert } from '../engine/index_batch.js'
@@ -17,6 +16,7 @@ import { checkIdentity } from './identity.js'
 import { parseMetadata } from './metadata.js'
 import type { Metadata } from './metadata.js'
 import { lowerCase } from '../store/keys.js'
+import { crc32 } from '../store/packages.js'
 
 export interface PreparationTools {
   readonly config: Config

@@ -1,6 +1,6 @@
 /** Rows about whole collections. Pure data; rules in src/domain. */
-import { Type } from 'typebox'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { Type } from './json_schema.js'
 import { collection, mapOf, operation, shape } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Collections', input: Type.Object({ collection }) } as const

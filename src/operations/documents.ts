@@ -1,6 +1,6 @@
 /** Rows of the documents themselves: write, read, find by metadata, delete. Pure data; rules in src/domain. */
-import { Type } from 'typebox'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { Type } from './json_schema.js'
 import {
   collection,
   Document,

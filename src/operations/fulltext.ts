@@ -1,6 +1,6 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
-import { Type } from 'typebox'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { Type } from './json_schema.js'
 import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, word } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const

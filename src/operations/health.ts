@@ -1,6 +1,6 @@
 /** Rows that tell about the server: health, configuration, endpoints, metrics. Pure data. */
-import { Type } from 'typebox'
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { Type } from './json_schema.js'
 import { operation, shape, wholeNumber } from './schema.js'
 
 const nothing = Type.Object({})

@@ -2,8 +2,8 @@
  * What an operation is: one row, declared once, from which routes, validation, OpenAPI, `/v1/endpoints`, metrics labels and permissions are derived.
  * Rows are pure data: handlers live in `src/worker/handlers`, joined by name in a checked map, so that the front end loads no engine.
  */
-import type { Static, TSchema } from 'typebox'
 import type { CATALOGUE } from '../errors.js'
+import type { Schema, ValueOf } from './json_schema.js'
 
 /** What an operation does to stored data: decides the access modes in which it may run. `system` runs in every mode (health, metrics, config). */
 export type Effect = 'read' | 'write' | 'system'
@@ -25,7 +25,7 @@ export interface HttpRoute {
   readonly path: string
 }
 
-export interface Operation<Input extends TSchema = TSchema, Output extends TSchema = TSchema> {
+export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> {
   readonly name: string
   /** Heading under which the reference page lists it. */
   readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Full-text search'
@@ -50,4 +50,4 @@ export interface Operation<Input extends TSchema = TSchema, Output extends TSche
   readonly audit: string | null
 }
 
-export type InputOf<Row extends Operation> = Static<Row['input']>
+export type InputOf<Row extends Operation> = ValueOf<Row['input']>

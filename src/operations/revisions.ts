@@ -1,6 +1,6 @@
 /** Rows of the revisions of a document. Pure data; rules in src/domain. */
-import { Type } from 'typebox'
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { Type } from './json_schema.js'
 import { Document, identity, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Revisions', errors: ['notFound'] } as const

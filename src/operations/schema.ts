@@ -2,25 +2,25 @@
  * Pieces that the rows' schemas are made of. Conventions of the whole table: unknown fields are ignored, null counts as absent, a required text is not empty.
  * Pure data; loaded by every thread.
  */
-import { Type } from 'typebox'
-import type { Static, TObject, TSchema, TUnsafe } from 'typebox'
+import { Type } from './json_schema.js'
+import type { Annotations, Fields, ObjectOf, Schema } from './json_schema.js'
 import type { Operation } from './operation.js'
 
 /** Keeps the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
-export function operation<Input extends TSchema, Output extends TSchema>(row: Operation<Input, Output>): Operation<Input, Output> {
+export function operation<Input extends Schema, Output extends Schema>(row: Operation<Input, Output>): Operation<Input, Output> {
   return row
 }
 
 /** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request_input.ts), and the OpenAPI document says so. */
-export const optional: typeof Type.Optional = Type.Optional
+export const optional = Type.Optional
 
 /** A required text that is not empty. */
-export function text(description: string, example: string): ReturnType<typeof Type.String> {
+export function text(description: string, example: string): Schema<string> {
   return Type.String({ minLength: 1, description, examples: [example] })
 }
 
 /** A text of which these values are known. Others pass the schema, because the contract fixes the operation's own answer to them. */
-export function word(values: readonly string[], description: string, fallback?: string): TUnsafe<string> {
+export function word(values: readonly string[], description: string, fallback?: string): Schema<string> {
   const standard = fallback === undefined ? {} : { default: fallback }
   return Type.Unsafe<string>({ type: 'string', anyOf: [{ enum: [...values] }, {}], description, ...standard })
 }
@@ -28,25 +28,22 @@ export function word(values: readonly string[], description: string, fallback?: 
 /**
  * One of a list whose items stand for themselves: the title and fields are for the reader, and any value passes, because the operation answers for each item alone.
  */
-export function ownItem(title: string, schema: TSchema): TUnsafe<unknown> {
+export function ownItem(title: string, schema: Schema): Schema {
   return Type.Unsafe<unknown>({ title, anyOf: [schema, {}] })
 }
 
 /** A map with any keys. Keys may hold any character, which a pattern over `.` would miss. */
-export function mapOf<Schema extends TSchema>(
-  values: Schema,
-  options: Record<string, unknown>,
-): TUnsafe<Readonly<Record<string, Static<Schema>>>> {
-  return Type.Unsafe<Readonly<Record<string, Static<Schema>>>>({ type: 'object', additionalProperties: values, ...options })
+export function mapOf<Value>(values: Schema<Value>, options: Annotations): Schema<Readonly<Record<string, Value>>> {
+  return Type.Unsafe<Readonly<Record<string, Value>>>({ type: 'object', additionalProperties: values, ...options })
 }
 
-export function wholeNumber(description: string, options: Record<string, unknown> = {}): ReturnType<typeof Type.Integer> {
+export function wholeNumber(description: string, options: Annotations = {}): Schema<number> {
   return Type.Integer({ minimum: 0, description, ...options })
 }
 
 /** An object of an answer; all fields required unless optional. */
-export function shape<Properties extends Record<string, TSchema>>(description: string, properties: Properties): TObject<Properties> {
-  return Type.Object(properties, { description })
+export function shape<const Of extends Fields>(description: string, fields: Of): Schema<ObjectOf<Of>> {
+  return Type.Object(fields, { description })
 }
 
 export const collection = text('Name of the collection. Created by the first write.', 'blog')
@@ -63,7 +60,7 @@ export const filterMeta = mapOf(Type.Array(Type.String()), {
 export const ttl = wholeNumber('Seconds until the document expires. 0: never.', { examples: [3600] })
 export const limit = wholeNumber('Most results wanted. Above 10 000 counts as 10 000.', { default: 50 })
 export const offset = wholeNumber('Results to skip.', { default: 0 })
-export const unixSeconds = (description: string): ReturnType<typeof Type.Integer> =>
+export const unixSeconds = (description: string): Schema<number> =>
   Type.Integer({ description: `${description} Unix seconds.`, examples: [1735689600] })
 
 /** Collection, key and language: what identifies a document. */

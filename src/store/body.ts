@@ -1,11 +1,9 @@
 /**
  * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a document, its revisions and the binlog. Layout: docs/formats/truth-env.md.
  */
-import { createRequire } from 'node:module'
-import { compressSync, uncompressSync } from 'snappy'
-import { compress, decompress } from 'zstd-napi'
-import { BODY_RAW_BYTES_MAX } from '../limits.js'
+import { BODY_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits.js'
 import type { ByteWriter } from './byte_writer.js'
+import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 12
@@ -13,9 +11,11 @@ const PREFIX_BYTES = 12
 const COPIED = { asBuffer: true, copyOutputData: true } as const
 const CODEC = { none: 0, snappy: 1, zstd: 2 } as const
 
-// The package's own face allocates what it unpacks; its binding, which has no ES exports, unpacks into a buffer that is there. One context a thread.
-const { DCtx } = createRequire(import.meta.url)('zstd-napi/binding.js') as typeof import('zstd-napi/binding.js')
+// One context of each kind a thread.
+const compressor = new CCtx()
 const decompressor = new DCtx()
+const ZSTD_LEVEL = 3
+const packingSpace = Buffer.allocUnsafeSlow(PACKING_SPACE_BYTES)
 
 export interface Compression {
   readonly enabled: boolean
@@ -51,15 +51,22 @@ export function encodeBody(escaped: Buffer, compression: Compression): Buffer {
 function compressBody(escaped: Buffer, compression: Compression): readonly [number, Buffer] {
   if (!compression.enabled || escaped.length < compression.smallThreshold) return [CODEC.none, escaped]
   const medium = escaped.length < compression.mediumThreshold
-  const packed = medium ? compressSync(escaped, COPIED) : compress(escaped)
+  const packed = medium ? compressSync(escaped, COPIED) : packZstd(escaped)
   if (packed.length >= escaped.length) return [CODEC.none, escaped]
   return [medium ? CODEC.snappy : CODEC.zstd, packed]
+}
+
+/** The result is valid until the next call. */
+function packZstd(raw: Buffer): Buffer {
+  const bytesMax = compressBound(raw.length)
+  const space = bytesMax <= packingSpace.length ? packingSpace : Buffer.allocUnsafeSlow(bytesMax)
+  return space.subarray(0, compressor.compress(space, raw, ZSTD_LEVEL))
 }
 
 /** The escaped content. May be a view of `record`. */
 export function decodeBody(record: Buffer, name: () => string): Buffer {
   const rawBytes = checkBody(record, name)
-  const raw = decompressBody(record[5] as number, record.subarray(PREFIX_BYTES), name)
+  const raw = decompressBody(record[5] as number, record.subarray(PREFIX_BYTES), rawBytes, name)
   if (raw.length !== rawBytes) throw new CorruptRecord(name(), `${raw.length} bytes of content, ${rawBytes} expected`)
   return raw
 }
@@ -85,15 +92,20 @@ function checkBody(record: Buffer, name: () => string): number {
   return rawBytes
 }
 
-function decompressBody(codec: number, stored: Buffer, name: () => string): Buffer {
+function decompressBody(codec: number, stored: Buffer, rawBytes: number, name: () => string): Buffer {
   switch (codec) {
     case CODEC.none:
       return stored
     case CODEC.snappy:
       return uncompressSync(stored, COPIED) as Buffer
     case CODEC.zstd:
-      return decompress(stored)
+      return unpackZstd(stored, rawBytes)
     default:
       throw new CorruptRecord(name(), `unknown codec ${codec}`)
   }
+}
+
+function unpackZstd(stored: Buffer, rawBytes: number): Buffer {
+  const raw = Buffer.allocUnsafe(rawBytes)
+  return raw.subarray(0, decompressor.decompress(raw, stored))
 }

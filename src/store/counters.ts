@@ -1,9 +1,9 @@
 /**
  * Counters that are kept in the transaction of the write that changes them, so that stats, checksums and totals never scan. Layout: docs/formats/truth-env.md.
  */
-import { unpack, pack } from 'msgpackr'
 import type { Environment } from './environment.js'
 import { counterKey } from './keys.js'
+import { pack, unpack } from './packages.js'
 
 export interface CollectionCounters {
   documents: number

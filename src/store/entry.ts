@@ -2,7 +2,7 @@
  * Binlog entries: what happened, complete and deterministic, so that local writes, replay and followers all go through the same `apply`. Layout: docs/formats/binlog.md.
  * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where the entry's reader finds it.
  */
-import { pack, unpack } from 'msgpackr'
+import { pack, unpack } from './packages.js'
 import { checkRecord, sealRecord } from './record.js'
 
 interface EntryBase {

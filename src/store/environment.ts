@@ -2,11 +2,11 @@
  * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js shares the environment between the threads of a process; its only importers are
  * this folder's files. What each sub-database holds: docs/formats/truth-env.md.
  */
-import { open } from 'lmdb'
 import type { Database, RootDatabase } from 'lmdb'
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
+import { openLmdb } from './packages.js'
 
 export type Table = Database<Buffer, Buffer>
 
@@ -51,7 +51,7 @@ export class UnknownFormat extends Error {}
 /** Opens (and on the first use creates) `truth.mdb` in the directory of a generation. */
 export function openEnvironment(generationPath: string): Environment {
   const path = join(generationPath, 'truth.mdb')
-  const root = open<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
+  const root = openLmdb<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
   const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY })
   const environment: Environment = {
     root,

@@ -1,7 +1,7 @@
 /**
  * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of anything that does not match. Bytes on disk are never trusted.
  */
-import { crc32c } from '@node-rs/crc32'
+import { crc32c } from './packages.js'
 
 export const RECORD_VERSION = 1
 

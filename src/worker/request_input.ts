@@ -5,6 +5,7 @@
 import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../errors.js'
 import { JSON_DEPTH_MAX, QUERY_PARAMETERS_MAX } from '../limits.js'
+import type { Schema } from '../operations/json_schema.js'
 
 export type Input = Record<string, unknown>
 
@@ -41,16 +42,11 @@ function settle(value: Input | unknown[], depth: number): void {
   }
 }
 
-/** What a schema says of one field, as far as a query string needs it. */
-export interface FieldShape {
-  readonly type?: string
-}
-
 /**
  * Adds to `input` what the query string says and the body did not. Texts become what the field's schema asks for where they can; what can't be converted is left for the
  * validation to refuse. A repeated parameter is a list.
  */
-export function addQuery(input: Input, query: string, fields: Readonly<Record<string, FieldShape>>): void {
+export function addQuery(input: Input, query: string, fields: Readonly<Record<string, Schema>>): void {
   if (query === '') return
   const parameters = new URLSearchParams(query)
   if (parameters.size > QUERY_PARAMETERS_MAX) throw badRequest(`more than ${QUERY_PARAMETERS_MAX} query parameters`)
@@ -75,7 +71,7 @@ function splitList(text: string): string[] {
   return text.split(',').filter((item) => item !== '')
 }
 
-function convert(text: string, type: string | undefined): unknown {
+function convert(text: string, type: Schema['type']): unknown {
   switch (type) {
     case 'integer':
     case 'number':

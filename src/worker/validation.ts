@@ -1,50 +1,39 @@
 /**
- * Does an input have the shape that its row declares? One compiled validator per operation and lane, made on first use: a lane pays only for the operations it runs.
+ * Does an input have the shape that its row declares? The checks of all operations are made when a lane starts.
  * Settled once here for all operations (architecture.md, section 6): a missing required field, or an empty text where the row asks for at least one character, answers
  * 400 `missing fields`; everything else 400 `invalid <field>`. Unknown fields are ignored.
  */
-import { Ajv, type ErrorObject, type ValidateFunction } from 'ajv'
+import assert from 'node:assert/strict'
 import { badRequest, serviceError } from '../errors.js'
+import { operations } from '../operations/index.js'
+import type { Schema } from '../operations/json_schema.js'
 import type { Operation } from '../operations/operation.js'
-import type { FieldShape, Input } from './request_input.js'
+import type { Input } from './request_input.js'
+import { checkOf, type Check, type Mismatch } from './schema_check.js'
 
-interface Shape {
-  readonly required: readonly string[]
-  readonly fields: Readonly<Record<string, FieldShape & { readonly minLength?: number }>>
-  readonly validate: ValidateFunction
-}
-
-// The first error ends the check: a body of a million wrong items must not make a million errors. Strict mode would refuse TypeBox's own keywords.
-const ajv = new Ajv({ allErrors: false, strict: false, validateFormats: false, addUsedSchema: false, ownProperties: true })
-const shapes = new Map<string, Shape>()
+const checks: ReadonlyMap<Operation, Check> = new Map(operations.map((row) => [row, checkOf(row.input)]))
 
 /** The fields that an operation's input may have, for the query string's conversions. */
-export function fieldsOf(operation: Operation): Readonly<Record<string, FieldShape>> {
-  return shapeOf(operation).fields
+export function fieldsOf(operation: Operation): Readonly<Record<string, Schema>> {
+  return operation.input.properties ?? {}
 }
 
 /** @throws ServiceError 400 */
 export function validate(operation: Operation, input: Input): void {
-  const shape = shapeOf(operation)
-  for (const field of shape.required) {
+  const fields = fieldsOf(operation)
+  for (const field of operation.input.required ?? []) {
     const value = input[field]
-    if (value === undefined || (value === '' && (shape.fields[field]?.minLength ?? 0) > 0)) throw serviceError('missingFields')
+    if (value === undefined || (value === '' && (fields[field]?.minLength ?? 0) > 0)) throw serviceError('missingFields')
   }
-  if (!shape.validate(input)) throw badRequest(describe(shape.validate.errors?.[0]))
+  const check = checks.get(operation)
+  assert(check !== undefined, `${operation.name} is not a row of the table`)
+  const mismatch = check(input)
+  if (mismatch !== null) throw badRequest(describe(mismatch))
 }
 
-function shapeOf(operation: Operation): Shape {
-  const known = shapes.get(operation.name)
-  if (known !== undefined) return known
-  const schema = operation.input as unknown as { readonly required?: readonly string[]; readonly properties?: Shape['fields'] }
-  const shape: Shape = { required: schema.required ?? [], fields: schema.properties ?? {}, validate: ajv.compile(operation.input) }
-  shapes.set(operation.name, shape)
-  return shape
-}
-
-function describe(error: ErrorObject | undefined): string {
-  // A field that is missing further down, e.g. in one of a list, or one that the schema forbids.
-  if (error?.keyword === 'required') return 'missing fields'
-  const path = (error?.instancePath ?? '').slice(1).replaceAll('/', '.').replaceAll('~1', '/').replaceAll('~0', '~')
-  return path === '' ? 'invalid request' : `invalid ${path.slice(0, 200)}`
+function describe({ isMissing, path }: Mismatch): string {
+  // A field that is missing further down, e.g. in one of a list.
+  if (isMissing) return 'missing fields'
+  const place = path.join('.')
+  return place === '' ? 'invalid request' : `invalid ${place.slice(0, 200)}`
 }

@@ -3,8 +3,8 @@
  * the policy below allows the page's own style and script and nothing else.
  */
 import { createHash } from 'node:crypto'
-import type { TSchema } from 'typebox'
 import { CATALOGUE } from '../../errors.js'
+import type { Schema } from '../../operations/json_schema.js'
 import type { HttpRoute, Operation } from '../../operations/operation.js'
 import { INTERFACE_VERSION } from '../../version.js'
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs_assets.js'
@@ -12,15 +12,17 @@ import { errorsOf, exampleInput, propertiesOf, requiredOf } from './openapi.js'
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
-export const DOCS_POLICY = [
-  "default-src 'none'",
-  `style-src ${hashOf(DOCS_STYLE)}`,
-  `script-src ${hashOf(DOCS_SCRIPT)}`,
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'",
-].join('; ')
+export function docsPolicy(): string {
+  return [
+    "default-src 'none'",
+    `style-src ${hashOf(DOCS_STYLE)}`,
+    `script-src ${hashOf(DOCS_SCRIPT)}`,
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+  ].join('; ')
+}
 
 export function buildDocsPage(operations: readonly Operation[]): string {
   const groups = [...new Set(operations.map((row) => row.group))]
@@ -55,14 +57,14 @@ ${renderFields('Request', row.input)}${route === undefined ? '' : renderExample(
 ${isJson ? renderFields('Answer', row.output) : ''}${renderErrors(row)}</section>`
 }
 
-function renderFields(title: string, schema: TSchema): string {
-  const { type, items } = schema as { readonly type?: string; readonly items?: TSchema }
+function renderFields(title: string, schema: Schema): string {
+  const { type, items } = schema
   const list = type === 'array' && items !== undefined
   const properties = Object.entries(propertiesOf(list ? items : schema))
   if (properties.length === 0) return ''
   const required = requiredOf(list ? items : schema)
   const rows = properties.map(([name, field]) => {
-    const { description = '', default: standard } = field as { readonly description?: string; readonly default?: unknown }
+    const { description = '', default: standard } = field
     const mark = title === 'Request' && required.includes(name) ? ' <span class="required">required</span>' : ''
     const fallback = standard === undefined ? '' : ` <span class="dim">Default <code>${escapeHtml(JSON.stringify(standard))}</code>.</span>`
     return `<tr><td><code>${escapeHtml(name)}</code>${mark}</td><td class="dim">${escapeHtml(typeOf(field))}</td><td>${renderText(description)}${fallback}</td></tr>`
@@ -71,15 +73,14 @@ function renderFields(title: string, schema: TSchema): string {
   return `<div class="scroll"><table><thead><tr><th scope="col">${heading}</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
-function typeOf(schema: TSchema): string {
-  const { type, items, additionalProperties, title, anyOf } = schema as Record<string, unknown>
-  if (typeof title === 'string') return title
+function typeOf(schema: Schema): string {
+  const { type, items, additionalProperties, title, anyOf } = schema
+  if (title !== undefined) return title
   if (type === 'array') return `list of ${typeOf(items ?? {})}`
-  if (type === 'object' && typeof additionalProperties === 'object') return `map to ${typeOf(additionalProperties as TSchema)}`
-  const known = Array.isArray(anyOf) ? (anyOf[0] as { readonly enum?: readonly string[] }).enum : undefined
+  if (type === 'object' && additionalProperties !== undefined) return `map to ${typeOf(additionalProperties)}`
+  const known = anyOf?.[0]?.enum
   if (known !== undefined) return known.join(', ')
-  if (Array.isArray(type)) return type.join(' or ')
-  return typeof type === 'string' ? type : 'any'
+  return typeof type === 'object' ? type.join(' or ') : (type ?? 'any')
 }
 
 function renderExample(row: Operation, { method, path }: HttpRoute): string {

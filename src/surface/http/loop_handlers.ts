@@ -1,24 +1,28 @@
-/** Every answer that is made on the loop, by the name of its operation, checked against the table at load. The reference pages are built once. Front-end thread. */
+/** Every answer that is made on the loop, by the name of its operation, checked against the table at load. The reference pages are built when they are first asked for. Front-end thread. */
 import { loopAnswers } from '../../dispatch/loop_answers.js'
 import type { LoopHandler } from '../../dispatch/server_state.js'
 import { operations } from '../../operations/index.js'
-import { DOCS_POLICY, buildDocsPage } from './docs_page.js'
+import type { Answer } from '../../worker/handler.js'
+import { buildDocsPage, docsPolicy } from './docs_page.js'
 import { buildOpenApi } from './openapi.js'
 
-const OPENAPI = JSON.stringify(buildOpenApi(operations))
-const DOCS = buildDocsPage(operations)
-
-const answerOpenApi: LoopHandler = () => ({ status: 200, body: OPENAPI })
-const answerDocs: LoopHandler = () => ({
+const answerOpenApi = builtOnce(() => ({ status: 200, body: JSON.stringify(buildOpenApi(operations)) }))
+const answerDocs = builtOnce(() => ({
   status: 200,
-  body: DOCS,
+  body: buildDocsPage(operations),
   contentType: 'text/html; charset=utf-8',
-  headers: [['Content-Security-Policy', DOCS_POLICY]],
-})
+  headers: [['Content-Security-Policy', docsPolicy()]],
+}))
 
 export const loopHandlers: ReadonlyMap<string, LoopHandler> = checked(
   new Map([...loopAnswers, ['openapi', answerOpenApi], ['docs', answerDocs]]),
 )
+
+/** The same answer to everybody, from the first request on. */
+function builtOnce(build: () => Answer): LoopHandler {
+  let built: Answer | undefined
+  return () => (built ??= build())
+}
 
 /** @throws Error where table and functions differ: a mistake of ours. */
 function checked(handlers: ReadonlyMap<string, LoopHandler>): ReadonlyMap<string, LoopHandler> {

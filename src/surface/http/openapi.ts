@@ -2,9 +2,9 @@
  * The OpenAPI 3.1 document, derived from the table of operations. Pure; built once, on the front-end thread. OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what the rows hold,
  * so schemas are copied with two changes: a Document becomes a reference, and a field that may be absent may also be null.
  */
-import type { TSchema } from 'typebox'
 import { CATALOGUE } from '../../errors.js'
 import type { CatalogueEntry } from '../../errors.js'
+import type { Schema } from '../../operations/json_schema.js'
 import type { HttpRoute, Operation } from '../../operations/operation.js'
 import { Document } from '../../operations/schema.js'
 import { INTERFACE_VERSION } from '../../version.js'
@@ -13,7 +13,7 @@ type Json = null | boolean | number | string | readonly Json[] | { readonly [key
 type JsonObject = { readonly [key: string]: Json }
 type ErrorCode = keyof typeof CATALOGUE
 
-const DOCUMENT_TITLE = (Document as { readonly title?: string }).title ?? 'Document'
+const DOCUMENT_TITLE = Document.title ?? 'Document'
 const ABOUT = `A versioned database of markdown documents with full-text search.
 
 Requests and answers are JSON. Unknown fields are ignored; null means the same as leaving a field out. Where a request has a body, a field that the body lacks may stand in the query string. Errors have the form \`{"error": "..."}\`.`
@@ -64,12 +64,12 @@ function describe(row: Operation, route: HttpRoute, index: number): JsonObject {
   }
 }
 
-function parameter(name: string, schema: TSchema, place: 'path' | 'query', required: boolean): JsonObject {
+function parameter(name: string, schema: Schema, place: 'path' | 'query', required: boolean): JsonObject {
   const { description, ...rest } = copySchema(schema, false, false) as { readonly description?: string } & Record<string, Json>
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest }
 }
 
-function requestBody(input: TSchema): JsonObject {
+function requestBody(input: Schema): JsonObject {
   return { required: true, content: { 'application/json': { schema: copySchema(input, true, false), example: exampleInput(input) } } }
 }
 
@@ -126,13 +126,13 @@ function copySchema(schema: unknown, nullable: boolean, isRoot: boolean): Json {
   for (const [keyword, value] of Object.entries(source)) {
     copy[keyword] =
       keyword === 'properties'
-        ? copyProperties(value as Record<string, TSchema>, requiredOf(source), nullable)
+        ? copyProperties(value as Record<string, Schema>, requiredOf(source), nullable)
         : copySchema(value, nullable, false)
   }
   return copy
 }
 
-function copyProperties(properties: Readonly<Record<string, TSchema>>, required: readonly string[], nullable: boolean): JsonObject {
+function copyProperties(properties: Readonly<Record<string, Schema>>, required: readonly string[], nullable: boolean): JsonObject {
   const entries = Object.entries(properties).map(([name, schema]) => {
     const copy = copySchema(schema, nullable, false) as Record<string, Json>
     const { type } = copy
@@ -143,7 +143,7 @@ function copyProperties(properties: Readonly<Record<string, TSchema>>, required:
 }
 
 /** An input that the operation would take: every required field, and of the others those that have an example. */
-export function exampleInput(input: TSchema): JsonObject {
+export function exampleInput(input: Schema): JsonObject {
   const required = requiredOf(input)
   const entries = Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
     const { examples, type } = schema as { readonly examples?: readonly Json[]; readonly type?: string }
@@ -153,10 +153,10 @@ export function exampleInput(input: TSchema): JsonObject {
   return Object.fromEntries(entries)
 }
 
-export function propertiesOf(schema: TSchema): Readonly<Record<string, TSchema>> {
-  return (schema as { readonly properties?: Readonly<Record<string, TSchema>> }).properties ?? {}
+export function propertiesOf(schema: Schema): Readonly<Record<string, Schema>> {
+  return schema.properties ?? {}
 }
 
-export function requiredOf(schema: TSchema): readonly string[] {
-  return (schema as { readonly required?: readonly string[] }).required ?? []
+export function requiredOf(schema: Schema): readonly string[] {
+  return schema.required ?? []
 }
