@@ -94,8 +94,8 @@ export const ANSWER_BYTES_MAX = 256 * MIB
 
 // ---- Front end and dispatch -----------------------------------------------------------------------------------------------------------------------------------
 
-/** Capacity that a lane's answer writer keeps from one answer to the next: a page of 200 documents of 5 KB. */
-export const ANSWER_SCRATCH_BYTES_KEPT = MIB
+/** Capacity that a lane's answer writer keeps from one answer to the next: a page of 1 600 documents of 5 KB. Buffers of megabytes that come and go keep V8 marking. */
+export const ANSWER_SCRATCH_BYTES_KEPT = 8 * MIB
 /** Requests that are queued or in a lane, over all classes: the four queues (9 280) and what the lanes hold at most (64 x 2 x 16 reads + 2 x 256 commands). */
 export const SLOTS_MAX = 12_288
 /** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
@@ -110,6 +110,8 @@ export const BATCH_COMMANDS_MAX = 256
 export const BATCH_COMMAND_BYTES_MAX = 4 * MIB
 /** Batches in one read worker: one runs, one waits in its port, so that it never idles between two. */
 export const TASKS_PER_READ_WORKER = 2
+/** Batches in the point lane: as in a read worker. */
+export const TASKS_PER_POINT_WORKER = 2
 /** Tasks of the write lane: beside one that is worked off in slices, a second one brings single writes that enter between them. */
 export const TASKS_PER_WRITE_WORKER = 2
 /**
@@ -127,7 +129,7 @@ export const DIRECT_WRITE_BYTES_MAX = 64 * KIB
 /** Bodies up to this size are copied into a batch; above, their buffer is transferred. A transfer costs about as much as copying 8 KB. */
 export const INLINE_BODY_BYTES_MAX = 8 * KIB
 /**
- * Bodies of answers up to this size are copied into the envelope, which lies in memory that both threads share; above, they are copied once and transferred. A page of ten whole documents has
+ * Bodies of answers up to this size are copied into the envelope, which lies in memory that both threads share; above, they take a block of their own. A page of ten whole documents has
  * some 60 KB, and transferring 3 000 of them a second kept the loop marking garbage for a third of its time.
  */
 export const INLINE_ANSWER_BYTES_MAX = 512 * KIB
@@ -139,6 +141,10 @@ export const ENVELOPE_BYTES_WANTED = 128 * KIB
 export const ENVELOPE_BLOCK_BYTES = 768 * KIB
 /** Blocks for the answers of one lane: eight batches on their way are more than its two tasks make before the loop has read the first. 6 MiB, of which untouched pages cost nothing. */
 export const ENVELOPE_BLOCKS_PER_LANE = 8
+/** A large block: one answer of at most 1 600 documents of 5 KB. A larger answer is copied into a buffer of its own, which is transferred. */
+export const LARGE_BLOCK_BYTES = 8 * MIB
+/** Large blocks of one lane: the loop reads one while the lane fills the other. 16 MiB, of which untouched pages cost nothing. */
+export const LARGE_BLOCKS_PER_LANE = 2
 /** How long a lane holds back a finished answer at most, while others of its batch run. */
 export const ANSWER_HOLD_US_MAX = 200
 /** How often deadlines are looked at: a late answer is late by at most this much more. */
