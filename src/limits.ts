@@ -66,6 +66,8 @@ export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
 
 /** JSON of documents that all read lanes together keep at hand: 12 000 of 5 KB, the first pages of some hundred listings. */
 export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
+/** Pages of more documents are not remembered: one of 300 would drive out thirty of ten, is asked for once, and the garbage it left took a third of its own time. */
+export const CACHED_PAGE_DOCUMENTS_MAX = 100
 /** A larger document is not kept: it would drive out fifty others, and copying it costs more than finding it. */
 export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
 
