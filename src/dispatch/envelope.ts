@@ -31,7 +31,10 @@ export function releaseEnvelope({ frames, attachments }: Envelope, blocks: Envel
 
 /** What the message needs in its transfer list. */
 export function transferListOf({ frames, attachments }: Envelope): ArrayBuffer[] {
-  return [...attachments, frames].flatMap((carried) => (carried instanceof Uint8Array ? [carried.buffer as ArrayBuffer] : []))
+  const list: ArrayBuffer[] = []
+  for (const attachment of attachments) if (attachment instanceof Uint8Array) list.push(attachment.buffer as ArrayBuffer)
+  if (frames instanceof Uint8Array) list.push(frames.buffer as ArrayBuffer)
+  return list
 }
 
 /**
