@@ -2,8 +2,8 @@
  * Question: how many title searches a second does the whole server answer over HTTP, ten whole documents in each answer, and what does a stream of slow searches do to `/v1/get`?
  * Against, in the same run: the Lucene server of the shared aids (the same paths, LH), loaded with the same documents and warmed; rounds are interleaved, medians count. How alike the answers
  * are is told as the share of the ten keys that both have. Load by wrk on 16 keep-alive connections, or by the bench itself where it is missing.
- * Slow searches: unions of the 50 commonest words, all matches counted, on one connection that never rests, and on four; phrases of two of them; answers of 300 whole documents; while 16 connections
- * get.
+ * Slow searches: unions of the 50 commonest words, all matches counted, on one connection that never rests, and on four; phrases of two of them, answers of 300 whole documents and listings of as
+ * many, on two; while 16 connections get.
  * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS]. Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches.
  * Last result: bench/README.md.
  */
@@ -28,8 +28,9 @@ const SLOW_LIMIT = 300
 const SLOW_STREAMS = [
   { kind: 'unions', connections: 1 },
   { kind: 'unions', connections: 4 },
-  { kind: 'phrases', connections: 1 },
-  { kind: 'large answers', connections: 1 },
+  { kind: 'phrases', connections: 2 },
+  { kind: 'large answers', connections: 2 },
+  { kind: 'large listings', connections: 2 },
 ] as const
 type SlowKind = (typeof SLOW_STREAMS)[number]['kind']
 const documentsMax = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
@@ -80,6 +81,15 @@ async function measureTitles(server: ServerProcess, lucene: LuceneServer | null)
 }
 
 function slowRequests(kind: SlowKind): Buffer[] {
+  if (kind === 'large listings') {
+    const pages = Array.from({ length: 100 }, (_, n) => ({
+      collection: COLLECTION,
+      sort: 'addedAt',
+      limit: SLOW_LIMIT,
+      offset: n * SLOW_LIMIT,
+    }))
+    return pages.map((request) => postBytes('/v1/search', JSON.stringify(request)))
+  }
   const words = queries.term_high
   const base = { collection: COLLECTION, limit: 10, algorithm: 'bm25', count: true }
   const requests = words.map((word, n) => {

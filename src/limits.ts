@@ -66,6 +66,8 @@ export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
 
 /** JSON of documents that all read lanes together keep at hand: 12 000 of 5 KB, the first pages of some hundred listings. */
 export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
+/** Pages of more documents are not remembered: one of 300 would drive out thirty of ten, is asked for once, and the garbage it left took a third of its own time. */
+export const CACHED_PAGE_DOCUMENTS_MAX = 100
 /** A larger document is not kept: it would drive out fifty others, and copying it costs more than finding it. */
 export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
 
@@ -94,9 +96,9 @@ export const ANSWER_BYTES_MAX = 256 * MIB
 
 // ---- Front end and dispatch -----------------------------------------------------------------------------------------------------------------------------------
 
-/** Capacity that a lane's answer writer keeps from one answer to the next: a page of 200 documents of 5 KB. */
-export const ANSWER_SCRATCH_BYTES_KEPT = MIB
-/** Requests that are queued or in a lane, over all classes: the four queues (9 280) and what the lanes hold at most (64 x 2 x 16 reads + 2 x 256 commands). */
+/** Capacity that a lane's answer writer keeps from one answer to the next: a page of 1 600 documents of 5 KB. Buffers of megabytes that come and go keep V8 marking. */
+export const ANSWER_SCRATCH_BYTES_KEPT = 8 * MIB
+/** Requests that are queued or in a lane, over all classes: the four queues (9 280) and what the lanes hold at most (65 x 2 x 16 reads + 2 x 256 commands). */
 export const SLOTS_MAX = 12_288
 /** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
 export const BATCH_REQUESTS_MAX = 16
@@ -110,6 +112,8 @@ export const BATCH_COMMANDS_MAX = 256
 export const BATCH_COMMAND_BYTES_MAX = 4 * MIB
 /** Batches in one read worker: one runs, one waits in its port, so that it never idles between two. */
 export const TASKS_PER_READ_WORKER = 2
+/** Batches in the point lane: as in a read worker. */
+export const TASKS_PER_POINT_WORKER = 2
 /** Tasks of the write lane: beside one that is worked off in slices, a second one brings single writes that enter between them. */
 export const TASKS_PER_WRITE_WORKER = 2
 /**
@@ -127,18 +131,22 @@ export const DIRECT_WRITE_BYTES_MAX = 64 * KIB
 /** Bodies up to this size are copied into a batch; above, their buffer is transferred. A transfer costs about as much as copying 8 KB. */
 export const INLINE_BODY_BYTES_MAX = 8 * KIB
 /**
- * Bodies of answers up to this size are copied into the envelope, which lies in memory that both threads share; above, they are copied once and transferred. A page of ten whole documents has
- * some 60 KB, and transferring 3 000 of them a second kept the loop marking garbage for a third of its time.
+ * Bodies of answers up to this size are copied into the envelope, which lies in memory that both threads share; above, into a block of their own, which is one copy less. Shared memory in either case: a
+ * page of ten whole documents has some 60 KB, and transferring 3 000 of them a second kept the loop marking garbage for a third of its time.
  */
-export const INLINE_ANSWER_BYTES_MAX = 512 * KIB
+export const INLINE_ANSWER_BYTES_MAX = 32 * KIB
 /** Finished answers that a lane holds back at most, to send them in one message. */
 export const ANSWERS_COALESCED_MAX = 16
 /** An envelope of answers leaves once it is this large: with one more answer it still fits a block. */
 export const ENVELOPE_BYTES_WANTED = 128 * KIB
-/** One block of the memory in which envelopes are passed: what is wanted, one answer more and its frame. A batch that is larger travels in a buffer of its own. */
+/** One block of the memory in which envelopes are passed: what is wanted, one answer more and its frame, or a page of up to 150 documents of 5 KB. A batch that is larger travels in a buffer of its own. */
 export const ENVELOPE_BLOCK_BYTES = 768 * KIB
-/** Blocks for the answers of one lane: eight batches on their way are more than its two tasks make before the loop has read the first. 6 MiB, of which untouched pages cost nothing. */
-export const ENVELOPE_BLOCKS_PER_LANE = 8
+/** Blocks for the answers of one lane: its two tasks make eight pages of a block each before the loop has read the first, and the envelopes they belong to take as many. 12 MiB, of which untouched pages cost nothing. */
+export const ENVELOPE_BLOCKS_PER_LANE = 16
+/** A large block: one answer of at most 1 600 documents of 5 KB. A larger answer is copied into a buffer of its own, which is transferred. */
+export const LARGE_BLOCK_BYTES = 8 * MIB
+/** Large blocks of one lane: the loop reads one while the lane fills the other. 16 MiB, of which untouched pages cost nothing. */
+export const LARGE_BLOCKS_PER_LANE = 2
 /** How long a lane holds back a finished answer at most, while others of its batch run. */
 export const ANSWER_HOLD_US_MAX = 200
 /** How often deadlines are looked at: a late answer is late by at most this much more. */
@@ -159,7 +167,7 @@ export const GC_HELPERS_CORES_MIN = 4
 export const LANE_HEAP_MB_MAX = 1024
 /** V8 heap of one lane, young space: answers die young, and 16 MB keeps scavenges under 1 ms. */
 export const LANE_YOUNG_HEAP_MB = 16
-/** Threads that count: 64 read lanes, write, bulk, main, and room for those that take the place of dead ones. */
+/** Threads that count: 64 read lanes, point, write, bulk, main, and room for those that take the place of dead ones. */
 export const THREADS_MAX = 80
 /** Read workers that may die within LANE_DEATHS_WINDOW_MS before the server gives up: one bad request must not end it, a broken build must. */
 export const LANE_DEATHS_MAX = 10
@@ -177,7 +185,7 @@ export const LAST_WORDS_MS = 100
 
 /** Address space reserved for the truth env, not memory or disk; beyond the largest file that a single node should hold. */
 export const TRUTH_MAP_BYTES = 256 * GIB
-/** Reader slots of the truth env: a slot per thread, and threads end at 64 read lanes + write + bulk + main. */
+/** Reader slots of the truth env: a slot per thread, and threads end at 64 read lanes + point + write + bulk + main. */
 export const TRUTH_READERS_MAX = 126
 /** Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). Larger is damage, not data. */
 export const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX

@@ -1,12 +1,12 @@
 /**
- * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large bodies beside it, transferred. Encoded in the lane,
- * decoded on the loop. A decoded body is a view of the envelope, valid until its block is released; that of a `forward` is a buffer of its own.
+ * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large bodies beside it, in blocks of their own or transferred. Encoded in the lane,
+ * decoded on the loop. A decoded body is a view of the envelope, valid until its blocks are released; that of a `forward` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_ANSWER_BYTES_MAX } from '../limits.js'
 import { AnswerBatch } from './envelope/answer_batch.js'
 import { AnswerFrame } from './envelope/answer_frame.js'
-import { envelopeOf, framesOf, transferable, type Envelope } from './envelope.js'
+import { bytesOf, carry, transferable, type Carried, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. */
@@ -35,7 +35,10 @@ export class AnswerEncoder {
   // Reused; it grows to the largest envelope: ANSWERS_COALESCED_MAX answers of INLINE_ANSWER_BYTES_MAX.
   readonly #builder = new Builder(64 * 1024)
   #frames: number[] = []
-  #attachments: Uint8Array[] = []
+  #attachments: Carried[] = []
+
+  /** @param blocks that the loop shares; null: none */
+  constructor(readonly blocks: EnvelopeBlocks | null) {}
 
   get count(): number {
     return this.#frames.length
@@ -52,7 +55,7 @@ export class AnswerEncoder {
     let bodyAt = 0
     let attachment = -1
     if (answer.kind === 'forward') attachment = this.#attachments.push(transferable(answer.body)) - 1
-    else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(new Uint8Array(answer.body)) - 1
+    else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(carry(answer.body, this.blocks)) - 1
     // Not the generated createBodyVector, which goes byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)
     const contentType = answer.contentType === null ? 0 : builder.createString(answer.contentType)
@@ -77,10 +80,10 @@ export class AnswerEncoder {
   }
 
   /** The envelope of what was added; the encoder is empty afterwards. */
-  finish(blocks: EnvelopeBlocks | null): Envelope {
+  finish(): Envelope {
     const builder = this.#builder
     builder.finish(AnswerBatch.createAnswerBatch(builder, AnswerBatch.createAnswersVector(builder, this.#frames)))
-    const envelope = envelopeOf(builder.asUint8Array(), this.#attachments, blocks)
+    const envelope = { frames: carry(builder.asUint8Array(), this.blocks), attachments: this.#attachments }
     builder.clear()
     this.#frames = []
     this.#attachments = []
@@ -89,7 +92,7 @@ export class AnswerEncoder {
 }
 
 export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null): LaneAnswer[] {
-  const batch = AnswerBatch.getRootAsAnswerBatch(new ByteBuffer(framesOf(envelope, blocks)))
+  const batch = AnswerBatch.getRootAsAnswerBatch(new ByteBuffer(bytesOf(envelope.frames, blocks)))
   const count = batch.answersLength()
   const answers = new Array<LaneAnswer>(count)
   const frame = new AnswerFrame()
@@ -111,7 +114,7 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
       contentType: frame.contentType(),
       headers,
       gzip: frame.gzip(),
-      body: attachment >= 0 ? envelope.attachments[attachment]! : (frame.bodyArray() ?? NO_BYTES),
+      body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }
   return answers

@@ -42,15 +42,18 @@ export interface DispatchRequest {
   readonly sink: AnswerSink
 }
 
-/** The pools; `bulk` is started by its first use. */
+/** The pools; `point` and `bulk` are started by their first use. */
 export interface LanePools {
   readonly read: LanePool
   readonly write: LanePool
+  /** Null while it starts. */
+  point(): LanePool | null
   bulk(): LanePool
 }
 
 // The classes that share the read lanes.
 const READ_CLASSES = ['point', 'search', 'prepare'] as const
+type ReadClass = (typeof READ_CLASSES)[number]
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
@@ -217,30 +220,48 @@ export class Dispatcher {
     const pools = this.#pools
     if (pools === undefined) return
     this.#drainCommits(pools.write)
-    this.#drainReads(pools.read)
+    this.#drainReads(pools)
     while (this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0) this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
     for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
   }
 
-  /** Deals the oldest class first, evenly over the free places; searches leave one place to the others. */
-  #drainReads(pool: LanePool): void {
-    const places = pool.threads * pool.tasksPerThread
-    while (pool.freeTasks > 0) {
-      let oldest: (typeof READ_CLASSES)[number] | undefined
+  /** Deals the oldest class that has a place first, evenly over the free places. */
+  #drainReads(pools: LanePools): void {
+    for (;;) {
+      let oldest: ReadClass | undefined
+      let place: LanePool | null = null
       let oldestAt = Infinity
       for (const queue of READ_CLASSES) {
-        if (queue === 'search' && this.#searchTasks >= places - 1) continue
         const head = this.#head(queue)
-        if (head !== undefined && head.queuedAt < oldestAt) {
-          oldest = queue
-          oldestAt = head.queuedAt
-        }
+        if (head === undefined || head.queuedAt >= oldestAt) continue
+        const free = this.#placeFor(queue, pools)
+        if (free === null) continue
+        oldest = queue
+        place = free
+        oldestAt = head.queuedAt
       }
-      if (oldest === undefined) return
-      const share = Math.max(SHARE_MIN[oldest], Math.ceil(this.#queues[oldest].length / pool.freeTasks))
-      this.#run(pool, oldest, this.#takeBatch(oldest, Math.min(SHARE_MAX[oldest], share)))
+      if (oldest === undefined || place === null) return
+      const share = Math.max(SHARE_MIN[oldest], Math.ceil(this.#queues[oldest].length / place.freeTasks))
+      this.#run(place, oldest, this.#takeBatch(oldest, Math.min(SHARE_MAX[oldest], share)))
     }
+  }
+
+  /** Searches leave one place to the others. Null: the class waits. */
+  #placeFor(queue: ReadClass, pools: LanePools): LanePool | null {
+    if (queue === 'point' && this.#searchTasks > 0) return this.#placeBesideSearches(pools)
+    const { read } = pools
+    const isFull = queue === 'search' && this.#searchTasks >= read.threads * read.tasksPerThread - 1
+    return read.freeTasks > 0 && !isFull ? read : null
+  }
+
+  /** Where no point read waits for a search: on the point lane, or on a read lane that has nothing to do. Until the point lane is there, wherever there is room. */
+  #placeBesideSearches(pools: LanePools): LanePool | null {
+    const point = pools.point()
+    if (point === null) return pools.read.freeTasks > 0 ? pools.read : null
+    if (point.hasIdleWorker) return point
+    if (pools.read.hasIdleWorker) return pools.read
+    return point.freeTasks > 0 ? point : null
   }
 
   #drainCommits(pool: LanePool): void {

@@ -1,34 +1,39 @@
 /**
  * What crosses the border between the front end and a lane, in either direction: the frames of one batch (FlatBuffers, envelope.fbs), in a shared block or in a buffer of
- * their own, and beside them the bodies that are too large to copy, transferred.
+ * their own, and beside them the bodies that are too large to be part of them, likewise.
  */
 import type { BlockRef, EnvelopeBlocks } from './envelope_blocks.js'
 
+/** Bytes in a buffer that is transferred, or in a block. */
+export type Carried = Uint8Array | BlockRef
+
 export interface Envelope {
-  readonly frames: Uint8Array | BlockRef
-  readonly attachments: readonly Uint8Array[]
+  readonly frames: Carried
+  readonly attachments: readonly Carried[]
 }
 
-/** @param frames valid during the call only: copied. @param blocks null: always in a buffer of its own. */
-export function envelopeOf(frames: Uint8Array, attachments: readonly Uint8Array[], blocks: EnvelopeBlocks | null): Envelope {
-  return { frames: blocks?.put(frames) ?? frames.slice(), attachments }
+/** @param bytes valid during the call only: copied. @param blocks null: always into a buffer of its own. */
+export function carry(bytes: Uint8Array, blocks: EnvelopeBlocks | null): Carried {
+  return blocks?.put(bytes) ?? new Uint8Array(bytes)
 }
 
-/** The frames. In a block they are valid until `releaseFrames`. */
-export function framesOf(envelope: Envelope, blocks: EnvelopeBlocks | null): Uint8Array {
-  if (envelope.frames instanceof Uint8Array) return envelope.frames
+/** In a block they are valid until `releaseEnvelope`. */
+export function bytesOf(carried: Carried, blocks: EnvelopeBlocks | null): Uint8Array {
+  if (carried instanceof Uint8Array) return carried
   if (blocks === null) throw new Error('an envelope in a block reached a thread that shares none')
-  return blocks.view(envelope.frames)
+  return blocks.view(carried)
 }
 
-export function releaseFrames(envelope: Envelope, blocks: EnvelopeBlocks | null): void {
-  if (!(envelope.frames instanceof Uint8Array)) blocks?.release(envelope.frames)
+export function releaseEnvelope({ frames, attachments }: Envelope, blocks: EnvelopeBlocks | null): void {
+  if (!(frames instanceof Uint8Array)) blocks?.release(frames)
+  for (const attachment of attachments) if (!(attachment instanceof Uint8Array)) blocks?.release(attachment)
 }
 
 /** What the message needs in its transfer list. */
-export function transferListOf(envelope: Envelope): ArrayBuffer[] {
-  const list = envelope.attachments.map((attachment) => attachment.buffer as ArrayBuffer)
-  if (envelope.frames instanceof Uint8Array) list.push(envelope.frames.buffer as ArrayBuffer)
+export function transferListOf({ frames, attachments }: Envelope): ArrayBuffer[] {
+  const list: ArrayBuffer[] = []
+  for (const attachment of attachments) if (attachment instanceof Uint8Array) list.push(attachment.buffer as ArrayBuffer)
+  if (frames instanceof Uint8Array) list.push(frames.buffer as ArrayBuffer)
   return list
 }
 

@@ -13,8 +13,8 @@ import type { Piscina as Pool } from 'piscina'
 import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB } from '../limits.js'
 import type { LaneKind, LaneStart } from '../worker/lane_start.js'
 import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
-import { releaseFrames, transferListOf, type Envelope } from './envelope.js'
-import { EnvelopeBlocks } from './envelope_blocks.js'
+import { releaseEnvelope, transferListOf, type Envelope } from './envelope.js'
+import { EnvelopeBlocks, type BlockMemory } from './envelope_blocks.js'
 import { encodeRequests } from './request_codec.js'
 import type { Ticket } from './ticket.js'
 
@@ -22,7 +22,7 @@ import type { Ticket } from './ticket.js'
 export interface LaneHello {
   readonly hello: true
   readonly port: MessagePort
-  readonly answers: SharedArrayBuffer
+  readonly answers: BlockMemory
 }
 
 /** What a lane says on its port. `failed`: its context could not be opened; it will run nothing. `fatal`: the process must not go on. */
@@ -63,8 +63,8 @@ export class LanePool {
     readonly events: LaneEvents,
   ) {
     // The buffers of commands outlive their batch.
-    this.#blocks = start.kind === 'read' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
-    const laneStart: LaneStart = { ...start, requests: this.#blocks?.buffer ?? null }
+    this.#blocks = start.kind === 'read' || start.kind === 'point' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
+    const laneStart: LaneStart = { ...start, requests: this.#blocks?.memory ?? null }
     this.#pool = new Piscina<Envelope | typeof CLOSE_TASK, void>({
       filename: ENTRY,
       name: 'runBatch',
@@ -100,6 +100,16 @@ export class LanePool {
     return this.#inFlight
   }
 
+  /** Some worker has nothing to do: it would get the next batch. */
+  get hasIdleWorker(): boolean {
+    return this.#inFlight < this.threads
+  }
+
+  /** A worker has opened its lane. */
+  get isReady(): boolean {
+    return this.#wasReady
+  }
+
   /**
    * Hands a batch to the least busy worker. The tickets' bodies belong to the lane afterwards.
    * @param settled the task place is free again; `lost`: the worker died or the task failed, and what has not been answered will not be.
@@ -110,7 +120,7 @@ export class LanePool {
     for (const ticket of tickets) ticket.body = null
     this.#pool.run(envelope, { transferList: transferListOf(envelope) }).then(
       () => {
-        releaseFrames(envelope, this.#blocks)
+        releaseEnvelope(envelope, this.#blocks)
         this.#inFlight -= 1
         settled(false)
       },
@@ -118,7 +128,7 @@ export class LanePool {
         this.#lastError = error.message
         // Answers that the worker sent before it died are delivered first: they are in its port already, and a turn of the loop reads it.
         setImmediate(() => {
-          releaseFrames(envelope, this.#blocks)
+          releaseEnvelope(envelope, this.#blocks)
           this.#inFlight -= 1
           settled(true)
         })
@@ -142,7 +152,7 @@ export class LanePool {
       switch (message.kind) {
         case 'answers':
           for (const answer of decodeAnswers(message.envelope, blocks)) this.events.onAnswer(answer)
-          releaseFrames(message.envelope, blocks)
+          releaseEnvelope(message.envelope, blocks)
           break
         case 'ready':
           row = message.row

@@ -9,6 +9,7 @@ import {
   LANE_DEATHS_MAX,
   LANE_DEATHS_WINDOW_MS,
   TASKS_PER_BULK_WORKER,
+  TASKS_PER_POINT_WORKER,
   TASKS_PER_READ_WORKER,
   TASKS_PER_WRITE_WORKER,
 } from '../limits.js'
@@ -30,6 +31,7 @@ export interface LanesListener {
 
 const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
   read: TASKS_PER_READ_WORKER,
+  point: TASKS_PER_POINT_WORKER,
   write: TASKS_PER_WRITE_WORKER,
   bulk: TASKS_PER_BULK_WORKER,
 }
@@ -37,6 +39,7 @@ const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
 export class Lanes implements LanePools, LaneEvents {
   readonly write: LanePool
   readonly read: LanePool
+  #point: LanePool | undefined
   #bulk: LanePool | undefined
   #readyToCome: number
   #deaths: number[] = []
@@ -56,6 +59,11 @@ export class Lanes implements LanePools, LaneEvents {
     this.#commitWatch = setInterval(() => this.#watchCommit(), COMMIT_WATCH_MS).unref()
   }
 
+  point(): LanePool | null {
+    this.#point ??= this.#start('point', 1)
+    return this.#point.isReady ? this.#point : null
+  }
+
   bulk(): LanePool {
     this.#bulk ??= this.#start('bulk', 1)
     return this.#bulk
@@ -63,7 +71,7 @@ export class Lanes implements LanePools, LaneEvents {
 
   /** To be called when no request is under way. Readers first: the write lane's end flushes the store. */
   async close(): Promise<void> {
-    await Promise.all([this.read.close(), this.#bulk?.close()])
+    await Promise.all([this.read.close(), this.#point?.close(), this.#bulk?.close()])
     await this.write.close()
     clearInterval(this.#commitWatch)
   }
@@ -73,9 +81,9 @@ export class Lanes implements LanePools, LaneEvents {
   }
 
   onReady(kind: LaneKind): void {
-    if (this.#readyToCome === 0 || kind === 'bulk') return
+    if (this.#readyToCome === 0 || kind === 'bulk' || kind === 'point') return
     this.#readyToCome -= 1
-    if (kind === 'write') this.dispatcher.attach({ read: this.read, write: this.write, bulk: () => this.bulk() })
+    if (kind === 'write') this.dispatcher.attach(this)
     if (this.#readyToCome === 0) this.listener.onReady()
   }
 

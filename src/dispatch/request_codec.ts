@@ -4,7 +4,7 @@
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_BODY_BYTES_MAX } from '../limits.js'
-import { envelopeOf, framesOf, transferable, type Envelope } from './envelope.js'
+import { bytesOf, carry, transferable, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
@@ -42,7 +42,7 @@ export function encodeRequests(tickets: readonly Ticket[], epochOffset: number, 
   for (let i = 0; i < tickets.length; i++) frames[i] = encodeRequest(tickets[i]!, epochOffset, attachments)
   const requests = RequestBatch.createRequestsVector(builder, frames)
   builder.finish(RequestBatch.createRequestBatch(builder, requests))
-  return envelopeOf(builder.asUint8Array(), attachments, blocks)
+  return { frames: carry(builder.asUint8Array(), blocks), attachments }
 }
 
 function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Array[]): number {
@@ -82,7 +82,7 @@ function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Ar
 }
 
 export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null): LaneRequest[] {
-  const batch = RequestBatch.getRootAsRequestBatch(new ByteBuffer(framesOf(envelope, blocks)))
+  const batch = RequestBatch.getRootAsRequestBatch(new ByteBuffer(bytesOf(envelope.frames, blocks)))
   const count = batch.requestsLength()
   const requests = new Array<LaneRequest>(count)
   const frame = new RequestFrame()
@@ -102,7 +102,7 @@ export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null
       queuedAt: frame.queuedAt(),
       query: frame.query() ?? '',
       params,
-      body: attachment >= 0 ? envelope.attachments[attachment]! : (frame.bodyArray() ?? NO_BYTES),
+      body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }
   return requests

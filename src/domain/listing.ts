@@ -1,10 +1,11 @@
 /**
- * A page of documents by metadata: the engine finds and orders them, the truth store shows them. Two snapshots are in play, the engine's taken first: a document that has gone or moved on
- * since is left out, and the next ones fill the page.
+ * A page of documents by metadata: the engine finds and orders them, the truth store shows them, each written into the answer as it is read. Two snapshots are in play, the engine's taken first:
+ * a document that has gone or moved on since is left out, and the next ones fill the page.
  */
 import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../engine/types.js'
 import { badRequest, serviceError } from '../errors.js'
-import { ANSWER_BYTES_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../limits.js'
+import { ANSWER_BYTES_MAX, CACHED_PAGE_DOCUMENTS_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../limits.js'
+import type { ByteWriter } from '../store/byte_writer.js'
 import { textOfHead } from '../store/head.js'
 import type { StoredDocument } from '../store/document_cache.js'
 import type { View } from '../store/view.js'
@@ -21,7 +22,8 @@ export interface ListingRequest {
 }
 
 export interface Listing {
-  readonly documents: readonly StoredDocument[]
+  /** Of the page. */
+  readonly count: number
   /** Documents that pass the filter, before paging; without those that are due. */
   readonly total: number
 }
@@ -29,31 +31,29 @@ export interface Listing {
 /** Documents asked for beyond the page once one was missing: the first time none, for nearly always none is. */
 const SLACK = 16
 
-/** @param openView opens the truth snapshot; called after the engine's has been taken. @throws ServiceError `deadline` when stopped */
-export function listDocuments<T extends object>(
+/**
+ * @param openView opens the truth snapshot; called after the engine's has been taken
+ * @param out gets the page as a JSON array
+ * @throws ServiceError `deadline` when stopped
+ */
+export function listDocuments(
   engine: SearchEngine,
   request: ListingRequest,
-  openView: (run: (view: View) => T | undefined) => T | undefined,
-  show: (listing: Listing) => T,
+  openView: (run: (view: View) => Page) => Page,
+  out: ByteWriter,
   stop?: StopWord,
-): T {
+): Listing {
   const { limit, offset } = request
   if (offset + limit > PAGE_DEPTH_MAX) throw badRequest(`invalid offset: offset + limit is at most ${PAGE_DEPTH_MAX}`)
   let slack = 0
   let skip = offset
   for (let round = 1; ; round++) {
     const found = findDocuments(engine, request, skip, offset - skip + limit + slack, stop)
-    const answer = openView((view) => {
-      const page = readPage(view, request, skip, found)
-      if (page.again && round < LISTING_ROUNDS_MAX) {
-        // From the front: what is gone there moves every later one up.
-        skip = 0
-        slack = SLACK + 2 * slack + page.gone
-        return undefined
-      }
-      return show(page)
-    })
-    if (answer !== undefined) return answer
+    const page = openView((view) => readPage(view, request, skip, found, out))
+    if (!page.again || round === LISTING_ROUNDS_MAX) return page
+    // From the front: what is gone there moves every later one up.
+    skip = 0
+    slack = SLACK + 2 * slack + page.gone
   }
 }
 
@@ -86,24 +86,26 @@ interface Page extends Listing {
 }
 
 /** @param skip matches that the engine passed over before the first of `found` */
-function readPage(view: View, request: ListingRequest, skip: number, found: Hits): Page {
+function readPage(view: View, request: ListingRequest, skip: number, found: Hits, out: ByteWriter): Page {
   const { collection, filters, limit, offset } = request
   const isWhole = skip === 0 && found.hits.length === found.total
-  const documents: StoredDocument[] = []
+  const isKept = limit <= CACHED_PAGE_DOCUMENTS_MAX
   let passed = skip
-  let bytes = 0
+  let count = 0
+  out.begin().ascii('[')
   for (const { docid, lsn } of found.hits) {
-    if (documents.length === limit && !isWhole) break
-    const document = view.document(collection, docid)
+    if (count === limit && !isWhole) break
+    const document = view.document(collection, docid, isKept)
     if (document === undefined) continue
     if (document.indexedLsn !== lsn && !stillPasses(view, document, filters)) continue
-    if (passed++ < offset || documents.length === limit) continue
-    bytes += document.json.length + 1
-    if (bytes > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
-    documents.push(document)
+    if (passed++ < offset || count === limit) continue
+    if (count++ > 0) out.ascii(',')
+    out.bytes(document.json)
+    if (out.length > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
   }
+  out.ascii(']')
   // Every match was looked at: what passed is the total.
-  if (isWhole) return { documents, total: passed, gone: 0, again: false }
+  if (isWhole) return { count, total: passed, gone: 0, again: false }
   // The same state in both snapshots: nothing has been deleted between them.
   const deleted = found.lsn === view.lastLsn() ? 0 : Math.max(0, found.docCount - view.collectionCounters(collection).documents)
   const due = countDue(view, request)
@@ -111,10 +113,10 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
   const gone = due + (filters.length === 0 ? deleted : 0)
   const isAtEnd = skip + found.hits.length >= found.total
   return {
-    documents,
-    total: Math.max(documents.length, found.total - gone),
+    count,
+    total: Math.max(count, found.total - gone),
     gone: gone + deleted,
-    again: deleted > 0 || (documents.length < limit && !isAtEnd) || (due > 0 && skip > 0),
+    again: deleted > 0 || (count < limit && !isAtEnd) || (due > 0 && skip > 0),
   }
 }
 

@@ -28,11 +28,11 @@ interface Instance {
 }
 
 /**
- * Instantiates at once.
  * @param windowBytesMax bytes of text per window, above 4 096 and at most the module's; only tests pass it
+ * @param isLazy instantiates with the first text instead of at once
  */
-export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER): Analyzer {
-  let instance: Instance | undefined = openInstance(windowBytesMax)
+export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy = false): Analyzer {
+  let instance = isLazy ? undefined : openInstance(windowBytesMax)
 
   /** A trap leaves the instance in an unknown state: the next text gets a new one. */
   function guarded<T>(work: (open: Instance) => T): T {

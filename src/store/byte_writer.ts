@@ -46,7 +46,7 @@ export class ByteWriter {
   }
 
   /** What was written since `begin`, without a copy: valid until the next `begin` or append. */
-  view(): Uint8Array {
+  view(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }
 

@@ -2,7 +2,7 @@
  * What one read sees: a consistent snapshot of the truth env, for as long as a synchronous piece of code runs. Inside the write transaction the same functions see the transaction's own
  * writes. Never held across an `await`: a long snapshot pins pages and the file grows.
  */
-import type { ByteWriter } from './byte_writer.js'
+import { ByteWriter } from './byte_writer.js'
 import { appendBody, decodeBody } from './body.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
@@ -34,6 +34,8 @@ import { CorruptRecord } from './record.js'
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
 const CONTENT_END = Buffer.from('"}')
 const NO_COUNTERS = Buffer.alloc(0)
+// Of this thread: one text at a time.
+const passing = new ByteWriter()
 
 export interface Collection {
   readonly id: number
@@ -122,32 +124,45 @@ export class View {
     return this.#cache === undefined ? this.storeCounters().lastLsn : this.#markOf(this.#cache).lastLsn
   }
 
-  /** The document with its content. Undefined when there is none or it has expired. */
-  document(collection: number, docid: number): StoredDocument | undefined {
+  /**
+   * The document with its content. Undefined when there is none or it has expired.
+   * @param isKept false: it is not remembered, and its text is valid until the next read only. For pages so long that they would drive out everything else and leave as much garbage.
+   */
+  document(collection: number, docid: number, isKept = true): StoredDocument | undefined {
     const cached = this.#cache?.get(collection, docid)
     if (this.#cache !== undefined && cached !== undefined && cached.mark === this.#markOf(this.#cache)) {
       return cached.expiresAt > 0 && cached.expiresAt <= this.now ? undefined : cached
     }
     const head = this.head(collection, docid)
-    return head === undefined ? undefined : this.#documentOf(head, cached)
+    return head === undefined ? undefined : this.#documentOf(head, cached, isKept)
   }
 
-  #documentOf(head: Head, cached: StoredDocument | undefined): StoredDocument {
+  #documentOf(head: Head, cached: StoredDocument | undefined, isKept: boolean): StoredDocument {
     const { collection, docid, lsn, indexedLsn, expiresAt } = head
     const mark = this.#cache === undefined ? { lastLsn: lsn, soonestExpiry: undefined } : this.#markOf(this.#cache)
     if (cached !== undefined && cached.lsn === lsn) {
       cached.mark = mark
       return cached
     }
+    const json = isKept ? this.#textOf(head) : this.#passingTextOf(head)
+    const document: StoredDocument = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
+    if (isKept && this.#cache?.takes(json.length) === true) this.#cache.put(document)
+    return document
+  }
+
+  #textOf(head: Head): Buffer {
     const content = this.escapedContent(head)
     const json = Buffer.allocUnsafeSlow(head.json.length + CONTENT_BEGIN.length + content.length + CONTENT_END.length)
     let at = head.json.copy(json)
     at += CONTENT_BEGIN.copy(json, at)
     at += content.copy(json, at)
     CONTENT_END.copy(json, at)
-    const document: StoredDocument = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
-    if (this.#cache?.takes(json.length) === true) this.#cache.put(document)
-    return document
+    return json
+  }
+
+  #passingTextOf(head: Head): Buffer {
+    this.#writeWhole(head, passing.begin())
+    return passing.view()
   }
 
   #markOf(cache: DocumentCache): Mark {
@@ -232,14 +247,19 @@ export class View {
       out.bytes(cached.json)
       return
     }
-    out.bytes(head.json)
     if (withContent) {
-      out.bytes(CONTENT_BEGIN)
-      this.writeContent(head, out)
-      out.bytes(CONTENT_END)
+      this.#writeWhole(head, out)
     } else {
+      out.bytes(head.json)
       out.ascii('}')
     }
+  }
+
+  #writeWhole(head: Head, out: ByteWriter): void {
+    out.bytes(head.json)
+    out.bytes(CONTENT_BEGIN)
+    this.writeContent(head, out)
+    out.bytes(CONTENT_END)
   }
 }
 

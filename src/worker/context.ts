@@ -29,7 +29,8 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
       start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
     ),
     engine: openEngine(),
-    analyzer: createAnalyzer(),
+    // Point reads analyse nothing.
+    analyzer: createAnalyzer(undefined, start.kind === 'point'),
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {

@@ -14,7 +14,7 @@ import { EnvelopeBlocks } from '../dispatch/envelope_blocks.js'
 import { decodeRequests, type LaneRequest } from '../dispatch/request_codec.js'
 import { operations } from '../operations/index.js'
 import { serviceError } from '../errors.js'
-import { ENVELOPE_BLOCKS_PER_LANE } from '../limits.js'
+import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { installTelemetry, Telemetry } from '../telemetry/registry.js'
 import { openLane } from './context.js'
@@ -40,8 +40,8 @@ function greet(): LanePort {
   const { port1, port2 } = new MessageChannel()
   // The port must not keep a lane alive whose work is done.
   port1.unref()
-  const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE)
-  const hello: LaneHello = { hello: true, port: port2, answers: answers.buffer }
+  const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE)
+  const hello: LaneHello = { hello: true, port: port2, answers: answers.memory }
   parentPort?.postMessage(hello, [port2])
   return new LanePort(port1, answers)
 }

@@ -12,13 +12,15 @@ import type { LaneMessage } from '../dispatch/lane_pool.js'
 import { ANSWER_HOLD_US_MAX, ANSWERS_COALESCED_MAX, ENVELOPE_BYTES_WANTED } from '../limits.js'
 
 export class LanePort {
-  readonly #encoder = new AnswerEncoder()
+  readonly #encoder: AnswerEncoder
   #oldestAt = 0
 
   constructor(
     readonly port: MessagePort,
-    readonly blocks: EnvelopeBlocks,
-  ) {}
+    blocks: EnvelopeBlocks,
+  ) {
+    this.#encoder = new AnswerEncoder(blocks)
+  }
 
   /** Copies the answer's body, unless it is a command to be forwarded: that is taken. */
   answer(answer: LaneAnswer): void {
@@ -40,7 +42,7 @@ export class LanePort {
 
   flush(): void {
     if (this.#encoder.count === 0) return
-    const envelope = this.#encoder.finish(this.blocks)
+    const envelope = this.#encoder.finish()
     this.send({ kind: 'answers', envelope }, transferListOf(envelope))
   }
 

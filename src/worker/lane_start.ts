@@ -2,10 +2,11 @@
  * What a lane is given when its thread starts (`workerData`): plain values and shared memory only. The front end makes it, `openLane` reads it.
  */
 import type { Config } from '../config.js'
+import type { BlockMemory } from '../dispatch/envelope_blocks.js'
 import type { LaneContext, WriteLane } from './handler.js'
 
-/** `read`: point, search and preparation of writes. `write`: the one thread that commits. `bulk`: heavy work. */
-export type LaneKind = 'read' | 'write' | 'bulk'
+/** `read`: point, search and preparation of writes. `point`: point only, beside searches. `write`: the one thread that commits. `bulk`: heavy work. */
+export type LaneKind = 'read' | 'point' | 'write' | 'bulk'
 
 export interface LaneStart {
   readonly kind: LaneKind
@@ -15,7 +16,7 @@ export interface LaneStart {
   /** One row of counters per thread: src/telemetry/registry.ts. */
   readonly telemetry: SharedArrayBuffer
   /** Blocks for the requests of all lanes of the pool; null on the write and bulk lanes: src/dispatch/envelope_blocks.ts. */
-  readonly requests: SharedArrayBuffer | null
+  readonly requests: BlockMemory | null
 }
 
 /** An open lane: what `openLane(start, onFatal)` of context.ts gives to entry.ts. It can run what needs no index. */

@@ -52,6 +52,28 @@ describe('POST /v1/fts', () => {
       assert.equal((await client.keys('log'))[0], 'raft')
     })
 
+    it('shows the same documents on a page of megabytes as on a short one', async () => {
+      await client.add(
+        'long',
+        // Stored plain, by snappy and by zstd.
+        Array.from({ length: 260 }, (_, n) => ({
+          key: `k${1_000 + n}`,
+          lang: 'en',
+          contentMd: `quorum "${n}" ${`text ${n} `.repeat((n % 3) * 700)}`,
+        })),
+      )
+      const page = async (limit: number): Promise<unknown[]> =>
+        results(await client.request('POST', '/v1/fts', { collection: 'long', query: 'quorum', limit })).map(({ document }) => document)
+      const all = await page(260)
+      assert.equal(all.length, 260)
+      for (const [n, document] of (all as { key: string; contentMd: string }[]).toSorted((a, b) => a.key.localeCompare(b.key)).entries()) {
+        assert.equal(document.key, `k${1_000 + n}`)
+        assert.ok(document.contentMd.startsWith(`quorum "${n}" `))
+      }
+      assert.deepEqual(await page(40), all.slice(0, 40))
+      assert.deepEqual(await page(260), all, 'with some of them at hand')
+    })
+
     it('breaks ties by key, then language, the same way every time', async () => {
       await client.add(
         'ties',

@@ -4,13 +4,13 @@ import { describe, it } from 'node:test'
 import fc from 'fast-check'
 import { AnswerEncoder, decodeAnswers, type LaneAnswer } from '../../src/dispatch/answer_codec.js'
 import { ControlBlock } from '../../src/dispatch/control_block.js'
-import { releaseFrames } from '../../src/dispatch/envelope.js'
+import { releaseEnvelope } from '../../src/dispatch/envelope.js'
 import { EnvelopeBlocks } from '../../src/dispatch/envelope_blocks.js'
 import { decodeRequests, encodeRequests } from '../../src/dispatch/request_codec.js'
 import { RequestQueue } from '../../src/dispatch/request_queue.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
-import { ENVELOPE_BLOCK_BYTES, INLINE_ANSWER_BYTES_MAX, INLINE_BODY_BYTES_MAX } from '../../src/limits.js'
+import { ENVELOPE_BLOCK_BYTES, INLINE_ANSWER_BYTES_MAX, INLINE_BODY_BYTES_MAX, LARGE_BLOCK_BYTES } from '../../src/limits.js'
 import { operations } from '../../src/operations/index.js'
 
 // Bodies on both sides of the bounds between copied and transferred.
@@ -19,8 +19,8 @@ const body = fc.oneof(
   fc.nat(3 * INLINE_BODY_BYTES_MAX).map((length) => new Uint8Array(length).fill(length & 255)),
   fc.integer({ min: -1, max: 1 }).map((beside) => new Uint8Array(INLINE_ANSWER_BYTES_MAX + beside).fill(7)),
 )
-// In shared memory, or each in a buffer of its own. Two blocks: an envelope that is not given back is noticed.
-const blocks = fc.constantFrom(EnvelopeBlocks.create(2), null)
+// In shared memory, or each in a buffer of its own. Few blocks: an envelope that is not given back is noticed.
+const blocks = fc.constantFrom(EnvelopeBlocks.create(2), EnvelopeBlocks.create(2, 1), null)
 
 function ticketOf(change: Partial<Ticket> = {}): Ticket {
   return {
@@ -45,8 +45,6 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
 }
 
 describe('envelope', () => {
-  const encoder = new AnswerEncoder()
-
   it('a batch of requests is decoded as it was encoded', () => {
     const one = fc.record(
       {
@@ -73,7 +71,7 @@ describe('envelope', () => {
           ...request,
           body: new Uint8Array(request.body),
         }))
-        releaseFrames(envelope, shared)
+        releaseEnvelope(envelope, shared)
         assert.deepEqual(
           decoded,
           requests.map(({ direct, commit, ...request }) => ({
@@ -103,15 +101,16 @@ describe('envelope', () => {
     ) as fc.Arbitrary<LaneAnswer>
     fc.assert(
       fc.property(fc.array(one, { maxLength: 12 }), blocks, (answers, shared) => {
+        const encoder = new AnswerEncoder(shared)
         for (const answer of answers) encoder.add({ ...answer, body: new Uint8Array(answer.body) })
         assert.equal(encoder.count, answers.length)
-        const envelope = encoder.finish(shared)
+        const envelope = encoder.finish()
         assert.equal(encoder.count, 0)
         const decoded = decodeAnswers(structuredClone(envelope), shared).map((answer) => ({
           ...answer,
           body: new Uint8Array(answer.body),
         }))
-        releaseFrames(envelope, shared)
+        releaseEnvelope(envelope, shared)
         assert.deepEqual(decoded, answers)
       }),
     )
@@ -125,12 +124,28 @@ describe('envelope', () => {
     assert.equal(shared.put(new Uint8Array([3])), null, 'both are taken')
     assert.deepEqual(new Set(shared.view(first)), new Set([1]))
     assert.deepEqual([...shared.view(second)], [2])
-    new EnvelopeBlocks(shared.buffer).release(first)
+    new EnvelopeBlocks(shared.memory).release(first)
     assert.equal(shared.put(new Uint8Array(ENVELOPE_BLOCK_BYTES + 1)), null)
     const third = shared.put(new Uint8Array([3]))
     assert.ok(third !== null)
     assert.deepEqual([...shared.view(third)], [3])
     assert.deepEqual([...shared.view(second)], [2])
+  })
+
+  it('a large body takes a large block, on either thread, and small ones take it last', () => {
+    const shared = EnvelopeBlocks.create(1, 1)
+    const other = new EnvelopeBlocks(shared.memory)
+    const large = shared.put(new Uint8Array(LARGE_BLOCK_BYTES).fill(7))
+    assert.ok(large !== null)
+    assert.equal(shared.put(new Uint8Array(ENVELOPE_BLOCK_BYTES + 1)), null, 'the large one is taken')
+    const small = shared.put(new Uint8Array([1]))
+    assert.ok(small !== null)
+    assert.deepEqual(new Set(other.view(large)), new Set([7]))
+    assert.deepEqual([...other.view(small)], [1])
+    other.release(large)
+    const again = shared.put(new Uint8Array([2]))
+    assert.deepEqual(again, { block: large.block, bytes: 1 })
+    assert.equal(shared.put(new Uint8Array(LARGE_BLOCK_BYTES + 1)), null)
   })
 })
 

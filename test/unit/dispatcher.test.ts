@@ -1,4 +1,4 @@
-/** The dispatcher over real lanes and an empty store: what happens to requests whose batch is lost, whose client has gone, whose deadline has passed. */
+/** The dispatcher over real lanes and an empty store: what happens to requests whose batch is lost, whose client has gone, whose deadline has passed, who meet searches. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -10,6 +10,7 @@ import { Dispatcher, type DispatchRequest } from '../../src/dispatch/dispatcher.
 import { Lanes } from '../../src/dispatch/lanes.js'
 import type { OutgoingAnswer } from '../../src/dispatch/ticket.js'
 import { operationByName, operations } from '../../src/operations/index.js'
+import { BATCH_SEARCHES_MAX } from '../../src/limits.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
@@ -17,7 +18,7 @@ import { Telemetry } from '../../src/telemetry/registry.js'
 const NO_OPERATION = 60_000
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-dispatcher-'))
-const config = loadConfig(['--db', directory], {})
+const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
 const telemetry = Telemetry.create(operations.map(({ name }) => name))
 telemetry.claimRow()
@@ -101,6 +102,32 @@ describe('dispatcher', () => {
     assert.equal(answer.body, '{"error":"deadline exceeded, please retry"}')
     assert.deepEqual(answer.headers, ['Retry-After', '1'])
     assert.equal(words.isStopped(0), true)
+  })
+
+  it('a point read that meets more searches than there are lanes is answered before a batch of them is', async () => {
+    const documents = Array.from({ length: 300 }, (_, i) => ({ key: `s${i}`, lang: 'en', contentMd: `${'word '.repeat(2_000)}${i}` }))
+    assert.equal((await ask(requestOf('addBatch', { collection: 'searched', documents }))).status, 200)
+    const search = (): Omit<DispatchRequest, 'sink'> => requestOf('fts', { collection: 'searched', query: 'word', limit: documents.length })
+    const get = (): Omit<DispatchRequest, 'sink'> => requestOf('get', { ...DOCUMENT, collection: 'searched', key: 's1' })
+    const both = async (): Promise<void> => {
+      for (const { status } of await Promise.all([ask(search()), ask(get())])) assert.equal(status, 200)
+    }
+    // The first point read that meets a search starts the point lane; the first that the lane answers compiles what checks it.
+    while (lanes.point() === null) await both()
+    for (let round = 0; round < 3; round++) await both()
+    await dispatcher.idle()
+
+    const order: string[] = []
+    const requests = [...Array.from({ length: 4 * BATCH_SEARCHES_MAX }, search), get()]
+    for (const request of requests) {
+      const answer = ({ status }: OutgoingAnswer): unknown => order.push(`${request.operation.name} ${status}`)
+      dispatcher.submit({ ...request, sink: { answer } })
+    }
+    await dispatcher.idle()
+    // Both lanes had a batch of searches and a second one waiting: behind any of them there are BATCH_SEARCHES_MAX answers before the get.
+    assert.equal(order.filter((answer) => answer === 'fts 200').length, requests.length - 1, order.join(', '))
+    const before = order.indexOf('get 200')
+    assert.ok(before >= 0 && before < BATCH_SEARCHES_MAX, order.join(', '))
   })
 
   it('abandoned requests are never answered and give their slots back', async () => {

@@ -6,7 +6,14 @@
 import { performance } from 'node:perf_hooks'
 import type { Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { FTS_POLL_RESULTS, FTS_RECHECK_BYTES_MAX, FTS_SEARCH_ROUNDS_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits.js'
+import {
+  CACHED_PAGE_DOCUMENTS_MAX,
+  FTS_POLL_RESULTS,
+  FTS_RECHECK_BYTES_MAX,
+  FTS_SEARCH_ROUNDS_MAX,
+  FTS_SLACK_HITS,
+  PLAN_CURSORS_MAX,
+} from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
@@ -99,7 +106,7 @@ function writeResults(
   for (const hit of hits.hits) {
     if (answer.count === limit) break
     if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
-    const document = view.document(plan.collection, hit.docid)
+    const document = view.document(plan.collection, hit.docid, limit <= CACHED_PAGE_DOCUMENTS_MAX)
     let matched: readonly number[] | undefined = document === undefined ? undefined : hit.matched
     if (document !== undefined && document.indexedLsn !== hit.lsn) {
       recheckBytes += document.json.length

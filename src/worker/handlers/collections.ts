@@ -3,11 +3,10 @@
  */
 import { encodeCommand } from '../../domain/commands.js'
 import { listDocuments } from '../../domain/listing.js'
-import type { Listing, ListingRequest } from '../../domain/listing.js'
+import type { ListingRequest } from '../../domain/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
-import type { ByteWriter } from '../../store/byte_writer.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
 import type {
@@ -32,13 +31,9 @@ function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestCont
   const request = parseSearch(input)
   const collection = lane.store.read((view) => view.collection(input.collection))
   if (collection === undefined) return page(0, '[]')
-  return listDocuments(
-    lane.engine,
-    { ...request, collection: collection.id },
-    (run) => lane.store.read(run),
-    (listing) => showPage(lane.out, listing),
-    stopWord,
-  )
+  const listing = { ...request, collection: collection.id }
+  const { total } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stopWord)
+  return page(total, lane.out.view())
 }
 
 function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
@@ -50,16 +45,6 @@ function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
     limit: readLimit(input.limit),
     offset: readOffset(input.offset),
   }
-}
-
-function showPage(out: ByteWriter, { documents, total }: Listing): Answer {
-  out.begin().ascii('[')
-  documents.forEach(({ json }, index) => {
-    if (index > 0) out.ascii(',')
-    out.bytes(json)
-  })
-  out.ascii(']')
-  return page(total, out.view())
 }
 
 function page(total: number, body: string | Uint8Array): Answer {
