@@ -167,6 +167,29 @@ TEST(MergePolicy, LargeMergesGoToTheLongLane) {
   EXPECT_EQ(pick_merge(candidates, MergeLane::kLong).size(), 8U);
 }
 
+TEST(MergePolicy, AtRestTheSmallOnesTogetherAreLessThanAnEighthOfTheNextLarger) {
+  std::mt19937_64 random(test::seed());
+  for (uint32_t round = 0; round < 200; ++round) {
+    std::vector<MergeCandidate> left;
+    for (uint64_t count = 1 + random() % 40; count > 0; --count) left.push_back({static_cast<uint32_t>(left.size()), uint64_t{1} << (random() % 28), 10, 0});
+    for (std::vector<uint32_t> picked = pick_resting_merge(left); !picked.empty(); picked = pick_resting_merge(left)) {
+      ASSERT_GE(picked.size(), 2U);
+      uint64_t bytes = 0;
+      for (const uint32_t index : picked) bytes += left[index].liveBytes;
+      std::erase_if(left, [&picked](const MergeCandidate& candidate) { return std::find(picked.begin(), picked.end(), candidate.index) != picked.end(); });
+      left.push_back({0, bytes, 10, 0});
+      for (uint32_t index = 0; index < left.size(); ++index) left[index].index = index;
+    }
+    std::sort(left.begin(), left.end(), [](const MergeCandidate& a, const MergeCandidate& b) { return a.liveBytes < b.liveBytes; });
+    uint64_t smaller = 0;
+    for (const MergeCandidate& candidate : left) {
+      EXPECT_LT(smaller * kRestingShareDivisor, candidate.liveBytes);
+      smaller += candidate.liveBytes;
+    }
+  }
+  EXPECT_TRUE(pick_resting_merge(std::vector<MergeCandidate>{{0, kMergedBytesMax, 10, 0}, {1, kMergedBytesMax, 10, 0}}).empty());
+}
+
 TEST(MergePolicy, AGroupThatIsTooLargeForOneSegmentIsMergedAsFarAsItFits) {
   for (const uint64_t bytes : {uint64_t{40} << 20, uint64_t{200} << 20}) {
     std::vector<MergeCandidate> tier;

@@ -262,6 +262,23 @@ TEST_P(Stored, ChunksOfMergedSegmentsAreDeletedOnceNobodyReadsThem) {
   history.expect_equal(*engine, 10);
 }
 
+TEST_P(Stored, AtRestFewSegmentsRemainAndNothingIsLost) {
+  OpenedIndex opened;
+  const std::unique_ptr<Engine> engine = open(opened);
+  engine->end_rebuild();
+  for (uint32_t round = 0; round < 4; ++round) {
+    history.write(60);
+    ASSERT_TRUE(engine->publish(history.batch_last()).ok());
+    ASSERT_TRUE(engine->flush().ok());
+  }
+  ASSERT_GT(engine->snapshot()->segments.size(), 1U);
+  engine->rest();
+  const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (engine->snapshot()->segments.size() > 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
+  EXPECT_EQ(engine->snapshot()->segments.size(), 1U);
+  history.expect_equal(*engine, 10);
+}
+
 TEST_P(Stored, AnIndexOfAnotherHistoryIsThrownAway) {
   const auto write_some = [this](Engine& engine) {
     history.write(20);

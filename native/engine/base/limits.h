@@ -30,7 +30,7 @@ inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
 // A flush is due when so many bytes of batches (about the text behind them) have been published since the last one: bounds what a start replays to about 0.1 s of
 // analysis.
 inline constexpr uint64_t kFlushBatchBytes = uint64_t{4} << 20;
-// Or when nothing has been published for so long.
+// Or when nothing has been published for so long. Then the index is at rest, too.
 inline constexpr uint32_t kFlushIdleSeconds = 30;
 
 // Terms of one front-coded dictionary block: a lookup decodes 16 entries at most (about 0.1 us); larger blocks save less than 2 % more.
@@ -93,6 +93,9 @@ inline constexpr uint32_t kSegmentsMax = 2 * kMergeWidthMax + kSegmentsWanted + 
 inline constexpr uint32_t kSegmentsBesideForcedMergeMax = 2 * kSegmentsMax;
 // A segment with more than a third of its documents dead is rewritten.
 inline constexpr uint32_t kDeadShareDivisor = 3;
+
+// An index at rest is merged while a segment is not larger than so many times all smaller ones together: then at most a ninth of it lies in other segments.
+inline constexpr uint64_t kRestingShareDivisor = 8;
 
 // How soon retired snapshots that a reader still holds are looked at again.
 inline constexpr uint32_t kRetiredPollMs = 10;

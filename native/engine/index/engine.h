@@ -88,6 +88,8 @@ class Engine {
   void flushed_to(uint64_t lsn) noexcept;
   // Stores everything published so far; returns when the manifest says so. Waits for flushed_to.
   [[nodiscard]] Status flush() noexcept;
+  // Nothing is written for now: merges in the background, until the next publish, what pick_resting_merge finds. The engine says so itself after kFlushIdleSeconds.
+  void rest() noexcept;
   // Whether the engine has just this state of the document.
   [[nodiscard]] bool holds(uint32_t collection, uint32_t docid, uint64_t lsn) const noexcept;
 
@@ -127,6 +129,7 @@ class Engine {
   void want_flush() noexcept;
   void flush_loop() noexcept;
   [[nodiscard]] bool flush_due(std::chrono::steady_clock::time_point now) const noexcept;
+  [[nodiscard]] bool is_idle(std::chrono::steady_clock::time_point now) const noexcept;
   [[nodiscard]] Status flush_memory() noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_memory();
   [[nodiscard]] Status persist() noexcept;
@@ -169,7 +172,8 @@ class Engine {
   uint64_t wakeCount_ = 0;
   std::atomic<bool> stop_{false};
   std::atomic<bool> isStored_{false};  // `store_` is there
-  bool flushWanted_ = false;           // under flushMutex_
+  std::atomic<bool> isResting_{false};
+  bool flushWanted_ = false;  // under flushMutex_
   std::thread quickLane_;
   std::thread longLane_;
 

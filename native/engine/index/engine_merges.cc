@@ -102,6 +102,7 @@ std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
   std::vector<SegmentRef> sources;
   std::vector<uint32_t> picked = pick_merge(candidates, lane);
   if (picked.empty() && lane == MergeLane::kLong && has_store()) picked = pick_merge(candidates, MergeLane::kQuick);
+  if (picked.empty() && lane == MergeLane::kLong && isResting_.load(std::memory_order_relaxed)) picked = pick_resting_merge(candidates);
   sources.reserve(picked.size());
   for (const uint32_t index : picked) sources.push_back(set->segments[index]);
   claim_locked(sources);

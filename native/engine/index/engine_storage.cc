@@ -67,6 +67,10 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   }
   store_ = std::move(store.value());
   adopt(std::move(found), request, opened);
+  {
+    const std::lock_guard lock(flushMutex_);
+    publishedAt_ = std::chrono::steady_clock::now();  // a start is no rest
+  }
   flushLane_ = std::thread([this] { flush_loop(); });
   isStored_.store(true, std::memory_order_release);
   wake_lanes();
@@ -107,6 +111,7 @@ bool Engine::wait_flushed(uint64_t lsn) noexcept {
 
 void Engine::note_published(uint64_t batchBytes) noexcept {
   if (!has_store()) return;
+  isResting_.store(false, std::memory_order_relaxed);
   const uint64_t unflushed = unflushedBytes_.fetch_add(batchBytes, std::memory_order_relaxed) + batchBytes;
   const std::lock_guard lock(flushMutex_);
   publishedAt_ = std::chrono::steady_clock::now();
@@ -122,7 +127,14 @@ void Engine::want_flush() noexcept {
 // `flushMutex_` is held.
 bool Engine::flush_due(std::chrono::steady_clock::time_point now) const noexcept {
   if (flushWanted_ || unflushedBytes_.load(std::memory_order_relaxed) >= kFlushBatchBytes) return true;
-  return unflushedBytes_.load(std::memory_order_relaxed) > 0 && now - publishedAt_ >= std::chrono::seconds(kFlushIdleSeconds);
+  return unflushedBytes_.load(std::memory_order_relaxed) > 0 && is_idle(now);
+}
+
+// `flushMutex_` is held.
+bool Engine::is_idle(std::chrono::steady_clock::time_point now) const noexcept { return now - publishedAt_ >= std::chrono::seconds(kFlushIdleSeconds); }
+
+void Engine::rest() noexcept {
+  if (!isResting_.exchange(true)) wake_lanes();
 }
 
 void Engine::flush_loop() noexcept {
@@ -132,7 +144,10 @@ void Engine::flush_loop() noexcept {
       std::unique_lock lock(flushMutex_);
       // A disk that refused is asked again after a pause, not in a loop.
       const auto isDue = [&] { return stop_.load() || (!hasFailed && flush_due(std::chrono::steady_clock::now())); };
-      if (!flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed) continue;
+      if (!flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed) {
+        if (is_idle(std::chrono::steady_clock::now())) rest();
+        continue;
+      }
       if (stop_.load()) return;
       flushWanted_ = false;
     }

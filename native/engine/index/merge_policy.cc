@@ -35,6 +35,12 @@ std::span<const MergeCandidate> within(std::span<const MergeCandidate> members, 
   return members;
 }
 
+std::vector<MergeCandidate> by_size(std::span<const MergeCandidate> candidates) {
+  std::vector<MergeCandidate> sorted(candidates.begin(), candidates.end());
+  std::sort(sorted.begin(), sorted.end(), [](const MergeCandidate& a, const MergeCandidate& b) { return a.liveBytes < b.liveBytes; });
+  return sorted;
+}
+
 std::vector<uint32_t> indexes(std::span<const MergeCandidate> members) {
   std::vector<uint32_t> picked;
   for (const MergeCandidate& member : members) picked.push_back(member.index);
@@ -44,8 +50,7 @@ std::vector<uint32_t> indexes(std::span<const MergeCandidate> members) {
 }  // namespace
 
 std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, MergeLane lane) {
-  std::vector<MergeCandidate> sorted(candidates.begin(), candidates.end());
-  std::sort(sorted.begin(), sorted.end(), [](const MergeCandidate& a, const MergeCandidate& b) { return a.liveBytes < b.liveBytes; });
+  const std::vector<MergeCandidate> sorted = by_size(candidates);
   const std::span<const MergeCandidate> all(sorted);
 
   // A full tier: its members are neighbours in the order of size.
@@ -64,6 +69,18 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
     const size_t width = std::min<size_t>(all.size() - kSegmentsWanted / 2, kMergeWidthMax);
     const auto smallest = within(all.first(width), lane == MergeLane::kQuick ? kQuickMergeBytesMax : kMergedBytesMax);
     if (fits(smallest, lane)) return indexes(smallest);
+  }
+  return {};
+}
+
+std::vector<uint32_t> pick_resting_merge(std::span<const MergeCandidate> candidates) {
+  const std::vector<MergeCandidate> sorted = by_size(candidates);
+  std::span<const MergeCandidate> members(sorted);
+  members = members.first(std::min<size_t>(members.size(), kMergeWidthMax));
+  for (; members.size() > 1; members = members.first(members.size() - 1)) {
+    const uint64_t bytes = bytes_of(members);
+    const uint64_t largest = members.back().liveBytes;
+    if (bytes <= kMergedBytesMax && (bytes - largest) * kRestingShareDivisor >= largest) return indexes(members);
   }
   return {};
 }

@@ -20,4 +20,8 @@ enum class MergeLane : uint8_t { kQuick, kLong };
 // Indexes to merge (one index: a rewrite that drops dead documents), or nothing. `candidates` are the segments that no merge holds at the moment.
 [[nodiscard]] std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, MergeLane lane);
 
+// The same for an index at rest, which has time to be small and quick to search: until each segment is larger than kRestingShareDivisor times all smaller ones together,
+// so that a trickle of writes between two rests never rewrites much more than itself.
+[[nodiscard]] std::vector<uint32_t> pick_resting_merge(std::span<const MergeCandidate> candidates);
+
 }  // namespace mds
