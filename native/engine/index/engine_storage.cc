@@ -140,18 +140,21 @@ void Engine::rest() noexcept {
 void Engine::flush_loop() noexcept {
   bool hasFailed = false;
   while (!stop_.load()) {
+    bool isQuiet = false;
     {
       std::unique_lock lock(flushMutex_);
       // A disk that refused is asked again after a pause, not in a loop.
       const auto isDue = [&] { return stop_.load() || (!hasFailed && flush_due(std::chrono::steady_clock::now())); };
-      if (!flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed) {
-        if (is_idle(std::chrono::steady_clock::now())) rest();
-        continue;
-      }
+      isQuiet = !flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed;
       if (stop_.load()) return;
-      flushWanted_ = false;
+      if (isQuiet) {
+        if (is_idle(std::chrono::steady_clock::now())) rest();
+      } else {
+        flushWanted_ = false;
+      }
     }
-    hasFailed = !flush_memory().ok();
+    // Segments that the last manifest left out may have lost their last reader meanwhile.
+    hasFailed = !(isQuiet ? store_->sweep() : flush_memory()).ok();
   }
 }
 
