@@ -2,8 +2,7 @@
  * Question: how many documents a second through add-batch of 500 over HTTP, durable and searchable when answered?
  * Against, in the same run: Lucene 9.12 indexing the same documents from memory on one core (no HTTP, no stored body, one commit at the end).
  * Corpus: md50k, 51 318 documents, 248 MB. Run: npm run bench:add-batch. Aim: at least Lucene's rate.
- * Last result (2026-11-21, 2 cores shared with other work, load 5: the ratios are rough): 2 564 documents/s on 1 connection, 3 223 on 2, 348 us of processor
- * time a document, 0.71 and 0.89 x Lucene (3 620/s).
+ * Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

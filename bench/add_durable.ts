@@ -3,8 +3,7 @@
  * Against, in the same run: PostgreSQL (unique key, jsonb, generated tsvector with GIN, default durability) by pgbench, and bare lmdb-js with `flushed` on one connection.
  * Corpus: the first 10 000 documents of md50k, 4.8 KB on average, each add under a new key. Flushes: fdatasync calls on the data files, counted by the power-cut shim in a run of its own,
  * which is not timed. Run: npm run bench:add-durable. Aims: 1.5 x PostgreSQL at 64, 0.6 x lmdb-js at 1, fewer than one flush for 8 adds at 64.
- * Last result (2026-11-21, 2 cores shared with other work, load 5: the ratios are rough): 64 connections 3 067 adds/s, p99 42 ms, 21 adds a flush, 521 us of
- * processor time an add, 1.66 x PostgreSQL (1 849/s); 1 connection 377 adds/s, one flush an add, 1 856 us of processor time an add, 0.19 x lmdb-js (1 983/s; 0.24 with index keys).
+ * Last result: bench/README.md.
  */
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
