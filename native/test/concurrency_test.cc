@@ -171,7 +171,7 @@ TEST(MergePolicy, AtRestTheSmallOnesTogetherAreLessThanAnEighthOfTheNextLarger) 
   std::mt19937_64 random(test::seed());
   for (uint32_t round = 0; round < 200; ++round) {
     std::vector<MergeCandidate> left;
-    for (uint64_t count = 1 + random() % 40; count > 0; --count) left.push_back({static_cast<uint32_t>(left.size()), uint64_t{1} << (random() % 28), 10, 0});
+    for (uint64_t count = 1 + random() % 40; count > 0; --count) left.push_back({static_cast<uint32_t>(left.size()), uint64_t{1} << (random() % 22), 10, 0});
     for (std::vector<uint32_t> picked = pick_resting_merge(left); !picked.empty(); picked = pick_resting_merge(left)) {
       ASSERT_GE(picked.size(), 2U);
       uint64_t bytes = 0;
@@ -187,7 +187,7 @@ TEST(MergePolicy, AtRestTheSmallOnesTogetherAreLessThanAnEighthOfTheNextLarger) 
       smaller += candidate.liveBytes;
     }
   }
-  EXPECT_TRUE(pick_resting_merge(std::vector<MergeCandidate>{{0, kMergedBytesMax, 10, 0}, {1, kMergedBytesMax, 10, 0}}).empty());
+  EXPECT_TRUE(pick_resting_merge(std::vector<MergeCandidate>{{0, kRestingMergeBytesMax, 10, 0}, {1, kRestingMergeBytesMax, 10, 0}}).empty());
 }
 
 TEST(MergePolicy, AGroupThatIsTooLargeForOneSegmentIsMergedAsFarAsItFits) {

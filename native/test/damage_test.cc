@@ -169,7 +169,7 @@ TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
   const ScratchDirectory directory;
   const auto env = IndexEnv::open(directory.path(), test::kTestMapBytes);
   ASSERT_TRUE(env.ok());
-  const auto descriptor = write_stored_segment(*env.value(), 1, memory.snapshot()->segments[0].segment->columns());
+  const auto descriptor = write_stored_segment(*env.value(), 1, memory.snapshot()->segments[0].segment->columns(), false);
   ASSERT_TRUE(descriptor.ok());
   const auto stored = open_stored_chunks(*env.value(), 1, descriptor.value().crc);
   ASSERT_TRUE(stored.ok());

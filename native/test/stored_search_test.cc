@@ -39,7 +39,7 @@ class StoredSearch : public testing::TestWithParam<uint32_t> {
     auto env = IndexEnv::open(directory_.path(), test::kTestMapBytes);
     EXPECT_TRUE(env.ok());
     env_ = std::move(env.value());
-    const auto descriptor = write_stored_segment(*env_, 1, memory_.segments[0].segment->columns());
+    const auto descriptor = write_stored_segment(*env_, 1, memory_.segments[0].segment->columns(), false);
     EXPECT_TRUE(descriptor.ok());
     auto chunks = open_stored_chunks(*env_, 1, descriptor.value().crc);
     EXPECT_TRUE(chunks.ok());

@@ -96,6 +96,8 @@ inline constexpr uint32_t kDeadShareDivisor = 3;
 
 // An index at rest is merged while a segment is not larger than so many times all smaller ones together: then at most a ninth of it lies in other segments.
 inline constexpr uint64_t kRestingShareDivisor = 8;
+// What a merge at rest may make: it is built in memory, which a small machine that only rests must be able to spare.
+inline constexpr uint64_t kRestingMergeBytesMax = uint64_t{256} << 20;
 
 // How soon retired snapshots that a reader still holds are looked at again.
 inline constexpr uint32_t kRetiredPollMs = 10;

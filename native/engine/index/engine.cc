@@ -35,13 +35,14 @@ Engine::~Engine() { stop_lanes(); }
 void Engine::stop_lanes() noexcept {
   stop_.store(true);
   wake_lanes();
-  if (quickLane_.joinable()) quickLane_.join();
-  if (longLane_.joinable()) longLane_.join();
   {
+    // Merging threads wait for the store's flush, too.
     const std::lock_guard lock(flushMutex_);
     flushWake_.notify_all();
     flushedMore_.notify_all();
   }
+  if (quickLane_.joinable()) quickLane_.join();
+  if (longLane_.joinable()) longLane_.join();
   if (flushLane_.joinable()) flushLane_.join();
 }
 

@@ -152,7 +152,7 @@ Status Engine::run_merge(const std::vector<SegmentRef>& sources, bool isStoring)
     Result<MergedSegment> merged = merge_segments(sources, serialNext_.fetch_add(1), stop_);
     status = merged.status();
     if (status.ok() && isStoring && merged.value().segment->slot_count() > 0) {
-      Result<std::shared_ptr<const Segment>> stored = store_->write_segment(*merged.value().segment);
+      Result<std::shared_ptr<const Segment>> stored = store_->write_segment(*merged.value().segment, stop_);
       status = stored.status();
       if (status.ok()) merged.value().segment = std::move(stored.value());
     }

@@ -80,7 +80,7 @@ std::vector<uint32_t> pick_resting_merge(std::span<const MergeCandidate> candida
   for (; members.size() > 1; members = members.first(members.size() - 1)) {
     const uint64_t bytes = bytes_of(members);
     const uint64_t largest = members.back().liveBytes;
-    if (bytes <= kMergedBytesMax && (bytes - largest) * kRestingShareDivisor >= largest) return indexes(members);
+    if (bytes <= kRestingMergeBytesMax && (bytes - largest) * kRestingShareDivisor >= largest) return indexes(members);
   }
   return {};
 }

@@ -87,14 +87,20 @@ void TermWindows::order_leaves() {
   for (Leaf* leaf : optional_) {
     if (leaf->scores.is_absent(window_)) continue;
     const float max = leaf->scores.window_max(window_);
-    present_.push_back({leaf, max, 0});
+    present_.push_back({leaf, max, 0, 0});
     for (size_t at = present_.size() - 1; at > 0 && present_[at - 1].max > max; --at) std::swap(present_[at - 1], present_[at]);
   }
-  for (Leaf* leaf : required_) present_.push_back({leaf, leaf->scores.window_max(window_), 0});
-  boundSum_ = 0;
+  for (Leaf* leaf : required_) present_.push_back({leaf, leaf->scores.window_max(window_), 0, 0});
+  float sum = 0;
   for (Present& present : present_) {
-    present.before = boundSum_;
-    boundSum_ += present.max;
+    present.before = sum;
+    sum += present.max;
+  }
+  // Added up again from behind: a difference of sums would round as the largest of them does.
+  sum = 0;
+  for (size_t at = present_.size(); at-- > 0;) {
+    present_[at].behind = sum;
+    sum += present_[at].max;
   }
 }
 
@@ -131,7 +137,7 @@ void TermWindows::propose_sums(size_t first) {
     PrunedLeaf& leaf = present_[at].leaf->scores;
     // A document of a block that all other bounds cannot lift to the threshold is lost anyway: its sum may stay too small.
     if (leaf.is_single()) {
-      add_estimates(leaf.only_list(), threshold_ - (boundSum_ - present_[at].max));
+      add_estimates(leaf.only_list(), threshold_ - (present_[at].before + present_[at].behind));
     } else {
       add_parts(leaf);
     }

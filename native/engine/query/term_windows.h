@@ -34,6 +34,7 @@ class TermWindows final : public WindowSource {
     Leaf* leaf;
     float max;     // bound of its scores in the window
     float before;  // sum of the bounds of those before it
+    float behind;  // and behind it
   };
   struct Candidate {
     uint32_t slot;
@@ -79,7 +80,6 @@ class TermWindows final : public WindowSource {
   uint32_t window_ = 0;
   uint32_t begin_ = 0;
   float threshold_ = 0;
-  float boundSum_ = 0;
   std::vector<Present> present_;
   std::vector<Candidate> candidates_;  // ascending by slot
   std::vector<float> scratch_;

@@ -115,12 +115,19 @@ Status IndexEnv::write(std::span<const Record> records, std::span<const RecordKe
       "write");
 }
 
-Result<Bytes> IndexEnv::read(const RecordKey& key) const {
-  Bytes found;
+Result<std::vector<uint8_t>> IndexEnv::read(const RecordKey& key) const {
+  std::vector<uint8_t> copied;
   Status status = in_transaction(
-      false, [&](void* transaction) { return get(static_cast<MDB_txn*>(transaction), table_, key, found); }, "read");
+      false,
+      [&](void* transaction) {
+        Bytes found;
+        const int code = get(static_cast<MDB_txn*>(transaction), table_, key, found);
+        copied.assign(found.begin(), found.end());
+        return code;
+      },
+      "read");
   if (!status.ok()) return status;
-  return found;
+  return copied;
 }
 
 Result<std::vector<Bytes>> IndexEnv::read_chunks(uint64_t serial, uint32_t count) const {

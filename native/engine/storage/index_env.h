@@ -1,9 +1,9 @@
 // The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Any thread may call
 // it: one transaction runs at a time, under a mutex of its own; the process holds the lock file of the data directory.
 //
-// Pointers into the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never writes
-// to them without WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved once and
-// never resized. Keys and values: docs/formats/index-env.md.
+// Pointers to chunks in the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never
+// writes to them without WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved
+// once and never resized. Keys and values: docs/formats/index-env.md.
 #pragma once
 
 #include <cstdint>
@@ -45,8 +45,8 @@ class IndexEnv {
   // One transaction, on disk when it returns. All or nothing.
   [[nodiscard]] Status write(std::span<const Record> records, std::span<const RecordKey> deleted);
 
-  // Empty where there is none. Valid until the key is written or deleted.
-  [[nodiscard]] Result<Bytes> read(const RecordKey& key) const;
+  // A copy, empty where there is none. Not in place: small values lie on pages of the tree, which move when their neighbours are written.
+  [[nodiscard]] Result<std::vector<uint8_t>> read(const RecordKey& key) const;
   // The values of chunks [0, count) of a segment, in place; fails as corrupt where one is missing.
   [[nodiscard]] Result<std::vector<Bytes>> read_chunks(uint64_t serial, uint32_t count) const;
   // All keys, in order.

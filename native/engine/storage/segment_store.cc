@@ -72,7 +72,7 @@ Result<std::unique_ptr<SegmentStore>> SegmentStore::open(const std::string& dire
 
 Status SegmentStore::load(StoredIndex& found) {
   const std::lock_guard lock(mutex_);
-  const Result<Bytes> stored = env_->read({RecordKind::kManifest, 0, 0});
+  const Result<std::vector<uint8_t>> stored = env_->read({RecordKind::kManifest, 0, 0});
   if (!stored.ok()) return stored.status();
   if (!stored.value().empty()) {
     Result<Manifest> manifest = decode_manifest(stored.value());
@@ -99,7 +99,7 @@ Result<SegmentRef> SegmentStore::load_segment(const ManifestSegment& entry) {
   if (!segment.ok()) return segment.status();
   SegmentRef ref{segment.value(), nullptr, 0};
   if (entry.liveVersion == 0) return ref;
-  const Result<Bytes> bytes = env_->read({RecordKind::kLiveDocs, entry.serial, 0});
+  const Result<std::vector<uint8_t>> bytes = env_->read({RecordKind::kLiveDocs, entry.serial, 0});
   if (!bytes.ok()) return bytes.status();
   const uint32_t slots = ref.segment->slot_count();
   const size_t words = (size_t{slots} + 63) / 64;
@@ -127,9 +127,9 @@ Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t seria
   return segment;
 }
 
-Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment& segment) {
+Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment& segment, const std::atomic<bool>& stop) {
   at_point("before chunks");
-  const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns());
+  const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns(), stop);
   if (!stored.ok()) return stored.status();
   at_point("after chunks");
   const std::lock_guard lock(mutex_);

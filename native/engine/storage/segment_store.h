@@ -6,6 +6,7 @@
 // docs/formats/index-env.md.
 #pragma once
 
+#include <atomic>
 #include <functional>
 #include <memory>
 #include <mutex>
@@ -39,7 +40,7 @@ class SegmentStore {
   [[nodiscard]] static Result<std::unique_ptr<SegmentStore>> open(const std::string& directory, Options options, StoredIndex& found);
 
   // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it.
-  [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment);
+  [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment, const std::atomic<bool>& stop);
 
   // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
   [[nodiscard]] Status commit(Manifest about, const std::vector<SegmentRef>& segments);

@@ -33,7 +33,7 @@ std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, const
 // Fills chunks in order and writes them group by group.
 class ChunkWriter {
  public:
-  ChunkWriter(IndexEnv& env, uint64_t serial, const ChunkLayout& layout) : env_(env), serial_(serial), layout_(layout) {}
+  ChunkWriter(IndexEnv& env, uint64_t serial, const ChunkLayout& layout, const std::atomic<bool>& stop) : env_(env), serial_(serial), layout_(layout), stop_(stop) {}
 
   // Bytes of a column from `offset` of chunk `chunk` on; columns come in the order of the layout.
   Status put(uint32_t chunk, size_t offset, Bytes bytes) {
@@ -53,6 +53,16 @@ class ChunkWriter {
     return write_group(&last);
   }
 
+  // Takes back what a write that failed half-way has left, best effort: a start would do it, too, but a full disk can't wait for one.
+  void undo() {
+    std::vector<RecordKey> keys;
+    for (uint32_t number = 0; number < begun_; ++number) keys.push_back({RecordKind::kChunk, serial_, number});
+    for (size_t begin = 0; begin < keys.size(); begin += kStoreDeletesPerTransaction) {
+      const size_t count = std::min<size_t>(kStoreDeletesPerTransaction, keys.size() - begin);
+      (void)env_.write({}, std::span(keys).subspan(begin, count));
+    }
+  }
+
  private:
   Status advance_to(uint32_t chunk) {
     while (begun_ <= chunk && begun_ < layout_.chunkValueBytes.size()) {
@@ -67,6 +77,7 @@ class ChunkWriter {
   }
 
   Status write_group(const Record* last) {
+    if (stop_.load(std::memory_order_relaxed)) return Status::cancelled();
     std::vector<Record> records;
     uint32_t number = begun_ - static_cast<uint32_t>(chunks_.size());
     for (const std::vector<uint8_t>& chunk : chunks_) records.push_back({{RecordKind::kChunk, serial_, number++}, chunk});
@@ -79,6 +90,7 @@ class ChunkWriter {
   IndexEnv& env_;
   uint64_t serial_;
   const ChunkLayout& layout_;
+  const std::atomic<bool>& stop_;
   uint32_t begun_ = 0;
   std::vector<std::vector<uint8_t>> chunks_;  // of the open group
   std::vector<uint32_t> checksums_;
@@ -101,11 +113,11 @@ Status damaged(uint64_t serial, const std::string& what) { return Status::corrup
 
 }  // namespace
 
-Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns) {
+Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop) {
   std::vector<uint64_t> sizes;
   zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnPlace) { sizes.push_back(column.size()); });
   const ChunkLayout layout = layout_of(sizes);
-  ChunkWriter writer(env, serial, layout);
+  ChunkWriter writer(env, serial, layout, stop);
   Status status;
   size_t index = 0;
   zip_columns(columns, columns, [&](const auto& column, const auto&, ColumnPlace) {
@@ -114,12 +126,15 @@ Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, co
   });
   StoredDescriptor stored{};
   if (status.ok()) status = writer.finish(sizes, stored);
-  if (!status.ok()) return status;
+  if (!status.ok()) {
+    writer.undo();
+    return status;
+  }
   return stored;
 }
 
 Result<StoredChunks> open_stored_chunks(const IndexEnv& env, uint64_t serial, uint32_t descriptorCrc) {
-  const Result<Bytes> found = env.read({RecordKind::kDescriptor, serial, 0});
+  const Result<std::vector<uint8_t>> found = env.read({RecordKind::kDescriptor, serial, 0});
   if (!found.ok()) return found.status();
   ByteReader reader(found.value());
   if (crc32c(found.value()) != descriptorCrc) return damaged(serial, "checksum of the descriptor");

@@ -2,6 +2,7 @@
 // every byte once and checks it, so that no search can meet damaged ones. Layout: docs/formats/segment.md, docs/formats/index-env.md.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <vector>
 
@@ -17,7 +18,7 @@ struct StoredDescriptor {
 };
 
 // Writes the chunks in transactions of at most kStoreTransactionBytes, the descriptor in the last one. What an interrupted write leaves is swept at the next start.
-[[nodiscard]] Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns);
+[[nodiscard]] Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop);
 
 struct StoredChunks {
   std::vector<uint64_t> columnSizes;
