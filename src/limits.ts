@@ -28,6 +28,10 @@ export const DOCUMENT_BYTES_MAX = 16 * MIB
 export const BATCH_DOCUMENTS_MAX = 10_000
 /** Nesting of a JSON body: deeper is an attack on recursion, and no shape of ours needs more than 6. */
 export const JSON_DEPTH_MAX = 64
+/** Objects and lists of one body: 50 MB of heap. A batch of 500 documents with 256 metadata lists each has 129 000. */
+export const JSON_CONTAINERS_MAX = 1_048_576
+/** Bodies from here on are looked at for both before they are parsed: smaller ones can't take 4 MB of heap. */
+export const JSON_SHAPE_BYTES_MIN = 64 * KIB
 /** Bytes of one request body on every surface (`SVC_MAX_BODY_BYTES`). */
 export const BODY_BYTES_DEFAULT = 32 * MIB
 /** Highest `SVC_MAX_BODY_BYTES`: V8 strings end at 512 MiB - 24, and the body is held twice while it is parsed. */
@@ -63,6 +67,8 @@ export const QUEUE_WRITE_REQUESTS_MAX = 4096
 export const QUEUE_HEAVY_REQUESTS_MAX = 64
 /** Bytes of all request bodies that are held at once: eight of the largest. */
 export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
+/** What clients have not taken yet of large answers, over all connections: above it the next one that does not read loses its connection. Two of the largest answers. */
+export const ANSWERS_UNSENT_BYTES_MAX = 512 * MIB
 
 /** JSON of documents that all read lanes together keep at hand: 12 000 of 5 KB, the first pages of some hundred listings. */
 export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
@@ -242,6 +248,7 @@ export const OVERRIDABLE = {
   QUEUE_WRITE_REQUESTS_MAX,
   QUEUE_HEAVY_REQUESTS_MAX,
   BODIES_IN_FLIGHT_BYTES_MAX,
+  ANSWERS_UNSENT_BYTES_MAX,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }
@@ -262,6 +269,8 @@ export const SWEEP_INTERVAL_MS = 1000
 export const REPLAY_ENTRIES_PER_PAGE = 256
 /** Epochs that the store remembers: an index that was last written so many unclean ends ago is rebuilt. */
 export const EPOCHS_MAX = 64
+/** A rebuild or replay publishes what it has gathered when it is so many bytes: one segment of large documents, built in memory. */
+export const REBUILD_BATCH_BYTES = 16 * MIB
 /** Documents read and analysed in one slice of an index rebuild: about 5 ms of text. */
 export const REBUILD_PAGE_DOCUMENTS = 64
 

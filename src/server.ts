@@ -107,7 +107,10 @@ class Server implements ServerState, LanesListener {
       console.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
       process.kill(process.pid, 'SIGKILL')
     }, this.config.shutdownSecondsMax * 1000)
+    // Clients that neither send nor read must not cost the store its orderly end.
+    const slow = setTimeout(() => this.#frontEnd.close(), (this.config.shutdownSecondsMax * 1000) / 2)
     await this.#frontEnd.idle()
+    clearTimeout(slow)
     await this.#dispatcher.idle()
     this.#dispatcher.stop()
     this.#frontEnd.close()

@@ -2,12 +2,12 @@
  * Rebuilds the full-text and metadata index from the truth store: every document is read, analysed and published, page by page in docid order. Several lanes may share the work; each takes
  * every n-th page. Runs on read lanes at the start, while the server says `warming_up`.
  */
-import { joinBatch, stampUpsert } from '../engine/index_batch.js'
+import { encodeDelete, joinBatch, stampUpsert } from '../engine/index_batch.js'
 import { parseMetadata } from '../domain/metadata.js'
 import { indexDocument } from '../domain/preparation.js'
 import type { PreparationTools } from '../domain/preparation.js'
 import type { SearchEngine } from '../engine/types.js'
-import { REBUILD_PAGE_DOCUMENTS } from '../limits.js'
+import { REBUILD_BATCH_BYTES, REBUILD_PAGE_DOCUMENTS } from '../limits.js'
 import { unescapeContent } from '../store/body.js'
 import { textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
@@ -46,8 +46,10 @@ export function* rebuildPages(tools: RebuildTools, share: RebuildShare, options:
     for (let page = 0, docidFirst = 1, last = false; !last; page++) {
       const mine = page % share.shares === share.share
       const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, options))
-      docidFirst = result.docidNext
-      last = result.last
+      // What was deleted since the page was read has come back with it: a delete that is newer still is published by the write lane, behind this.
+      if (mine && options.replaceEqual === true) tools.store.read((view) => dropGone(tools, view, collection, result.docids))
+      docidFirst = (result.docids.at(-1) ?? 0) + 1
+      last = result.docids.length < REBUILD_PAGE_DOCUMENTS
       if (mine) yield result
     }
   }
@@ -64,22 +66,55 @@ function rebuildPage(
   docidFirst: number,
   mine: boolean,
   { replaceEqual = false, missingOnly = false }: RebuildOptions,
-): RebuildResult & { docidNext: number; last: boolean } {
+): RebuildResult & { docids: readonly number[] } {
   const docids = view.docidsFrom(collection, docidFirst, REBUILD_PAGE_DOCUMENTS)
   const damaged: string[] = []
-  const ops: Uint8Array[] = []
+  const batch = new IndexBatch(tools.engine, view.storeCounters().lastLsn)
   for (const docid of mine ? docids : []) {
     try {
       const head = view.headEvenExpired(collection, docid)
       const isMissing = head !== undefined && !(missingOnly && tools.engine.holds(collection, docid, head.indexedLsn))
-      if (isMissing) ops.push(upsertOf(tools, view, head, replaceEqual))
+      if (isMissing) batch.add(upsertOf(tools, view, head, replaceEqual))
     } catch (error) {
       // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server less.
       damaged.push(`${collection}/${docid}: ${error instanceof Error ? error.message : String(error)}`)
     }
   }
-  if (ops.length > 0) tools.engine.publish(joinBatch(ops, view.storeCounters().lastLsn))
-  return { documents: ops.length, damaged, docidNext: (docids.at(-1) ?? 0) + 1, last: docids.length < REBUILD_PAGE_DOCUMENTS }
+  batch.publish()
+  return { documents: batch.documents, damaged, docids }
+}
+
+function dropGone(tools: RebuildTools, view: View, collection: number, docids: readonly number[]): void {
+  const { lastLsn } = view.storeCounters()
+  const gone = docids.filter((docid) => view.headEvenExpired(collection, docid) === undefined)
+  if (gone.length === 0) return
+  const deletes = gone.map((docid) => encodeDelete(collection, docid, lastLsn))
+  tools.engine.publish(joinBatch(deletes, lastLsn))
+}
+
+/** Operations on their way to the index, published whenever they are many bytes: a page of large documents must not be held as a whole. */
+class IndexBatch {
+  documents = 0
+  #ops: Uint8Array[] = []
+  #bytes = 0
+
+  constructor(
+    readonly engine: SearchEngine,
+    readonly lastLsn: bigint,
+  ) {}
+
+  add(op: Uint8Array): void {
+    this.#ops.push(op)
+    this.#bytes += op.length
+    this.documents += 1
+    if (this.#bytes >= REBUILD_BATCH_BYTES) this.publish()
+  }
+
+  publish(): void {
+    if (this.#ops.length > 0) this.engine.publish(joinBatch(this.#ops, this.lastLsn))
+    this.#ops = []
+    this.#bytes = 0
+  }
 }
 
 /** The upsert of a document as it is. */

@@ -3,7 +3,7 @@
  * entry: superseded bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on the write lane before its first group, so nothing changes meanwhile.
  */
 import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
-import { REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
+import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
 import type { Entry } from '../store/entry.js'
 import type { View } from '../store/view.js'
 import { upsertOf } from './rebuild.js'
@@ -19,15 +19,23 @@ export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
   const damaged: string[] = []
   let documents = 0
   for (let after = checkpoint, last = false; !last;) {
-    const page = tools.store.read((view) => {
+    last = tools.store.read((view) => {
       const entries = view.entriesAfter(after, REPLAY_ENTRIES_PER_PAGE)
-      const ops = entries.flatMap((entry) => opsOf(tools, view, entry, seen, damaged))
-      after = entries.at(-1)?.lsn ?? after
-      if (entries.length > 0) tools.engine.publish(joinBatch(ops, after))
-      return { ops: ops.length, last: entries.length < REPLAY_ENTRIES_PER_PAGE }
+      let ops: Uint8Array[] = []
+      let bytes = 0
+      for (const [at, entry] of entries.entries()) {
+        const some = opsOf(tools, view, entry, seen, damaged)
+        ops.push(...some)
+        documents += some.length
+        bytes += some.reduce((sum, op) => sum + op.length, 0)
+        after = entry.lsn
+        if (bytes < REBUILD_BATCH_BYTES && at < entries.length - 1) continue
+        tools.engine.publish(joinBatch(ops, after))
+        ops = []
+        bytes = 0
+      }
+      return entries.length < REPLAY_ENTRIES_PER_PAGE
     })
-    documents += page.ops
-    last = page.last
   }
   return { documents, damaged }
 }

@@ -76,6 +76,10 @@ export class ControlBlock {
     return Atomics.add(this.words, REBUILT_WORD, 1) + 1
   }
 
+  get rebuiltShares(): number {
+    return Atomics.load(this.words, REBUILT_WORD)
+  }
+
   /** True while the index does not equal the store and is rebuilt: searches must wait. */
   get indexStale(): boolean {
     return Atomics.load(this.words, STALE_WORD) !== 0

@@ -138,8 +138,10 @@ export class Dispatcher {
     ticket.sink = null
     this.telemetry.add('aborted_requests', 1)
     this.control.setStopped(ticket.slot, true)
-    // Still queued: dropped when it reaches the head of its queue, which the next drain does.
-    if (ticket.batch === 0) this.#scheduleDrain()
+    if (ticket.batch !== 0) return
+    // Still queued: dropped when it reaches the head of its queue. Its body is not kept so long: nobody counts its bytes any more.
+    ticket.body = null
+    this.#scheduleDrain()
   }
 
   /** Settles when no request is queued or in a lane. */
@@ -338,6 +340,7 @@ export class Dispatcher {
     const sink = ticket.sink
     if (sink === null) return
     ticket.sink = null
+    if (ticket.batch === 0) ticket.body = null
     this.control.setStopped(ticket.slot, true)
     sink.answer(refusal(code))
   }

@@ -54,6 +54,7 @@ export class LanePool {
   #inFlight = 0
   #lastError = ''
   #wasReady = false
+  #ready = 0
   #closing = false
 
   constructor(
@@ -105,9 +106,9 @@ export class LanePool {
     return this.#inFlight < this.threads
   }
 
-  /** A worker has opened its lane. */
+  /** Some worker has opened its lane and lives. */
   get isReady(): boolean {
-    return this.#wasReady
+    return this.#ready > 0
   }
 
   /**
@@ -157,6 +158,7 @@ export class LanePool {
         case 'ready':
           row = message.row
           this.#wasReady = true
+          this.#ready += 1
           this.events.onReady(this.kind)
           break
         case 'failed':
@@ -169,6 +171,7 @@ export class LanePool {
     })
     port.on('close', () => {
       this.#ports.delete(port)
+      if (row >= 0) this.#ready -= 1
       if (!this.#closing) this.events.onDeath(this.kind, row, this.#lastError)
     })
   }

@@ -51,6 +51,16 @@ export class Writer {
     }
   }
 
+  /** Whether a group that has settled is on disk; else `flushed` tells. */
+  get isDurable(): boolean {
+    return this.#options.durability === 'sync'
+  }
+
+  /** Resolves when every group that has settled so far is on disk. */
+  async flushed(): Promise<void> {
+    if (!this.isDurable) await this.#environment.root.flushed
+  }
+
   #apply<T>(now: () => number, change: (transaction: WriteTransaction) => T): T {
     try {
       const transaction = new WriteTransaction(this.#environment, now())

@@ -50,6 +50,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
   bodies_in_flight_bytes: 'Bytes of request bodies that are held.',
+  answers_unsent_bytes: 'Bytes of large answers that clients have not taken yet.',
   wasm_memory_bytes: 'Linear memory of all WASM instances.',
   heap_bytes: 'V8 heaps of all lanes in use.',
   external_bytes: 'Memory outside the V8 heaps that lanes hold.',

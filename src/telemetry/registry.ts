@@ -30,7 +30,14 @@ export const COUNTERS = [
 export type CounterName = (typeof COUNTERS)[number]
 
 /** Present values, summed over threads. The memory gauges are each lane's own. */
-export const GAUGES = ['slots_used', 'bodies_in_flight_bytes', 'wasm_memory_bytes', 'heap_bytes', 'external_bytes'] as const
+export const GAUGES = [
+  'slots_used',
+  'bodies_in_flight_bytes',
+  'answers_unsent_bytes',
+  'wasm_memory_bytes',
+  'heap_bytes',
+  'external_bytes',
+] as const
 export type GaugeName = (typeof GAUGES)[number]
 
 export interface Histogram {

@@ -20,6 +20,8 @@ import { createWriteLane } from './write_lane.js'
 /** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
+  // A rebuild reads the store between the requests: it must not go on when that is closed.
+  const end = new AbortController()
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
   if (start.kind !== 'write') await control.storeAnnounced()
   const context: LaneContext = {
@@ -34,33 +36,34 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {
-    await openIndex(context, control, onFatal)
+    await openIndex(context, control, onFatal, end.signal)
     control.announceStore()
   }
-  const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal) : undefined
-  const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control) : Promise.resolve()
+  const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal, end.signal) : undefined
+  const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
   const close = async (): Promise<void> => {
+    end.abort()
     if (writeLane !== undefined) await closeWriteLane(context, writeLane)
     await context.store.close()
   }
   return { context, indexed, close, ...(writeLane === undefined ? {} : { writeLane }) }
 }
 
-function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void): WriteLane {
+function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {
   const { durability } = context.config
   const writer = context.store.openWriter({
     durability,
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })
-  return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal) })
+  return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end) })
 }
 
 /**
  * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog has above its checkpoint. What can't be used is rebuilt: by the read lanes together
  * before the server is ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503 until it is done.
  */
-async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void): Promise<void> {
+async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): Promise<void> {
   const { store, engine } = context
   const history = await store.beginEpoch()
   const { checkpoint, damage } = engine.open(join(currentGeneration(context.config.path), 'index'), history)
@@ -75,7 +78,7 @@ async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (
   if (damage.length === 0) return
   control.indexStale = true
   // Later: the lane opens first.
-  setImmediate(() => void finishRebuild(context, control, { missingOnly: true }, onFatal))
+  setImmediate(() => void finishRebuild(context, control, { missingOnly: true }, onFatal, end))
 }
 
 /** In this order: the index on disk is complete, then the store says that it ended well. */
@@ -89,12 +92,18 @@ async function closeWriteLane({ store, engine }: LaneContext, writeLane: WriteLa
   store.endEpoch()
 }
 
-/** The start: every read lane takes its share of the pages. A lane that replaces a dead one finds no share left. */
-async function buildShare(context: LaneContext, control: ControlBlock): Promise<void> {
+/**
+ * The start: every read lane takes its share of the pages.
+ * @throws Error in a lane that replaces one which died before all shares were done: the dead one's documents would be missing, so the start has failed
+ */
+async function buildShare(context: LaneContext, control: ControlBlock, end: AbortSignal): Promise<void> {
   const shares = context.config.readLanes
   const share = control.claimRebuildShare()
-  if (share >= shares) return
-  await rebuild(context, { share, shares })
+  if (share >= shares) {
+    if (control.rebuiltShares < shares) throw new Error('a lane died while the index was built')
+    return
+  }
+  if (!(await rebuild(context, { share, shares }, {}, end))) return
   if (control.finishRebuildShare() === shares) context.engine.endRebuild()
 }
 
@@ -104,6 +113,7 @@ async function rebuildStaleIndex(
   control: ControlBlock,
   cause: unknown,
   onFatal: (reason: string) => void,
+  end: AbortSignal,
 ): Promise<void> {
   if (control.indexStale) {
     // What is refused now would be missing from the index that is being built: a start from the store is the only way back.
@@ -112,7 +122,7 @@ async function rebuildStaleIndex(
   }
   control.indexStale = true
   console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)
-  await finishRebuild(context, control, {}, onFatal)
+  await finishRebuild(context, control, {}, onFatal, end)
 }
 
 async function finishRebuild(
@@ -120,11 +130,12 @@ async function finishRebuild(
   control: ControlBlock,
   options: RebuildOptions,
   onFatal: (reason: string) => void,
+  end: AbortSignal,
 ): Promise<void> {
   try {
     // The rest of a damaged index is in rebuild mode since it was opened.
     if (options.missingOnly !== true) context.engine.beginRebuild()
-    await rebuild(context, { share: 0, shares: 1 }, options)
+    if (!(await rebuild(context, { share: 0, shares: 1 }, options, end))) return
     context.engine.endRebuild()
     control.indexStale = false
   } catch (error) {
@@ -132,12 +143,15 @@ async function finishRebuild(
   }
 }
 
-async function rebuild(context: LaneContext, share: RebuildShare, options: RebuildOptions = {}): Promise<void> {
+/** @returns false where the lane's end came first */
+async function rebuild(context: LaneContext, share: RebuildShare, options: RebuildOptions, end: AbortSignal): Promise<boolean> {
   for (const page of rebuildPages(context, share, options)) {
     for (const damage of page.damaged) console.error(`not indexed: ${damage}`)
     // One page at a time: what has arrived meanwhile goes first.
     await new Promise<void>((resolve) => setImmediate(resolve))
+    if (end.aborted) return false
   }
+  return true
 }
 
 function describe(error: unknown): string {

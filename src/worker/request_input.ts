@@ -4,8 +4,9 @@
  */
 import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../errors.js'
-import { JSON_DEPTH_MAX, QUERY_PARAMETERS_MAX } from '../limits.js'
+import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_SHAPE_BYTES_MIN, QUERY_PARAMETERS_MAX } from '../limits.js'
 import type { Schema } from '../operations/json_schema.js'
+import { shapeOf } from './json_shape.js'
 
 export type Input = Record<string, unknown>
 
@@ -13,9 +14,11 @@ export type Input = Record<string, unknown>
 export function parseBody(body: Uint8Array): Input {
   if (body.length === 0) return {}
   if (!isUtf8(body)) throw serviceError('invalidUtf8')
+  const text = Buffer.from(body.buffer, body.byteOffset, body.length)
+  if (text.length >= JSON_SHAPE_BYTES_MIN) checkShape(text)
   let parsed: unknown
   try {
-    parsed = JSON.parse(Buffer.from(body.buffer, body.byteOffset, body.length).toString('utf8'))
+    parsed = JSON.parse(text.toString('utf8'))
   } catch {
     throw serviceError('invalidJson')
   }
@@ -24,12 +27,23 @@ export function parseBody(body: Uint8Array): Input {
   return parsed as Input
 }
 
+/** What a small body can hold is looked at once it is parsed. */
+function checkShape(text: Buffer): void {
+  const { depth, containers } = shapeOf(text, JSON_DEPTH_MAX, JSON_CONTAINERS_MAX)
+  if (depth > JSON_DEPTH_MAX) throw tooDeep()
+  if (containers > JSON_CONTAINERS_MAX) throw badRequest(`JSON has more than ${JSON_CONTAINERS_MAX} objects and lists`)
+}
+
+function tooDeep(): Error {
+  return badRequest(`JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
+}
+
 /**
  * Settles in place what holds for every body: null counts as absent, nesting is bounded, and no key is `__proto__`: JSON.parse makes it an ordinary field, but the first
  * copy by assignment would turn it into a prototype.
  */
 function settle(value: Input | unknown[], depth: number): void {
-  if (depth > JSON_DEPTH_MAX) throw badRequest(`JSON is nested deeper than ${JSON_DEPTH_MAX} levels`)
+  if (depth > JSON_DEPTH_MAX) throw tooDeep()
   if (Array.isArray(value)) {
     for (const item of value) if (typeof item === 'object' && item !== null) settle(item as Input, depth + 1)
     return

@@ -42,6 +42,7 @@ class CommitQueue implements WriteLane {
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
   #queue: Pending[] = []
+  /** -1 before the first group. */
   #publishedLsn = -1n
   /** Defined exactly while the queue is being worked off. */
   #running: Promise<void> | undefined
@@ -63,6 +64,9 @@ class CommitQueue implements WriteLane {
   async close(): Promise<void> {
     this.#stopMaintenance()
     while (this.#running !== undefined) await this.#running
+    const lastLsn = this.#publishedLsn
+    await this.#options.writer.flushed()
+    if (lastLsn >= 0n) this.#lane.engine.flushedTo(lastLsn)
   }
 
   #enqueue(work: Work): Promise<Answer> {
@@ -106,9 +110,11 @@ class CommitQueue implements WriteLane {
     return { finished, indexOps: effects.indexOps, lastLsn: transaction.nextLsn - 1n }
   }
 
-  /** On disk: segments of these entries may be stored, and the clients are told. */
+  /** The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored that knows of an entry which a power cut could take back. */
   #settle({ finished, lastLsn }: GroupResult): void {
-    this.#lane.engine.flushedTo(lastLsn)
+    const { writer } = this.#options
+    if (writer.isDurable) this.#lane.engine.flushedTo(lastLsn)
+    else void writer.flushed().then(() => this.#lane.engine.flushedTo(lastLsn))
     for (const { work, finish } of finished) finish(work.answer())
   }
 

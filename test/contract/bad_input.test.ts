@@ -194,6 +194,25 @@ describe('bad input', () => {
     await unchanged('deep JSON')
   })
 
+  it('bad input: tens of megabytes of brackets are 400 and cost nobody a lane', async () => {
+    const bytes = 16 << 20
+    for (const [hostile, text] of [
+      ['['.repeat(bytes), /nested deeper than 64/],
+      ['{"a":'.repeat(bytes / 5), /nested deeper than 64/],
+      [`[${'{},'.repeat(bytes / 3)}{}]`, /more than 1048576 objects and lists/],
+    ] as const) {
+      const answers = await Promise.all(
+        Array.from({ length: 3 }, () => client.server.post('/v1/add', `{"collection":"guarded","documents":${hostile}`)),
+      )
+      for (const answer of answers) {
+        assert.equal(answer.status, 400)
+        assert.match(answer.text, text)
+      }
+    }
+    assert.doesNotMatch(client.server.output(), /lane died/)
+    await unchanged('brackets')
+  })
+
   it('bad input: a field __proto__ is 400 at every depth and changes no prototype', async () => {
     for (const one of CASES) {
       const bodies = ['"__proto__":{"polluted":true}', '"meta":{"__proto__":["x"]}', '"a":{"b":[{"__proto__":1}]}']

@@ -78,6 +78,51 @@ describe('overload', () => {
   })
 })
 
+describe('slow clients', () => {
+  it('what clients do not take of their answers is bounded in total: the next one loses its connection, others are served', async () => {
+    await withServer({ env: { SVC_LIMIT_ANSWERS_UNSENT_BYTES_MAX: '1000' } }, async (server) => {
+      const { collection, ...document } = { ...DOCUMENT, contentMd: 'x'.repeat(12_000_000) }
+      assert.equal((await server.post('/v1/add-batch', { collection, documents: [document] })).status, 200)
+      const silent = await RawSocket.open(server.port)
+      silent.pause()
+      silent.write(rawPost('/v1/get', JSON.stringify(DOCUMENT), 'Connection: keep-alive\r\n'))
+      assert.equal((await server.get('/v1/health')).status, 200)
+      silent.resume()
+      assert.ok((await silent.until((received) => received.length >= 12_000_000)).length < 12_000_000, 'the answer was cut off')
+      assert.equal((await server.post('/v1/get', { ...DOCUMENT, key: 'none' })).status, 404, 'others are served')
+    })
+  })
+
+  it('SIGTERM beside a client that never ends its request ends in order, within the time for shutdowns', async () => {
+    const server = await startServer({ args: ['--shutdown-timeout-sec', '4'] })
+    assert.equal((await server.post('/v1/add', DOCUMENT)).status, 200)
+    const silent = await RawSocket.open(server.port)
+    silent.write(rawPost('/v1/add', JSON.stringify(DOCUMENT)).slice(0, -5))
+    // Its bytes have been read when a later request is answered.
+    assert.equal((await server.get('/health')).status, 200)
+    process.kill(server.pid, 'SIGTERM')
+    assert.equal(await server.ended, 0, server.output())
+    assert.match(server.output(), /^stopped$/m)
+    await rm(server.directory, { recursive: true, force: true })
+  })
+})
+
+describe('durability async', () => {
+  it('a server that ended in order has its index on disk and finds everything after the next start', async () => {
+    const directory = await mkdtemp(join(tmpdir(), 'mds-async-'))
+    const options = { directory, args: ['--durability', 'async'] }
+    await withServer(options, async (server) => {
+      for (let i = 0; i < 20; i++) assert.equal((await server.post('/v1/add', { ...DOCUMENT, key: `k${i}` })).status, 200)
+    })
+    await withServer(options, async (server) => {
+      const metrics = (await server.get('/metrics')).text
+      assert.match(metrics, /^mddb_engine_checkpoint_lsn 2[0-9]$/m)
+      assert.equal((await server.post('/v1/fts', { collection: 'life', query: 'text', limit: 50 })).json<{ total: number }>().total, 20)
+    })
+    await rm(directory, { recursive: true, force: true })
+  })
+})
+
 describe('CORS list', () => {
   it('echoes an origin of the list, names no other, and says that answers vary', async () => {
     await withServer({ env: { SVC_CORS_ORIGINS: 'https://one.example,https://two.example' } }, async (server) => {

@@ -79,6 +79,21 @@ describe('the server about itself', () => {
     assert.deepEqual(await all(), before)
   })
 
+  it('fts-reindex beside deletes: what was deleted meanwhile stays deleted, in counts and in the names of metadata, too', async () => {
+    const contentMd = 'reindexed words '.repeat(2_000)
+    const keys = Array.from({ length: 300 }, (_, index) => `doc-${index}`)
+    const documents = keys.map((key) => ({ key, lang: 'en', contentMd, meta: { mark: ['x'] } }))
+    for (let first = 0; first < keys.length; first += 100) {
+      await server.post('/v1/add-batch', { collection: 'reindexed', documents: documents.slice(first, first + 100) })
+    }
+    const reindex = server.post('/v1/fts-reindex', { collection: 'reindexed' })
+    for (const key of keys) assert.equal((await server.post('/v1/delete', { collection: 'reindexed', key, lang: 'en' })).status, 200)
+    assert.equal((await reindex).status, 200)
+    const listing = await server.post('/v1/search', { collection: 'reindexed' })
+    assert.equal(listing.headers['x-total-count'], '0')
+    assert.deepEqual((await server.get('/v1/meta-keys?collection=reindexed')).json()['meta'], {})
+  })
+
   it('metrics: the page is text exposition format, and its counts follow requests and documents', async () => {
     const count = (text: string, name: string): number => Number(new RegExp(`^${name} (\\S+)$`, 'm').exec(text)?.[1] ?? 0)
     const added = 'mddb_http_requests_total\\{method="POST",path="/v1/add",status="200"\\}'

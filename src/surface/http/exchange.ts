@@ -12,7 +12,7 @@ import type { CATALOGUE } from '../../errors.js'
 import { ANSWER_STREAMED_BYTES_MIN, BODY_FIRST_BYTES, DISCARDED_BYTES_MAX } from '../../limits.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
-import type { BodyBudget } from './body_budget.js'
+import type { ByteBudget } from './byte_budget.js'
 import { statusLine } from './status_lines.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -48,12 +48,15 @@ export class Exchange implements AnswerSink {
   #body: Uint8Array | null = null
   #received = 0
   #held = 0
+  #unsent = 0
 
   constructor(
     response: HttpResponse,
     request: HttpRequest,
     readonly listener: ExchangeListener,
-    readonly budget: BodyBudget,
+    readonly budget: ByteBudget,
+    /** Of what clients have not taken yet of their answers. */
+    readonly unsent: ByteBudget,
     /** Headers of every answer: name, value ... Set by the surface before it answers. */
     public commonHeaders: readonly string[],
   ) {
@@ -143,6 +146,12 @@ export class Exchange implements AnswerSink {
       return
     }
     const sent = response.getWriteOffset()
+    if (!this.unsent.take(body.length - sent)) {
+      // Clients that ask for much and read nothing: this one's connection ends, as at any other end of a bound that comes after the status line.
+      response.close()
+      return
+    }
+    this.#unsent = body.length - sent
     const rest = new Uint8Array(body.subarray(sent))
     response.onWritable((offset) => {
       const live = this.#response
@@ -209,6 +218,7 @@ export class Exchange implements AnswerSink {
     this.#response = null
     this.#state = 'done'
     this.#releaseBody()
+    this.#releaseUnsent()
     if (done) return
     if (waited) this.listener.onAborted(this)
     this.listener.onDone(this, 0, 0)
@@ -217,7 +227,13 @@ export class Exchange implements AnswerSink {
   #finish(status: number, bytes: number): void {
     this.#response = null
     this.#state = 'done'
+    this.#releaseUnsent()
     this.listener.onDone(this, status, bytes)
+  }
+
+  #releaseUnsent(): void {
+    this.unsent.give(this.#unsent)
+    this.#unsent = 0
   }
 
   #releaseBody(): void {

@@ -15,7 +15,7 @@ import { ServiceError } from '../../errors.js'
 import { operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { BodyBudget } from './body_budget.js'
+import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { RouteTable, type Route } from './routes.js'
@@ -41,7 +41,8 @@ export class FrontEnd {
   readonly #app = uWS.App()
   readonly #routes = new RouteTable(operations)
   readonly #cors: CorsPolicy
-  readonly #budget: BodyBudget
+  readonly #budget: ByteBudget
+  readonly #unsent: ByteBudget
   readonly #constant: OutgoingAnswer | null
   #listenSocket: uWS.us_listen_socket | undefined
   #open = 0
@@ -50,7 +51,8 @@ export class FrontEnd {
   constructor(parts: FrontEndParts) {
     this.#parts = parts
     this.#cors = corsPolicy(parts.config.corsOrigins)
-    this.#budget = new BodyBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
+    this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
+    this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
@@ -92,7 +94,7 @@ export class FrontEnd {
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
     this.#open += 1
     const call = new Call(this.#parts, () => this.#onDone())
-    const exchange = new Exchange(response, request, call, this.#budget, NOSNIFF)
+    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF)
     exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
     try {
       this.#route(exchange, call)
@@ -141,6 +143,7 @@ export class FrontEnd {
   #onDone(): void {
     this.#open -= 1
     this.#parts.telemetry.set('bodies_in_flight_bytes', this.#budget.used)
+    this.#parts.telemetry.set('answers_unsent_bytes', this.#unsent.used)
     if (this.#open > 0) return
     const waiters = this.#idleWaiters
     this.#idleWaiters = []

@@ -1,8 +1,8 @@
 /**
- * Bytes of request bodies that the whole server holds, from their first chunk until their answer. Above the bound a request is refused rather than memory grown.
- * Front-end thread only.
+ * A bound on bytes that the whole server holds for its connections: request bodies, from their first chunk until their answer; and what clients have not taken yet of large answers.
+ * Above it a connection is refused rather than memory grown. Front-end thread only.
  */
-export class BodyBudget {
+export class ByteBudget {
   #used = 0
 
   constructor(readonly bytesMax: number) {}
