@@ -188,8 +188,11 @@ TEST_P(Stored, ManifestsWaitForTheStoresFlush) {
   Engine engine;
   ASSERT_TRUE(engine.open(test::request_for(directory.path())).ok());
   engine.end_rebuild();
-  history.write(20);
-  ASSERT_TRUE(engine.publish(history.batch_last()).ok());
+  // A batch of deletes alone makes no segment.
+  do {
+    history.write(20);
+    ASSERT_TRUE(engine.publish(history.batch_last()).ok());
+  } while (history.model.size() == 0);
   std::atomic<bool> isFlushed{false};
   std::thread flusher([&] {
     EXPECT_TRUE(engine.flush().ok());
@@ -307,8 +310,10 @@ TEST_P(Stored, AtRestFewSegmentsRemainAndNothingIsLost) {
   const std::unique_ptr<Engine> engine = open(opened);
   engine->end_rebuild();
   for (uint32_t round = 0; round < 4; ++round) {
-    history.write(60);
-    ASSERT_TRUE(engine->publish(history.batch_last()).ok());
+    for (uint32_t batch = 0; batch < 8; ++batch) {
+      history.write(20);
+      ASSERT_TRUE(engine->publish(history.batch_last()).ok());
+    }
     ASSERT_TRUE(engine->flush().ok());
   }
   ASSERT_GT(engine->snapshot()->segments.size(), 1U);
