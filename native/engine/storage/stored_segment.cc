@@ -10,15 +10,13 @@
 namespace mds {
 namespace {
 
-// Descriptor: u32 version, u32 columns, u32 chunks, u32 0, then u64 elements of each column, then u32 checksum of each chunk.
-constexpr size_t kDescriptorHeaderBytes = 16;
-
 template <class T>
 void append(std::vector<uint8_t>& out, T value) {
   const auto* bytes = reinterpret_cast<const uint8_t*>(&value);
   out.insert(out.end(), bytes, bytes + sizeof value);
 }
 
+// Descriptor: u32 version, u32 columns, u32 chunks, u32 0, then u64 elements of each column, then u32 checksum of each chunk.
 std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, const std::vector<uint32_t>& checksums) {
   std::vector<uint8_t> bytes;
   append(bytes, kSegmentVersion);
