@@ -71,14 +71,17 @@ function rebuildPage(
   const damaged: string[] = []
   const batch = new IndexBatch(tools.engine, view.storeCounters().lastLsn)
   for (const docid of mine ? docids : []) {
+    let op: Uint8Array | undefined
     try {
       const head = view.headEvenExpired(collection, docid)
       const isMissing = head !== undefined && !(missingOnly && tools.engine.holds(collection, docid, head.indexedLsn))
-      if (isMissing) batch.add(upsertOf(tools, view, head, replaceEqual))
+      if (isMissing) op = upsertOf(tools, view, head, replaceEqual)
     } catch (error) {
       // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server less.
       damaged.push(`${collection}/${docid}: ${error instanceof Error ? error.message : String(error)}`)
     }
+    // Outside of the above: what the index refuses is the end of the rebuild.
+    if (op !== undefined) batch.add(op)
   }
   batch.publish()
   return { documents: batch.documents, damaged, docids }
