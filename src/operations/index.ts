@@ -8,12 +8,14 @@ import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import type { Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
+import { settingsOperations } from './settings.js'
 
 /** In the order of the reference page. */
 export const operations: readonly Operation[] = checked([
   ...documentOperations,
   ...revisionOperations,
   ...collectionOperations,
+  ...settingsOperations,
   ...fulltextOperations,
   ...healthOperations,
 ])

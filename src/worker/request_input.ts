@@ -7,7 +7,10 @@ import { badRequest, serviceError } from '../errors.js'
 import { JSON_DEPTH_MAX, QUERY_PARAMETERS_MAX } from '../limits.js'
 import type { Schema } from '../operations/json_schema.js'
 
-export type Input = Record<string, unknown>
+/** Under this key an input holds the names of the fields that the body gives as null, where there are any: for the operations to which "no value" is not "not said". */
+export const NULLS = Symbol('fields given as null')
+
+export type Input = Record<string, unknown> & { [NULLS]?: readonly string[] }
 
 /** @throws ServiceError 400 */
 export function parseBody(body: Uint8Array): Input {
@@ -20,8 +23,11 @@ export function parseBody(body: Uint8Array): Input {
     throw serviceError('invalidJson')
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw serviceError('invalidJson')
-  settle(parsed as Input, 1)
-  return parsed as Input
+  const input = parsed as Input
+  const nulls = Object.keys(input).filter((name) => input[name] === null)
+  settle(input, 1)
+  if (nulls.length > 0) input[NULLS] = nulls
+  return input
 }
 
 /**

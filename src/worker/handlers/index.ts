@@ -7,12 +7,14 @@ import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
+import { settingsHandlers } from './settings.js'
 import { systemHandlers } from './system.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
   ...documentHandlers,
   ...revisionHandlers,
   ...collectionHandlers,
+  ...settingsHandlers,
   ...fulltextHandlers,
   ...systemHandlers,
 ])
