@@ -125,8 +125,9 @@ export function mergeConfig(stored: CollectionConfig, { values, cleared }: Confi
   return kept
 }
 
-const STORAGE_FIELDS: readonly (keyof StorageConfig)[] = ['endpoint', 'bucket', 'region', 'accessKey', 'secretKey', 'prefix', 'useTLS']
-const CMS_FIELDS: readonly (keyof CmsConfig)[] = ['url', 'apiKey']
+/** The fields of a block without its credential. */
+const STORAGE_FIELDS: readonly (keyof StorageConfig)[] = ['endpoint', 'bucket', 'region', 'accessKey', 'prefix', 'useTLS']
+const CMS_FIELDS: readonly (keyof CmsConfig)[] = ['url']
 const RETRIEVAL_FIELDS: readonly (keyof RetrievalProfile)[] = [
   'defaultSearchType', 'topK', 'retrievalMode', 'hybridStrategy', 'hybridAlpha', 'hybridAlphaSet', 'oversample', 'contextTokenBudget',
 ] // prettier-ignore
