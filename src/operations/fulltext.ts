@@ -1,6 +1,8 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
 import { Type } from './json_schema.js'
+import type { ValueOf } from './json_schema.js'
+import type { RangesInput } from '../domain/fulltext/ranges.js'
 import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
@@ -12,6 +14,21 @@ const mode = word(['auto', 'simple', 'boolean', 'phrase'], '`auto` tells the mod
 const queryLang = Type.String({ description: 'Language of the query; without it the server’s default.', examples: ['en'] })
 const disableStem = Type.Boolean({ description: 'Words are looked for as they are written.', default: false })
 const disableSynonyms = Type.Boolean({ description: 'The synonyms of the collection are not looked for.', default: false })
+const bound = Type.Unsafe<string | number>({ anyOf: [{ type: 'string' }, { type: 'number' }] })
+const bounds = { gte: optional(bound), lte: optional(bound), gt: optional(bound), lt: optional(bound) }
+const rangesByField = mapOf(Type.Object(bounds), { description: 'Ranges that documents must lie in, by field.' })
+const rangeMeta = Type.Unsafe<RangesInput>({
+  anyOf: [
+    Type.Array(Type.Object({ field: Type.String({ description: '`addedAt`, `updatedAt` or a metadata key.' }), ...bounds })),
+    rangesByField,
+  ],
+  description: 'Ranges that documents must lie in. Bounds are numbers, Unix seconds, ISO dates or texts.',
+  examples: [[{ field: 'addedAt', gte: '2024-01-01' }]],
+})
+const boost = mapOf(Type.Number(), {
+  description: 'Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. Together at least 0.001.',
+  examples: [{ 'category:guide': 2 }],
+})
 const facetBy = Type.Array(Type.String(), {
   description: 'Metadata keys whose values are counted over the results of this answer.',
   examples: [['category']],
@@ -73,6 +90,8 @@ export const fts = operation({
       }),
     ),
     filterMeta: optional(filterMeta),
+    rangeMeta: optional(rangeMeta),
+    boost: optional(boost),
     facetBy: optional(facetBy),
     facetMaxValues: optional(facetMaxValues),
     count: optional(count),
@@ -90,6 +109,8 @@ export interface FtsQueryInput {
   readonly lang?: string
   readonly disableStem?: boolean
   readonly disableSynonyms?: boolean
+  readonly rangeMeta?: ValueOf<typeof rangesByField>
+  readonly boost?: Readonly<Record<string, number>>
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
@@ -112,6 +133,8 @@ export const ftsQuery = operation({
       lang: optional(queryLang),
       disableStem: optional(disableStem),
       disableSynonyms: optional(disableSynonyms),
+      rangeMeta: optional(rangesByField),
+      boost: optional(boost),
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),

@@ -218,6 +218,15 @@ export class View {
     return [...this.#environment.heads.getKeys({ start, end: prefixEnd(start.subarray(0, 4)), limit: count })].map((key) => docidOfKey(key))
   }
 
+  /** Heads of all documents that have not expired, by docid; each valid until the next. */
+  *heads(collection: number): Generator<Head> {
+    const prefix = counterKey(collection)
+    for (const { key, value } of this.#environment.heads.getRange({ start: prefix, end: prefixEnd(prefix) })) {
+      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      if (!isExpired(head, this.now)) yield head
+    }
+  }
+
   /** The JSON-escaped content, valid until the next read. */
   escapedContent(head: Head): Buffer {
     return decodeBody(this.#bodyRecord(head), () => nameOfBody(head))

@@ -42,6 +42,7 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['GET', '/v1/fts?collection=c&q=walrus'],
   ['GET', '/v1/meta-keys?collection=c'],
   ['GET', '/v1/checksum?collection=c'],
+  ['POST', '/v1/aggregate', { collection: 'c' }],
   ['GET', '/v1/collection-config?collection=c'],
   ['GET', '/v1/collection-configs'],
   ['GET', '/v1/synonyms?collection=c'],

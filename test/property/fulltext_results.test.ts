@@ -90,7 +90,7 @@ test('curated pages equal the rules applied to the list of results', () => {
       fc.integer({ min: 1, max: 14 }),
       (organic, pinned, hides, limit) => {
         const hits = organic.map((docid): Hit => ({ docid, score: 1, lsn: 1n, matched: [] }))
-        const curated = new CuratedResults(view, 1, { pins: pinned, hides }, [], hits)
+        const curated = new CuratedResults(view, 1, { pins: pinned, hides }, () => true, hits)
         const page = new Page(limit)
         const answer = page as unknown as AnswerWriter
         for (const { docid } of hits) {

@@ -4,11 +4,9 @@
  */
 import type { Hit } from '../../engine/types.js'
 import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits.js'
-import { textOfHead } from '../../store/head.js'
+import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Curation, Pin } from '../curation.js'
-import type { Filters } from '../filters.js'
-import { passesFilter } from '../metadata.js'
 import type { AnswerWriter } from './answer.js'
 
 interface Placed {
@@ -26,14 +24,15 @@ export class CuratedResults {
   readonly #pins: readonly Placed[]
   #next = 0
 
-  constructor(view: View, collection: number, curation: Curation, filters: Filters, hits: readonly Hit[]) {
+  /** @param mayShow whether the request's filters admit a document */
+  constructor(view: View, collection: number, curation: Curation, mayShow: (head: Head) => boolean, hits: readonly Hit[]) {
     this.#view = view
     this.#collection = collection
     for (const key of curation.hides.slice(0, CURATION_APPLIED_MAX))
       for (const docid of view.docidsOfKey(collection, key, CURATION_VARIANTS_MAX)) this.#apart.add(docid)
     const pins: Placed[] = []
     for (const pin of curation.pins.slice(0, CURATION_APPLIED_MAX)) {
-      const docid = this.#find(pin, filters)
+      const docid = this.#find(pin, mayShow)
       // Hidden, or pinned already.
       if (docid === undefined || this.#apart.has(docid)) continue
       this.#apart.add(docid)
@@ -66,14 +65,14 @@ export class CuratedResults {
   }
 
   /** Without a language: the first that the key has. */
-  #find({ key, lang }: Pin, filters: Filters): number | undefined {
+  #find({ key, lang }: Pin, mayShow: (head: Head) => boolean): number | undefined {
     const docids =
       lang === undefined
         ? this.#view.docidsOfKey(this.#collection, key, CURATION_VARIANTS_MAX)
         : [this.#view.identity(this.#collection, key, lang)?.docid ?? 0]
     return docids.find((docid) => {
       const head = this.#view.head(this.#collection, docid)
-      return head !== undefined && passesFilter(textOfHead(head).metaValues, filters)
+      return head !== undefined && mayShow(head)
     })
   }
 }

@@ -7,7 +7,10 @@ import { FACETS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
 import type { RetrievalProfile } from '../collection_config.js'
 import { type Filters, parseFilters } from '../filters.js'
 import { readLimit } from '../paging.js'
+import { readBoosts } from './boosts.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
+import { type RangesInput, readRanges } from './ranges.js'
+import type { Refinement } from './refined_search.js'
 import { resolveScoring, type Scoring } from './scoring.js'
 
 type Absent = null | undefined
@@ -27,6 +30,8 @@ export interface FulltextInput {
   readonly fieldWeights?: Readonly<Record<string, number>> | Absent
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | Absent
   readonly count?: boolean | Absent
+  readonly rangeMeta?: RangesInput | Absent
+  readonly boost?: Readonly<Record<string, number>> | Absent
   readonly facetBy?: readonly string[] | Absent
   readonly facetMaxValues?: number | Absent
 }
@@ -50,6 +55,7 @@ export interface FulltextRequest {
   /** The synonyms of the collection are looked for, too. */
   readonly synonyms: boolean
   readonly filters: Filters
+  readonly refinement: Refinement
   /** The number of all matches is wanted, which keeps the engine from stopping early. */
   readonly count: boolean
   /** Names as asked; undefined where no facets are wanted. */
@@ -79,6 +85,7 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     stem: defaults.ftsStemming && input.disableStem !== true,
     synonyms: defaults.ftsSynonyms && input.disableSynonyms !== true,
     filters: readFilters(input),
+    refinement: { ranges: readRanges(input.rangeMeta), boosts: readBoosts(input.boost) },
     count: input.count === true,
     facetBy: readFacets(input.facetBy),
     facetValuesMax: readFacetMax(input.facetMaxValues),
@@ -113,10 +120,10 @@ function readFacetMax(values: number | Absent): number {
   return wanted === 0 ? Number.POSITIVE_INFINITY : wanted
 }
 
-/** What this version can't do and would change the answer is refused, never passed over: an ignored range would find too much, an ignored boost would order wrongly. */
+/** What this version can't do and would change the answer is refused, never passed over: who asks for typo tolerance must not take what is found without it for all there is. */
 function refuseLaterFeatures(input: FulltextInput): void {
   const asked = input as unknown as Readonly<Record<string, unknown>>
-  for (const name of ['rangeMeta', 'boost', 'highlight', 'fuzzy']) {
+  for (const name of ['highlight', 'fuzzy']) {
     if (isAsked(asked[name])) throw badRequest(`not available yet: ${name}`)
   }
 }

@@ -26,6 +26,7 @@ import { CuratedResults } from './curated_results.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
+import { mayShow, type Refinement, searchRefined } from './refined_search.js'
 import type { FulltextRequest } from './request.js'
 
 export interface FulltextTools extends PreparationTools {
@@ -64,7 +65,14 @@ export function searchFulltext(
   const query = planQuery(request.query, words.tokenize, words.alternatives)
   const answer = new AnswerWriter(request, query, tools.out)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
-  const found = findResults(tools, planSearch(request, query, collection.id), curationOf(settings.rules, request.text), answer, stop)
+  const plan = planSearch(request, query, collection.id)
+  const found = findResults(
+    tools,
+    plan,
+    { refinement: request.refinement, curation: curationOf(settings.rules, request.text) },
+    answer,
+    stop,
+  )
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })
 }
 
@@ -91,15 +99,23 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
   }
 }
 
+/** What is done to hits beyond what the engine does. */
+interface Arrangement {
+  readonly refinement: Refinement
+  readonly curation: Curation | undefined
+}
+
 /** Fills the answer. What it returns describes the last snapshot searched. */
-function findResults(tools: FulltextTools, first: SearchPlan, curation: Curation | undefined, answer: AnswerWriter, stop: Stop): Found {
+function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): Found {
+  const { refinement, curation } = arrangement
+  const isRefined = refinement.ranges.length > 0 || refinement.boosts.length > 0
   // What curation takes out of the organic results must not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
   let plan: SearchPlan = { ...first, k: first.k + apart }
   for (let round = 1; ; round++) {
-    const hits = tools.engine.search(plan, stop.stopWord)
+    const hits = isRefined ? searchRefined(tools, plan, refinement, stop) : tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
-    const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, curation, answer, stop))
+    const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, arrangement, answer, stop))
     const exhausted = answer.isFull || hits.hits.length < plan.k
     if (exhausted || round === FTS_SEARCH_ROUNDS_MAX)
       return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped) }
@@ -114,11 +130,14 @@ function writeResults(
   view: View,
   plan: SearchPlan,
   hits: Hits,
-  curation: Curation | undefined,
+  { refinement, curation }: Arrangement,
   answer: AnswerWriter,
   stop: Stop,
 ): number {
-  const curated = curation === undefined ? undefined : new CuratedResults(view, plan.collection, curation, plan.filters, hits.hits)
+  const curated =
+    curation === undefined
+      ? undefined
+      : new CuratedResults(view, plan.collection, curation, (head) => mayShow(head, plan.filters, refinement), hits.hits)
   const isKept = answer.limit <= CACHED_PAGE_DOCUMENTS_MAX
   let dropped = 0
   let looked = 0
@@ -133,7 +152,8 @@ function writeResults(
     if (document !== undefined && document.indexedLsn !== hit.lsn) {
       recheckBytes += document.json.length
       const head = view.head(plan.collection, hit.docid)
-      matched = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX ? undefined : recheckHit(tools, view, head, plan)
+      const isLost = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, plan.filters, refinement)
+      matched = isLost ? undefined : recheckHit(tools, view, head, plan)
     }
     if (document === undefined || matched === undefined) dropped++
     else answer.result(document, hit.score, matched)

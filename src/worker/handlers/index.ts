@@ -3,6 +3,7 @@
  */
 import { operations } from '../../operations/index.js'
 import type { Handler } from '../handler.js'
+import { aggregateHandlers } from './aggregate.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { fulltextHandlers } from './fulltext.js'
@@ -14,6 +15,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...documentHandlers,
   ...revisionHandlers,
   ...collectionHandlers,
+  ...aggregateHandlers,
   ...settingsHandlers,
   ...fulltextHandlers,
   ...systemHandlers,

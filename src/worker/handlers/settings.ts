@@ -14,17 +14,21 @@ import { badRequest, serviceError } from '../../errors.js'
 import { STOP_WORDS_REQUESTED_MAX } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
 import type {
-  addCuration as addCurationRow,
-  addStopWords as addStopWordsRow,
   deleteCollectionConfig as deleteConfigRow,
-  deleteCuration as deleteCurationRow,
-  deleteSynonyms as deleteSynonymsRow,
   getCollectionConfig as getConfigRow,
+  setCollectionConfig as setConfigRow,
+} from '../../operations/collection_config.js'
+import type {
+  addCuration as addCurationRow,
+  deleteCuration as deleteCurationRow,
   listCuration as listCurationRow,
   replaceCuration as replaceCurationRow,
-  setCollectionConfig as setConfigRow,
+} from '../../operations/curation.js'
+import type {
+  addStopWords as addStopWordsRow,
+  deleteSynonyms as deleteSynonymsRow,
   setSynonyms as setSynonymsRow,
-} from '../../operations/settings.js'
+} from '../../operations/vocabulary.js'
 import type { View } from '../../store/view.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
 import { NULLS } from '../request_input.js'
