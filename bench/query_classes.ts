@@ -29,7 +29,7 @@ export type QueryClass = (typeof CLASSES)[number]
 export type QueriesByClass = Readonly<Record<QueryClass, readonly string[]>>
 
 const LIMIT = 10
-const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true }
+const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
 
 export function queriesPath(): string {
   return sharedPath('corpora/queries/md.json')

@@ -87,6 +87,23 @@ export const PLAN_DEPTH_MAX = 64
 export const PLAN_CURSORS_MAX = 16_384
 /** Nested parentheses in a query: bounds the parser's recursion, 4 frames a level. */
 export const FTS_QUERY_NESTING_MAX = 64
+/** Fields in one `facetBy`: each is counted for each result. */
+export const FACETS_MAX = 64
+/** `maxFacetSize` where the request says none. */
+export const FACET_SIZE_DEFAULT = 50
+/** Distinct values that one aggregation counts, over all its facets: 1 000 000 x 100 B = 100 MB. */
+export const FACET_VALUES_COUNTED_MAX = 1_000_000
+/** Buckets of one histogram: the contract's. */
+export const HISTOGRAM_BUCKETS_MAX = 1000
+/** Ranges of one `rangeMeta`. */
+export const RANGES_MAX = 64
+/** Values of one `boost`, and the highest factor of each: 64 of them stay finite. */
+export const BOOSTS_MAX = 64
+export const BOOST_FACTOR_MAX = 10_000
+/** Hits first asked for with ranges or boosts: their documents' heads are read, 5 us each. */
+export const FTS_REFINED_HITS_FIRST = 256
+/** Most hits looked at for one search with ranges or boosts: 5 s of reading, half of a search's deadline. A query that needs more is refused, not answered wrongly. */
+export const FTS_REFINED_HITS_MAX = 1_048_576
 /** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */
 export const FTS_SLACK_HITS = 16
 /** Searches for one request: the first, and again while hits that expired or match no more leave too few. Each asks for twice as many. */
@@ -99,6 +116,42 @@ export const FTS_RECHECK_BYTES_MAX = 32 * MIB
 export const FTS_POLL_RESULTS = 64
 /** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */
 export const ANSWER_BYTES_MAX = 256 * MIB
+
+// ---- Settings of collections ----------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one collection's configuration as JSON: sixteen of the largest response prompts, and lists of 10 000 collections show only what was said. */
+export const COLLECTION_CONFIG_BYTES_MAX = 64 * KIB
+/** UTF-8 bytes; the contract's. */
+export const RESPONSE_PROMPT_BYTES_MAX = 4 * KIB
+/** `maxRevisions`: a revision a second for eleven days. */
+export const REVISIONS_KEPT_MAX = 1_000_000
+/** `topK` of a retrieval profile, `oversample`: the contract's. */
+export const TOP_K_MAX = 1000
+export const OVERSAMPLE_MAX = 10
+/** `contextTokenBudget`: as many tokens as the largest answer has. */
+export const CONTEXT_TOKENS_MAX = 64 * MIB
+/** Terms of one collection that have synonyms: the general thesauri have about as many headwords; a lane analyses them in 30 ms after a change. */
+export const SYNONYM_TERMS_MAX = 10_000
+/** Synonyms of one term. */
+export const SYNONYMS_PER_TERM_MAX = 64
+/** UTF-8 bytes of a term, a synonym or a stop word. A term is a part of an LMDB key. */
+export const SETTING_TEXT_BYTES_MAX = 256
+/** Stop words of one collection beside the default ones; the longest of those lists has 800. One row holds them: 2 000 x 10 B. */
+export const STOP_WORDS_MAX = 2000
+/** Words in one request that adds or deletes stop words. */
+export const STOP_WORDS_REQUESTED_MAX = STOP_WORDS_MAX
+/** Rules of one collection: each query is compared with all, 1 000 x 0.1 us. */
+export const CURATION_RULES_MAX = 1000
+/** Pins and hides of one rule. */
+export const CURATION_DOCUMENTS_MAX = 100
+/** Pins and hides of all rules that match one query together: each is looked up for every search that it holds for. */
+export const CURATION_APPLIED_MAX = 500
+/** Documents of one key in different languages that a pin or a hide means. */
+export const CURATION_VARIANTS_MAX = 64
+/** Collections whose settings a lane keeps at hand. */
+export const SETTINGS_CACHED_COLLECTIONS_MAX = 256
+/** Tokens that synonyms may add to one query: together with its own they stay below PLAN_LEAVES_MAX for all but the longest. Those beyond are left out. */
+export const FTS_SYNONYM_TOKENS_MAX = 256
 
 // ---- Front end and dispatch -----------------------------------------------------------------------------------------------------------------------------------
 

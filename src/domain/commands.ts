@@ -2,6 +2,7 @@
  * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes; the byte strings in a decoded command are views of those bytes.
  */
 import { Packr } from '../store/packages.js'
+import type { SettingsCommand } from './settings_commands.js'
 
 /** A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision number. */
 export interface PreparedDocument {
@@ -121,6 +122,7 @@ export type Command =
   | DeleteBatchCommand
   | DeleteCollectionCommand
   | SetTtlCommand
+  | SettingsCommand
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 

@@ -10,6 +10,7 @@ import { textOfHead } from '../store/head.js'
 import type { StoredDocument } from '../store/document_cache.js'
 import type { View } from '../store/view.js'
 import type { Filters } from './filters.js'
+import { contentBytesOf } from './fulltext/document_text.js'
 import { passesFilter } from './metadata.js'
 
 export interface ListingRequest {
@@ -19,6 +20,8 @@ export interface ListingRequest {
   readonly descending: boolean
   readonly limit: number
   readonly offset: number
+  /** Tokens of content that the page may have; undefined for no cap. */
+  readonly contextTokensMax: number | undefined
 }
 
 export interface Listing {
@@ -26,6 +29,8 @@ export interface Listing {
   readonly count: number
   /** Documents that pass the filter, before paging; without those that are due. */
   readonly total: number
+  /** The cap on content left documents out. */
+  readonly isTruncated: boolean
 }
 
 /** Documents asked for beyond the page once one was missing: the first time none, for nearly always none is. */
@@ -87,25 +92,33 @@ interface Page extends Listing {
 
 /** @param skip matches that the engine passed over before the first of `found` */
 function readPage(view: View, request: ListingRequest, skip: number, found: Hits, out: ByteWriter): Page {
-  const { collection, filters, limit, offset } = request
+  const { collection, filters, limit, offset, contextTokensMax } = request
   const isWhole = skip === 0 && found.hits.length === found.total
   const isKept = limit <= CACHED_PAGE_DOCUMENTS_MAX
   let passed = skip
   let count = 0
+  let contextBytes = 0
+  let isTruncated = false
   out.begin().ascii('[')
   for (const { docid, lsn } of found.hits) {
-    if (count === limit && !isWhole) break
+    const isFull = count === limit || isTruncated
+    if (isFull && !isWhole) break
     const document = view.document(collection, docid, isKept)
     if (document === undefined) continue
     if (document.indexedLsn !== lsn && !stillPasses(view, document, filters)) continue
-    if (passed++ < offset || count === limit) continue
+    if (passed++ < offset || isFull) continue
+    if (contextTokensMax !== undefined) {
+      contextBytes += contentBytesOf(document.json)
+      isTruncated = count > 0 && contextBytes / 4 > contextTokensMax
+      if (isTruncated) continue
+    }
     if (count++ > 0) out.ascii(',')
     out.bytes(document.json)
     if (out.length > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
   }
   out.ascii(']')
   // Every match was looked at: what passed is the total.
-  if (isWhole) return { count, total: passed, gone: 0, again: false }
+  if (isWhole) return { count, total: passed, isTruncated, gone: 0, again: false }
   // The same state in both snapshots: nothing has been deleted between them.
   const deleted = found.lsn === view.lastLsn() ? 0 : Math.max(0, found.docCount - view.collectionCounters(collection).documents)
   const due = countDue(view, request)
@@ -115,8 +128,9 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
   return {
     count,
     total: Math.max(count, found.total - gone),
+    isTruncated,
     gone: gone + deleted,
-    again: deleted > 0 || (count < limit && !isAtEnd) || (due > 0 && skip > 0),
+    again: deleted > 0 || (count < limit && !isTruncated && !isAtEnd) || (due > 0 && skip > 0),
   }
 }
 

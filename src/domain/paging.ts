@@ -6,11 +6,11 @@ import { LIMIT_DEFAULT, LIMIT_MAX } from '../limits.js'
 
 type Absent = null | undefined
 
-/** Absent or 0: the default. Negative or fractional: 400. Too large, however much: clamped. */
-export function readLimit(limit: number | Absent): number {
+/** Absent or 0: the default, which a collection may set. Negative or fractional: 400. Too large, however much: clamped. */
+export function readLimit(limit: number | Absent, fallback = LIMIT_DEFAULT): number {
   const wanted = limit ?? 0
   if (!Number.isInteger(wanted) || wanted < 0) throw serviceError('invalidLimit')
-  return wanted === 0 ? LIMIT_DEFAULT : Math.min(wanted, LIMIT_MAX)
+  return wanted === 0 ? fallback : Math.min(wanted, LIMIT_MAX)
 }
 
 export function readOffset(offset: number | Absent): number {

@@ -1,7 +1,7 @@
 /** Rows about whole collections. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { collection, mapOf, operation, shape } from './schema.js'
+import { collection, filterMeta, mapOf, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Collections', input: Type.Object({ collection }) } as const
 
@@ -55,4 +55,56 @@ export const checksum = operation({
   audit: null,
 })
 
-export const collectionOperations = [deleteCollection, metaKeys, checksum] as const
+const fieldOf = (description: string) => optional(Type.String({ description }))
+
+export const aggregate = operation({
+  collection: common.collection,
+  group: common.group,
+  name: 'aggregate',
+  description: 'Counts over a collection: values of metadata keys, and documents by day, week, month or year',
+  effect: 'read',
+  permission: 'read',
+  cost: 'heavy',
+  http: [{ method: 'POST', path: '/v1/aggregate' }],
+  input: Type.Object({
+    collection,
+    filterMeta: optional(filterMeta),
+    facets: optional(
+      Type.Array(
+        Type.Object({ field: fieldOf('A metadata key.'), orderBy: optional(word(['count', 'value'], 'Order of the values.', 'count')) }),
+        { examples: [[{ field: 'category' }]] },
+      ),
+    ),
+    histograms: optional(
+      Type.Array(
+        Type.Object({
+          field: fieldOf('`addedAt` or `updatedAt`.'),
+          interval: optional(word(['day', 'week', 'month', 'year'], 'In UTC; weeks begin on Monday.', 'month')),
+        }),
+        { examples: [[{ field: 'addedAt', interval: 'day' }]] },
+      ),
+    ),
+    maxFacetSize: optional(wholeNumber('Most values of a facet.', { default: 50 })),
+  }),
+  output: shape('Counts of the documents that pass the filter.', {
+    collection: Type.String(),
+    totalDocs: Type.Integer(),
+    facets: mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), { description: 'By field.' }),
+    histograms: mapOf(
+      Type.Array(
+        Type.Object({
+          key: Type.String({ examples: ['2024-W05'] }),
+          from: unixSeconds('First second.'),
+          to: unixSeconds('First second behind.'),
+          count: Type.Integer(),
+        }),
+      ),
+      { description: 'By field, in time order; empty buckets are left out, and of more than 1 000 the newest are shown.' },
+    ),
+    durationMs: Type.Number(),
+  }),
+  deadlineMs: DEADLINE_HEAVY_MS,
+  audit: null,
+})
+
+export const collectionOperations = [deleteCollection, metaKeys, checksum, aggregate] as const

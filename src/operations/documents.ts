@@ -117,7 +117,10 @@ export const search = operation({
     offset: optional(offset),
   }),
   output: Type.Array(Document),
-  answerHeaders: [['X-Total-Count', 'Documents that match, before paging.']],
+  answerHeaders: [
+    ['X-Total-Count', 'Documents that match, before paging.'],
+    ['X-Context-Truncated', '1 where the token budget of the collection left documents out; otherwise absent.'],
+  ],
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
 })

@@ -1,7 +1,9 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, word } from './schema.js'
+import type { ValueOf } from './json_schema.js'
+import type { RangesInput } from '../domain/fulltext/ranges.js'
+import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
 const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
@@ -11,7 +13,27 @@ const algorithm = word(['tfidf', 'bm25', 'bm25f'], 'How documents are scored.', 
 const mode = word(['auto', 'simple', 'boolean', 'phrase'], '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`.', 'auto')
 const queryLang = Type.String({ description: 'Language of the query; without it the server’s default.', examples: ['en'] })
 const disableStem = Type.Boolean({ description: 'Words are looked for as they are written.', default: false })
-const disableSynonyms = Type.Boolean({ default: false })
+const disableSynonyms = Type.Boolean({ description: 'The synonyms of the collection are not looked for.', default: false })
+const bound = Type.Unsafe<string | number>({ anyOf: [{ type: 'string' }, { type: 'number' }] })
+const bounds = { gte: optional(bound), lte: optional(bound), gt: optional(bound), lt: optional(bound) }
+const rangesByField = mapOf(Type.Object(bounds), { description: 'Ranges that documents must lie in, by field.' })
+const rangeMeta = Type.Unsafe<RangesInput>({
+  anyOf: [
+    Type.Array(Type.Object({ field: Type.String({ description: '`addedAt`, `updatedAt` or a metadata key.' }), ...bounds })),
+    rangesByField,
+  ],
+  description: 'Ranges that documents must lie in. Bounds are numbers, Unix seconds, ISO dates or texts.',
+  examples: [[{ field: 'addedAt', gte: '2024-01-01' }]],
+})
+const boost = mapOf(Type.Number(), {
+  description: 'Factors by `metaKey:metaValue`: n multiplies the score, -n divides it. Together at least 0.001.',
+  examples: [{ 'category:guide': 2 }],
+})
+const facetBy = Type.Array(Type.String(), {
+  description: 'Metadata keys whose values are counted over the results of this answer.',
+  examples: [['category']],
+})
+const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
 const FtsResponse = shape('Results, best first.', {
@@ -20,6 +42,7 @@ const FtsResponse = shape('Results, best first.', {
       document: Document,
       score: Type.Number(),
       matchedTerms: Type.Array(Type.String(), { description: 'Words of the query, as indexed, that the document has.' }),
+      pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
     }),
   ),
   total: Type.Integer({ description: 'Number of results in this answer.' }),
@@ -37,6 +60,12 @@ const FtsResponse = shape('Results, best first.', {
     indexSize: Type.Integer(),
     totalTokens: Type.Integer(),
   }),
+  facets: Type.Optional(
+    mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), {
+      description: 'With `facetBy`: by key, the values by count, then by value.',
+    }),
+  ),
+  contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
 
 export const fts = operation({
@@ -61,6 +90,10 @@ export const fts = operation({
       }),
     ),
     filterMeta: optional(filterMeta),
+    rangeMeta: optional(rangeMeta),
+    boost: optional(boost),
+    facetBy: optional(facetBy),
+    facetMaxValues: optional(facetMaxValues),
     count: optional(count),
   }),
   output: FtsResponse,
@@ -76,6 +109,10 @@ export interface FtsQueryInput {
   readonly lang?: string
   readonly disableStem?: boolean
   readonly disableSynonyms?: boolean
+  readonly rangeMeta?: ValueOf<typeof rangesByField>
+  readonly boost?: Readonly<Record<string, number>>
+  readonly facetBy?: readonly string[]
+  readonly facetMaxValues?: number
   readonly count?: boolean
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
@@ -96,6 +133,10 @@ export const ftsQuery = operation({
       lang: optional(queryLang),
       disableStem: optional(disableStem),
       disableSynonyms: optional(disableSynonyms),
+      rangeMeta: optional(rangesByField),
+      boost: optional(boost),
+      facetBy: optional(facetBy),
+      facetMaxValues: optional(facetMaxValues),
       count: optional(count),
     }),
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },

@@ -2,18 +2,24 @@
  * The table of operations: every row of every domain, checked once at load. Routes, validation, OpenAPI, `/v1/endpoints`, metric labels and permissions are derived from it.
  * Pure data; loaded by every thread, loads no engine.
  */
+import { configOperations } from './collection_config.js'
 import { collectionOperations } from './collections.js'
+import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import type { Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
+import { vocabularyOperations } from './vocabulary.js'
 
 /** In the order of the reference page. */
 export const operations: readonly Operation[] = checked([
   ...documentOperations,
   ...revisionOperations,
   ...collectionOperations,
+  ...configOperations,
+  ...vocabularyOperations,
+  ...curationOperations,
   ...fulltextOperations,
   ...healthOperations,
 ])

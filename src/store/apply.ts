@@ -5,7 +5,7 @@
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { encodeEntry, retainedBytes } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry } from './entry.js'
 import type { Environment } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
@@ -21,8 +21,10 @@ import {
   lsnOfKey,
   prefixEnd,
   revisionKey,
+  settingKey,
   spellingKey,
 } from './keys.js'
+import { encodeSetting, SETTING_KINDS } from './settings.js'
 import { View, encodeCollection, encodeIdentity } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
@@ -75,6 +77,9 @@ export class WriteTransaction {
         applyDrop(environment, entry)
         this.#collections.delete(entry.collection)
         break
+      case 'setting':
+        applySetting(environment, entry)
+        break
     }
     const record = encodeEntry(entry, body?.length ?? 0)
     void environment.binlog.put(lsnKey(entry.lsn), record)
@@ -108,11 +113,11 @@ export class WriteTransaction {
    * @returns true when rows are left.
    */
   purgeRetired(rowsMax: number): boolean {
-    const { retired, heads, bodies, bodyCounts, revisions, identities, spellings, counters } = this.#environment
+    const { retired, heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, counters } = this.#environment
     const [key] = [...retired.getKeys({ limit: 1 })]
     if (key === undefined) return false
     let room = rowsMax
-    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings]) {
+    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings]) {
       for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
         void table.remove(row)
         room--
@@ -160,7 +165,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   spell(environment, transaction.view, entry)
 }
 
-function createCollection(environment: Environment, entry: PutEntry): void {
+function createCollection(environment: Environment, entry: PutEntry | SettingEntry): void {
   const key = collectionKey(entry.collectionName)
   if (environment.collections.doesExist(key)) return
   void environment.collections.put(key, encodeCollection({ id: entry.collection, name: entry.collectionName }))
@@ -259,4 +264,14 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
 function applyDrop(environment: Environment, entry: DropEntry): void {
   void environment.collections.remove(collectionKey(entry.collectionName))
   void environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
+}
+
+/** The stamp tells readers that what they remember of the collection's settings is old. */
+function applySetting(environment: Environment, entry: SettingEntry): void {
+  const { collection, setting, id, value, lsn } = entry
+  const key = settingKey(collection, SETTING_KINDS.indexOf(setting), id)
+  createCollection(environment, entry)
+  if (value === null) void environment.collectionSettings.remove(key)
+  else void environment.collectionSettings.put(key, encodeSetting(value))
+  void environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
 }

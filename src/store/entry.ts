@@ -4,6 +4,8 @@
  */
 import { pack, unpack } from './packages.js'
 import { checkRecord, sealRecord } from './record.js'
+import { SETTING_KINDS } from './settings.js'
+import type { SettingKind } from './settings.js'
 
 interface EntryBase {
   readonly lsn: bigint
@@ -39,10 +41,21 @@ export interface DropEntry extends EntryBase {
   readonly collectionName: string
 }
 
-export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry
+/** A setting of a collection changed; docid is 0. Creates the collection when its id is new. */
+export interface SettingEntry extends EntryBase {
+  readonly kind: 'setting'
+  readonly collectionName: string
+  readonly setting: SettingKind
+  /** Which one, where a collection has several of the kind; else empty. */
+  readonly id: string
+  /** JSON text; null: the setting is gone. */
+  readonly value: string | null
+}
+
+export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry
 
 const PREFIX_BYTES = 12
-const KINDS = ['put', 'expiry', 'delete', 'drop'] as const
+const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting'] as const
 
 /** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
 export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
@@ -67,6 +80,8 @@ function fieldsOf(entry: Entry): unknown[] {
       return [entry.collection, entry.docid, entry.key, entry.lang]
     case 'drop':
       return [entry.collection, 0, entry.collectionName]
+    case 'setting':
+      return [entry.collection, 0, entry.collectionName, SETTING_KINDS.indexOf(entry.setting), entry.id, entry.value]
   }
 }
 
@@ -98,7 +113,16 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
       return { kind, lsn, collection, docid, key: fields[2] as string, lang: fields[3] as string }
     case 'drop':
       return { kind, lsn, collection, docid: 0, collectionName: fields[2] as string }
+    case 'setting':
+      return decodeSettingEntry(lsn, fields)
     default:
       throw new Error(`binlog entry ${lsn}: unknown kind ${record[5]}`)
   }
+}
+
+function decodeSettingEntry(lsn: bigint, fields: readonly unknown[]): SettingEntry {
+  const [collection, , collectionName, code, id, value] = fields as [number, number, string, number, string, string | null]
+  const setting = SETTING_KINDS[code]
+  if (setting === undefined) throw new Error(`binlog entry ${lsn}: unknown kind of setting ${code}`)
+  return { kind: 'setting', lsn, collection, docid: 0, collectionName, setting, id, value }
 }

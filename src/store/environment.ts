@@ -29,6 +29,8 @@ export interface Environment {
   readonly expiries: Table
   /** lower-cased name -> id and name */
   readonly collections: Table
+  /** (collection, kind, id) -> setting; collection alone -> LSN of the last change of its settings */
+  readonly collectionSettings: Table
   /** id of a deleted collection whose rows are still being removed -> LSN */
   readonly retired: Table
   /** collection id -> counters; 0 -> counters of the whole store */
@@ -64,6 +66,7 @@ export function openEnvironment(generationPath: string): Environment {
     spellings: table('spellings'),
     expiries: table('expiries'),
     collections: table('collections'),
+    collectionSettings: table('collection-settings'),
     retired: table('retired'),
     counters: table('counters'),
     binlog: table('binlog'),

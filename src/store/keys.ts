@@ -111,6 +111,20 @@ export function garbageKey(releasedAt: bigint, body: Uint8Array): Buffer {
   return Buffer.concat([lsnKey(releasedAt), body])
 }
 
+/** (collection, kind, id): one setting of a collection. With `id` empty also the prefix of all settings of a kind. */
+export function settingKey(collection: number, kind: number, id: string): Buffer {
+  const key = Buffer.allocUnsafe(5 + Buffer.byteLength(id))
+  key.writeUInt32BE(collection, 0)
+  key[4] = kind
+  key.write(id, 5)
+  return key
+}
+
+/** The id in the key of a setting. */
+export function idOfSettingKey(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('utf8', 5)
+}
+
 /** The smallest key above every key that starts with `prefix`: the exclusive end of a prefix range. */
 export function prefixEnd(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix)

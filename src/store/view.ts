@@ -21,15 +21,19 @@ import {
   documentKey,
   expiryKey,
   identityKey,
+  idOfSettingKey,
   lsnKey,
   lsnOfKey,
   parseExpiryKey,
   prefixEnd,
   revisionKey,
+  settingKey,
   spellingKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
 import { CorruptRecord } from './record.js'
+import { decodeSetting, SETTING_KINDS } from './settings.js'
+import type { SettingKind } from './settings.js'
 
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
 const CONTENT_END = Buffer.from('"}')
@@ -91,6 +95,41 @@ export class View {
 
   storeCounters(): StoreCounters {
     return readStoreCounters(this.#environment)
+  }
+
+  /** LSN of the last change of the collection's settings; 0: it never had any. */
+  settingsLsn(collection: number): bigint {
+    const stamp = peek(this.#environment.collectionSettings, counterKey(collection))
+    return stamp === undefined ? 0n : stamp.readBigUInt64BE(0)
+  }
+
+  /** The parsed JSON of a setting. */
+  setting(collection: number, kind: SettingKind, id = ''): unknown {
+    const record = this.#environment.collectionSettings.get(settingKey(collection, SETTING_KINDS.indexOf(kind), id))
+    return record === undefined ? undefined : decodeSetting(record, () => `${kind} ${collection}/${id}`)
+  }
+
+  /** All settings of a kind, by id. */
+  settings(collection: number, kind: SettingKind): (readonly [id: string, value: unknown])[] {
+    const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
+    const found: (readonly [string, unknown])[] = []
+    for (const { key, value } of this.#environment.collectionSettings.getRange({ start, end: prefixEnd(start) })) {
+      const id = idOfSettingKey(key)
+      found.push([id, decodeSetting(value, () => `${kind} ${collection}/${id}`)])
+    }
+    return found
+  }
+
+  countSettings(collection: number, kind: SettingKind): number {
+    const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
+    return this.#environment.collectionSettings.getKeysCount({ start, end: prefixEnd(start) })
+  }
+
+  /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
+  docidsOfKey(collection: number, key: string, count: number): number[] {
+    const start = identityKey(collection, key, '')
+    const rows = this.#environment.identities.getRange({ start, end: prefixEnd(start), limit: count })
+    return [...rows].map(({ value }) => decodeIdentity(value).docid)
   }
 
   /** Whose identity (key, lang) is, whatever the spelling. */
@@ -177,6 +216,15 @@ export class View {
   docidsFrom(collection: number, docidFirst: number, count: number): number[] {
     const start = documentKey(collection, docidFirst)
     return [...this.#environment.heads.getKeys({ start, end: prefixEnd(start.subarray(0, 4)), limit: count })].map((key) => docidOfKey(key))
+  }
+
+  /** Heads of all documents that have not expired, by docid; each valid until the next. */
+  *heads(collection: number): Generator<Head> {
+    const prefix = counterKey(collection)
+    for (const { key, value } of this.#environment.heads.getRange({ start: prefix, end: prefixEnd(prefix) })) {
+      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      if (!isExpired(head, this.now)) yield head
+    }
   }
 
   /** The JSON-escaped content, valid until the next read. */

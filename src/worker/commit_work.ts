@@ -8,6 +8,7 @@ import type { Command, PreparedDocument, RestoreCommand, UpdateCommand } from '.
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
 import type { PreparationTools } from '../domain/preparation.js'
+import { decideSettings } from '../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -61,6 +62,12 @@ export function workOf(tools: PreparationTools, command: Command): Work {
         const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
         if (collection !== undefined) carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name)])
         return jsonAnswer({ status: 'deleted', collection: command.collection, deleted, deletedCount: deleted })
+      })
+    case 'settings':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideSettings(transaction, command)
+        carryOut(transaction, effects, steps)
+        return jsonAnswer(answer)
       })
     case 'addBatch':
       return addBatch(command.collection, command.documents, command.errors)

@@ -7,6 +7,7 @@ import { ControlBlock } from '../dispatch/control_block.js'
 import { rebuildPages } from '../consumers/rebuild.js'
 import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
+import { SettingsCache } from '../domain/collection_settings.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
@@ -30,6 +31,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
       currentGeneration(start.config.path),
       start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
     ),
+    settings: new SettingsCache(),
     engine: openEngine(),
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),

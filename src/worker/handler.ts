@@ -3,6 +3,7 @@
  * and no read view is held across an `await`.
  */
 import type { Config } from '../config.js'
+import type { SettingsCache } from '../domain/collection_settings.js'
 import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
 import type { ByteWriter } from '../store/byte_writer.js'
@@ -12,6 +13,7 @@ import type { TruthStore } from '../store/truth_store.js'
 export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
+  readonly settings: SettingsCache
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */

@@ -8,7 +8,10 @@ import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_SHAPE_BYTES_MIN, QUERY_PARAME
 import type { Schema } from '../operations/json_schema.js'
 import { shapeOf } from './json_shape.js'
 
-export type Input = Record<string, unknown>
+/** Under this key an input holds the names of the fields that the body gives as null, where there are any: for the operations to which "no value" is not "not said". */
+export const NULLS = Symbol('fields given as null')
+
+export type Input = Record<string, unknown> & { [NULLS]?: readonly string[] }
 
 /** @throws ServiceError 400 */
 export function parseBody(body: Uint8Array): Input {
@@ -23,8 +26,11 @@ export function parseBody(body: Uint8Array): Input {
     throw serviceError('invalidJson')
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed)) throw serviceError('invalidJson')
-  settle(parsed as Input, 1)
-  return parsed as Input
+  const input = parsed as Input
+  const nulls = Object.keys(input).filter((name) => input[name] === null)
+  settle(input, 1)
+  if (nulls.length > 0) input[NULLS] = nulls
+  return input
 }
 
 /** What a small body can hold is looked at once it is parsed. */

@@ -21,6 +21,15 @@ const WRITES: readonly (readonly [method: string, path: string, body: object])[]
   ['POST', '/v1/set-ttl', { ...ID, ttl: 1 }],
   ['POST', '/v1/revisions/restore', { ...ID, timestamp: 1, revision: 1 }],
   ['POST', '/v1/fts-reindex', { collection: 'c' }],
+  ['PUT', '/v1/collection-config', { collection: 'c', description: 'changed' }],
+  ['DELETE', '/v1/collection-config', { collection: 'c' }],
+  ['POST', '/v1/synonyms', { collection: 'c', term: 'walrus', synonyms: ['seal'] }],
+  ['DELETE', '/v1/synonyms', { collection: 'c', term: 'walrus' }],
+  ['POST', '/v1/stopwords', { collection: 'c', words: ['walrus'] }],
+  ['DELETE', '/v1/stopwords', { collection: 'c', words: ['walrus'] }],
+  ['POST', '/v1/curation', { collection: 'c', query: 'walrus' }],
+  ['PUT', '/v1/curation', { id: 'cur_0', query: 'walrus' }],
+  ['DELETE', '/v1/curation?id=cur_0', {}],
 ]
 
 const READS: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -33,6 +42,12 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['GET', '/v1/fts?collection=c&q=walrus'],
   ['GET', '/v1/meta-keys?collection=c'],
   ['GET', '/v1/checksum?collection=c'],
+  ['POST', '/v1/aggregate', { collection: 'c' }],
+  ['GET', '/v1/collection-config?collection=c'],
+  ['GET', '/v1/collection-configs'],
+  ['GET', '/v1/synonyms?collection=c'],
+  ['GET', '/v1/stopwords?collection=c'],
+  ['GET', '/v1/curation?collection=c'],
 ]
 
 const ALWAYS = [

@@ -31,7 +31,25 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['revisions', { collection: 'blog', key: 'Hello', lang: 'en' }],
   ['metaKeys', { collection: 'blog' }],
   ['checksum', { collection: 'blog' }],
-  ['fts', { collection: 'blog', query: 'searchable', algorithm: 'bm25f', count: true }],
+  ['aggregate', { collection: 'blog', facets: [{ field: 'category' }], histograms: [{ field: 'addedAt', interval: 'week' }] }],
+  ['setCollectionConfig', { collection: 'blog', type: 'website', retrieval: { topK: 5 }, cms: { url: 'u', apiKey: 'k' } }],
+  ['getCollectionConfig', { collection: 'blog' }],
+  ['listCollectionConfigs', {}],
+  ['setSynonyms', { collection: 'blog', term: 'a', synonyms: ['b'] }],
+  ['listSynonyms', { collection: 'blog' }],
+  ['addStopWords', { collection: 'blog', words: ['foo'] }],
+  ['listStopWords', { collection: 'blog' }],
+  ['deleteStopWords', { collection: 'blog', words: ['foo', 'the'] }],
+  ['addCuration', { collection: 'blog', query: 'searchable', enabled: true, pins: [{ key: 'b', position: 1 }] }],
+  ['listCuration', { collection: 'blog' }],
+  ['replaceCuration', { query: 'searchable', enabled: true, pins: [{ key: 'b', position: 1 }] }],
+  [
+    'fts',
+    { collection: 'blog', query: 'searchable', algorithm: 'bm25f', count: true, facetBy: ['category'], boost: { 'category:guide': 2 } },
+  ],
+  ['deleteCuration', {}],
+  ['deleteSynonyms', { collection: 'blog', term: 'a' }],
+  ['deleteCollectionConfig', { collection: 'blog' }],
   ['ftsQuery', { collection: 'blog', q: 'searchable' }],
   ['ftsReindex', { collection: 'blog' }],
   ['ftsLanguages', {}],
@@ -72,7 +90,8 @@ describe('every operation of a running server', () => {
     for (const [name, input] of CALLS) {
       const revisions = answers.get('revisions')?.json<{ revisions: { timestamp: number }[] }>().revisions
       const restore = name === 'restoreRevision' ? { timestamp: revisions?.at(-1)?.timestamp } : {}
-      answers.set(name, await call(server, rowOf(name), { ...input, ...restore }))
+      const rule = name === 'replaceCuration' || name === 'deleteCuration' ? { id: answers.get('addCuration')?.json().id } : {}
+      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule }))
     }
   })
   after(() => server.stop())

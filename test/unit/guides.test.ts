@@ -18,6 +18,11 @@ describe('documents for users', () => {
     assert.equal(run.status, 0, run.stderr)
   })
 
+  it('the default stop words that are listed are those that the analyzer is compiled with', () => {
+    const run = spawnSync(process.execPath, [join(root, 'scripts', 'generate-stop-words.mjs'), '--check'], { encoding: 'utf8' })
+    assert.equal(run.status, 0, run.stderr)
+  })
+
   it('every relative link leads to a file', () => {
     for (const document of [
       'README.md',

@@ -3,57 +3,93 @@
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, QueryToken } from '../../engine/types.js'
-import { PLAN_LEAVES_MAX } from '../../limits.js'
+import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
+import type { Alternative, FindAlternatives } from './query_words.js'
+
+type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 
 export type Tokenize = (text: string) => QueryToken[]
 
+/** A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike the one with the word comes first. */
+const SYNONYM_WEIGHT = 0.8
+
 export class LeafTable {
   readonly #tokenize: Tokenize
+  readonly #alternatives: FindAlternatives
   readonly #indexes = new Map<string, number>()
   readonly #terms: [string, number][] = []
   #tokens = 0
+  #synonymTokens = 0
 
-  constructor(tokenize: Tokenize) {
+  constructor(tokenize: Tokenize, alternatives: FindAlternatives = () => []) {
     this.#tokenize = tokenize
+    this.#alternatives = alternatives
   }
 
   get terms(): readonly (readonly [string, number])[] {
     return this.#terms
   }
 
+  /** Of the query, without what synonyms added. */
   get tokens(): number {
     return this.#tokens
   }
 
-  /** One TERM leaf for each distinct term of the text, weighing as much as the text says it. */
+  get leaves(): number {
+    return this.#tokens + this.#synonymTokens
+  }
+
+  /** One TERM leaf for each distinct term of the text, weighing as much as the text says it, and those of its synonyms. */
   words(text: string): PlanNode[] {
+    const tokens = this.#tokensOf(text)
     const counts = new Map<number, number>()
-    for (const { term } of this.#tokensOf(text)) {
+    for (const { term } of tokens) {
       const index = this.#indexOf(term)
       counts.set(index, (counts.get(index) ?? 0) + 1)
     }
-    return [...counts].map(([index, count]): PlanNode => {
+    const nodes = [...counts].map(([index, count]): PlanNode => {
       ;(this.#terms[index] as [string, number])[1] = count
       return { kind: 'term', term: index }
     })
+    return [...nodes, ...this.#synonymsOf(this.#alternatives(tokens), tokens)]
   }
 
-  /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`). Undefined when nothing remains. */
+  /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with its synonyms beside it. Undefined when nothing remains. */
   word(text: string): PlanNode | undefined {
-    const node = this.phrase(text, 'bm25')
-    return node?.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
+    const tokens = this.#tokensOf(text)
+    if (tokens.length === 0) return undefined
+    const synonyms = this.#alternatives(tokens).filter(({ length }) => length === tokens.length)
+    return nodeOf('or', [this.#sequence(tokens), ...this.#synonymsOf(synonyms, tokens)])
+  }
+
+  /** Leaves to stand beside those of `tokens`: what these say themselves is not looked for twice. */
+  #synonymsOf(alternatives: readonly Alternative[], tokens: readonly QueryToken[]): PlanNode[] {
+    const seen = new Set<string>(alternatives.length === 0 ? [] : tokens.map(({ term }) => `${term} 0`))
+    return alternatives.flatMap(({ terms }): PlanNode[] => {
+      const name = terms.map(({ term, offset }) => `${term} ${offset}`).join('\n')
+      if (seen.has(name)) return []
+      if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#synonymTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
+      seen.add(name)
+      this.#synonymTokens += terms.length
+      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, SYNONYM_WEIGHT), offset }))
+      return [places.length === 1 ? { kind: 'term', term: places[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: places }]
+    })
+  }
+
+  #sequence(tokens: readonly QueryToken[]): PlanNode {
+    const node = this.#phraseOf(tokens, 'bm25')
+    return node.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
   }
 
   /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. */
-  phrase(text: string, scoring: 'occurrences' | 'bm25'): Extract<PlanNode, { kind: 'phrase' }> | undefined {
+  phrase(text: string, scoring: Phrase['scoring']): Phrase | undefined {
     const tokens = this.#tokensOf(text)
-    const first = tokens[0]
-    if (first === undefined) return undefined
-    return {
-      kind: 'phrase',
-      scoring,
-      terms: tokens.map(({ term, position }) => ({ term: this.#indexOf(term), offset: position - first.position })),
-    }
+    return tokens.length === 0 ? undefined : this.#phraseOf(tokens, scoring)
+  }
+
+  #phraseOf(tokens: readonly QueryToken[], scoring: Phrase['scoring']): Phrase {
+    const start = tokens[0]?.position ?? 0
+    return { kind: 'phrase', scoring, terms: tokens.map(({ term, position }) => ({ term: this.#indexOf(term), offset: position - start })) }
   }
 
   #tokensOf(text: string): QueryToken[] {
@@ -64,11 +100,15 @@ export class LeafTable {
     return tokens
   }
 
-  #indexOf(term: string): number {
+  #indexOf(term: string, weight = 1): number {
     const known = this.#indexes.get(term)
-    if (known !== undefined) return known
+    if (known !== undefined) {
+      const entry = this.#terms[known] as [string, number]
+      entry[1] = Math.max(entry[1], weight)
+      return known
+    }
     this.#indexes.set(term, this.#terms.length)
-    return this.#terms.push([term, 1]) - 1
+    return this.#terms.push([term, weight]) - 1
   }
 }
 

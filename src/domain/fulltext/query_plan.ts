@@ -8,6 +8,7 @@ import { PLAN_DEPTH_MAX } from '../../limits.js'
 import { lowerBoolean } from './boolean_plan.js'
 import { LeafTable, nodeOf, type Tokenize } from './query_leaves.js'
 import type { ParsedQuery } from './query_mode.js'
+import type { FindAlternatives } from './query_words.js'
 
 export interface QueryPlan {
   /** Distinct terms in order of first appearance, with how often the query says them where that weighs in. */
@@ -17,17 +18,19 @@ export interface QueryPlan {
   readonly wanted: readonly boolean[]
   /** Tokens of the query, repetitions included, stop words not. */
   readonly tokens: number
+  /** The same with those that synonyms add. */
+  readonly leaves: number
 }
 
 /** Throws a 400 when the query has more leaves or is deeper than the engine takes. */
-export function planQuery(query: ParsedQuery, tokenize: Tokenize): QueryPlan {
-  const leaves = new LeafTable(tokenize)
+export function planQuery(query: ParsedQuery, tokenize: Tokenize, alternatives?: FindAlternatives): QueryPlan {
+  const leaves = new LeafTable(tokenize, alternatives)
   const root = planRoot(query, leaves)
   const depth = depthOf(root)
   if (depth > PLAN_DEPTH_MAX) throw badRequest(`query nested too deeply: ${depth} levels, at most ${PLAN_DEPTH_MAX}`)
   const wanted = new Array<boolean>(leaves.terms.length).fill(false)
   markWanted(root, wanted)
-  return { terms: leaves.terms, root, wanted, tokens: leaves.tokens }
+  return { terms: leaves.terms, root, wanted, tokens: leaves.tokens, leaves: leaves.leaves }
 }
 
 function planRoot(query: ParsedQuery, leaves: LeafTable): PlanNode {

@@ -3,10 +3,14 @@
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { QUERY_BYTES_MAX } from '../../limits.js'
+import { FACETS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import type { RetrievalProfile } from '../collection_config.js'
 import { type Filters, parseFilters } from '../filters.js'
 import { readLimit } from '../paging.js'
+import { readBoosts } from './boosts.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
+import { type RangesInput, readRanges } from './ranges.js'
+import type { Refinement } from './refined_search.js'
 import { resolveScoring, type Scoring } from './scoring.js'
 
 type Absent = null | undefined
@@ -22,32 +26,50 @@ export interface FulltextInput {
   readonly limit?: number | Absent
   readonly lang?: string | Absent
   readonly disableStem?: boolean | Absent
+  readonly disableSynonyms?: boolean | Absent
   readonly fieldWeights?: Readonly<Record<string, number>> | Absent
   readonly filterMeta?: Readonly<Record<string, readonly string[]>> | Absent
   readonly count?: boolean | Absent
+  readonly rangeMeta?: RangesInput | Absent
+  readonly boost?: Readonly<Record<string, number>> | Absent
+  readonly facetBy?: readonly string[] | Absent
+  readonly facetMaxValues?: number | Absent
 }
 
 export interface FulltextDefaults {
   readonly ftsDefaultLang: string
   readonly ftsStemming: boolean
+  readonly ftsSynonyms: boolean
 }
 
 export interface FulltextRequest {
   readonly collection: string
+  /** The query as written. */
+  readonly text: string
   readonly query: ParsedQuery
   readonly scoring: Scoring
   readonly limit: number
   /** Base code of the language that the query is analysed in. */
   readonly language: string
   readonly stem: boolean
+  /** The synonyms of the collection are looked for, too. */
+  readonly synonyms: boolean
   readonly filters: Filters
+  readonly refinement: Refinement
   /** The number of all matches is wanted, which keeps the engine from stopping early. */
   readonly count: boolean
+  /** Names as asked; undefined where no facets are wanted. */
+  readonly facetBy: readonly string[] | undefined
+  /** Values shown of each facet. */
+  readonly facetValuesMax: number
+  /** Tokens of content that the results may have together; undefined for no cap. */
+  readonly contextTokensMax: number | undefined
 }
 
 const META_PREFIX = 'meta.'
 
-export function readRequest(input: FulltextInput, defaults: FulltextDefaults): FulltextRequest {
+/** @param profile of the collection: what the request does not say, it says */
+export function readRequest(input: FulltextInput, defaults: FulltextDefaults, profile: RetrievalProfile = {}): FulltextRequest {
   const text = input.query ?? input.q ?? ''
   if (input.collection === '' || text === '') throw serviceError('missingFields')
   const bytes = Buffer.byteLength(text)
@@ -55,13 +77,19 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults): F
   refuseLaterFeatures(input)
   return {
     collection: input.collection,
+    text,
     query: parseQuery(text, input.mode ?? undefined),
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),
-    limit: readLimit(input.limit),
+    limit: readLimit(input.limit, profile.topK),
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),
     stem: defaults.ftsStemming && input.disableStem !== true,
+    synonyms: defaults.ftsSynonyms && input.disableSynonyms !== true,
     filters: readFilters(input),
+    refinement: { ranges: readRanges(input.rangeMeta), boosts: readBoosts(input.boost) },
     count: input.count === true,
+    facetBy: readFacets(input.facetBy),
+    facetValuesMax: readFacetMax(input.facetMaxValues),
+    contextTokensMax: profile.contextTokenBudget || undefined,
   }
 }
 
@@ -79,10 +107,23 @@ function readFilters(input: FulltextInput): Filters {
   return parseFilters(Object.fromEntries(filters))
 }
 
-/** What this version can't do and would change the answer is refused, never passed over: an ignored range would find too much, an ignored boost would order wrongly. */
+function readFacets(names: readonly string[] | Absent): readonly string[] | undefined {
+  if (!names || names.length === 0) return undefined
+  if (names.length > FACETS_MAX) throw badRequest(`invalid facetBy: ${names.length} fields, at most ${FACETS_MAX} are allowed`)
+  if (names.includes('')) throw badRequest('invalid facetBy: a name is empty')
+  return [...new Set(names)]
+}
+
+function readFacetMax(values: number | Absent): number {
+  const wanted = values ?? 0
+  if (!Number.isInteger(wanted) || wanted < 0) throw badRequest('invalid facetMaxValues')
+  return wanted === 0 ? Number.POSITIVE_INFINITY : wanted
+}
+
+/** What this version can't do and would change the answer is refused, never passed over: who asks for typo tolerance must not take what is found without it for all there is. */
 function refuseLaterFeatures(input: FulltextInput): void {
   const asked = input as unknown as Readonly<Record<string, unknown>>
-  for (const name of ['rangeMeta', 'boost', 'facetBy', 'highlight', 'fuzzy']) {
+  for (const name of ['highlight', 'fuzzy']) {
     if (isAsked(asked[name])) throw badRequest(`not available yet: ${name}`)
   }
 }

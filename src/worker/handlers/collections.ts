@@ -1,6 +1,7 @@
 /**
  * What concerns a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing.
  */
+import type { RetrievalProfile } from '../../domain/collection_config.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { listDocuments } from '../../domain/listing.js'
 import type { ListingRequest } from '../../domain/listing.js'
@@ -28,27 +29,32 @@ const SORTS: ReadonlyMap<unknown, SortField> = new Map([
 ])
 
 function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestContext): Answer {
-  const request = parseSearch(input)
-  const collection = lane.store.read((view) => view.collection(input.collection))
+  const collection = lane.store.read((view) => {
+    const found = view.collection(input.collection)
+    return found === undefined ? undefined : { id: found.id, profile: lane.settings.of(view, found.id).config.retrieval ?? {} }
+  })
+  const request = parseSearch(input, collection?.profile ?? {})
   if (collection === undefined) return page(0, '[]')
   const listing = { ...request, collection: collection.id }
-  const { total } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stopWord)
-  return page(total, lane.out.view())
+  const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stopWord)
+  return page(total, lane.out.view(), isTruncated)
 }
 
-function parseSearch(input: SearchInput): Omit<ListingRequest, 'collection'> {
+function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<ListingRequest, 'collection'> {
   const sort = SORTS.get(input.sort)
   return {
     filters: parseFilters(input.filterMeta),
     sort: sort ?? 'docid',
     descending: sort !== undefined && input.asc !== true,
-    limit: readLimit(input.limit),
+    limit: readLimit(input.limit, profile.topK),
     offset: readOffset(input.offset),
+    contextTokensMax: profile.contextTokenBudget || undefined,
   }
 }
 
-function page(total: number, body: string | Uint8Array): Answer {
-  return { status: 200, body, headers: [['X-Total-Count', String(total)]] }
+function page(total: number, body: string | Uint8Array, isTruncated = false): Answer {
+  const count = ['X-Total-Count', String(total)] as const
+  return { status: 200, body, headers: isTruncated ? [count, ['X-Context-Truncated', '1']] : [count] }
 }
 
 function metaKeys(lane: LaneContext, input: InputOf<typeof metaKeysRow>): Answer {

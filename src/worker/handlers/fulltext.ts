@@ -15,7 +15,12 @@ export const fulltextHandlers: readonly (readonly [string, Handler])[] = [
 ]
 
 function answerSearch(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput, request: RequestContext): Answer {
-  return { status: 200, body: searchFulltext(lane, readRequest(input, lane.config), request) }
+  const collection = lane.store.read((view) => {
+    const found = view.collection(input.collection)
+    return found === undefined ? undefined : { id: found.id, settings: lane.settings.of(view, found.id) }
+  })
+  const asked = readRequest(input, lane.config, collection?.settings.config.retrieval)
+  return { status: 200, body: searchFulltext(lane, asked, collection, request) }
 }
 
 function answerLanguages(lane: LaneContext): Answer {

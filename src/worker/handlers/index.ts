@@ -3,16 +3,20 @@
  */
 import { operations } from '../../operations/index.js'
 import type { Handler } from '../handler.js'
+import { aggregateHandlers } from './aggregate.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
+import { settingsHandlers } from './settings.js'
 import { systemHandlers } from './system.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
   ...documentHandlers,
   ...revisionHandlers,
   ...collectionHandlers,
+  ...aggregateHandlers,
+  ...settingsHandlers,
   ...fulltextHandlers,
   ...systemHandlers,
 ])

@@ -1,6 +1,8 @@
 /**
  * What operators ask of the running server: counts, sizes, metrics. Everything is a counter or a gauge: nothing here scans documents.
  */
+import type { CollectionConfig } from '../../domain/collection_config.js'
+import { configOf } from '../../domain/collection_settings.js'
 import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
 import type { View } from '../../store/view.js'
@@ -11,12 +13,13 @@ import type { Answer, Handler, LaneContext } from '../handler.js'
 
 interface CountedCollection extends CollectionGauges {
   readonly checksum: number
+  readonly config: CollectionConfig
 }
 
 function countCollections(view: View): CountedCollection[] {
   return view.collections().map(({ id, name }) => {
     const { documents, revisions, metaTriples, checksum } = view.collectionCounters(id)
-    return { name, documents, revisions, metaTriples, checksum }
+    return { name, documents, revisions, metaTriples, checksum, config: configOf(view, id) ?? {} }
   })
 }
 
@@ -28,16 +31,16 @@ function stats(lane: LaneContext): Answer {
     databasePath: lane.config.path,
     databaseSize: lane.store.sizes().fileBytes,
     mode: lane.config.mode,
-    collections: collections.map(({ name, documents, revisions, metaTriples, checksum }) => ({
+    collections: collections.map(({ name, documents, revisions, metaTriples, checksum, config }) => ({
       name,
       documentCount: documents,
       revisionCount: revisions,
       metaIndexCount: metaTriples,
       checksum: checksum.toString(16).padStart(8, '0'),
-      type: 'default',
-      description: '',
-      icon: '',
-      color: '',
+      type: config.type ?? 'default',
+      description: config.description ?? '',
+      icon: config.icon ?? '',
+      color: config.color ?? '',
     })),
     totalDocuments: sum('documents'),
     totalRevisions: sum('revisions'),

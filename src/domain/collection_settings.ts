@@ -1,0 +1,66 @@
+/**
+ * What a lane knows of the settings of collections, read from the store once and kept while the collection's stamp, the LSN of the last change, stands: asking costs one look-up. One per lane that
+ * searches; never stale, because the stamp is read in the view that the search uses.
+ */
+import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../limits.js'
+import type { View } from '../store/view.js'
+import type { CollectionConfig } from './collection_config.js'
+import type { CurationRule } from './curation.js'
+
+export type Synonyms = readonly (readonly [term: string, synonyms: readonly string[]])[]
+
+export interface CollectionSettings {
+  readonly lsn: bigint
+  readonly config: CollectionConfig
+  readonly synonyms: Synonyms
+  /** Lower-case. */
+  readonly stopWords: readonly string[]
+  /** In the order in which they were made. */
+  readonly rules: readonly CurationRule[]
+}
+
+export const NO_SETTINGS: CollectionSettings = { lsn: 0n, config: {}, synonyms: [], stopWords: [], rules: [] }
+
+export class SettingsCache {
+  readonly #known = new Map<number, CollectionSettings>()
+
+  of(view: View, collection: number): CollectionSettings {
+    const lsn = view.settingsLsn(collection)
+    if (lsn === 0n) return NO_SETTINGS
+    const known = this.#known.get(collection)
+    if (known?.lsn === lsn) return known
+    const settings = readSettings(view, collection, lsn)
+    // The one that was read first makes room: settings change seldom, and a look at 256 collections in turn is rare.
+    if (known === undefined && this.#known.size >= SETTINGS_CACHED_COLLECTIONS_MAX) this.#known.delete([...this.#known.keys()][0] as number)
+    this.#known.set(collection, settings)
+    return settings
+  }
+}
+
+function readSettings(view: View, collection: number, lsn: bigint): CollectionSettings {
+  return {
+    lsn,
+    config: configOf(view, collection) ?? {},
+    synonyms: synonymsOf(view, collection),
+    stopWords: stopWordsOf(view, collection),
+    rules: rulesOf(view, collection),
+  }
+}
+
+/** Undefined where nothing was ever configured. */
+export function configOf(view: View, collection: number): CollectionConfig | undefined {
+  return view.setting(collection, 'config') as CollectionConfig | undefined
+}
+
+export function synonymsOf(view: View, collection: number): Synonyms {
+  return view.settings(collection, 'synonyms') as Synonyms
+}
+
+export function stopWordsOf(view: View, collection: number): readonly string[] {
+  return (view.setting(collection, 'stopwords') ?? []) as readonly string[]
+}
+
+export function rulesOf(view: View, collection: number): readonly CurationRule[] {
+  const rules = view.settings(collection, 'curation').map(([, rule]) => rule as CurationRule)
+  return rules.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+}

@@ -1,0 +1,23 @@
+/**
+ * Changes of a collection's settings as they cross to the write lane. Pure types.
+ */
+import type { ConfigChange } from './collection_config.js'
+import type { CurationDraft } from './curation.js'
+
+export type SettingsChange =
+  | { readonly kind: 'configure'; readonly change: ConfigChange }
+  | { readonly kind: 'unconfigure' }
+  /** `synonyms` null: the term has none any more. */
+  | { readonly kind: 'synonyms'; readonly term: string; readonly synonyms: readonly string[] | null }
+  | { readonly kind: 'addStopWords' | 'deleteStopWords'; readonly words: readonly string[]; readonly refused: readonly string[] }
+  /** `seed`: 24 random hexadecimal digits for the rule's id. */
+  | { readonly kind: 'addRule'; readonly rule: CurationDraft; readonly seed: string }
+  | { readonly kind: 'replaceRule'; readonly id: string; readonly rule: CurationDraft }
+  | { readonly kind: 'deleteRule'; readonly id: string }
+
+export interface SettingsCommand {
+  readonly kind: 'settings'
+  /** Null where a rule is named by its id alone. */
+  readonly collection: string | null
+  readonly change: SettingsChange
+}

@@ -1,0 +1,142 @@
+/**
+ * `decide` for settings of collections: on the write lane, inside the write transaction, a change becomes entries and an answer, or is refused before anything is written.
+ */
+import { badRequest, serviceError } from '../errors.js'
+import { CURATION_RULES_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
+import type { WriteTransaction } from '../store/apply.js'
+import type { SettingKind } from '../store/settings.js'
+import type { Collection } from '../store/view.js'
+import { mergeConfig } from './collection_config.js'
+import type { CurationDraft, CurationRule } from './curation.js'
+import type { Step } from './decision.js'
+import { lowerCase } from '../store/keys.js'
+import type { SettingsCommand } from './settings_commands.js'
+
+export interface SettingsDecision {
+  readonly steps: readonly Step[]
+  readonly answer: unknown
+}
+
+/** Where a change is made: the name as asked, and the collection where it is there already. */
+interface Place {
+  readonly transaction: WriteTransaction
+  readonly name: string
+  readonly known: Collection | undefined
+}
+
+export function decideSettings(transaction: WriteTransaction, { collection, change }: SettingsCommand): SettingsDecision {
+  const known = collection === null ? undefined : transaction.view.collection(collection)
+  const place: Place = { transaction, name: collection ?? '', known }
+  switch (change.kind) {
+    case 'configure': {
+      const stored = place.known === undefined ? undefined : transaction.view.setting(place.known.id, 'config')
+      const config = mergeConfig(stored ?? {}, change.change)
+      return { steps: put(place, 'config', '', config), answer: { status: 'ok', collection } }
+    }
+    case 'unconfigure':
+      return { steps: remove(place, 'config', ''), answer: { status: 'deleted', collection } }
+    case 'synonyms':
+      return decideSynonyms(place, change.term, change.synonyms)
+    case 'addStopWords':
+    case 'deleteStopWords':
+      return decideStopWords(place, change.kind === 'addStopWords', change.words, change.refused)
+    case 'addRule':
+      return addRule(place, change.rule, change.seed)
+    case 'replaceRule':
+      return replaceRule(transaction, collection, change.id, change.rule)
+    case 'deleteRule': {
+      const found = findRule(transaction, collection, change.id)
+      return {
+        steps: [settingStep(transaction, found.collection, 'curation', change.id, null)],
+        answer: { status: 'deleted', id: change.id },
+      }
+    }
+  }
+}
+
+function put({ transaction, name, known }: Place, setting: SettingKind, id: string, value: unknown): Step[] {
+  const collection = known ?? { id: transaction.nextCollection, name }
+  return [settingStep(transaction, collection, setting, id, JSON.stringify(value))]
+}
+
+/** Nothing to do where it is not there. */
+function remove({ transaction, known }: Place, setting: SettingKind, id: string): Step[] {
+  if (known === undefined || transaction.view.setting(known.id, setting, id) === undefined) return []
+  return [settingStep(transaction, known, setting, id, null)]
+}
+
+function settingStep(transaction: WriteTransaction, collection: Collection, setting: SettingKind, id: string, value: string | null): Step {
+  const lsn = transaction.nextLsn
+  return {
+    entry: { kind: 'setting', lsn, collection: collection.id, docid: 0, collectionName: collection.name, setting, id, value },
+    body: undefined,
+    indexOp: undefined,
+  }
+}
+
+function decideSynonyms(place: Place, term: string, synonyms: readonly string[] | null): SettingsDecision {
+  if (synonyms === null) return { steps: remove(place, 'synonyms', term), answer: { status: 'deleted' } }
+  const { transaction, known } = place
+  const isNew = known === undefined || transaction.view.setting(known.id, 'synonyms', term) === undefined
+  if (isNew && known !== undefined && transaction.view.countSettings(known.id, 'synonyms') >= SYNONYM_TERMS_MAX)
+    throw badRequest(`too many synonyms: at most ${SYNONYM_TERMS_MAX} terms in a collection`)
+  return { steps: put(place, 'synonyms', term, synonyms), answer: { status: 'ok' } }
+}
+
+function decideStopWords(place: Place, isAdding: boolean, words: readonly string[], refused: readonly string[]): SettingsDecision {
+  const { transaction, known } = place
+  const stored = (known === undefined ? undefined : transaction.view.setting(known.id, 'stopwords')) as readonly string[] | undefined
+  const all = new Set(stored)
+  const before = all.size
+  for (const word of words) {
+    if (isAdding) all.add(word)
+    else all.delete(word)
+  }
+  if (isAdding && all.size > STOP_WORDS_MAX) throw badRequest(`too many stop words: at most ${STOP_WORDS_MAX} in a collection`)
+  const changed = Math.abs(all.size - before)
+  const answer = {
+    ...(isAdding ? { status: 'ok', added: changed } : { status: 'deleted', deleted: changed }),
+    ...(refused.length === 0 ? {} : { errors: refused }),
+  }
+  if (changed === 0) return { steps: [], answer }
+  return { steps: all.size === 0 ? remove(place, 'stopwords', '') : put(place, 'stopwords', '', [...all].sort()), answer }
+}
+
+/** The last eight digits of a rule's id name its collection, so that a rule is found by its id alone. */
+function ruleId(seed: string, collection: number): string {
+  return `cur_${seed}${collection.toString(16).padStart(8, '0')}`
+}
+
+export function collectionOfRule(id: string): number | undefined {
+  const digits = /^cur_[0-9a-f]{24}([0-9a-f]{8})$/.exec(id)?.[1]
+  return digits === undefined ? undefined : parseInt(digits, 16)
+}
+
+function addRule(place: Place, draft: CurationDraft, seed: string): SettingsDecision {
+  const { transaction, name, known } = place
+  if (known !== undefined && transaction.view.countSettings(known.id, 'curation') >= CURATION_RULES_MAX)
+    throw badRequest(`too many curation rules: at most ${CURATION_RULES_MAX} in a collection`)
+  const id = ruleId(seed, known?.id ?? transaction.nextCollection)
+  const { now } = transaction.view
+  const rule: CurationRule = { id, collection: known?.name ?? name, ...draft, createdAt: now, updatedAt: now }
+  return { steps: put(place, 'curation', id, rule), answer: rule }
+}
+
+function replaceRule(transaction: WriteTransaction, named: string | null, id: string, draft: CurationDraft): SettingsDecision {
+  const { collection, rule: old } = findRule(transaction, named, id)
+  const rule: CurationRule = { id, collection: collection.name, ...draft, createdAt: old.createdAt, updatedAt: transaction.view.now }
+  return { steps: [settingStep(transaction, collection, 'curation', id, JSON.stringify(rule))], answer: rule }
+}
+
+/** @throws ServiceError 404; 400 where the request names another collection than the rule's, in which a rule stays */
+function findRule(transaction: WriteTransaction, named: string | null, id: string): { collection: Collection; rule: CurationRule } {
+  const { view } = transaction
+  const number = collectionOfRule(id)
+  const rule = number === undefined ? undefined : (view.setting(number, 'curation', id) as CurationRule | undefined)
+  const collection = rule === undefined ? undefined : view.collection(rule.collection)
+  // A rule of a collection that was deleted goes with its rows.
+  if (rule === undefined || collection === undefined || collection.id !== number) throw serviceError('notFound')
+  if (named !== null && lowerCase(named) !== lowerCase(collection.name))
+    throw badRequest(`invalid collection: the rule belongs to ${collection.name}`)
+  return { collection, rule }
+}

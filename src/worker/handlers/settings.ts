@@ -1,0 +1,164 @@
+/**
+ * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store; changes are checked here as far as they stand for themselves and decided on the write lane.
+ */
+import { randomBytes } from 'node:crypto'
+import { readChange, showConfig } from '../../domain/collection_config.js'
+import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/collection_settings.js'
+import { encodeCommand } from '../../domain/commands.js'
+import { readDraft } from '../../domain/curation.js'
+import type { CurationRule } from '../../domain/curation.js'
+import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/fulltext/vocabulary.js'
+import type { SettingsChange } from '../../domain/settings_commands.js'
+import { collectionOfRule } from '../../domain/settings_decision.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { STOP_WORDS_REQUESTED_MAX } from '../../limits.js'
+import type { InputOf } from '../../operations/operation.js'
+import type {
+  deleteCollectionConfig as deleteConfigRow,
+  getCollectionConfig as getConfigRow,
+  setCollectionConfig as setConfigRow,
+} from '../../operations/collection_config.js'
+import type {
+  addCuration as addCurationRow,
+  deleteCuration as deleteCurationRow,
+  listCuration as listCurationRow,
+  replaceCuration as replaceCurationRow,
+} from '../../operations/curation.js'
+import type {
+  addStopWords as addStopWordsRow,
+  deleteSynonyms as deleteSynonymsRow,
+  setSynonyms as setSynonymsRow,
+} from '../../operations/vocabulary.js'
+import type { View } from '../../store/view.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+import { NULLS } from '../request_input.js'
+
+interface Named {
+  readonly collection: string
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+function command(collection: string | undefined, change: SettingsChange): Uint8Array {
+  return encodeCommand({ kind: 'settings', collection: collection ?? null, change })
+}
+
+/** What `read` finds in a collection, or undefined where the collection is not there. */
+function inCollection<T>(lane: LaneContext, name: string, read: (view: View, collection: number) => T): T | undefined {
+  return lane.store.read((view) => {
+    const collection = view.collection(name)
+    return collection === undefined ? undefined : read(view, collection.id)
+  })
+}
+
+function getConfig(lane: LaneContext, { collection }: InputOf<typeof getConfigRow>): Answer {
+  const config = inCollection(lane, collection, configOf)
+  return json({ collection, config: showConfig(config ?? {}), configured: config !== undefined })
+}
+
+function setConfig(_lane: LaneContext, input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] }): Uint8Array {
+  return command(input.collection, { kind: 'configure', change: readChange(input, input[NULLS] ?? []) })
+}
+
+function deleteConfig(_lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>): Uint8Array {
+  return command(collection, { kind: 'unconfigure' })
+}
+
+function listConfigs(lane: LaneContext): Answer {
+  const configs = lane.store.read((view) =>
+    view.collections().flatMap(({ id, name }) => {
+      const config = configOf(view, id)
+      return config === undefined ? [] : [{ collection: name, config: showConfig(config) }]
+    }),
+  )
+  return json({ configs, total: configs.length })
+}
+
+function listSynonyms(lane: LaneContext, { collection }: Named): Answer {
+  const entries = inCollection(lane, collection, synonymsOf) ?? []
+  return json({
+    collection,
+    synonyms: Object.fromEntries(entries),
+    entries: entries.map(([term, of]) => ({ term, synonyms: of })),
+    total: entries.length,
+  })
+}
+
+function setSynonyms(_lane: LaneContext, input: InputOf<typeof setSynonymsRow>): Uint8Array {
+  return command(input.collection, { kind: 'synonyms', term: readTerm(input.term), synonyms: readSynonyms(input.synonyms) })
+}
+
+function deleteSynonyms(_lane: LaneContext, { collection, term }: InputOf<typeof deleteSynonymsRow>): Uint8Array {
+  return command(collection, { kind: 'synonyms', term: readTerm(term), synonyms: null })
+}
+
+function listStopWords(lane: LaneContext, { collection }: Named): Answer {
+  const defaults = defaultStopWords(lane.config.ftsDefaultLang)
+  const custom = (inCollection(lane, collection, stopWordsOf) ?? []).filter((word) => !defaults.has(word))
+  const entries = [...defaults]
+    .map((word) => ({ word, isDefault: true }))
+    .concat(custom.map((word) => ({ word, isDefault: false })))
+    .sort((one, other) => (one.word < other.word ? -1 : 1))
+  return json({ collection, entries, total: entries.length, defaults: defaults.size, custom: custom.length })
+}
+
+function changeStopWords(kind: 'addStopWords' | 'deleteStopWords') {
+  return (lane: LaneContext, { collection, words }: InputOf<typeof addStopWordsRow>): Uint8Array => {
+    if (words.length > STOP_WORDS_REQUESTED_MAX)
+      throw badRequest(`invalid words: ${words.length}, at most ${STOP_WORDS_REQUESTED_MAX} are allowed`)
+    const defaults = defaultStopWords(lane.config.ftsDefaultLang)
+    const asked = readStopWords(words)
+    const fixed = asked.filter((word) => defaults.has(word))
+    const refused = kind === 'addStopWords' ? [] : fixed.map((word) => `${word}: default stop words cannot be deleted`)
+    return command(collection, { kind, words: asked.filter((word) => !defaults.has(word)), refused })
+  }
+}
+
+function listCuration(lane: LaneContext, { collection, id }: InputOf<typeof listCurationRow>): Answer {
+  return lane.store.read((view) => {
+    if (id !== undefined && id !== '') return json(findRule(view, collection, id))
+    const places = collection === undefined || collection === '' ? view.collections() : [view.collection(collection)]
+    const rules = places.flatMap((place) => (place === undefined ? [] : rulesOf(view, place.id)))
+    return json({ rules, total: rules.length, collection: collection ?? '' })
+  })
+}
+
+/** @throws ServiceError 404 */
+function findRule(view: View, collection: string | undefined, id: string): CurationRule {
+  const number = collectionOfRule(id)
+  const rule = number === undefined ? undefined : (view.setting(number, 'curation', id) as CurationRule | undefined)
+  const place = rule === undefined ? undefined : view.collection(collection ?? rule.collection)
+  if (rule === undefined || place?.id !== number) throw serviceError('notFound')
+  return rule
+}
+
+function addCuration(_lane: LaneContext, input: InputOf<typeof addCurationRow>): Uint8Array {
+  return command(input.collection, { kind: 'addRule', rule: readDraft(input), seed: randomBytes(12).toString('hex') })
+}
+
+function replaceCuration(_lane: LaneContext, input: InputOf<typeof replaceCurationRow>): Uint8Array {
+  return command(input.collection, { kind: 'replaceRule', id: input.id, rule: readDraft(input) })
+}
+
+function deleteCuration(_lane: LaneContext, { collection, id }: InputOf<typeof deleteCurationRow>): Uint8Array {
+  return command(collection, { kind: 'deleteRule', id })
+}
+
+export const settingsHandlers: readonly (readonly [string, Handler])[] = [
+  ['getCollectionConfig', { kind: 'read', run: getConfig }],
+  ['setCollectionConfig', { kind: 'prepare', run: setConfig }],
+  ['deleteCollectionConfig', { kind: 'prepare', run: deleteConfig }],
+  ['listCollectionConfigs', { kind: 'read', run: listConfigs }],
+  ['listSynonyms', { kind: 'read', run: listSynonyms }],
+  ['setSynonyms', { kind: 'prepare', run: setSynonyms }],
+  ['deleteSynonyms', { kind: 'prepare', run: deleteSynonyms }],
+  ['listStopWords', { kind: 'read', run: listStopWords }],
+  ['addStopWords', { kind: 'prepare', run: changeStopWords('addStopWords') }],
+  ['deleteStopWords', { kind: 'prepare', run: changeStopWords('deleteStopWords') }],
+  ['listCuration', { kind: 'read', run: listCuration }],
+  ['addCuration', { kind: 'prepare', run: addCuration }],
+  ['replaceCuration', { kind: 'prepare', run: replaceCuration }],
+  ['deleteCuration', { kind: 'prepare', run: deleteCuration }],
+]

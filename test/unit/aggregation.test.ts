@@ -1,0 +1,47 @@
+/** Buckets of histograms: borders of days, weeks, months and years in UTC, as ISO 8601 counts them, and the bound on their number. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { Aggregation, type HistogramBucket } from '../../src/domain/aggregation.js'
+import type { Head } from '../../src/store/head.js'
+
+function buckets(interval: string, times: readonly string[]): readonly HistogramBucket[] {
+  const aggregation = new Aggregation({ histograms: [{ field: 'addedAt', interval }] })
+  for (const time of times) aggregation.add({ addedAt: Date.parse(time) / 1000 } as Head)
+  return aggregation.result().histograms.addedAt ?? []
+}
+
+describe('histograms', () => {
+  it('a week begins on Monday and belongs to the year of its Thursday', () => {
+    // Sunday, Monday, last Thursday of 2020's week 53, a Monday that belongs to the next year.
+    const weeks = { '2024-01-07T23:59:59Z': '2024-W01', '2024-01-08T00:00:00Z': '2024-W02', '2021-01-03T12:00:00Z': '2020-W53', '2024-12-30T00:00:00Z': '2025-W01', '1969-12-31T00:00:00Z': '1970-W01' } // prettier-ignore
+    for (const [time, key] of Object.entries(weeks)) {
+      const [bucket] = buckets('week', [time])
+      assert.equal(bucket?.key, key, time)
+      assert.equal(new Date((bucket?.from ?? 0) * 1000).getUTCDay(), 1)
+      assert.equal((bucket?.to ?? 0) - (bucket?.from ?? 0), 7 * 86_400)
+      assert.ok((bucket?.from ?? 0) <= Date.parse(time) / 1000 && Date.parse(time) / 1000 < (bucket?.to ?? 0))
+    }
+  })
+
+  it('months and years end where the next begin, buckets stand in time order without empty ones', () => {
+    const found = buckets('month', ['2024-03-01T00:00:00Z', '2023-12-31T23:59:59Z', '2024-02-29T23:59:59Z', '2024-02-01T00:00:00Z'])
+    assert.deepEqual(
+      found.map(({ key, count }) => [key, count]),
+      [
+        ['2023-12', 1],
+        ['2024-02', 2],
+        ['2024-03', 1],
+      ],
+    )
+    assert.equal(found[1]?.to, found[2]?.from)
+    const [year] = buckets('year', ['2024-12-31T23:59:59Z'])
+    assert.deepEqual([year?.key, year?.from, year?.to], ['2024', Date.UTC(2024, 0) / 1000, Date.UTC(2025, 0) / 1000])
+    assert.equal(buckets('day', ['2024-02-29T12:00:00Z'])[0]?.key, '2024-02-29')
+  })
+
+  it('of more than 1 000 buckets the newest are shown', () => {
+    const days = Array.from({ length: 1200 }, (_, day) => new Date(day * 86_400_000).toISOString())
+    const found = buckets('day', days)
+    assert.deepEqual([found.length, found.at(-1)?.key, found[0]?.key], [1000, days.at(-1)?.slice(0, 10), days[200]?.slice(0, 10)])
+  })
+})
