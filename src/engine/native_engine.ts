@@ -17,6 +17,7 @@ interface Addon {
   readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
+  readonly completions: (collection: number, field: string, prefix: string, most: number) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
   readonly endRebuild: () => void
@@ -32,6 +33,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'holds',
   'publish',
   'search',
+  'completions',
   'metaKeys',
   'beginRebuild',
   'endRebuild',
@@ -53,6 +55,12 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
       decodeHits(
         stop === undefined ? addon.search(encodePlan(plan, NO_POLL_WORD)) : addon.search(encodePlan(plan, stop.byteOffset), stop.control),
       ),
+    completions: (collection, field, prefix, most) =>
+      (JSON.parse(addon.completions(collection, field, prefix, most)) as [string, string, number][]).map(([term, name, documents]) => ({
+        term,
+        field: name,
+        documents,
+      })),
     // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
     metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
     beginRebuild: () => addon.beginRebuild(),

@@ -123,6 +123,15 @@ Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t
   }
 }
 
+Result<std::string> Engine::completions(const CompletionRequest& request) const noexcept {
+  if (request.prefix.size() > kCompletionPrefixBytesMax) return Status::too_large("completions: prefix too long");
+  try {
+    return completions_json(*snapshot(), request);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
 Result<std::string> Engine::meta_keys(uint32_t collection) const noexcept {
   try {
     return meta_keys_json(*snapshot(), collection);

@@ -2,6 +2,7 @@
 #include "query/resolved_query.h"
 
 #include <algorithm>
+#include <limits>
 
 namespace mds {
 namespace {
@@ -21,6 +22,19 @@ ResolvedSegment resolve_segment(const SegmentRef& ref, const CollectionEntry& co
     }
   }
   return resolved;
+}
+
+// Closer matches score higher: a rare misspelling must not outweigh the word.
+void cap_fuzzy_idfs(const SearchPlan& plan, std::vector<double>& idfs) {
+  for (const FuzzyGroup& group : plan.fuzzyGroups) {
+    double cap = std::numeric_limits<double>::infinity();  // the smallest idf of fewer edits
+    double smallest = cap;
+    for (uint32_t term = group.begin; term < group.end; ++term) {
+      if (term > group.begin && group.edits[term - group.begin] != group.edits[term - group.begin - 1]) cap = smallest;
+      idfs[term] = std::min(idfs[term], cap);
+      smallest = std::min(smallest, idfs[term]);
+    }
+  }
 }
 
 }  // namespace
@@ -55,6 +69,7 @@ ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan) {
     for (size_t field = 0; field < fieldCount; ++field) df = std::max(df, dfs[term * fieldCount + field]);
     query.idfs.push_back(inverse_document_frequency(plan.algorithm, query.documents, df));
   }
+  cap_fuzzy_idfs(plan, query.idfs);
   return query;
 }
 

@@ -149,6 +149,25 @@ bool DictionaryWalk::next() {
   return true;
 }
 
+bool DictionaryWalk::seek(std::string_view target) {
+  if (next_ >= end_) return false;
+  const uint32_t blockEnd = (end_ + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+  const uint32_t here = next_ / kDictionaryBlockTerms;
+  // The target is most often near: steps that double, then halves of the last one.
+  uint32_t block = here;
+  uint32_t step = 1;
+  while (step < blockEnd - block && first_term((*blocks_)[block + step]) <= target) {
+    block += step;
+    step *= 2;
+  }
+  block = block_for(*blocks_, block, std::min(block + step, blockEnd), target);
+  if (block != here) next_ = block * kDictionaryBlockTerms;
+  while (next()) {
+    if (term_ >= target) return true;
+  }
+  return false;
+}
+
 std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
   if (begin >= end) return std::nullopt;
   const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;

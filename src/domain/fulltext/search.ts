@@ -18,6 +18,7 @@ import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { AnswerWriter } from './answer.js'
+import { expandPlan } from '../../engine/expanded_plan.js'
 import type { PreparationTools } from '../preparation.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { recheckHit } from './recheck.js'
@@ -111,7 +112,10 @@ function writeResults(
     if (document !== undefined && document.indexedLsn !== hit.lsn) {
       recheckBytes += document.json.length
       const head = view.head(plan.collection, hit.docid)
-      matched = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX ? undefined : recheckHit(tools, view, head, plan)
+      matched =
+        head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX
+          ? undefined
+          : recheckHit(tools, view, head, expandPlan(plan, hits.expansions))
     }
     if (document === undefined || matched === undefined) dropped++
     else answer.result(document, hit.score, matched)
