@@ -149,6 +149,13 @@ napi_value completions(const Call& call, mds::Engine& engine) {
   return text_value(call, engine.completions({*collection, *field, *prefix, *most}));
 }
 
+napi_value explain(const Call& call, mds::Engine& engine) {
+  const std::optional<mds::Bytes> plan = call.bytes(0);
+  const std::optional<uint32_t> docid = call.number(1);
+  if (!plan || !docid) return call.raise("explain: expected a Uint8Array and a docid");
+  return text_value(call, engine.explain(*plan, *docid));
+}
+
 napi_value meta_keys(const Call& call, mds::Engine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
   if (!collection) return call.raise("metaKeys: expected a collection id");
@@ -301,7 +308,7 @@ NAPI_MODULE_INIT() {
     return nullptr;
   }
   const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
-                          add_export<completions>(env, exports, "completions") &&
+                          add_export<completions>(env, exports, "completions") && add_export<explain>(env, exports, "explain") &&
                           add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
                           add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
                           add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&

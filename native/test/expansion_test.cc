@@ -192,6 +192,46 @@ TEST(Wildcard, AboveTheBoundTheCommonestTermsAreTaken) {
   EXPECT_EQ(search(engine, plan).status, 0U);
 }
 
+// The number behind `"score":` at `at`, which moves behind it.
+double score_after(const std::string& json, size_t& at) {
+  at = json.find("\"score\":", at) + 8;
+  return std::stod(json.substr(at));
+}
+
+TEST(Explanation, PartsSumToTheScoreOfEveryHitOfRandomPlans) {
+  test::Generator generator(test::seed());
+  Engine engine;
+  for (uint32_t batch = 0; batch < 3; ++batch) {
+    std::vector<Wire> ops;
+    for (uint32_t docid = batch * 100; docid < batch * 100 + 100; ++docid) ops.push_back(test::upsert_op(generator.document(1, docid, docid + 1)));
+    ASSERT_TRUE(engine.publish(test::batch_of(ops, batch * 100 + 100)).ok());
+  }
+  uint32_t explained = 0;
+  for (uint32_t round = 0; round < 60; ++round) {
+    Plan plan = generator.plan(1);
+    plan.filters.clear();
+    const Hits hits = search(engine, plan);
+    std::set<uint32_t> found;
+    for (const test::Hit& hit : hits.hits) {
+      found.insert(hit.docid);
+      const std::string json = engine.explain(test::plan_bytes(plan), hit.docid).value();
+      ASSERT_NE(json, "null");
+      size_t at = 0;
+      const double whole = score_after(json, at);
+      double sum = 0;
+      while (json.find("\"score\":", at) != std::string::npos) sum += score_after(json, at);
+      ASSERT_NEAR(whole, hit.score, 1e-9 * (1 + hit.score)) << json;
+      ASSERT_NEAR(sum, hit.score, 1e-9 * (1 + hit.score)) << json;
+      ++explained;
+    }
+    for (uint32_t docid = 0; docid < 320; ++docid) {
+      if (found.contains(docid)) continue;
+      ASSERT_EQ(engine.explain(test::plan_bytes(plan), docid).value(), "null");
+    }
+  }
+  EXPECT_GT(explained, 1000U);
+}
+
 TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
   Engine engine;
   const auto publish = [&engine](uint32_t docid, const std::vector<std::string>& content, const std::vector<std::string>& title) {

@@ -411,7 +411,8 @@ Plan Generator::plan(uint32_t collection) {
     plan.filters.emplace_back("m" + std::to_string(below(5)), values);
   }
   const uint32_t termCount = 1 + below(6);
-  for (uint32_t term = 0; term < termCount; ++term) plan.terms.emplace_back(below(20) == 0 ? "absent" : below(4) == 0 ? pattern() : word(), static_cast<float>(1 + below(2)));
+  for (uint32_t term = 0; term < termCount; ++term)
+    plan.terms.emplace_back(below(20) == 0 ? "absent" : below(4) == 0 ? pattern() : word(), static_cast<float>(1 + below(2)));
   if (below(2) == 0) {
     plan.root.kind = 3;
     for (uint32_t term = 0; term < termCount; ++term) plan.root.children.push_back({1, term, 0, {}, {}});

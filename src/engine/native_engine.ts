@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
-import type { EngineStats, OpenedIndex, SearchEngine } from './types.js'
+import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
 
 interface Addon {
   readonly open: (directory: string, history: Uint8Array) => OpenedIndex
@@ -18,6 +18,7 @@ interface Addon {
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly completions: (collection: number, field: string, prefix: string, most: number) => string
+  readonly explain: (plan: Uint8Array, docid: number) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
   readonly endRebuild: () => void
@@ -34,6 +35,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'publish',
   'search',
   'completions',
+  'explain',
   'metaKeys',
   'beginRebuild',
   'endRebuild',
@@ -61,6 +63,7 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
         field: name,
         documents,
       })),
+    explain: (plan, docid) => (JSON.parse(addon.explain(encodePlan(plan, NO_POLL_WORD), docid)) as Explanation | null) ?? undefined,
     // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
     metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
     beginRebuild: () => addon.beginRebuild(),

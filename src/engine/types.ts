@@ -104,6 +104,22 @@ export interface Expansion {
   readonly term: string
 }
 
+/** What one term gives to a score in one field; or a phrase or proximity over all fields (field "", tf 0, the sum of the idfs). */
+export interface ScorePart {
+  /** As they are in the index. */
+  readonly terms: readonly string[]
+  readonly field: string
+  readonly tf: number
+  readonly idf: number
+  readonly score: number
+}
+
+export interface Explanation {
+  readonly score: number
+  /** They sum to the score but for rounding. */
+  readonly parts: readonly ScorePart[]
+}
+
 /** A term that begins with what was asked for, in one text field. */
 export interface Completion {
   readonly term: string
@@ -176,6 +192,8 @@ export interface SearchEngine {
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
+  /** Why a document has its score under the plan; undefined where it is not there or the plan's tree does not match it. Filters are not looked at. */
+  explain(plan: SearchPlan, docid: number): Explanation | undefined
   /**
    * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
    * were indexed. Dead documents count until a merge drops them.

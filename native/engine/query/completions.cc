@@ -54,7 +54,7 @@ std::string completions_json(const SegmentSet& set, const CompletionRequest& req
   BestTerms best(std::min(request.most, kCompletionsMax), is_commoner);
   for (UnionTerm term; terms.next(term);) best.add(std::move(term));
   std::string json = "[";
-  for (const UnionTerm& term : best.take()) {
+  for (const UnionTerm& term : best.take(is_commoner)) {
     json += json.size() > 1 ? ",[" : "[";
     append_json_string(json, term.text);
     json += ',';

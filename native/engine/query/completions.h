@@ -1,5 +1,5 @@
-// The terms of a collection that begin with a prefix, commonest first: what an input field offers while somebody types. Reads dictionaries only, never a posting. Runs on the
-// caller's thread.
+// The terms of a collection that begin with a prefix, commonest first: what an input field offers while somebody types. Reads dictionaries only, never a posting. Runs on
+// the caller's thread.
 #pragma once
 
 #include <cstdint>

@@ -77,7 +77,8 @@ std::optional<uint32_t> FuzzyTerms::follower(size_t level, uint32_t code) const 
 
 bool FuzzyTerms::read(uint32_t& code) {
   const std::string_view term = walk_.term();
-  const size_t common = static_cast<size_t>(std::mismatch(term.begin(), term.begin() + static_cast<ptrdiff_t>(std::min(term.size(), read_.size())), read_.begin()).first - term.begin());
+  const size_t common =
+      static_cast<size_t>(std::mismatch(term.begin(), term.begin() + static_cast<ptrdiff_t>(std::min(term.size(), read_.size())), read_.begin()).first - term.begin());
   while (!levels_.empty() && levels_.back().end > common) levels_.pop_back();
   size_t at = levels_.empty() ? walk_.prefix().size() : levels_.back().end;
   read_.resize(at);

@@ -1,7 +1,7 @@
-// The terms of a dictionary within so many edits of a word: an insertion, a deletion, a substitution, or an exchange of two neighbours, none of which is edited again (the
-// optimal string alignment distance), over code points. A Levenshtein automaton, kept as rows of the distance matrix, walks the ordered dictionary: the rows of what a
-// term shares with the one before are kept, and where no term can go on, the walk seeks the next one that can.
-// Sources: Damerau, CACM 1964; Schulz & Mihov, "Fast String Correction with Levenshtein-Automata", 2002 (the automaton beside a dictionary).
+// The terms of a dictionary within so many edits of a word: an insertion, a deletion, a substitution, or an exchange of two neighbours, none of which is edited again
+// (the optimal string alignment distance), over code points. A Levenshtein automaton, kept as rows of the distance matrix, walks the ordered dictionary: the rows of what
+// a term shares with the one before are kept, and where no term can go on, the walk seeks the next one that can. Sources: Damerau, CACM 1964; Schulz & Mihov, "Fast
+// String Correction with Levenshtein-Automata", 2002 (the automaton beside a dictionary).
 #pragma once
 
 #include <array>

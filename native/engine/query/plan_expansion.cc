@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "base/limits.h"
-#include "query/term_union.h"
 
 namespace mds {
 namespace {
@@ -24,6 +23,8 @@ bool is_better(const UnionTerm& a, const UnionTerm& b) noexcept {
   if (a.edits != b.edits) return a.edits < b.edits;
   return a.df != b.df ? a.df > b.df : a.text < b.text;
 }
+
+bool is_before(const UnionTerm& a, const UnionTerm& b) noexcept { return a.edits != b.edits ? a.edits < b.edits : a.text < b.text; }
 
 class PlanExpander {
  public:
@@ -62,16 +63,16 @@ class PlanExpander {
 
   // The leaf as TERMs.
   std::vector<PlanNode> expand(const PlanNode& leaf) {
-    const std::vector<UnionTerm> found = best_terms(leaf, std::min<size_t>(left_, kLeafExpansionsMax));
+    std::vector<UnionTerm> found = best_terms(leaf, std::min<size_t>(left_, kLeafExpansionsMax));
     left_ -= found.size();
     FuzzyGroup group{static_cast<uint32_t>(out_.plan.terms.size()), 0, {}};
     std::vector<PlanNode> nodes;
-    for (const UnionTerm& term : found) {
-      const std::string& text = out_.texts.emplace_back(term.text);
+    for (UnionTerm& each : found) {
+      const UnionTerm& term = out_.terms.emplace_back(std::move(each));
       PlanNode& node = nodes.emplace_back(node_of(NodeKind::kTerm));
       node.term = static_cast<uint32_t>(out_.plan.terms.size());
-      out_.plan.terms.push_back({text, plan_.terms[leaf.term].weight * kEditWeights[term.edits]});
-      out_.expansions.push_back({leaf.term, term.edits, &text});
+      out_.plan.terms.push_back({term.text, plan_.terms[leaf.term].weight * kEditWeights[term.edits], &term.places});
+      out_.expansions.push_back({leaf.term, term.edits, &term.text});
       group.edits.push_back(term.edits);
     }
     group.end = static_cast<uint32_t>(out_.plan.terms.size());
@@ -79,7 +80,7 @@ class PlanExpander {
     return nodes;
   }
 
-  // The best `most` terms of a leaf: fewest edits first, then commonest, then by their bytes.
+  // The best `most` terms of a leaf, which are those of fewest edits, then the commonest, then the first by their bytes. In the order of edits, then bytes.
   std::vector<UnionTerm> best_terms(const PlanNode& leaf, size_t most) {
     std::vector<TermSource> sources;
     for (const SegmentRef& ref : set_.segments) {
@@ -94,8 +95,9 @@ class PlanExpander {
     TermUnion terms(sources, pattern, kExpansionScanMax, stop_);
     BestTerms best(most, is_better);
     for (UnionTerm term; terms.next(term);) best.add(std::move(term));
+    std::vector<UnionTerm> taken = best.take(is_before);
     out_.isCut = out_.isCut || best.is_cut() || terms.is_cut();
-    return best.take();
+    return taken;
   }
 
   const SegmentSet& set_;
@@ -107,9 +109,7 @@ class PlanExpander {
 
 }  // namespace
 
-bool has_expandable(const PlanNode& node) noexcept {
-  return is_expandable(node) || std::any_of(node.children.begin(), node.children.end(), has_expandable);
-}
+bool has_expandable(const PlanNode& node) noexcept { return is_expandable(node) || std::any_of(node.children.begin(), node.children.end(), has_expandable); }
 
 ExpandedPlan expand_plan(const SegmentSet& set, const SearchPlan& plan, StopSignal& stop) { return PlanExpander(set, plan, stop).run(); }
 

@@ -11,6 +11,7 @@
 #include "base/stop_signal.h"
 #include "index/segment_set.h"
 #include "query/search_plan.h"
+#include "query/term_union.h"
 
 namespace mds {
 
@@ -24,7 +25,7 @@ struct Expansion {
 struct ExpandedPlan {
   SearchPlan plan;                    // terms of the plan as it came, then those of the expansions
   std::vector<Expansion> expansions;  // in their order
-  std::list<std::string> texts;       // what the plan's terms point to
+  std::list<UnionTerm> terms;         // what the plan's terms point to
   bool isCut = false;                 // a leaf has more terms than it may stand for
 };
 

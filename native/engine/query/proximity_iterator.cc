@@ -43,9 +43,12 @@ uint32_t narrowest(const std::vector<Positions>& terms, size_t left, size_t righ
 class FieldProximity {
  public:
   FieldProximity(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, size_t field, StopSignal& stop)
-      : distance_(node.distance), isSame_(query.plan->terms[node.phrase.front().term].text == query.plan->terms[node.phrase.back().term].text), stop_(stop), positions_(node.phrase.size()) {
+      : distance_(node.distance),
+        isSame_(query.plan->terms[node.phrase.front().term].text == query.plan->terms[node.phrase.back().term].text),
+        stop_(stop),
+        positions_(node.phrase.size()) {
     for (const PhraseTerm& term : node.phrase) {
-      cursors_.emplace_back(*segment.ref->segment, *segment.fields[field], query.term_at(segment, term.term, field));
+      cursors_.emplace_back(*segment.ref->segment, *segment.fields[field], *query.term_at(segment, term.term, field));
       byDf_.push_back(byDf_.size());
     }
     std::stable_sort(byDf_.begin(), byDf_.end(), [this](size_t a, size_t b) { return cursors_[a].df() < cursors_[b].df(); });
@@ -146,7 +149,7 @@ class ProximityIterator final : public DocIterator {
 DocIteratorPtr make_proximity_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
   std::vector<FieldProximity> fields;
   for (size_t field = 0; field < segment.fields.size(); ++field) {
-    const auto isMissing = [&](const PhraseTerm& term) { return query.term_at(segment, term.term, field) == kNoTerm; };
+    const auto isMissing = [&](const PhraseTerm& term) { return query.term_at(segment, term.term, field) == nullptr; };
     if (segment.fields[field] == nullptr || std::any_of(node.phrase.begin(), node.phrase.end(), isMissing)) continue;
     fields.emplace_back(query, segment, node, field, stop);
   }

@@ -12,14 +12,20 @@ struct FieldTotals {
   uint64_t length = 0;
 };
 
+TermEntry find_in(const Segment& segment, const SectionEntry* section, const PlanTerm& term) {
+  if (section == nullptr) return {};
+  if (term.places == nullptr) return segment.find_entry(*section, term.text).value_or(TermEntry{});
+  const auto found = std::find_if(term.places->begin(), term.places->end(), [section](const TermPlace& place) { return place.section == section; });
+  return found == term.places->end() ? TermEntry{} : found->entry;
+}
+
 ResolvedSegment resolve_segment(const SegmentRef& ref, const CollectionEntry& collection, const SearchPlan& plan) {
   const Segment& segment = *ref.segment;
   ResolvedSegment resolved{&ref, &collection, {}, {}};
   for (const ScoredField& field : plan.fields) resolved.fields.push_back(segment.find_section(collection, SectionKind::kText, field.name));
+  resolved.terms.reserve(plan.terms.size() * plan.fields.size());
   for (const PlanTerm& term : plan.terms) {
-    for (const SectionEntry* section : resolved.fields) {
-      resolved.terms.push_back(section == nullptr ? kNoTerm : segment.find_term(*section, term.text).value_or(kNoTerm));
-    }
+    for (const SectionEntry* section : resolved.fields) resolved.terms.push_back(find_in(segment, section, term));
   }
   return resolved;
 }
@@ -57,9 +63,7 @@ ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan) {
       totals[field].documents += resolved.fields[field]->documents;
       totals[field].length += resolved.fields[field]->totalLength;
     }
-    for (size_t at = 0; at < dfs.size(); ++at) {
-      if (resolved.terms[at] != kNoTerm) dfs[at] += ref.segment->df(resolved.terms[at]);
-    }
+    for (size_t at = 0; at < dfs.size(); ++at) dfs[at] += resolved.terms[at].df;
   }
   for (const FieldTotals& total : totals) {
     query.averageLengths.push_back(total.documents == 0 ? 1 : static_cast<double>(total.length) / static_cast<double>(total.documents));

@@ -49,7 +49,7 @@ void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, 
     const ResolvedSegment& segment = query.segments[hits[order[begin]].segment];
     while (end < order.size() && hits[order[end]].segment == hits[order[begin]].segment) ++end;
     for (uint32_t at = 0; at < segment.terms.size(); ++at) {
-      if (segment.terms[at] == kNoTerm) continue;
+      if (segment.terms[at].df == 0) continue;
       const auto term = static_cast<uint32_t>(at / segment.fields.size());
       PostingCursor cursor(*segment.ref->segment, *segment.fields[at % segment.fields.size()], segment.terms[at]);
       for (size_t index = begin; index < end && cursor.doc() != kEndOfList; ++index) {

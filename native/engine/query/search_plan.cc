@@ -84,7 +84,7 @@ Status parse_terms(ByteReader& reader, SearchPlan& plan) {
     const uint32_t termBytes = reader.u32();
     const std::string_view text = reader.padded(termBytes);
     if (!is_weight(weight)) return malformed("term weight out of range");
-    plan.terms.push_back({text, weight});
+    plan.terms.push_back({text, weight, nullptr});
   }
   return {};
 }

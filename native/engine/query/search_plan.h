@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "segment/segment.h"
 
 namespace mds {
 
@@ -45,9 +46,17 @@ struct MetaFilter {
   std::vector<std::string_view> values;
 };
 
+// Where a term stands in one dictionary of a snapshot.
+struct TermPlace {
+  const SectionEntry* section;
+  TermEntry entry;
+};
+
 struct PlanTerm {
   std::string_view text;
   double weight;
+  // Of an expansion: all its places, which are known already. Null: to be looked up.
+  const std::vector<TermPlace>* places = nullptr;
 };
 
 // What one FUZZY leaf stands for: terms [begin, end) of the plan, by their edits. None has a higher idf than one of fewer edits.

@@ -50,9 +50,7 @@ bool is_term_disjunction(const PlanNode& root) noexcept {
 // What the plan's leaves would read without a filter.
 uint64_t disjunction_cost(const ResolvedSegment& segment) noexcept {
   uint64_t postings = 0;
-  for (const uint32_t term : segment.terms) {
-    if (term != kNoTerm) postings += segment.ref->segment->df(term);
-  }
+  for (const TermEntry& term : segment.terms) postings += term.df;
   return postings;
 }
 

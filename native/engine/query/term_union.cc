@@ -13,9 +13,10 @@ TermUnion::TermUnion(const std::vector<TermSource>& sources, const TermPattern& 
   for (const TermSource& source : sources) {
     const DictionaryWalk walk = source.segment->terms(*source.section);
     if (pattern.match == TermMatch::kFuzzy) {
-      runs_.push_back({FuzzyTerms(pattern.text, pattern.edits, pattern.prefix, walk), source.group});
+      runs_.push_back({FuzzyTerms(pattern.text, pattern.edits, pattern.prefix, walk), source.section, source.group});
     } else {
-      runs_.push_back({WildcardTerms(pattern.match == TermMatch::kPrefix ? WildcardPattern::begins_with(pattern.text) : WildcardPattern(pattern.text), walk), source.group});
+      runs_.push_back({WildcardTerms(pattern.match == TermMatch::kPrefix ? WildcardPattern::begins_with(pattern.text) : WildcardPattern(pattern.text), walk),
+                       source.section, source.group});
     }
   }
   for (Run& run : runs_) {
@@ -51,9 +52,10 @@ void TermUnion::advance_last() {
 
 bool TermUnion::next(UnionTerm& out) {
   if (heap_.empty() || stop_.stopped()) return false;
-  out = {std::string(heap_.front()->term()), heap_.front()->group, heap_.front()->edits(), 0};
+  out = {std::string(heap_.front()->term()), heap_.front()->group, heap_.front()->edits(), 0, {}};
   while (!heap_.empty() && heap_.front()->group == out.group && heap_.front()->term() == out.text) {
-    out.df += heap_.front()->df();
+    out.df += heap_.front()->entry().df;
+    out.places.push_back({heap_.front()->section, heap_.front()->entry()});
     std::pop_heap(heap_.begin(), heap_.end(), later);
     advance_last();
   }
@@ -61,20 +63,21 @@ bool TermUnion::next(UnionTerm& out) {
 }
 
 void BestTerms::add(UnionTerm term) {
-  if (heap_.size() == most_) {
-    isCut_ = true;
-    if (most_ == 0 || !isBetter_(term, heap_.front())) return;
-    std::pop_heap(heap_.begin(), heap_.end(), isBetter_);
-    heap_.back() = std::move(term);
-  } else {
-    heap_.push_back(std::move(term));
-  }
-  std::push_heap(heap_.begin(), heap_.end(), isBetter_);
+  terms_.push_back(std::move(term));
+  if (terms_.size() == kRoom * most_ + kRoom) drop_rest();
 }
 
-std::vector<UnionTerm> BestTerms::take() {
-  std::sort_heap(heap_.begin(), heap_.end(), isBetter_);
-  return std::move(heap_);
+void BestTerms::drop_rest() {
+  if (terms_.size() <= most_) return;
+  std::nth_element(terms_.begin(), terms_.begin() + static_cast<ptrdiff_t>(most_), terms_.end(), isBetter_);
+  terms_.resize(most_);
+  isCut_ = true;
+}
+
+std::vector<UnionTerm> BestTerms::take(Order isBefore) {
+  drop_rest();
+  if (!std::is_sorted(terms_.begin(), terms_.end(), isBefore)) std::sort(terms_.begin(), terms_.end(), isBefore);
+  return std::move(terms_);
 }
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// The terms that a word, a pattern or a prefix stands for, over the dictionaries of several segments and fields at once, in order, each with its df over all of them. What it
-// keeps does not grow with what it finds. Used by one search on one thread; valid while the snapshot is referenced.
+// The terms that a word, a pattern or a prefix stands for, over the dictionaries of several segments and fields at once, in order, each with its df over all of them.
+// What it keeps does not grow with what it finds. Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -10,6 +10,7 @@
 
 #include "base/stop_signal.h"
 #include "query/fuzzy_terms.h"
+#include "query/search_plan.h"
 #include "query/wildcard_terms.h"
 #include "segment/segment.h"
 
@@ -37,6 +38,7 @@ struct UnionTerm {
   uint32_t group;
   uint32_t edits;
   uint64_t df;  // dead documents included
+  std::vector<TermPlace> places;
 };
 
 class TermUnion {
@@ -52,13 +54,14 @@ class TermUnion {
  private:
   struct Run {
     std::variant<FuzzyTerms, WildcardTerms> terms;
+    const SectionEntry* section;
     uint32_t group;
 
     [[nodiscard]] std::string_view term() const noexcept {
       return std::visit([](const auto& found) { return found.walk().term(); }, terms);
     }
-    [[nodiscard]] uint32_t df() const noexcept {
-      return std::visit([](const auto& found) { return found.walk().entry().df; }, terms);
+    [[nodiscard]] const TermEntry& entry() const noexcept {
+      return std::visit([](const auto& found) -> const TermEntry& { return found.walk().entry(); }, terms);
     }
     [[nodiscard]] uint32_t edits() const noexcept { return std::holds_alternative<FuzzyTerms>(terms) ? std::get<FuzzyTerms>(terms).edits() : 0; }
   };
@@ -77,21 +80,26 @@ class TermUnion {
 // Keeps the best so many terms of those that are added.
 class BestTerms {
  public:
-  using Order = bool (*)(const UnionTerm& better, const UnionTerm& worse) noexcept;
+  using Order = bool (*)(const UnionTerm& before, const UnionTerm& after) noexcept;
 
   BestTerms(size_t most, Order isBetter) noexcept : most_(most), isBetter_(isBetter) {}
 
   void add(UnionTerm term);
-  // Some were not kept.
+  // Empties it.
+  [[nodiscard]] std::vector<UnionTerm> take(Order isBefore);
+  // Some were not kept; known after take().
   [[nodiscard]] bool is_cut() const noexcept { return isCut_; }
-  // Best first. Empties it.
-  [[nodiscard]] std::vector<UnionTerm> take();
 
  private:
+  // So many times as many lie about before the rest is dropped.
+  static constexpr size_t kRoom = 2;
+
+  void drop_rest();
+
   size_t most_;
   Order isBetter_;
   bool isCut_ = false;
-  std::vector<UnionTerm> heap_;  // worst first
+  std::vector<UnionTerm> terms_;
 };
 
 }  // namespace mds

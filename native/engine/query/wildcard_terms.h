@@ -1,5 +1,5 @@
-// The terms of a dictionary that a pattern matches as a whole: `*` stands for any run of characters, also none, `?` for one character. Characters are code points. The walk
-// seeks what the pattern begins with and reads all terms that begin so.
+// The terms of a dictionary that a pattern matches as a whole: `*` stands for any run of characters, also none, `?` for one character. Characters are code points. The
+// walk seeks what the pattern begins with and reads all terms that begin so.
 #pragma once
 
 #include <cstdint>

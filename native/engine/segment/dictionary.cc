@@ -168,7 +168,14 @@ bool DictionaryWalk::seek(std::string_view target) {
   return false;
 }
 
-std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+namespace {
+
+struct Found {
+  uint32_t index;
+  TermEntry entry;
+};
+
+std::optional<Found> find(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
   if (begin >= end) return std::nullopt;
   const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
   const uint32_t number = block_for(blocks, begin / kDictionaryBlockTerms, blockEnd, term);
@@ -181,11 +188,23 @@ std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint
     if (block.shared() < matched) return std::nullopt;
     const std::string_view rest = term.substr(matched);
     const std::string_view suffix = block.suffix();
-    if (suffix == rest) return index;
+    if (suffix == rest) return Found{index, block.entry()};
     if (suffix > rest) return std::nullopt;
     matched += common_prefix(suffix, rest);
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+  const std::optional<Found> found = find(blocks, begin, end, term);
+  return found ? std::optional(found->index) : std::nullopt;
+}
+
+std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+  const std::optional<Found> found = find(blocks, begin, end, term);
+  return found ? std::optional(found->entry) : std::nullopt;
 }
 
 TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept {

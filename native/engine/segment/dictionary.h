@@ -86,8 +86,9 @@ class DictionaryWalk {
   std::string term_;
 };
 
-// Index of `term` among terms [begin, end) of a section, O(log n).
+// Index of `term` among terms [begin, end) of a section, O(log n); its entry.
 [[nodiscard]] std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
+[[nodiscard]] std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 // The entry of term `index`; df 0 where the block is damaged.
 [[nodiscard]] TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept;
 
