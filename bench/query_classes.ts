@@ -59,7 +59,14 @@ export function requestOf(collection: string, kind: QueryClass, query: string): 
 export function planOf(analyzer: Analyzer, collection: number, kind: QueryClass, query: string, count: boolean): SearchPlan {
   const request = readRequest({ ...requestOf('bench', kind, query), count }, DEFAULTS)
   const options = { language: request.language, stem: request.stem, markdown: false }
-  const plan = { ...planSearch(request, planQuery(request.query, (text) => analyzer.tokenize(text, options)), collection), k: LIMIT }
+  const plan = {
+    ...planSearch(
+      request,
+      planQuery(request.query, (text) => analyzer.tokenize(text, options)),
+      collection,
+    ),
+    k: LIMIT,
+  }
   if (kind === 'wild') return { ...plan, terms: [[query, 1]], root: { kind: 'wildcard', term: 0 } }
   const edits = EDITS[kind]
   return edits === undefined ? plan : { ...plan, root: fuzzyOf(plan.root, edits) }

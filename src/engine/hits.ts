@@ -46,6 +46,7 @@ function decodeExpansions(bytes: Buffer, start: number): Expansion[] {
   for (let index = 0; index < count && at + EXPANSION_HEADER_BYTES <= bytes.length; index++) {
     const begin = at + EXPANSION_HEADER_BYTES
     const end = begin + bytes.readUInt32LE(at + 8)
+    if (end > bytes.length) break
     expansions.push({ leaf: bytes.readUInt32LE(at), edits: bytes.readUInt32LE(at + 4), term: bytes.toString('utf8', begin, end) })
     at = begin + padded4(end - begin)
   }

@@ -166,7 +166,7 @@ describe('hits', () => {
     const good = bytes(EXPANDED_BYTES)
     for (let length = 0; length < good.length; length++) assert.throws(() => decodeHits(good.subarray(0, length)), /hits record/)
     for (const at of [64, 76, 92]) {
-      for (const value of [1, 50, 0x7fffffff, 0xffffffff]) {
+      for (const value of [9, 50, 0x7fffffff, 0xffffffff]) {
         const bad = Buffer.from(good)
         bad.writeUInt32LE(value, at)
         assert.throws(() => decodeHits(bad), /hits record/)
