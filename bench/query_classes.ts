@@ -6,7 +6,7 @@ import { readFileSync } from 'node:fs'
 import { planQuery } from '../src/domain/fulltext/query_plan.js'
 import { readRequest } from '../src/domain/fulltext/request.js'
 import { planSearch } from '../src/domain/fulltext/search.js'
-import type { Analyzer, SearchPlan } from '../src/engine/types.js'
+import type { Analyzer, PlanNode, SearchPlan } from '../src/engine/types.js'
 import { sharedPath } from './corpora.js'
 import type { SearchRequest } from './fulltext_client.js'
 
@@ -23,10 +23,16 @@ export const CLASSES = [
   'bool3',
   'phrase2',
   'phrase3',
+  'fuzzy1',
+  'fuzzy2',
+  'wild',
 ] as const
 
 export type QueryClass = (typeof CLASSES)[number]
 export type QueriesByClass = Readonly<Record<QueryClass, readonly string[]>>
+
+/** Edits of the classes of misspelt words, all of whose characters may be edited. */
+const EDITS: Partial<Readonly<Record<QueryClass, number>>> = { fuzzy1: 1, fuzzy2: 2 }
 
 const LIMIT = 10
 const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
@@ -35,8 +41,10 @@ export function queriesPath(): string {
   return sharedPath('corpora/queries/md.json')
 }
 
+/** The words of `fuzzy2` are those of `fuzzy1`. */
 export function readQueries(): QueriesByClass {
-  return JSON.parse(readFileSync(queriesPath(), 'utf8')) as QueriesByClass
+  const read = JSON.parse(readFileSync(queriesPath(), 'utf8')) as QueriesByClass
+  return { ...read, fuzzy2: read.fuzzy1 }
 }
 
 /** The body of `/v1/fts` that means what the class means. */
@@ -51,6 +59,20 @@ export function requestOf(collection: string, kind: QueryClass, query: string): 
 export function planOf(analyzer: Analyzer, collection: number, kind: QueryClass, query: string, count: boolean): SearchPlan {
   const request = readRequest({ ...requestOf('bench', kind, query), count }, DEFAULTS)
   const options = { language: request.language, stem: request.stem, markdown: false }
-  const plan = planQuery(request.query, (text) => analyzer.tokenize(text, options))
-  return { ...planSearch(request, plan, collection), k: LIMIT }
+  const plan = {
+    ...planSearch(
+      request,
+      planQuery(request.query, (text) => analyzer.tokenize(text, options)),
+      collection,
+    ),
+    k: LIMIT,
+  }
+  if (kind === 'wild') return { ...plan, terms: [[query, 1]], root: { kind: 'wildcard', term: 0 } }
+  const edits = EDITS[kind]
+  return edits === undefined ? plan : { ...plan, root: fuzzyOf(plan.root, edits) }
+}
+
+function fuzzyOf(node: PlanNode, edits: number): PlanNode {
+  if (node.kind === 'or') return { kind: 'or', children: node.children.map((child) => fuzzyOf(child, edits)) }
+  return node.kind === 'term' ? { kind: 'fuzzy', term: node.term, edits, prefix: 0 } : node
 }

@@ -4,7 +4,8 @@
  * of 5 slices of whole passes. Queries are analysed beforehand, in all three. Ours is asked with the service's own plans on the service's own
  * analysis: natively (native/bench) and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: the best ten as the engine's own document numbers;
  * `keys`: the peers read the stored key of each, as a caller needs who knows documents by their keys; `exact`: all matches counted, too, which forbids skipping.
- * What differs: our index has the metadata fields, too; Tantivy's `en_stem` keeps stop words.
+ * What differs: our index has the metadata fields, too; Tantivy's `en_stem` keeps stop words. Words with edits and patterns (fuzzy1, fuzzy2, wild) are scored by BM25 in ours; Lucene scores the
+ * 50 best words of a fuzzy query and gives every match of a pattern the same score, Tantivy does so for both, so that either may stop early where all are equal.
  * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES] (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aim: geometric mean at least 1.0 x Tantivy and
  * 1.5 x Lucene, no class under 0.7 x the better. Last result: bench/README.md.
  */

@@ -83,6 +83,8 @@ export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
 export const PLAN_LEAVES_MAX = 1024
 /** Levels of one search plan's tree (same format). */
 export const PLAN_DEPTH_MAX = 64
+/** Edits of a fuzzy word: the contract's. */
+export const FUZZY_EDITS_MAX = 2
 /** Words of the query times scored fields, as the engine's `kPlanCursorsMax`: each is an open cursor of 1.2 KB, 20 MB together. */
 export const PLAN_CURSORS_MAX = 16_384
 /** Nested parentheses in a query: bounds the parser's recursion, 4 frames a level. */

@@ -106,8 +106,8 @@ class Call {
 
   napi_env env_;
   bool isUsable_;
-  size_t count_ = 3;
-  napi_value arguments_[3] = {};
+  size_t count_ = 4;
+  napi_value arguments_[4] = {};
 };
 
 napi_value answer(const Call& call, const mds::Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
@@ -133,14 +133,33 @@ napi_value search(const Call& call, mds::Engine& engine) {
   return array;
 }
 
-napi_value meta_keys(const Call& call, mds::Engine& engine) {
-  const std::optional<uint32_t> collection = call.number(0);
-  if (!collection) return call.raise("metaKeys: expected a collection id");
-  const mds::Result<std::string> json = engine.meta_keys(*collection);
+napi_value text_value(const Call& call, const mds::Result<std::string>& json) noexcept {
   if (!json.ok()) return call.raise(json.status().message());
   napi_value text = nullptr;
   if (napi_create_string_utf8(call.env(), json.value().data(), json.value().size(), &text) != napi_ok) return nullptr;
   return text;
+}
+
+napi_value completions(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  const std::optional<std::string> field = call.text(1);
+  const std::optional<std::string> prefix = call.text(2);
+  const std::optional<uint32_t> most = call.number(3);
+  if (!collection || !field || !prefix || !most) return call.raise("completions: expected a collection id, a field, a prefix and a number");
+  return text_value(call, engine.completions({*collection, *field, *prefix, *most}));
+}
+
+napi_value explain(const Call& call, mds::Engine& engine) {
+  const std::optional<mds::Bytes> plan = call.bytes(0);
+  const std::optional<uint32_t> docid = call.number(1);
+  if (!plan || !docid) return call.raise("explain: expected a Uint8Array and a docid");
+  return text_value(call, engine.explain(*plan, *docid));
+}
+
+napi_value meta_keys(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  if (!collection) return call.raise("metaKeys: expected a collection id");
+  return text_value(call, engine.meta_keys(*collection));
 }
 
 // Sets one property; skipped after a failure, which `object` being null says.
@@ -289,6 +308,7 @@ NAPI_MODULE_INIT() {
     return nullptr;
   }
   const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
+                          add_export<completions>(env, exports, "completions") && add_export<explain>(env, exports, "explain") &&
                           add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
                           add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
                           add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&

@@ -90,6 +90,27 @@ void bench_query(const mds::Engine& engine, const char* name, Plan plan) {
 
 Tree term(uint32_t index) { return {1, index, 0, {}, {}}; }
 
+void bench_expansions(const mds::Engine& engine) {
+  Plan plan;
+  plan.terms = {{"tern2035", 1}, {"term12*", 1}, {"*m?9*1", 1}};
+  for (uint32_t edits = 0; edits <= 2; ++edits) {
+    plan.root = {8, 0, 0, {}, {}, edits};
+    bench_query(engine, ("FUZZY " + std::to_string(edits)).c_str(), plan);
+  }
+  plan.root = {9, 1, 0, {}, {}};
+  bench_query(engine, "WILDCARD prefix", plan);
+  plan.root = {9, 2, 0, {}, {}};
+  bench_query(engine, "WILDCARD, whole dictionary", plan);
+  std::vector<double> micros;
+  for (uint32_t round = 0; round < 200; ++round) {
+    const auto begin = Clock::now();
+    if (!engine.completions({1, "", "term1", 10}).ok()) std::abort();
+    micros.push_back(us_since(begin));
+  }
+  std::sort(micros.begin(), micros.end());
+  std::printf("  %-34s %8.1f us median %8.1f us p99\n", "completions of a prefix", micros[100], micros[198]);
+}
+
 void bench_queries(const mds::Engine& engine) {
   Plan plan;
   plan.terms = {{"term3", 1}, {"term200", 1}, {"term50", 1}, {"term9000", 1}, {"term1", 1}};
@@ -107,6 +128,9 @@ void bench_queries(const mds::Engine& engine) {
   bench_query(engine, "AND of 2", plan);
   plan.root = {5, 0, 0, {{0, 0}, {4, 1}}, {}};
   bench_query(engine, "PHRASE of 2 common", plan);
+  plan.root = {10, 0, 0, {{1, 0}, {2, 0}}, {}, 0, 0, 5};
+  bench_query(engine, "PROXIMITY of 2 within 5", plan);
+  bench_expansions(engine);
   plan.root = {3, 0, 0, {}, {term(1), term(2), term(3)}};
   plan.filters = {{"tag", {"t3"}}};
   bench_query(engine, "OR of 3, filter 10 %", plan);

@@ -55,7 +55,7 @@ class History {
       plan.skip = 0;
       const Result<Wire> record = engine.search(plan_bytes(plan), {});
       ASSERT_TRUE(record.ok()) << record.status().message();
-      const Hits hits = read_hits(record.value());
+      const Hits hits = read_hits(record.value(), plan.terms.size());
       const std::map<uint32_t, Hit> expected = model.matches(plan);
       ASSERT_EQ(hits.total, expected.size());
       for (const Hit& hit : hits.hits) {

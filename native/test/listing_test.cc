@@ -19,7 +19,7 @@ Hits search_in(const SegmentSet& set, const Plan& plan) {
   const Wire bytes = test::plan_bytes(plan);
   const Result<SearchPlan> parsed = parse_search_plan(bytes);
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
-  return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr))) : Hits{};
+  return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr)), plan.terms.size()) : Hits{};
 }
 
 // The same question under an AND is none of a listing's: every match is collected, every pair compared by value, key, lang and docid.

@@ -41,10 +41,73 @@ double phrase_occurrences(const Plan& plan, const Tree& node, const Document& do
   return occurrences;
 }
 
+double idf_of(const Plan& plan, double documents, double df) {
+  if (df == 0) return 0;
+  return plan.algorithm == 0 ? std::log(1 + documents / df) : std::log((documents - df + 0.5) / (df + 0.5) + 1);
+}
+
+// The smallest distance between an occurrence of the first term and one of the last with the others between them; negative where there is none.
+double proximity_span(const Plan& plan, const Tree& node, const Document& document, const std::string& field) {
+  std::vector<std::vector<uint32_t>> lists;
+  for (const auto& [term, offset] : node.phrase) {
+    const std::vector<uint32_t>* positions = positions_of(document, field, plan.terms[term].first);
+    if (positions == nullptr) return -1;
+    lists.push_back(*positions);
+  }
+  const bool isSame = plan.terms[node.phrase.front().first].first == plan.terms[node.phrase.back().first].first;
+  double best = -1;
+  for (const uint32_t first : lists.front()) {
+    for (const uint32_t last : lists.back()) {
+      const auto [low, high] = std::minmax(first, last);
+      bool isWhole = high - low <= node.distance && !(isSame && low == high);
+      for (size_t middle = 1; middle + 1 < lists.size(); ++middle) {
+        isWhole = isWhole && std::any_of(lists[middle].begin(), lists[middle].end(), [&](uint32_t at) { return at >= low && at <= high; });
+      }
+      if (isWhole && (best < 0 || high - low < best)) best = high - low;
+    }
+  }
+  return best;
+}
+
 }  // namespace
+
+uint32_t edit_distance(const std::u32string& a, const std::u32string& b) {
+  std::vector<std::vector<uint32_t>> cost(a.size() + 1, std::vector<uint32_t>(b.size() + 1));
+  for (uint32_t i = 0; i <= a.size(); ++i) {
+    for (uint32_t j = 0; j <= b.size(); ++j) {
+      if (i == 0 || j == 0) {
+        cost[i][j] = i + j;
+        continue;
+      }
+      cost[i][j] = std::min({cost[i - 1][j] + 1, cost[i][j - 1] + 1, cost[i - 1][j - 1] + (a[i - 1] == b[j - 1] ? 0 : 1)});
+      if (i > 1 && j > 1 && a[i - 1] == b[j - 2] && a[i - 2] == b[j - 1]) cost[i][j] = std::min(cost[i][j], cost[i - 2][j - 2] + 1);
+    }
+  }
+  return cost[a.size()][b.size()];
+}
+
+bool wildcard_matches(const std::u32string& pattern, const std::u32string& text) {
+  if (pattern.empty()) return text.empty();
+  if (pattern[0] == U'*') return wildcard_matches(pattern.substr(1), text) || (!text.empty() && wildcard_matches(pattern, text.substr(1)));
+  return !text.empty() && (pattern[0] == U'?' || pattern[0] == text[0]) && wildcard_matches(pattern.substr(1), text.substr(1));
+}
+
+std::u32string code_points(const std::string& utf8) {
+  std::u32string out;
+  for (const char character : utf8) {
+    const auto byte = static_cast<uint8_t>(character);
+    if ((byte & 0xC0) == 0x80) {
+      out.back() = out.back() << 6 | (byte & 0x3FU);
+    } else {
+      out.push_back(byte < 0x80 ? byte : byte < 0xE0 ? byte & 0x1FU : byte < 0xF0 ? byte & 0x0FU : byte & 0x07U);
+    }
+  }
+  return out;
+}
 
 struct Model::Statistics {
   double documents = 0;
+  std::map<std::string, double> dfs;  // of every term of the scored fields: the largest over them
   std::map<std::string, double> averageLengths;
   std::vector<double> idfs;
 
@@ -101,15 +164,76 @@ Model::Statistics Model::statistics(const Plan& plan) const {
       for (size_t term = 0; term < plan.terms.size(); ++term) dfs[term][field] += positions_of(document, name, plan.terms[term].first) != nullptr ? 1 : 0;
     }
   }
+  std::map<std::string, std::map<std::string, double>> counts;  // term, field
+  for (const auto& [id, document] : documents_) {
+    if (id.first != plan.collection) continue;
+    for (const auto& [name, weight] : plan.fields) {
+      const auto found = document.fields.find(name);
+      if (found == document.fields.end()) continue;
+      for (const auto& [term, positions] : found->second) statistics.dfs[term] = std::max(statistics.dfs[term], ++counts[term][name]);
+    }
+  }
   for (const auto& [name, total] : totals) statistics.averageLengths[name] = total.first > 0 ? total.second / total.first : 1;
   const double n = statistics.documents;
   for (const auto& perField : dfs) {
     double df = 0;
     for (const double count : perField) df = std::max(df, count);
-    const double idf = plan.algorithm == 0 ? std::log(1 + n / df) : std::log((n - df + 0.5) / (df + 0.5) + 1);
-    statistics.idfs.push_back(df == 0 ? 0 : idf);
+    statistics.idfs.push_back(idf_of(plan, n, df));
   }
   return statistics;
+}
+
+std::vector<Model::LeafTerm> Model::leaf_terms(const Plan& plan, const Tree& leaf, const Statistics& statistics) const {
+  std::vector<LeafTerm> terms;
+  const std::u32string wanted = code_points(plan.terms[leaf.term].first);
+  for (const auto& [text, df] : statistics.dfs) {
+    const std::u32string term = code_points(text);
+    uint32_t edits = 0;
+    if (leaf.kind == 8) {
+      const size_t fixed = std::min<size_t>(leaf.prefix, wanted.size());
+      if (term.substr(0, fixed) != wanted.substr(0, fixed)) continue;
+      edits = edit_distance(term.substr(fixed), wanted.substr(fixed));
+      if (edits > leaf.edits) continue;
+    } else if (!wildcard_matches(wanted, term)) {
+      continue;
+    }
+    terms.push_back({text, edits, idf_of(plan, statistics.documents, df)});
+  }
+  // No idf is above that of a closer term.
+  for (LeafTerm& term : terms) {
+    for (const LeafTerm& other : terms) {
+      if (other.edits < term.edits) term.idf = std::min(term.idf, other.idf);
+    }
+  }
+  return terms;
+}
+
+Model::NodeResult Model::evaluate_expanded(const Plan& plan, const Tree& leaf, const Document& document, const Statistics& statistics) const {
+  NodeResult result{false, 0};
+  for (const auto& [term, edits, idf] : leaf_terms(plan, leaf, statistics)) {
+    std::vector<double> tfs;
+    double sum = 0;
+    for (const auto& [field, fieldWeight] : plan.fields) {
+      const std::vector<uint32_t>* positions = positions_of(document, field, term);
+      tfs.push_back(positions == nullptr ? 0 : static_cast<double>(positions->size()));
+      sum += tfs.back();
+    }
+    if (sum == 0) continue;
+    result.matches = true;
+    result.score += statistics.score(plan, document, tfs, idf, double{plan.terms[leaf.term].second} * std::pow(0.8, edits));
+  }
+  return result;
+}
+
+void Model::add_expanded(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics, Hit& hit) const {
+  if (node.kind == 8 || node.kind == 9) {
+    for (const auto& [term, edits, idf] : leaf_terms(plan, node, statistics)) {
+      for (const auto& [field, fieldWeight] : plan.fields) {
+        if (positions_of(document, field, term) != nullptr) hit.expanded.insert(std::to_string(node.term) + " " + std::to_string(edits) + " " + term);
+      }
+    }
+  }
+  for (const Tree& child : node.children) add_expanded(plan, child, document, statistics, hit);
 }
 
 Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics) const {
@@ -150,6 +274,17 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
       const NodeResult wanted = evaluate(plan, node.children[0], document, statistics);
       return {wanted.matches && !evaluate(plan, node.children[1], document, statistics).matches, wanted.score};
     }
+    case 8:
+    case 9:
+      return evaluate_expanded(plan, node, document, statistics);
+    case 10: {
+      double span = -1;
+      for (const auto& [field, fieldWeight] : plan.fields) {
+        const double here = proximity_span(plan, node, document, field);
+        if (here >= 0 && (span < 0 || here < span)) span = here;
+      }
+      return {span >= 0, std::max(0.1, (node.distance + 1.0 - span) / (node.distance + 1.0))};
+    }
     default:
       return {node.kind == 6, 0};
   }
@@ -177,6 +312,7 @@ std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
         if (positions_of(document, field, plan.terms[term].first) != nullptr) hit.matched.insert(term);
       }
     }
+    add_expanded(plan, plan.root, document, known, hit);
     hits.emplace(id.second, hit);
   }
   return hits;
@@ -201,6 +337,16 @@ std::string Generator::word() {
   // A skewed choice from 60 words, some with shared first bytes beyond the 8 that are compared first.
   const uint32_t rank = std::min(below(60), below(60));
   return rank % 3 == 0 ? "sharedprefix" + std::to_string(rank) : "w" + std::to_string(rank);
+}
+
+std::string Generator::pattern() {
+  std::string text = word();
+  for (uint32_t count = 1 + below(3); count > 0; --count) {
+    const uint32_t at = below(static_cast<uint32_t>(text.size()));
+    if (below(2) == 0) text.erase(at, 1 + below(4));
+    text.insert(std::min<size_t>(at, text.size()), below(3) == 0 ? "?" : "*");
+  }
+  return text;
 }
 
 FieldText Generator::text(uint32_t lengthMax) {
@@ -231,13 +377,21 @@ Document Generator::document(uint32_t collection, uint32_t docid, uint64_t lsn) 
 
 Tree Generator::tree(uint32_t depth, uint32_t termCount) {
   Tree node;
-  const uint32_t kinds[] = {1, 1, 1, 5, 2, 3, 4, 6, 7};
-  node.kind = kinds[below(depth == 0 ? 4 : 9)];
+  const uint32_t kinds[] = {1, 1, 1, 5, 8, 9, 10, 2, 3, 4, 6, 7};
+  node.kind = kinds[below(depth == 0 ? 7 : 12)];
   node.term = below(termCount);
   node.scoring = below(2);
   if (node.kind == 5) {
     uint32_t offset = below(2);
     for (uint32_t count = 1 + below(3); count > 0; --count, offset += 1 + below(2)) node.phrase.emplace_back(below(termCount), offset);
+  }
+  if (node.kind == 8) {
+    node.edits = below(3);
+    node.prefix = below(3);
+  }
+  if (node.kind == 10) {
+    node.distance = below(3) == 0 ? 1000 : below(12);
+    for (uint32_t count = 2 + below(2); count > 0; --count) node.phrase.emplace_back(below(termCount), 0);
   }
   if (node.kind == 2 || node.kind == 3 || node.kind == 4) {
     for (uint32_t count = node.kind == 4 ? 2 : 1 + below(3); count > 0; --count) node.children.push_back(tree(depth - 1, termCount));
@@ -257,7 +411,8 @@ Plan Generator::plan(uint32_t collection) {
     plan.filters.emplace_back("m" + std::to_string(below(5)), values);
   }
   const uint32_t termCount = 1 + below(6);
-  for (uint32_t term = 0; term < termCount; ++term) plan.terms.emplace_back(below(20) == 0 ? "absent" : word(), static_cast<float>(1 + below(2)));
+  for (uint32_t term = 0; term < termCount; ++term)
+    plan.terms.emplace_back(below(20) == 0 ? "absent" : below(4) == 0 ? pattern() : word(), static_cast<float>(1 + below(2)));
   if (below(2) == 0) {
     plan.root.kind = 3;
     for (uint32_t term = 0; term < termCount; ++term) plan.root.children.push_back({1, term, 0, {}, {}});

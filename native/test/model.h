@@ -27,12 +27,21 @@ class Model {
 
  private:
   struct Statistics;
+  // A term that a FUZZY or WILDCARD leaf stands for.
+  struct LeafTerm {
+    std::string text;
+    uint32_t edits;
+    double idf;
+  };
   struct NodeResult {
     bool matches;
     double score;
   };
   [[nodiscard]] Statistics statistics(const Plan& plan) const;
   [[nodiscard]] NodeResult evaluate(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics) const;
+  [[nodiscard]] NodeResult evaluate_expanded(const Plan& plan, const Tree& leaf, const Document& document, const Statistics& statistics) const;
+  [[nodiscard]] std::vector<LeafTerm> leaf_terms(const Plan& plan, const Tree& leaf, const Statistics& statistics) const;
+  void add_expanded(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics, Hit& hit) const;
   [[nodiscard]] bool passes(const Plan& plan, const Document& document) const;
 
   std::map<std::pair<uint32_t, uint32_t>, Document> documents_;
@@ -40,6 +49,11 @@ class Model {
 };
 
 // Random documents and plans over a small vocabulary, so that every list, filter and phrase has something to meet.
+// The textbook's matrix over code points: insertions, deletions, substitutions, and exchanges of neighbours (optimal string alignment).
+[[nodiscard]] uint32_t edit_distance(const std::u32string& a, const std::u32string& b);
+[[nodiscard]] bool wildcard_matches(const std::u32string& pattern, const std::u32string& text);
+[[nodiscard]] std::u32string code_points(const std::string& utf8);
+
 class Generator {
  public:
   explicit Generator(uint64_t seed) : random_(seed) {}
@@ -48,6 +62,8 @@ class Generator {
   [[nodiscard]] Document document(uint32_t collection, uint32_t docid, uint64_t lsn);
   [[nodiscard]] Plan plan(uint32_t collection);
   [[nodiscard]] std::string word();
+  // A wildcard pattern that some words match.
+  [[nodiscard]] std::string pattern();
 
  private:
   [[nodiscard]] FieldText text(uint32_t lengthMax);

@@ -24,7 +24,7 @@ constexpr uint32_t kCollections = 3;
 Hits search(const Engine& engine, const Plan& plan) {
   const Result<Wire> record = engine.search(test::plan_bytes(plan), {});
   EXPECT_TRUE(record.ok()) << record.status().message();
-  return record.ok() ? test::read_hits(record.value()) : Hits{};
+  return record.ok() ? test::read_hits(record.value(), plan.terms.size()) : Hits{};
 }
 
 // In a snapshot that stays: two searches of it agree even when a merge of the engine changes the statistics between them.
@@ -32,7 +32,7 @@ Hits search_in(const SegmentSet& set, const Plan& plan) {
   const Wire bytes = test::plan_bytes(plan);
   const Result<SearchPlan> parsed = parse_search_plan(bytes);
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
-  return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr))) : Hits{};
+  return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr)), plan.terms.size()) : Hits{};
 }
 
 // Engine and model after the same random writes.
@@ -85,6 +85,7 @@ void expect_same_matches(const Hits& hits, const std::map<uint32_t, Hit>& expect
     ASSERT_NE(found, expected.end());
     EXPECT_EQ(hit.lsn, found->second.lsn);
     EXPECT_EQ(hit.matched, found->second.matched);
+    EXPECT_EQ(hit.expanded, found->second.expanded);
   }
 }
 

@@ -25,7 +25,7 @@ Hits search_in(const SegmentSet& set, const Plan& plan) {
   const Wire bytes = test::plan_bytes(plan);
   const Result<SearchPlan> parsed = parse_search_plan(bytes);
   EXPECT_TRUE(parsed.ok()) << parsed.status().message();
-  return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr))) : Hits{};
+  return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr)), plan.terms.size()) : Hits{};
 }
 
 Tree term(uint32_t index) { return {1, index, 0, {}, {}}; }
@@ -57,7 +57,13 @@ class Pruned : public testing::TestWithParam<uint32_t> {
   Tree shape() {
     const Tree any = terms_tree(3, {0, 1, 2});
     const Tree all = terms_tree(2, {0, 1});
-    switch (below(8)) {
+    switch (below(11)) {
+      case 8:
+        return below(2) == 0 ? fuzzy(below(6)) : wildcard();
+      case 9:
+        return {3, 0, 0, {}, {term(0), fuzzy(1), wildcard(), fuzzy(2)}};
+      case 10:
+        return {4, 0, 0, {}, {{3, 0, 0, {}, {fuzzy(0), term(1)}}, below(2) == 0 ? fuzzy(4) : wildcard()}};
       case 0:
         return term(0);
       case 1:
@@ -77,6 +83,10 @@ class Pruned : public testing::TestWithParam<uint32_t> {
     }
   }
 
+  Tree fuzzy(uint32_t index) { return {8, index, 0, {}, {}, below(3), below(2)}; }
+
+  Tree wildcard() { return {9, 6, 0, {}, {}}; }
+
   Tree phrase() {
     Tree tree{5, 0, below(2), {}, {}};
     uint32_t offset = below(2);
@@ -89,6 +99,7 @@ class Pruned : public testing::TestWithParam<uint32_t> {
     Plan plan = generator_.plan(1);
     plan.terms.clear();
     for (uint32_t index = 0; index < 6; ++index) plan.terms.emplace_back(word(), below(10) == 0 ? 0.0F : static_cast<float>(1 + below(300)) / 100);
+    plan.terms.emplace_back(below(2) == 0 ? "rare" + std::to_string(below(4)) + "*" : below(3) == 0 ? "*1*" : generator_.pattern(), 0.5F);
     if (below(4) > 0) plan.root = shape();
     for (auto& [name, weight] : plan.fields) weight = plan.algorithm != 2 || below(3) == 0 ? weight : static_cast<float>(below(500)) / 100;
     const float constants[] = {0, 0.3F, 1.2F, 8};

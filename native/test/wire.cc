@@ -52,6 +52,15 @@ void put_tree(Wire& out, const Tree& node) {
       put(out, offset);
     }
   }
+  if (node.kind == 8) {
+    for (const uint32_t word : {node.term, node.edits, node.prefix}) put(out, word);
+  }
+  if (node.kind == 9) put(out, node.term);
+  if (node.kind == 10) {
+    put(out, node.distance);
+    put_u32(out, node.phrase.size());
+    for (const auto& [term, offset] : node.phrase) put(out, term);
+  }
   for (const Tree& child : node.children) put_tree(out, child);
 }
 
@@ -162,15 +171,29 @@ Wire plan_bytes(const Plan& plan) {
   return out;
 }
 
-Hits read_hits(const Wire& record) {
+Hits read_hits(const Wire& record, size_t termCount) {
   Hits hits{get<uint32_t>(record, 4), get<uint64_t>(record, 16), get<uint32_t>(record, 24), get<uint32_t>(record, 28), {}};
   const auto hitCount = get<uint32_t>(record, 8);
   const auto maskWords = get<uint32_t>(record, 12);
   const size_t hitBytes = (24 + size_t{maskWords} * 4 + 7) / 8 * 8;
-  for (size_t at = 32; at < 32 + hitCount * hitBytes; at += hitBytes) {
+  const size_t end = 32 + hitCount * hitBytes;
+  std::vector<std::string> expansions;
+  size_t at = end + 4;
+  for (uint32_t left = get<uint32_t>(record, end); left > 0; --left) {
+    const auto bytes = get<uint32_t>(record, at + 8);
+    const std::string text(record.begin() + static_cast<ptrdiff_t>(at) + 12, record.begin() + static_cast<ptrdiff_t>(at + 12 + bytes));
+    expansions.push_back(std::to_string(get<uint32_t>(record, at)) + " " + std::to_string(get<uint32_t>(record, at + 4)) + " " + text);
+    at += 12 + (bytes + 3) / 4 * 4;
+  }
+  for (at = 32; at < end; at += hitBytes) {
     Hit hit{get<uint32_t>(record, at), get<double>(record, at + 8), get<uint64_t>(record, at + 16), {}};
     for (uint32_t term = 0; term < maskWords * 32; ++term) {
-      if ((get<uint32_t>(record, at + 24 + size_t{term / 32} * 4) >> (term % 32) & 1) != 0) hit.matched.insert(term);
+      if ((get<uint32_t>(record, at + 24 + size_t{term / 32} * 4) >> (term % 32) & 1) == 0) continue;
+      if (term < termCount) {
+        hit.matched.insert(term);
+      } else {
+        hit.expanded.insert(expansions.at(term - termCount));
+      }
     }
     hits.hits.push_back(hit);
   }

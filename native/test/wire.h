@@ -42,6 +42,9 @@ struct Tree {
   uint32_t scoring = 0;
   std::vector<std::pair<uint32_t, uint32_t>> phrase;
   std::vector<Tree> children;
+  uint32_t edits = 0;
+  uint32_t prefix = 0;
+  uint32_t distance = 0;
 };
 
 struct Plan {
@@ -68,6 +71,7 @@ struct Hit {
   double score;
   uint64_t lsn;
   std::set<uint32_t> matched;
+  std::set<std::string> expanded = {};  // terms that leaves stand for, as "leaf edits text"
   bool operator==(const Hit&) const = default;
 };
 
@@ -79,6 +83,7 @@ struct Hits {
   std::vector<Hit> hits;
 };
 
-Hits read_hits(const Wire& record);
+// `termCount`: of the plan; bits of the masks from there on are expansions.
+Hits read_hits(const Wire& record, size_t termCount = SIZE_MAX);
 
 }  // namespace mds::test

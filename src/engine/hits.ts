@@ -2,12 +2,15 @@
  * Decodes the native engine's answer. The bytes come from native code: every length is checked against them before it is used, and an answer
  * that does not add up is an error of the service, never a wrong result. Byte layout: docs/formats/search-plan.md.
  */
-import { viewOf } from './byte_layout.js'
-import type { Hit, Hits } from './types.js'
+import { padded4, viewOf } from './byte_layout.js'
+import type { Expansion, Hit, Hits } from './types.js'
 
 const HITS_MAGIC = 0x3152534d // "MSR1"
 const HITS_HEADER_BYTES = 32 // magic, total, hitCount, maskWords, lsn, docCount, status
 const HIT_HEADER_BYTES = 24 // docid, zero, score, lsn
+const EXPANSION_HEADER_BYTES = 12 // leaf, edits, bytes
+const STATUS_STOPPED = 1
+const STATUS_CUT = 2
 
 /** Throws an Error that names the expectation on bytes that are no hits record. */
 export function decodeHits(record: Uint8Array): Hits {
@@ -19,7 +22,8 @@ export function decodeHits(record: Uint8Array): Hits {
   const maskWords = bytes.readUInt32LE(12)
   const stride = HIT_HEADER_BYTES + ((maskWords * 4 + 7) & ~7)
   // Both counts are below 2^32 and the product below 2^53 + 2^40, so the comparison is exact enough to refuse every wrong size.
-  if (maskWords > bytes.length || HITS_HEADER_BYTES + hitCount * stride !== bytes.length) {
+  const hitsEnd = HITS_HEADER_BYTES + hitCount * stride
+  if (maskWords > bytes.length || hitsEnd + 4 > bytes.length) {
     throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} hits with ${maskWords} mask words`)
   }
   const hits: Hit[] = []
@@ -29,8 +33,26 @@ export function decodeHits(record: Uint8Array): Hits {
     hits,
     lsn: bytes.readBigUInt64LE(16),
     docCount: bytes.readUInt32LE(24),
-    complete: bytes.readUInt32LE(28) === 0,
+    complete: (bytes.readUInt32LE(28) & STATUS_STOPPED) === 0,
+    expansions: decodeExpansions(bytes, hitsEnd),
+    expansionsCut: (bytes.readUInt32LE(28) & STATUS_CUT) !== 0,
   }
+}
+
+function decodeExpansions(bytes: Buffer, start: number): Expansion[] {
+  const count = bytes.readUInt32LE(start)
+  const expansions: Expansion[] = []
+  let at = start + 4
+  for (let index = 0; index < count && at + EXPANSION_HEADER_BYTES <= bytes.length; index++) {
+    const begin = at + EXPANSION_HEADER_BYTES
+    const end = begin + bytes.readUInt32LE(at + 8)
+    if (end > bytes.length) break
+    expansions.push({ leaf: bytes.readUInt32LE(at), edits: bytes.readUInt32LE(at + 4), term: bytes.toString('utf8', begin, end) })
+    at = begin + padded4(end - begin)
+  }
+  if (expansions.length !== count || at !== bytes.length)
+    throw new Error(`hits record: ${bytes.length - start} bytes do not hold ${count} expansions`)
+  return expansions
 }
 
 function decodeHit(bytes: Buffer, at: number, maskWords: number): Hit {

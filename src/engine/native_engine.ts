@@ -8,7 +8,7 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
-import type { EngineStats, OpenedIndex, SearchEngine } from './types.js'
+import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
 
 interface Addon {
   readonly open: (directory: string, history: Uint8Array) => OpenedIndex
@@ -17,6 +17,8 @@ interface Addon {
   readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
+  readonly completions: (collection: number, field: string, prefix: string, most: number) => string
+  readonly explain: (plan: Uint8Array, docid: number) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
   readonly endRebuild: () => void
@@ -32,6 +34,8 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'holds',
   'publish',
   'search',
+  'completions',
+  'explain',
   'metaKeys',
   'beginRebuild',
   'endRebuild',
@@ -53,6 +57,13 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
       decodeHits(
         stop === undefined ? addon.search(encodePlan(plan, NO_POLL_WORD)) : addon.search(encodePlan(plan, stop.byteOffset), stop.control),
       ),
+    completions: (collection, field, prefix, most) =>
+      (JSON.parse(addon.completions(collection, field, prefix, most)) as [string, string, number][]).map(([term, name, documents]) => ({
+        term,
+        field: name,
+        documents,
+      })),
+    explain: (plan, docid) => (JSON.parse(addon.explain(encodePlan(plan, NO_POLL_WORD), docid)) as Explanation | null) ?? undefined,
     // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
     metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
     beginRebuild: () => addon.beginRebuild(),

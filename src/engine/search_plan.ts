@@ -3,7 +3,7 @@
  * the bytes again all the same. Byte layout: docs/formats/search-plan.md.
  */
 import assert from 'node:assert'
-import { PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'
+import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'
 import { paddedTextBytes, writeText } from './byte_layout.js'
 import type { PlanNode, ScoringAlgorithm, SearchPlan, SortField } from './types.js'
 
@@ -16,7 +16,18 @@ export const NO_POLL_WORD = 0xffffffff
 
 const ALGORITHM_CODES: Readonly<Record<ScoringAlgorithm, number>> = { tfidf: 0, bm25: 1, bm25f: 2 }
 const SORT_CODES: Readonly<Record<SortField, number>> = { score: 0, addedAt: 1, updatedAt: 2, key: 3, docid: 4 }
-const NODE_CODES: Readonly<Record<PlanNode['kind'], number>> = { term: 1, and: 2, or: 3, andNot: 4, phrase: 5, all: 6, none: 7 }
+const NODE_CODES: Readonly<Record<PlanNode['kind'], number>> = {
+  term: 1,
+  and: 2,
+  or: 3,
+  andNot: 4,
+  phrase: 5,
+  all: 6,
+  none: 7,
+  fuzzy: 8,
+  wildcard: 9,
+  proximity: 10,
+}
 
 /** @param pollWord byte offset of the request's stop word in the shared control buffer, or `NO_POLL_WORD` */
 export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
@@ -59,7 +70,12 @@ function treeBytes(node: PlanNode, depth: number): number {
     case 'none':
       return 4
     case 'term':
+    case 'wildcard':
       return 8
+    case 'fuzzy':
+      return 16
+    case 'proximity':
+      return 12 + node.terms.length * 4
     case 'phrase':
       return 12 + node.terms.length * 8
     case 'andNot':
@@ -101,7 +117,14 @@ function writeNode(bytes: Buffer, start: number, node: PlanNode, termCount: numb
     case 'none':
       return at
     case 'term':
+    case 'wildcard':
       return writeTermIndex(bytes, at, node.term, termCount)
+    case 'fuzzy':
+      assert(node.edits >= 0 && node.edits <= FUZZY_EDITS_MAX, `search plan: ${node.edits} edits`)
+      bytes.writeUInt32LE(node.edits, writeTermIndex(bytes, at, node.term, termCount))
+      return bytes.writeUInt32LE(node.prefix, at + 8)
+    case 'proximity':
+      return writeProximity(bytes, at, node, termCount)
     case 'andNot':
       return writeNode(bytes, writeNode(bytes, at, node.wanted, termCount), node.excluded, termCount)
     case 'and':
@@ -126,6 +149,15 @@ function writePhrase(bytes: Buffer, start: number, node: Extract<PlanNode, { kin
     bytes.writeUInt32LE(offset, at)
     at += 4
   }
+  return at
+}
+
+function writeProximity(bytes: Buffer, start: number, node: Extract<PlanNode, { kind: 'proximity' }>, termCount: number): number {
+  assert(node.terms.length >= 2 && node.terms.length <= PLAN_LEAVES_MAX, `search plan: proximity of ${node.terms.length} terms`)
+  bytes.writeUInt32LE(node.distance, start)
+  bytes.writeUInt32LE(node.terms.length, start + 4)
+  let at = start + 8
+  for (const term of node.terms) at = writeTermIndex(bytes, at, term, termCount)
   return at
 }
 

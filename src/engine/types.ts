@@ -62,6 +62,12 @@ export type PlanNode =
       readonly scoring: 'occurrences' | 'bm25'
       readonly terms: readonly { readonly term: number; readonly offset: number }[]
     }
+  /** The words within `edits` (0 to 2) of the term, whose first `prefix` characters are not edited. */
+  | { readonly kind: 'fuzzy'; readonly term: number; readonly edits: number; readonly prefix: number }
+  /** The words that the term, a pattern of `*` and `?`, matches. */
+  | { readonly kind: 'wildcard'; readonly term: number }
+  /** At least two terms; the first and the last at most `distance` positions apart, the others between them. */
+  | { readonly kind: 'proximity'; readonly distance: number; readonly terms: readonly number[] }
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
 
@@ -86,8 +92,39 @@ export interface Hit {
   readonly score: number
   /** LSN of the index entry: a hit whose document has moved on is re-checked or dropped. */
   readonly lsn: bigint
-  /** Indexes into the plan's terms that occur in the document. */
+  /** Indexes into the plan's terms, and behind them into the expansions, that occur in the document. */
   readonly matched: readonly number[]
+}
+
+/** A term of the index that a fuzzy or wildcard leaf stood for in the snapshot searched. */
+export interface Expansion {
+  /** The leaf's term in the plan: the word as asked, or the pattern. */
+  readonly leaf: number
+  readonly edits: number
+  readonly term: string
+}
+
+/** What one term gives to a score in one field; or a phrase or proximity over all fields (field "", tf 0, the sum of the idfs). */
+export interface ScorePart {
+  /** As they are in the index. */
+  readonly terms: readonly string[]
+  readonly field: string
+  readonly tf: number
+  readonly idf: number
+  readonly score: number
+}
+
+export interface Explanation {
+  readonly score: number
+  /** They sum to the score but for rounding. */
+  readonly parts: readonly ScorePart[]
+}
+
+/** A term that begins with what was asked for, in one text field. */
+export interface Completion {
+  readonly term: string
+  readonly field: string
+  readonly documents: number
 }
 
 export interface Hits {
@@ -96,6 +133,9 @@ export interface Hits {
   readonly lsn: bigint
   readonly docCount: number
   readonly complete: boolean
+  readonly expansions: readonly Expansion[]
+  /** A leaf has more terms in the index than it may stand for: the commonest were taken. */
+  readonly expansionsCut: boolean
 }
 
 export interface EngineStats {
@@ -152,6 +192,14 @@ export interface SearchEngine {
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
+  /** Why a document has its score under the plan; undefined where it is not there or the plan's tree does not match it. Filters are not looked at. */
+  explain(plan: SearchPlan, docid: number): Explanation | undefined
+  /**
+   * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
+   * were indexed. Dead documents count until a merge drops them.
+   * @param field a text field as it was indexed; empty: all, each on its own
+   */
+  completions(collection: number, field: string, prefix: string, most: number): Completion[]
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
   /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */

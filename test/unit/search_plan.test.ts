@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { expandPlan } from '../../src/engine/expanded_plan.js'
 import { decodeHits } from '../../src/engine/hits.js'
 import { encodePlan, NO_POLL_WORD } from '../../src/engine/search_plan.js'
 import type { PlanNode, SearchPlan } from '../../src/engine/types.js'
@@ -75,6 +76,48 @@ describe('search plan', () => {
     assert.equal(encoded.subarray(-20).toString('hex'), bytes('05000000 00000000 01000000 01000000 00000000').toString('hex'))
   })
 
+  it('encodes leaves that stand for other terms, and proximity', () => {
+    const root: PlanNode = {
+      kind: 'or',
+      children: [
+        { kind: 'fuzzy', term: 1, edits: 2, prefix: 3 },
+        { kind: 'wildcard', term: 0 },
+        { kind: 'proximity', distance: 5, terms: [0, 1] },
+      ],
+    }
+    const encoded = Buffer.from(encodePlan({ ...PLAN, root }, NO_POLL_WORD))
+    const expected = '08000000 01000000 02000000 03000000  09000000 00000000  0a000000 05000000 02000000 00000000 01000000'
+    assert.equal(encoded.subarray(-44).toString('hex'), bytes(expected).toString('hex'))
+    assert.throws(() => encodePlan({ ...PLAN, root: { kind: 'fuzzy', term: 1, edits: 3, prefix: 0 } }, NO_POLL_WORD), /3 edits/)
+    assert.throws(() => encodePlan({ ...PLAN, root: { kind: 'proximity', distance: 5, terms: [1] } }, NO_POLL_WORD), /of 1 terms/)
+  })
+
+  it('becomes a plain plan when its leaves are known', () => {
+    const root: PlanNode = {
+      kind: 'andNot',
+      wanted: { kind: 'fuzzy', term: 0, edits: 1, prefix: 0 },
+      excluded: { kind: 'wildcard', term: 1 },
+    }
+    const [word] = PLAN.terms[0]!
+    const plan = expandPlan({ ...PLAN, root }, [
+      { leaf: 0, edits: 0, term: word },
+      { leaf: 0, edits: 1, term: 'near' },
+    ])
+    assert.deepEqual(plan.root, {
+      kind: 'andNot',
+      wanted: {
+        kind: 'or',
+        children: [
+          { kind: 'term', term: 0 },
+          { kind: 'term', term: 3 },
+        ],
+      },
+      excluded: { kind: 'none' },
+    })
+    assert.deepEqual(plan.terms[3], ['near', 1])
+    assert.equal(expandPlan(PLAN, []), PLAN)
+  })
+
   it('never leaves here with a term that is not in its table', () => {
     assert.throws(() => encodePlan({ ...PLAN, root: { kind: 'term', term: 2 } }, NO_POLL_WORD), /term 2 of 2/)
   })
@@ -89,7 +132,13 @@ describe('search plan', () => {
 const HITS_BYTES = `
   'MSR1' 05000000 02000000 02000000 0201000000000000 63000000 00000000
   0a000000 00000000 000000000000f83f 0301000000000000 01000080 02000000
-  0b000000 00000000 000000000000f03f ffffffffffffffff 00000000 00000000`
+  0b000000 00000000 000000000000f03f ffffffffffffffff 00000000 00000000
+  00000000`
+
+const EXPANDED_BYTES = `
+  'MSR1' 01000000 01000000 01000000 0201000000000000 63000000 02000000
+  0a000000 00000000 000000000000f83f 0301000000000000 05000000 00000000
+  02000000  01000000 00000000 03000000 'abc' 00  01000000 02000000 04000000 'abcd'`
 
 describe('hits', () => {
   it('are decoded as the format says', () => {
@@ -102,7 +151,27 @@ describe('hits', () => {
       lsn: 258n,
       docCount: 99,
       complete: true,
+      expansions: [],
+      expansionsCut: false,
     })
+  })
+
+  it('name the terms that leaves stood for', () => {
+    const hits = decodeHits(bytes(EXPANDED_BYTES))
+    assert.deepEqual(hits.expansions, [
+      { leaf: 1, edits: 0, term: 'abc' },
+      { leaf: 1, edits: 2, term: 'abcd' },
+    ])
+    assert.deepEqual([hits.complete, hits.expansionsCut, hits.hits[0]?.matched], [true, true, [0, 2]])
+    const good = bytes(EXPANDED_BYTES)
+    for (let length = 0; length < good.length; length++) assert.throws(() => decodeHits(good.subarray(0, length)), /hits record/)
+    for (const at of [64, 76, 92]) {
+      for (const value of [9, 50, 0x7fffffff, 0xffffffff]) {
+        const bad = Buffer.from(good)
+        bad.writeUInt32LE(value, at)
+        assert.throws(() => decodeHits(bad), /hits record/)
+      }
+    }
   })
 
   it('are decoded from inside a larger buffer', () => {

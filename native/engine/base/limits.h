@@ -51,6 +51,22 @@ inline constexpr uint32_t kPlanFilterValuesMax = 16384;
 // Open cursors of one plan in one segment, leaves (and phrase terms) times fields: 16 384 x 1.2 KB of decode buffer = 20 MB at most.
 inline constexpr uint32_t kPlanCursorsMax = 16384;
 
+// Terms that one FUZZY or WILDCARD leaf stands for, the best of them: more than any edit distance finds in a dictionary of 200 000 terms, and most prefixes of three
+// letters.
+inline constexpr uint32_t kLeafExpansionsMax = 1024;
+// Over all leaves of a plan; times the fields they stay within kPlanCursorsMax, too.
+inline constexpr uint32_t kPlanExpansionsMax = 2048;
+// Dictionary entries that one leaf looks at, over all fields and segments: 40 ms. Only a WILDCARD that begins with `*` or `?` comes near.
+inline constexpr uint32_t kExpansionScanMax = uint32_t{1} << 20;
+// Edits of a FUZZY leaf: the contract's; the automaton's band grows with it.
+inline constexpr uint32_t kFuzzyEditsMax = 2;
+
+// Dictionary entries that one autocompletion looks at over all fields and segments: the contract's.
+inline constexpr uint32_t kCompletionScanMax = 10000;
+// A prefix of the contract's 32 characters, of at most 4 bytes each.
+inline constexpr size_t kCompletionPrefixBytesMax = 128;
+inline constexpr uint32_t kCompletionsMax = 1000;
+
 // A filter of more values than this is read into a bit set instead of being kept as open cursors.
 inline constexpr uint32_t kFilterCursorsMax = 16;
 
@@ -65,7 +81,9 @@ inline constexpr uint32_t kWindowDocs = 2048;
 inline constexpr uint32_t kPrunedWindowDocs = 2048;
 // More hits than this are found by the exhaustive scorer: little would be left out.
 inline constexpr uint32_t kPrunedHitsMax = 1000;
-// Lists of one pruned plan in one segment; above it the exhaustive scorer, whose state does not grow with windows.
+// A disjunction of more terms than this reads its rare ones at once: words of a query are fewer, expansions are more.
+inline constexpr uint32_t kLargeDisjunctionTerms = 24;
+// Lists with bounds of one pruned plan in one segment; above it the exhaustive scorer, whose state does not grow with windows.
 inline constexpr uint32_t kPrunedListsMax = 256;
 // Decoded blocks of 2.2 KB: 36 MB while a search runs, 2.2 MB of each thread between searches. One window needs at most 256 lists x 18 blocks.
 inline constexpr size_t kDecodedBlocksMax = 16384;

@@ -8,6 +8,7 @@
 #include "index/batch_application.h"
 #include "index/meta_keys.h"
 #include "index/segment_builder.h"
+#include "query/explanation.h"
 #include "query/search.h"
 #include "query/search_plan.h"
 
@@ -119,6 +120,25 @@ Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t
       word = &control[pollWord / sizeof(int32_t)];
     }
     return run_search(*snapshot(), plan.value(), StopSignal(word));
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::string> Engine::explain(Bytes bytes, uint32_t docid) const noexcept {
+  try {
+    const Result<SearchPlan> plan = parse_search_plan(bytes);
+    if (!plan.ok()) return plan.status();
+    return explanation_json(*snapshot(), plan.value(), docid);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::string> Engine::completions(const CompletionRequest& request) const noexcept {
+  if (request.prefix.size() > kCompletionPrefixBytesMax) return Status::too_large("completions: prefix too long");
+  try {
+    return completions_json(*snapshot(), request);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -30,6 +30,7 @@
 #include "index/index_batch.h"
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
+#include "query/completions.h"
 #include "storage/segment_store.h"
 
 namespace mds {
@@ -99,6 +100,12 @@ class Engine {
   // Runs a plan on the current snapshot; the answer is a hits record. Format: docs/formats/search-plan.md. `stop` is looked at every few microseconds of work.
   // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
+
+  // JSON of why the document has its score under the plan: query/explanation.h.
+  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid) const noexcept;
+
+  // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
+  [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
 
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;

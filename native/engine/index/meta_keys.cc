@@ -1,12 +1,12 @@
 // See meta_keys.h.
 #include "index/meta_keys.h"
 
-#include <array>
 #include <map>
 #include <set>
 #include <string>
 #include <string_view>
 
+#include "base/json_text.h"
 #include "segment/posting_cursor.h"
 
 namespace mds {
@@ -17,25 +17,6 @@ bool has_live_posting(const SegmentRef& ref, const SectionEntry& section, const 
   PostingCursor cursor(*ref.segment, section, entry);
   while (cursor.doc() != kEndOfList && !ref.alive(cursor.doc())) cursor.next();
   return cursor.doc() != kEndOfList;
-}
-
-void append_json_string(std::string& out, std::string_view text) {
-  static constexpr std::array<char, 16> kHex = {'0', '1', '2', '3', '4', '5', '6', '7', '8', '9', 'a', 'b', 'c', 'd', 'e', 'f'};
-  out += '"';
-  for (const char character : text) {
-    const auto byte = static_cast<unsigned char>(character);
-    if (character == '"' || character == '\\') {
-      out += '\\';
-      out += character;
-    } else if (byte < 0x20) {
-      out += "\\u00";
-      out += kHex[byte >> 4];
-      out += kHex[byte & 15];
-    } else {
-      out += character;
-    }
-  }
-  out += '"';
 }
 
 }  // namespace

@@ -86,7 +86,7 @@ class BitSetIterator final : public DocIterator {
 // tfidf and bm25: one scored field.
 class TermIterator final : public DocIterator {
  public:
-  TermIterator(const Segment& segment, const SectionEntry& section, uint32_t term, LeafScorer scorer)
+  TermIterator(const Segment& segment, const SectionEntry& section, const TermEntry& term, LeafScorer scorer)
       : cursor_(segment, section, term), lengths_(segment.lengths(section)), scorer_(std::move(scorer)) {
     doc_ = cursor_.doc();
   }
@@ -108,7 +108,7 @@ class FieldsTermIterator final : public DocIterator {
  public:
   explicit FieldsTermIterator(LeafScorer scorer) : scorer_(std::move(scorer)) {}
 
-  void add(const Segment& segment, const SectionEntry& section, uint32_t term, size_t field) {
+  void add(const Segment& segment, const SectionEntry& section, const TermEntry& term, size_t field) {
     fields_.push_back({PostingCursor(segment, section, term), segment.lengths(section), field});
     doc_ = std::min(doc_, fields_.back().cursor.doc());
   }
@@ -153,14 +153,14 @@ DocIteratorPtr make_all_iterator(const CollectionEntry& collection) { return std
 DocIteratorPtr make_term_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term) {
   LeafScorer scorer(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight);
   if (query.plan->algorithm != Algorithm::kBm25f) {
-    const uint32_t found = query.term_at(segment, term, 0);
-    if (found == kNoTerm) return make_none_iterator();
-    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[0], found, std::move(scorer));
+    const TermEntry* found = query.term_at(segment, term, 0);
+    if (found == nullptr) return make_none_iterator();
+    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[0], *found, std::move(scorer));
   }
   auto fields = std::make_unique<FieldsTermIterator>(std::move(scorer));
   for (size_t field = 0; field < segment.fields.size(); ++field) {
-    const uint32_t found = query.term_at(segment, term, field);
-    if (found != kNoTerm) fields->add(*segment.ref->segment, *segment.fields[field], found, field);
+    const TermEntry* found = query.term_at(segment, term, field);
+    if (found != nullptr) fields->add(*segment.ref->segment, *segment.fields[field], *found, field);
   }
   return fields;
 }

@@ -29,7 +29,7 @@ class ListSearch {
         index_(index),
         field_(field),
         top_(top),
-        list_(*segment_.ref->segment, *segment_.fields[field], query.term_at(segment_, term, field)),
+        list_(*segment_.ref->segment, *segment_.fields[field], *query.term_at(segment_, term, field)),
         lengths_(segment_.ref->segment->lengths(*segment_.fields[field])),
         scorer_(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight),
         isFields_(query.plan->algorithm == Algorithm::kBm25f),

@@ -147,12 +147,12 @@ class PhraseIterator final : public DocIterator {
 DocIteratorPtr make_phrase_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
   std::vector<FieldPhrase> fields;
   for (size_t field = 0; field < segment.fields.size(); ++field) {
-    const auto isMissing = [&](const PhraseTerm& term) { return query.term_at(segment, term.term, field) == kNoTerm; };
+    const auto isMissing = [&](const PhraseTerm& term) { return query.term_at(segment, term.term, field) == nullptr; };
     if (segment.fields[field] == nullptr || std::any_of(node.phrase.begin(), node.phrase.end(), isMissing)) continue;
     const Segment& columns = *segment.ref->segment;
     FieldPhrase& phrase = fields.emplace_back(columns, *segment.fields[field], field, stop);
     for (const PhraseTerm& term : node.phrase) {
-      phrase.add(PostingCursor(columns, *segment.fields[field], query.term_at(segment, term.term, field)), term.offset);
+      phrase.add(PostingCursor(columns, *segment.fields[field], *query.term_at(segment, term.term, field)), term.offset);
     }
   }
   if (fields.empty()) return make_none_iterator();

@@ -58,7 +58,7 @@ PhraseWindows::PhraseWindows(const ResolvedQuery& query, const PrunedPlan& plan,
   const PlanNode& node = *plan.phrase;
   std::vector<size_t> complete;  // fields that have all terms
   for (size_t field = 0; field < segment_.fields.size(); ++field) {
-    const auto isHere = [&](const PhraseTerm& term) { return query.term_at(segment_, term.term, field) != kNoTerm; };
+    const auto isHere = [&](const PhraseTerm& term) { return query.term_at(segment_, term.term, field) != nullptr; };
     if (segment_.fields[field] != nullptr && std::all_of(node.phrase.begin(), node.phrase.end(), isHere)) complete.push_back(field);
   }
   isSummed_ = scoring_ == PhraseScoring::kBm25 && complete.size() > 1;
@@ -75,7 +75,7 @@ void PhraseWindows::add_field(const ResolvedQuery& query, const PlanNode& node, 
   const SectionEntry& section = *segment_.fields[field];
   Field& added = fields_.emplace_back(Field{field, {}});
   for (const PhraseTerm& term : node.phrase) {
-    const PostingList list(columns, section, query.term_at(segment_, term.term, field));
+    const PostingList list(columns, section, *query.term_at(segment_, term.term, field));
     added.terms.push_back({WindowedList(list, columns.lengths(section), field, estimate, grid, pool), int64_t{term.offset}});
   }
   std::stable_sort(added.terms.begin(), added.terms.end(), [](const Term& a, const Term& b) { return a.list.df() < b.list.df(); });

@@ -11,7 +11,7 @@ PrunedLeaf::PrunedLeaf(const ResolvedQuery& query, const ResolvedSegment& segmen
       isFields_(query.plan->algorithm == Algorithm::kBm25f) {
   const Segment& columns = *segment.ref->segment;
   const size_t fieldCount = segment.fields.size();
-  const auto isHere = [&](size_t field) { return query.term_at(segment, term, field) != kNoTerm; };
+  const auto isHere = [&](size_t field) { return query.term_at(segment, term, field) != nullptr; };
   size_t listCount = 0;
   for (size_t field = 0; field < fieldCount; ++field) listCount += isHere(field) ? 1 : 0;
   lists_.reserve(listCount);
@@ -20,7 +20,7 @@ PrunedLeaf::PrunedLeaf(const ResolvedQuery& query, const ResolvedSegment& segmen
     const ScoreEstimate estimate = listCount == 1 ? ScoreEstimate::whole(scorer_, field) : ScoreEstimate::part(scorer_, field);
     isSafe_ = isSafe_ && estimate.is_safe();
     const SectionEntry& section = *segment.fields[field];
-    lists_.emplace_back(PostingList(columns, section, query.term_at(segment, term, field)), columns.lengths(section), field, estimate, grid, pool);
+    lists_.emplace_back(PostingList(columns, section, *query.term_at(segment, term, field)), columns.lengths(section), field, estimate, grid, pool);
     df_ += lists_.back().df();
   }
   if (lists_.size() < 2) return;

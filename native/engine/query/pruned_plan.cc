@@ -72,6 +72,15 @@ bool add_wanted(const PlanNode& node, PrunedPlan& pruned) {
 
 }  // namespace
 
+bool is_large_disjunction(const PrunedPlan& plan) noexcept {
+  size_t terms = 0;
+  for (const std::vector<PrunedTerm>& group : plan.groups) {
+    terms += group.size();
+    if (std::any_of(group.begin(), group.end(), [](const PrunedTerm& term) { return term.isRequired; })) return false;
+  }
+  return terms > kLargeDisjunctionTerms;
+}
+
 std::optional<PrunedPlan> make_pruned_plan(const SearchPlan& plan) {
   // Without a scored field there is nothing to bound.
   if (plan.fields.empty()) return std::nullopt;
@@ -79,9 +88,7 @@ std::optional<PrunedPlan> make_pruned_plan(const SearchPlan& plan) {
   PrunedPlan pruned;
   const PlanNode& root = plan.root;
   const bool isUnderstood = root.kind == NodeKind::kAndNot ? add_wanted(root.children[0], pruned) && add_excluded(root.children[1], pruned) : add_wanted(root, pruned);
-  size_t terms = pruned.excluded.size() + (pruned.phrase == nullptr ? 0 : pruned.phrase->phrase.size());
-  for (const std::vector<PrunedTerm>& group : pruned.groups) terms += group.size();
-  if (!isUnderstood || terms * plan.fields.size() > kPrunedListsMax) return std::nullopt;
+  if (!isUnderstood) return std::nullopt;
   return pruned;
 }
 

@@ -27,6 +27,9 @@ struct PrunedPlan {
   const PlanNode* phrase = nullptr;
 };
 
+// Terms of which none is required, and more than kLargeDisjunctionTerms of them.
+[[nodiscard]] bool is_large_disjunction(const PrunedPlan& plan) noexcept;
+
 [[nodiscard]] std::optional<PrunedPlan> make_pruned_plan(const SearchPlan& plan);
 
 }  // namespace mds

@@ -7,6 +7,7 @@
 
 #include "query/list_search.h"
 #include "query/phrase_windows.h"
+#include "query/rare_lists.h"
 #include "query/term_windows.h"
 
 namespace mds {
@@ -64,7 +65,7 @@ std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& 
     for (const PrunedTerm& term : group) {
       if (term.isRequired) return std::nullopt;
       for (size_t field = 0; field < segment.fields.size(); ++field) {
-        if (query.term_at(segment, term.term, field) == kNoTerm) continue;
+        if (query.term_at(segment, term.term, field) == nullptr) continue;
         if (only) return std::nullopt;
         only = OnlyList{term.term, field};
       }
@@ -73,11 +74,25 @@ std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& 
   return only;
 }
 
+// Lists that get bounds of their own.
+size_t bounded_lists(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment) {
+  const bool isLarge = is_large_disjunction(plan);
+  size_t lists = plan.phrase == nullptr ? 0 : plan.phrase->phrase.size() * segment.fields.size();
+  for (const std::vector<PrunedTerm>& group : plan.groups) {
+    for (const PrunedTerm& term : group) {
+      if (isLarge && RareLists::is_rare(query, segment, term.term)) continue;
+      for (size_t field = 0; field < segment.fields.size(); ++field) lists += query.term_at(segment, term.term, field) == nullptr ? 0 : 1;
+    }
+  }
+  return lists;
+}
+
 }  // namespace
 
 bool search_segment_pruned(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, TopK& top, StopSignal& stop) {
   const ResolvedSegment& segment = query.segments[index];
   if (const std::optional<OnlyList> only = only_list(query, plan, segment)) return search_list(query, index, only->term, only->field, top, stop);
+  if (bounded_lists(query, plan, segment) > kPrunedListsMax) return false;
   const WindowGrid grid(*segment.collection);
   const PoolLease lease;
   SegmentFilter filter(query, segment, plan, grid, stop);

@@ -1,4 +1,4 @@
-// A plan looked up in one snapshot: which term of which segment each query term is, and the statistics over all segments. Made once per search.
+// A plan looked up in one snapshot: where the postings of each query term lie in each segment, and the statistics over all segments. Made once per search.
 #pragma once
 
 #include <cstdint>
@@ -10,14 +10,12 @@
 
 namespace mds {
 
-inline constexpr uint32_t kNoTerm = UINT32_MAX;
-
 // One segment that holds documents of the collection.
 struct ResolvedSegment {
   const SegmentRef* ref;
   const CollectionEntry* collection;
   std::vector<const SectionEntry*> fields;  // per scored field; null where the segment has none of it
-  std::vector<uint32_t> terms;              // [term * fields + field], kNoTerm where it does not occur
+  std::vector<TermEntry> terms;             // [term * fields + field], df 0 where it does not occur
 };
 
 struct ResolvedQuery {
@@ -28,8 +26,10 @@ struct ResolvedQuery {
   std::vector<double> averageLengths;  // per scored field, at least 1
   std::vector<double> idfs;            // per term
 
-  [[nodiscard]] uint32_t term_at(const ResolvedSegment& segment, uint32_t term, size_t field) const noexcept {
-    return segment.terms[size_t{term} * plan->fields.size() + field];
+  // Null where the term does not occur.
+  [[nodiscard]] const TermEntry* term_at(const ResolvedSegment& segment, uint32_t term, size_t field) const noexcept {
+    const TermEntry& entry = segment.terms[size_t{term} * plan->fields.size() + field];
+    return entry.df == 0 ? nullptr : &entry;
   }
 };
 

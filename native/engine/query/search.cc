@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 
+#include "query/plan_expansion.h"
 #include "query/pruned_plan.h"
 #include "query/pruned_search.h"
 #include "query/resolved_query.h"
@@ -20,6 +21,9 @@ namespace {
 constexpr uint32_t kHitsMagic = 0x3152534D;
 constexpr size_t kHeaderBytes = 32;
 constexpr size_t kHitBytes = 24;
+constexpr size_t kExpansionBytes = 12;
+constexpr uint32_t kStatusStopped = 1;
+constexpr uint32_t kStatusCut = 2;
 
 struct HitsLayout {
   uint32_t maskWords;
@@ -45,7 +49,7 @@ void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, 
     const ResolvedSegment& segment = query.segments[hits[order[begin]].segment];
     while (end < order.size() && hits[order[end]].segment == hits[order[begin]].segment) ++end;
     for (uint32_t at = 0; at < segment.terms.size(); ++at) {
-      if (segment.terms[at] == kNoTerm) continue;
+      if (segment.terms[at].df == 0) continue;
       const auto term = static_cast<uint32_t>(at / segment.fields.size());
       PostingCursor cursor(*segment.ref->segment, *segment.fields[at % segment.fields.size()], segment.terms[at]);
       for (size_t index = begin; index < end && cursor.doc() != kEndOfList; ++index) {
@@ -81,9 +85,24 @@ Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, StopSignal&
   return {total, top.take_page()};
 }
 
-}  // namespace
+// The terms that the plan's leaves stand for: u32 count, then per term u32 leaf, edits, bytes, and the text padded.
+void append_expansions(const std::vector<Expansion>& expansions, std::vector<uint8_t>& record) {
+  size_t at = record.size();
+  size_t size = at + 4;
+  for (const Expansion& expansion : expansions) size += kExpansionBytes + static_cast<size_t>(pad4(expansion.text->size()));
+  record.resize(size);
+  store(record.data() + at, clamp32(expansions.size()));
+  at += 4;
+  for (const Expansion& expansion : expansions) {
+    store(record.data() + at, expansion.leaf);
+    store(record.data() + at + 4, expansion.edits);
+    store(record.data() + at + 8, clamp32(expansion.text->size()));
+    std::memcpy(record.data() + at + kExpansionBytes, expansion.text->data(), expansion.text->size());
+    at += kExpansionBytes + static_cast<size_t>(pad4(expansion.text->size()));
+  }
+}
 
-std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop) {
+std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& plan, StopSignal& stop, uint32_t status) {
   const ResolvedQuery query = resolve_query(set, plan);
   const auto [total, hits] = is_listing(plan) ? sorted_page(query, stop) : ranked_page(query, plan, stop);
   const bool isStopped = stop.poll();
@@ -96,7 +115,7 @@ std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, S
   store(record.data() + 12, layout.maskWords);
   store(record.data() + 16, set.lsnLast);
   store(record.data() + 24, clamp32(query.liveDocuments));
-  store(record.data() + 28, uint32_t{isStopped});
+  store(record.data() + 28, status | (isStopped ? kStatusStopped : 0));
   uint8_t* at = record.data() + kHeaderBytes;
   for (const Candidate& hit : hits) {
     const Segment& segment = *query.segments[hit.segment].ref->segment;
@@ -106,6 +125,20 @@ std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, S
     at += layout.hitBytes;
   }
   fill_masks(query, hits, layout, record.data() + kHeaderBytes);
+  return record;
+}
+
+}  // namespace
+
+std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop) {
+  if (!has_expandable(plan.root)) {
+    std::vector<uint8_t> record = search_expanded(set, plan, stop, 0);
+    append_expansions({}, record);
+    return record;
+  }
+  const ExpandedPlan expanded = expand_plan(set, plan, stop);
+  std::vector<uint8_t> record = search_expanded(set, expanded.plan, stop, expanded.isCut ? kStatusCut : 0);
+  append_expansions(expanded.expansions, record);
   return record;
 }
 

@@ -84,7 +84,7 @@ Status parse_terms(ByteReader& reader, SearchPlan& plan) {
     const uint32_t termBytes = reader.u32();
     const std::string_view text = reader.padded(termBytes);
     if (!is_weight(weight)) return malformed("term weight out of range");
-    plan.terms.push_back({text, weight});
+    plan.terms.push_back({text, weight, nullptr});
   }
   return {};
 }
@@ -97,7 +97,7 @@ class TreeParser {
     if (depth > kPlanDepthMax) return malformed("tree too deep");
     if (++nodes_ > kPlanNodesMax) return malformed("too many nodes");
     const uint32_t kind = reader_.u32();
-    if (!reader_.ok() || kind < 1 || kind > 7) return malformed("unknown node");
+    if (!reader_.ok() || kind < 1 || kind > 10) return malformed("unknown node");
     node.kind = static_cast<NodeKind>(kind);
     switch (node.kind) {
       case NodeKind::kTerm:
@@ -109,6 +109,12 @@ class TreeParser {
         return parse_children(node, 2, depth);
       case NodeKind::kPhrase:
         return parse_phrase(node);
+      case NodeKind::kFuzzy:
+        return parse_fuzzy(node);
+      case NodeKind::kWildcard:
+        return parse_term(node.term);
+      case NodeKind::kProximity:
+        return parse_proximity(node);
       case NodeKind::kAll:
       case NodeKind::kNone:
         return {};
@@ -116,7 +122,7 @@ class TreeParser {
     return malformed("unknown node");
   }
 
-  // TERM leaves and terms of phrases: what opens a cursor per scored field.
+  // Leaves and terms of phrases: what opens a cursor per scored field. What FUZZY and WILDCARD leaves stand for has a bound of its own.
   [[nodiscard]] uint32_t cursors() const noexcept { return leaves_ + phraseTerms_; }
 
  private:
@@ -124,6 +130,29 @@ class TreeParser {
     if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
     term = reader_.u32();
     return reader_.ok() && term < termCount_ ? Status() : malformed("term index out of range");
+  }
+
+  Status parse_fuzzy(PlanNode& node) {
+    const Status status = parse_term(node.term);
+    if (!status.ok()) return status;
+    node.edits = reader_.u32();
+    node.prefix = reader_.u32();
+    return reader_.ok() && node.edits <= kFuzzyEditsMax ? Status() : malformed("too many edits");
+  }
+
+  Status parse_proximity(PlanNode& node) {
+    if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
+    node.distance = reader_.u32();
+    const uint32_t count = reader_.count(4);
+    if (!reader_.ok() || count < 2) return malformed("proximity of less than two terms");
+    phraseTerms_ += count;
+    if (count > kPlanPhraseTermsMax || phraseTerms_ > kPlanPhraseTermsMax) return malformed("too many phrase terms");
+    for (uint32_t index = 0; index < count; ++index) {
+      const uint32_t term = reader_.u32();
+      if (term >= termCount_) return malformed("term index out of range");
+      node.phrase.push_back({term, 0});
+    }
+    return {};
   }
 
   Status parse_children(PlanNode& node, uint32_t count, uint32_t depth) {

@@ -8,6 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "segment/segment.h"
 
 namespace mds {
 
@@ -15,7 +16,7 @@ inline constexpr uint32_t kNoPollWord = 0xFFFFFFFF;
 
 enum class Algorithm : uint32_t { kTfidf = 0, kBm25 = 1, kBm25f = 2 };
 enum class SortField : uint32_t { kScore = 0, kAddedAt = 1, kUpdatedAt = 2, kKey = 3, kDocid = 4 };
-enum class NodeKind : uint32_t { kTerm = 1, kAnd = 2, kOr = 3, kAndNot = 4, kPhrase = 5, kAll = 6, kNone = 7 };
+enum class NodeKind : uint32_t { kTerm = 1, kAnd = 2, kOr = 3, kAndNot = 4, kPhrase = 5, kAll = 6, kNone = 7, kFuzzy = 8, kWildcard = 9, kProximity = 10 };
 enum class PhraseScoring : uint32_t { kOccurrences = 0, kBm25 = 1 };
 
 struct PhraseTerm {
@@ -24,10 +25,13 @@ struct PhraseTerm {
 };
 
 struct PlanNode {
-  NodeKind kind;
-  uint32_t term = 0;
+  NodeKind kind = NodeKind::kNone;
+  uint32_t term = 0;    // kTerm, kFuzzy; kWildcard: whose text is the pattern
+  uint32_t edits = 0;   // kFuzzy
+  uint32_t prefix = 0;  // kFuzzy: code points that are not edited
   PhraseScoring scoring = PhraseScoring::kOccurrences;
-  std::vector<PhraseTerm> phrase;
+  uint32_t distance = 0;           // kProximity
+  std::vector<PhraseTerm> phrase;  // kProximity: offsets are 0
   std::vector<PlanNode> children;  // kAndNot: wanted, excluded
 };
 
@@ -42,9 +46,24 @@ struct MetaFilter {
   std::vector<std::string_view> values;
 };
 
+// Where a term stands in one dictionary of a snapshot.
+struct TermPlace {
+  const SectionEntry* section;
+  TermEntry entry;
+};
+
 struct PlanTerm {
   std::string_view text;
   double weight;
+  // Of an expansion: all its places, which are known already. Null: to be looked up.
+  const std::vector<TermPlace>* places = nullptr;
+};
+
+// What one FUZZY leaf stands for: terms [begin, end) of the plan, by their edits. None has a higher idf than one of fewer edits.
+struct FuzzyGroup {
+  uint32_t begin;
+  uint32_t end;
+  std::vector<uint32_t> edits;
 };
 
 struct SearchPlan {
@@ -62,7 +81,10 @@ struct SearchPlan {
   std::vector<MetaFilter> filters;
   std::vector<PlanTerm> terms;
   PlanNode root;
+  std::vector<FuzzyGroup> fuzzyGroups;  // of an expanded plan
 };
+
+[[nodiscard]] inline bool is_expandable(const PlanNode& node) noexcept { return node.kind == NodeKind::kFuzzy || node.kind == NodeKind::kWildcard; }
 
 [[nodiscard]] Result<SearchPlan> parse_search_plan(Bytes bytes);
 

@@ -35,8 +35,8 @@ SegmentFilter::SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& 
   std::vector<PostingList> lists;
   for (const uint32_t term : plan.excluded) {
     for (size_t field = 0; field < segment.fields.size(); ++field) {
-      const uint32_t found = query.term_at(segment, term, field);
-      if (found != kNoTerm) lists.emplace_back(*segment.ref->segment, *segment.fields[field], found);
+      const TermEntry* found = query.term_at(segment, term, field);
+      if (found != nullptr) lists.emplace_back(*segment.ref->segment, *segment.fields[field], *found);
     }
   }
   if (!lists.empty()) excluded_.emplace_back(lists, grid, stop);

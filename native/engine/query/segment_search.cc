@@ -6,6 +6,7 @@
 #include "query/boolean_iterators.h"
 #include "query/leaf_iterators.h"
 #include "query/phrase_iterator.h"
+#include "query/proximity_iterator.h"
 #include "query/window_disjunction.h"
 
 namespace mds {
@@ -25,9 +26,13 @@ DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& 
       return make_and_not_iterator(std::move(children[0]), std::move(children[1]), stop);
     case NodeKind::kPhrase:
       return make_phrase_iterator(query, segment, node, stop);
+    case NodeKind::kProximity:
+      return make_proximity_iterator(query, segment, node, stop);
     case NodeKind::kAll:
       return make_all_iterator(*segment.collection);
     case NodeKind::kNone:
+    case NodeKind::kFuzzy:  // expanded before
+    case NodeKind::kWildcard:
       break;
   }
   return make_none_iterator();
@@ -45,9 +50,7 @@ bool is_term_disjunction(const PlanNode& root) noexcept {
 // What the plan's leaves would read without a filter.
 uint64_t disjunction_cost(const ResolvedSegment& segment) noexcept {
   uint64_t postings = 0;
-  for (const uint32_t term : segment.terms) {
-    if (term != kNoTerm) postings += segment.ref->segment->df(term);
-  }
+  for (const TermEntry& term : segment.terms) postings += term.df;
   return postings;
 }
 

@@ -17,17 +17,46 @@ constexpr uint64_t kSelectiveFilterFactor = 4;
 constexpr uint32_t kTouchedDocs = kPrunedWindowDocs / 64;
 static_assert(kTouchedDocs == kMaskValues);
 
+// Scores as the exhaustive scorer adds them: inside each group, in the order of the plan, and then over the groups.
+class GroupedSum {
+ public:
+  void add(uint32_t group, double score) noexcept {
+    if (group != group_) {
+      sum_ += groupSum_;
+      groupSum_ = 0;
+      group_ = group;
+    }
+    groupSum_ += score;
+    isAny_ = true;
+  }
+  [[nodiscard]] bool is_any() const noexcept { return isAny_; }
+  [[nodiscard]] double total() const noexcept { return sum_ + groupSum_; }
+
+ private:
+  double sum_ = 0;
+  double groupSum_ = 0;
+  uint32_t group_ = 0;
+  bool isAny_ = false;
+};
+
 }  // namespace
 
 TermWindows::TermWindows(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, const WindowGrid& grid, SegmentFilter& filter, DecodedBlockPool& pool,
                          TopK& top)
-    : segment_(query.segments[index]), index_(index), grid_(grid), filter_(filter), top_(top) {
+    : segment_(query.segments[index]), index_(index), grid_(grid), filter_(filter), top_(top), rare_(grid) {
   size_t terms = 0;
   for (const std::vector<PrunedTerm>& group : plan.groups) terms += group.size();
   leaves_.reserve(terms);
+  const bool isLarge = is_large_disjunction(plan);
+  uint32_t place = 0;
   for (uint32_t group = 0; group < plan.groups.size(); ++group) {
     for (const PrunedTerm& term : plan.groups[group]) {
-      Leaf& leaf = leaves_.emplace_back(Leaf{PrunedLeaf(query, segment_, term.term, grid, pool), term.isRequired, group});
+      ++place;
+      if (isLarge && RareLists::is_rare(query, segment_, term.term)) {
+        rare_.add(query, segment_, term.term, place, group);
+        continue;
+      }
+      Leaf& leaf = leaves_.emplace_back(Leaf{PrunedLeaf(query, segment_, term.term, grid, pool), term.isRequired, place, group});
       listCount_ += leaf.scores.list_count();
       if (leaf.scores.is_empty()) {
         isImpossible_ = isImpossible_ || term.isRequired;
@@ -37,18 +66,20 @@ TermWindows::TermWindows(const ResolvedQuery& query, const PrunedPlan& plan, uin
       }
     }
   }
+  rare_.sort_by_window();
+  listCount_ += rare_.list_count();
   std::stable_sort(required_.begin(), required_.end(), [](const Leaf* a, const Leaf* b) { return a->scores.df() > b->scores.df(); });
   present_.reserve(leaves_.size());
 }
 
 bool TermWindows::is_safe() const noexcept {
-  return std::all_of(leaves_.begin(), leaves_.end(), [](const Leaf& leaf) { return leaf.scores.is_safe(); });
+  return rare_.is_safe() && std::all_of(leaves_.begin(), leaves_.end(), [](const Leaf& leaf) { return leaf.scores.is_safe(); });
 }
 
 float TermWindows::bound_window(uint32_t window) const noexcept {
   if (isImpossible_) return kDeadWindow;
-  float bound = 0;
-  bool isAny = false;
+  float bound = rare_.window_max(window);
+  bool isAny = !rare_.is_absent(window);
   for (const Leaf& leaf : leaves_) {
     const bool isAbsent = leaf.scores.is_absent(window);
     if (isAbsent && leaf.isRequired) return kDeadWindow;
@@ -69,10 +100,10 @@ void TermWindows::search_window(uint32_t window) {
   size_t first = first_proposer();
   uint64_t postings = 0;
   for (size_t at = first; at < present_.size(); ++at) postings += present_[at].leaf->scores.df();
-  if (filter_.has_filters() && passing * kSelectiveFilterFactor < postings / grid_.count()) {
+  if (rare_.is_absent(window) && filter_.has_filters() && passing * kSelectiveFilterFactor < postings / grid_.count()) {
     first = present_.size();
     propose_filtered();
-  } else if (first + 1 == present_.size() && present_[first].leaf->scores.is_single()) {
+  } else if (rare_.is_absent(window) && first + 1 == present_.size() && present_[first].leaf->scores.is_single()) {
     propose_list(present_[first].leaf->scores.only_list(), threshold_ - present_[first].before);
   } else {
     propose_sums(first);
@@ -86,25 +117,25 @@ void TermWindows::order_leaves() {
   present_.clear();
   for (Leaf* leaf : optional_) {
     if (leaf->scores.is_absent(window_)) continue;
-    const float max = leaf->scores.window_max(window_);
-    present_.push_back({leaf, max, 0, 0});
-    for (size_t at = present_.size() - 1; at > 0 && present_[at - 1].max > max; --at) std::swap(present_[at - 1], present_[at]);
+    present_.push_back({leaf, leaf->scores.window_max(window_), 0, 0});
   }
+  std::sort(present_.begin(), present_.end(), [](const Present& a, const Present& b) { return a.max < b.max; });
   for (Leaf* leaf : required_) present_.push_back({leaf, leaf->scores.window_max(window_), 0, 0});
-  float sum = 0;
+  leafSum_ = 0;
   for (Present& present : present_) {
-    present.before = sum;
-    sum += present.max;
+    present.before = leafSum_;
+    leafSum_ += present.max;
   }
   // Added up again from behind: a difference of sums would round as the largest of them does.
-  sum = 0;
+  float behind = rare_.window_max(window_);
   for (size_t at = present_.size(); at-- > 0;) {
-    present_[at].behind = sum;
-    sum += present_[at].max;
+    present_[at].behind = behind;
+    behind += present_[at].max;
   }
 }
 
 size_t TermWindows::first_proposer() const noexcept {
+  if (present_.empty() || (!rare_.is_absent(window_) && leafSum_ < threshold_)) return present_.size();
   size_t first = present_.size() - 1;
   if (!required_.empty()) return first;
   // MaxScore: the leaves whose bounds cannot reach the threshold together propose none.
@@ -130,7 +161,7 @@ void TermWindows::propose_list(WindowedList& list, float least) {
 }
 
 void TermWindows::propose_sums(size_t first) {
-  const float least = threshold_ - present_[first].before;
+  const float least = threshold_ - (first == present_.size() ? leafSum_ : present_[first].before);
   // Above zero no slot without a posting rises; else the postings have to be told apart from the others.
   const bool isMarked = !(least > 0);
   for (size_t at = first; at < present_.size(); ++at) {
@@ -143,6 +174,7 @@ void TermWindows::propose_sums(size_t first) {
     }
     if (isMarked) mark_matches(leaf);
   }
+  add_rare(isMarked);
   if (isMarked) return propose_marked(least);
   for (; touched_ != 0; touched_ &= touched_ - 1) {
     const uint32_t group = static_cast<uint32_t>(std::countr_zero(touched_)) * kTouchedDocs;
@@ -184,6 +216,15 @@ void TermWindows::add_parts(PrunedLeaf& leaf) {
     parts_[at] = 0;
     touched_ |= uint64_t{1} << (at / kTouchedDocs);
   });
+}
+
+void TermWindows::add_rare(bool isMarked) {
+  for (const RareLists::Posting& posting : rare_.postings(window_)) {
+    const uint32_t at = posting.slot - begin_;
+    sums_[at] += posting.estimate;
+    touched_ |= uint64_t{1} << (at / kTouchedDocs);
+    if (isMarked) set_bit(matches_, at);
+  }
 }
 
 void TermWindows::mark_matches(PrunedLeaf& leaf) {
@@ -245,25 +286,23 @@ void TermWindows::collect_exact() {
 }
 
 double TermWindows::exact_score(uint32_t slot) {
-  double sum = 0;
-  double groupSum = 0;
-  bool isAny = false;
-  uint32_t group = 0;
-  for (Leaf& leaf : leaves_) {
-    if (leaf.group != group) {
-      sum += groupSum;
-      groupSum = 0;
-      group = leaf.group;
-    }
-    const double score = leaf.scores.score_at(window_, slot);
-    if (score == kNoMatch) {
-      if (leaf.isRequired) return kNoMatch;
-      continue;
-    }
-    groupSum += score;
-    isAny = true;
+  rareFound_.clear();
+  for (const RareLists::Posting& posting : rare_.postings(window_)) {
+    if (posting.slot == slot) rareFound_.push_back(posting);
   }
-  return isAny ? sum + groupSum : kNoMatch;
+  GroupedSum sum;
+  auto rare = rareFound_.begin();
+  for (Leaf& leaf : leaves_) {
+    for (; rare != rareFound_.end() && rare_.place(*rare) < leaf.place; ++rare) sum.add(rare_.group(*rare), rare_.score(*rare));
+    const double score = leaf.scores.score_at(window_, slot);
+    if (score != kNoMatch) {
+      sum.add(leaf.group, score);
+    } else if (leaf.isRequired) {
+      return kNoMatch;
+    }
+  }
+  for (; rare != rareFound_.end(); ++rare) sum.add(rare_.group(*rare), rare_.score(*rare));
+  return sum.is_any() ? sum.total() : kNoMatch;
 }
 
 void TermWindows::forget_blocks() noexcept {

@@ -7,6 +7,7 @@
 
 #include "query/pruned_leaf.h"
 #include "query/pruned_plan.h"
+#include "query/rare_lists.h"
 #include "query/segment_filter.h"
 #include "query/top_k.h"
 #include "query/window_source.h"
@@ -27,6 +28,7 @@ class TermWindows final : public WindowSource {
   struct Leaf {
     PrunedLeaf scores;
     bool isRequired;
+    uint32_t place;  // in the order of the plan
     uint32_t group;
   };
   // A leaf that has postings in the window in hand.
@@ -43,7 +45,7 @@ class TermWindows final : public WindowSource {
 
   // Which leaves are in the window: first the optional ones, smallest bound first, then the required ones, commonest first. Taken from the back to the front.
   void order_leaves();
-  // Where the leaves that propose candidates begin.
+  // Where the leaves that propose candidates begin; rare terms always do.
   [[nodiscard]] size_t first_proposer() const noexcept;
   void propose_filtered();
   // Candidates of one list alone.
@@ -52,6 +54,7 @@ class TermWindows final : public WindowSource {
   void propose_sums(size_t first);
   void add_estimates(WindowedList& list, float least);
   void add_parts(PrunedLeaf& leaf);
+  void add_rare(bool isMarked);
   void mark_matches(PrunedLeaf& leaf);
   void propose_marked(float least);
   // Adds the leaf's score to the candidates that have it; drops those that cannot reach the threshold, or that lack what is required.
@@ -73,6 +76,7 @@ class TermWindows final : public WindowSource {
   std::vector<Leaf> leaves_;     // in the order of the plan
   std::vector<Leaf*> required_;  // commonest first
   std::vector<Leaf*> optional_;
+  RareLists rare_;
   size_t listCount_ = 0;
   bool isImpossible_ = false;  // a required term is not in the segment
 
@@ -80,9 +84,11 @@ class TermWindows final : public WindowSource {
   uint32_t window_ = 0;
   uint32_t begin_ = 0;
   float threshold_ = 0;
+  float leafSum_ = 0;  // of the bounds of those present
   std::vector<Present> present_;
   std::vector<Candidate> candidates_;  // ascending by slot
   std::vector<float> scratch_;
+  std::vector<RareLists::Posting> rareFound_;  // of the slot in hand
   // By slot of the window, zero between windows; `touched_`: bit i says that slots [32 i, 32 i + 32) have any sum.
   alignas(16) std::array<float, kPrunedWindowDocs> sums_{};
   std::array<float, kPrunedWindowDocs> parts_{};

@@ -39,9 +39,9 @@ void WindowDisjunction::add_leaf(uint32_t term) {
   Leaf leaf{LeafScorer(*query_.plan, query_.averageLengths, query_.idfs[term], query_.plan->terms[term].weight), {}};
   const Segment& columns = *segment_.ref->segment;
   for (size_t field = 0; field < segment_.fields.size(); ++field) {
-    const uint32_t found = query_.term_at(segment_, term, field);
-    if (found == kNoTerm) continue;
-    leaf.cursors.push_back({PostingCursor(columns, *segment_.fields[field], found), columns.lengths(*segment_.fields[field]), field});
+    const TermEntry* found = query_.term_at(segment_, term, field);
+    if (found == nullptr) continue;
+    leaf.cursors.push_back({PostingCursor(columns, *segment_.fields[field], *found), columns.lengths(*segment_.fields[field]), field});
   }
   if (!leaf.cursors.empty()) leaves_.push_back(std::move(leaf));
 }

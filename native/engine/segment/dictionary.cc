@@ -149,7 +149,33 @@ bool DictionaryWalk::next() {
   return true;
 }
 
-std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+bool DictionaryWalk::seek(std::string_view target) {
+  if (next_ >= end_) return false;
+  const uint32_t blockEnd = (end_ + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+  const uint32_t here = next_ / kDictionaryBlockTerms;
+  // The target is most often near: steps that double, then halves of the last one.
+  uint32_t block = here;
+  uint32_t step = 1;
+  while (step < blockEnd - block && first_term((*blocks_)[block + step]) <= target) {
+    block += step;
+    step *= 2;
+  }
+  block = block_for(*blocks_, block, std::min(block + step, blockEnd), target);
+  if (block != here) next_ = block * kDictionaryBlockTerms;
+  while (next()) {
+    if (term_ >= target) return true;
+  }
+  return false;
+}
+
+namespace {
+
+struct Found {
+  uint32_t index;
+  TermEntry entry;
+};
+
+std::optional<Found> find(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
   if (begin >= end) return std::nullopt;
   const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
   const uint32_t number = block_for(blocks, begin / kDictionaryBlockTerms, blockEnd, term);
@@ -162,11 +188,23 @@ std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint
     if (block.shared() < matched) return std::nullopt;
     const std::string_view rest = term.substr(matched);
     const std::string_view suffix = block.suffix();
-    if (suffix == rest) return index;
+    if (suffix == rest) return Found{index, block.entry()};
     if (suffix > rest) return std::nullopt;
     matched += common_prefix(suffix, rest);
   }
   return std::nullopt;
+}
+
+}  // namespace
+
+std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+  const std::optional<Found> found = find(blocks, begin, end, term);
+  return found ? std::optional(found->index) : std::nullopt;
+}
+
+std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+  const std::optional<Found> found = find(blocks, begin, end, term);
+  return found ? std::optional(found->entry) : std::nullopt;
 }
 
 TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept {

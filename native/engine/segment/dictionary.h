@@ -70,8 +70,12 @@ class DictionaryWalk {
   DictionaryWalk(const TextColumn& blocks, uint32_t begin, uint32_t end) noexcept : blocks_(&blocks), next_(begin), end_(end), block_({}) {}
 
   [[nodiscard]] bool next();
-  // Valid until next().
+  // Moves forward to the first term that is not below `target` and lies behind the present one; passes blocks unread.
+  [[nodiscard]] bool seek(std::string_view target);
+  // Valid until next() or seek().
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
+  // Of the present term, in the dictionary.
+  [[nodiscard]] uint32_t index() const noexcept { return next_ - 1; }
   [[nodiscard]] const TermEntry& entry() const noexcept { return block_.entry(); }
 
  private:
@@ -82,8 +86,9 @@ class DictionaryWalk {
   std::string term_;
 };
 
-// Index of `term` among terms [begin, end) of a section, O(log n).
+// Index of `term` among terms [begin, end) of a section, O(log n); its entry.
 [[nodiscard]] std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
+[[nodiscard]] std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 // The entry of term `index`; df 0 where the block is damaged.
 [[nodiscard]] TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept;
 

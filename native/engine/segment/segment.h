@@ -57,6 +57,9 @@ class Segment {
   [[nodiscard]] std::optional<uint32_t> find_term(const SectionEntry& section, std::string_view term) const noexcept {
     return mds::find_term(dictionary_, section.termBegin, section.termEnd, term);
   }
+  [[nodiscard]] std::optional<TermEntry> find_entry(const SectionEntry& section, std::string_view term) const noexcept {
+    return mds::find_entry(dictionary_, section.termBegin, section.termEnd, term);
+  }
   // The terms of the section in order of their bytes.
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
   [[nodiscard]] TermEntry term_entry(uint32_t term) const noexcept { return entry_of(dictionary_, term); }

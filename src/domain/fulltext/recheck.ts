@@ -14,7 +14,7 @@ import { indexedTexts, type PreparationTools } from '../preparation.js'
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>
 
-/** Indexes of the plan's terms that occur in the document as the view shows it; undefined when it does not match. */
+/** Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it; undefined when it does not match. */
 export function recheckHit(tools: PreparationTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined
@@ -31,7 +31,8 @@ function analyzeScoredFields(
   contentMd: string,
 ): FieldTerms[] {
   const scored = new Set(plan.fields.map(([name]) => name))
-  const wanted = new Map(plan.terms.map(([term], index) => [term, index]))
+  // Of an expanded plan a term may be there twice: the first one counts.
+  const wanted = new Map(plan.terms.map(([term], index) => [term, index] as const).reverse())
   const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming }
   return indexedTexts(metaValues, contentMd)
     .filter(({ name }) => scored.has(name))
@@ -51,11 +52,29 @@ export function nodeMatches(node: PlanNode, fields: readonly FieldTerms[]): bool
       return node.children.some((child) => nodeMatches(child, fields))
     case 'andNot':
       return nodeMatches(node.wanted, fields) && !nodeMatches(node.excluded, fields)
+    case 'proximity':
+      return fields.some((field) => proximityMatches(node, field))
     case 'all':
       return true
     case 'none':
+    case 'fuzzy': // expanded before: expandPlan
+    case 'wildcard':
       return false
   }
+}
+
+function proximityMatches({ terms, distance }: Extract<PlanNode, { kind: 'proximity' }>, field: FieldTerms): boolean {
+  const [first, ...others] = terms.map((term) => field.get(term) ?? [])
+  const last = others.pop()
+  if (first === undefined || last === undefined) return false
+  const isSame = terms[0] === terms.at(-1)
+  return first.some((left) =>
+    last.some((right) => {
+      const [begin, end] = left < right ? [left, right] : [right, left]
+      const isNear = end - begin <= distance && !(isSame && begin === end)
+      return isNear && others.every((positions) => positions.some((position) => position >= begin && position <= end))
+    }),
+  )
 }
 
 function phraseMatches(terms: Extract<PlanNode, { kind: 'phrase' }>['terms'], field: FieldTerms): boolean {

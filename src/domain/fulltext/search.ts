@@ -4,6 +4,7 @@
  * Read lanes.
  */
 import { performance } from 'node:perf_hooks'
+import { expandPlan } from '../../engine/expanded_plan.js'
 import type { Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
@@ -153,7 +154,7 @@ function writeResults(
       recheckBytes += document.json.length
       const head = view.head(plan.collection, hit.docid)
       const isLost = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, plan.filters, refinement)
-      matched = isLost ? undefined : recheckHit(tools, view, head, plan)
+      matched = isLost ? undefined : recheckHit(tools, view, head, expandPlan(plan, hits.expansions))
     }
     if (document === undefined || matched === undefined) dropped++
     else answer.result(document, hit.score, matched)

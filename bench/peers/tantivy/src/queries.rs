@@ -1,10 +1,10 @@
-//! What a query of a class means: terms are OR, the classes of phrases one phrase, `a AND b NOT c` what it says. Built from the analysed words, before the clock starts.
+//! What a query of a class means: terms are OR, the classes of phrases one phrase, `a AND b NOT c` what it says, misspelt words within so many edits, patterns as regular expressions. Built from the analysed words, before the clock starts.
 
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::path::Path;
 
-use tantivy::query::{BooleanQuery, Occur, PhraseQuery, Query, TermQuery};
+use tantivy::query::{BooleanQuery, FuzzyTermQuery, Occur, PhraseQuery, Query, RegexQuery, TermQuery};
 use tantivy::schema::IndexRecordOption;
 use tantivy::Term;
 
@@ -14,7 +14,11 @@ use crate::Failure;
 pub type Classes = BTreeMap<String, Vec<String>>;
 
 pub fn read_classes(path: &Path) -> Result<Classes, Failure> {
-    Ok(serde_json::from_reader(File::open(path)?)?)
+    let mut classes: Classes = serde_json::from_reader(File::open(path)?)?;
+    if let Some(words) = classes.get("fuzzy1").cloned() {
+        classes.insert("fuzzy2".to_owned(), words);
+    }
+    Ok(classes)
 }
 
 pub fn parse(peer: &PeerIndex, class: &str, text: &str) -> Result<Box<dyn Query>, Failure> {
@@ -24,6 +28,20 @@ pub fn parse(peer: &PeerIndex, class: &str, text: &str) -> Result<Box<dyn Query>
             0 | 1 => bag(terms, Occur::Must),
             _ => Box::new(PhraseQuery::new(terms)),
         });
+    }
+    if let Some(edits) = class.strip_prefix("fuzzy") {
+        let edits = edits.parse()?;
+        let clauses: Vec<(Occur, Box<dyn Query>)> = terms_of(peer, text)?
+            .into_iter()
+            .map(|term| {
+                let query: Box<dyn Query> = Box::new(FuzzyTermQuery::new(term, edits, true));
+                (Occur::Should, query)
+            })
+            .collect();
+        return Ok(only_or_all(clauses));
+    }
+    if class == "wild" {
+        return Ok(Box::new(RegexQuery::from_pattern(&text.replace('*', ".*").replace('?', "."), peer.content)?));
     }
     if class == "and2" {
         return Ok(bag(terms_of(peer, &text.replace(" AND ", " "))?, Occur::Must));
@@ -56,7 +74,10 @@ fn bag(terms: Vec<Term>, occur: Occur) -> Box<dyn Query> {
             distinct.push(term);
         }
     }
-    let mut clauses = clauses_of(distinct, occur);
+    only_or_all(clauses_of(distinct, occur))
+}
+
+fn only_or_all(mut clauses: Vec<(Occur, Box<dyn Query>)>) -> Box<dyn Query> {
     match clauses.len() {
         1 => clauses.remove(0).1,
         _ => Box::new(BooleanQuery::new(clauses)),

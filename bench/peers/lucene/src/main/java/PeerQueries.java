@@ -14,11 +14,13 @@ import org.apache.lucene.analysis.tokenattributes.PositionIncrementAttribute;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.search.BooleanClause.Occur;
 import org.apache.lucene.search.BooleanQuery;
+import org.apache.lucene.search.FuzzyQuery;
 import org.apache.lucene.search.PhraseQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermQuery;
+import org.apache.lucene.search.WildcardQuery;
 
-/** What a query of a class means: terms are OR, the classes of phrases one phrase with the gaps of its stop words, `a AND b NOT c` what it says. Built before the clock starts. */
+/** What a query of a class means: terms are OR, the classes of phrases one phrase with the gaps of its stop words, `a AND b NOT c` what it says, misspelt words within so many edits, patterns. Built before the clock starts. */
 final class PeerQueries {
   private record Word(Term term, int position) {}
 
@@ -29,7 +31,7 @@ final class PeerQueries {
   }
 
   List<Query> parsed(String kind) throws IOException {
-    JsonArray texts = classes.getAsJsonArray(kind);
+    JsonArray texts = classes.getAsJsonArray(kind.equals("fuzzy2") ? "fuzzy1" : kind);
     List<Query> queries = new ArrayList<>();
     for (JsonElement text : texts) queries.add(parse(kind, text.getAsString()));
     return queries;
@@ -38,11 +40,21 @@ final class PeerQueries {
   private static Query parse(String kind, String text) throws IOException {
     BooleanQuery.Builder query = new BooleanQuery.Builder();
     if (kind.startsWith("phrase")) return phrase(words(text));
+    if (kind.startsWith("fuzzy")) return fuzzy(words(text), Integer.parseInt(kind.substring("fuzzy".length())));
+    if (kind.equals("wild")) return new WildcardQuery(new Term("content", text));
     if (kind.equals("and2")) return bag(text.replace(" AND ", " "), Occur.MUST);
     if (!kind.equals("bool3")) return bag(text, Occur.SHOULD);
     String[] parts = text.split(" NOT ");
     add(query, parts[0].replace(" AND ", " "), Occur.MUST);
     add(query, parts[1], Occur.MUST_NOT);
+    return query.build();
+  }
+
+  /** Lucene's defaults: no fixed prefix, the 50 best words, transpositions are one edit. */
+  private static Query fuzzy(List<Word> words, int edits) {
+    if (words.size() == 1) return new FuzzyQuery(words.get(0).term, edits);
+    BooleanQuery.Builder query = new BooleanQuery.Builder();
+    for (Word word : words) query.add(new FuzzyQuery(word.term, edits), Occur.SHOULD);
     return query.build();
   }
 

@@ -1,0 +1,12 @@
+// Strings of JSON. Pure.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace mds {
+
+// `text` is UTF-8.
+void append_json_string(std::string& out, std::string_view text);
+
+}  // namespace mds

@@ -1,0 +1,50 @@
+// UTF-8, one code point at a time. Terms come from the analyzer and are well-formed; of bytes that are not, each stands for itself, above all code points. Pure.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+namespace mds {
+
+inline constexpr uint32_t kCodePointLast = 0x10FFFF;
+
+// The code point at `at`, which is inside of the text and moves behind it.
+[[nodiscard]] inline uint32_t take_code_point(std::string_view text, size_t& at) noexcept {
+  const auto byte = [text](size_t index) { return static_cast<uint8_t>(text[index]); };
+  const uint32_t lead = byte(at++);
+  if (lead < 0x80) return lead;
+  const uint32_t more = lead >= 0xF0 ? 3 : lead >= 0xE0 ? 2 : 1;
+  if (lead < 0xC0 || lead >= 0xF8 || text.size() - at < more) return kCodePointLast + 1 + lead;
+  uint32_t code = lead & (0x3FU >> more);
+  for (uint32_t index = 0; index < more; ++index) {
+    if ((byte(at + index) & 0xC0) != 0x80) return kCodePointLast + 1 + lead;
+    code = code << 6 | (byte(at + index) & 0x3FU);
+  }
+  at += more;
+  return code;
+}
+
+// What take_code_point reads back.
+inline void append_code_point(std::string& out, uint32_t code) {
+  const auto put = [&out](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
+  if (code > kCodePointLast) {
+    put(code - kCodePointLast - 1);
+  } else if (code < 0x80) {
+    put(code);
+  } else if (code < 0x800) {
+    put(0xC0 | code >> 6);
+    put(0x80 | (code & 0x3F));
+  } else if (code < 0x10000) {
+    put(0xE0 | code >> 12);
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  } else {
+    put(0xF0 | code >> 18);
+    put(0x80 | (code >> 12 & 0x3F));
+    put(0x80 | (code >> 6 & 0x3F));
+    put(0x80 | (code & 0x3F));
+  }
+}
+
+}  // namespace mds

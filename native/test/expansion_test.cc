@@ -1,0 +1,273 @@
+// What FUZZY and WILDCARD leaves and completions stand for: the walks of the dictionary against the textbook's distance and a plain matcher, and the rules of weights,
+// bounds and order.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <random>
+#include <set>
+
+#include "index/engine.h"
+#include "model.h"
+#include "query/fuzzy_terms.h"
+#include "query/wildcard_terms.h"
+#include "seed.h"
+
+namespace mds {
+namespace {
+
+using test::Hits;
+using test::Plan;
+using test::Wire;
+
+// Many short words over few characters, of one to four bytes, so that neighbours abound.
+class Words {
+ public:
+  explicit Words(uint64_t seed) : random_(seed) {}
+
+  uint32_t below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
+  std::string word(uint32_t most) {
+    static const std::vector<std::string> kCharacters = {"a", "b", "c", "d", "z", "\x7f", "ä", "ż", "א", "あ", "\xed\x9f\xbf", "\xee\x80\x80", "𝄞"};
+    std::string text;
+    for (uint32_t left = 1 + below(most); left > 0; --left) text += kCharacters[below(below(3) == 0 ? 13 : 4)];
+    return text;
+  }
+
+ private:
+  std::mt19937_64 random_;
+};
+
+// An engine that holds each word once, in segments of its own making.
+void publish_words(Engine& engine, const std::set<std::string>& words) {
+  test::Document document;
+  document.lsn = 1;
+  uint32_t position = 0;
+  for (const std::string& word : words) document.fields["content"][word] = {position++};
+  ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(document)}, 1)).ok());
+}
+
+DictionaryWalk walk_of(const SegmentSet& set) {
+  const Segment& segment = *set.segments[0].segment;
+  return segment.terms(segment.sections(segment.collections()[0])[0]);
+}
+
+class Dictionary : public testing::TestWithParam<uint32_t> {
+ protected:
+  Dictionary() : words_(test::seed() + 7000 + GetParam()) {
+    const uint32_t count = GetParam() == 0 ? 3 : 3000;
+    while (known_.size() < count) known_.insert(words_.word(7));
+    publish_words(engine_, known_);
+    set_ = engine_.snapshot();
+  }
+
+  Words words_;
+  std::set<std::string> known_;
+  Engine engine_;
+  std::shared_ptr<const SegmentSet> set_;
+};
+
+TEST_P(Dictionary, SeeksStandOnTheFirstTermThatIsNotBelow) {
+  for (uint32_t round = 0; round < 300; ++round) {
+    DictionaryWalk walk = walk_of(*set_);
+    std::string target;
+    auto at = known_.begin();
+    while (at != known_.end()) {
+      target = std::max(target, words_.word(7));
+      if (words_.below(3) == 0) target = *at;
+      const auto expected = std::max(*at, target) == *at ? at : known_.lower_bound(target);
+      ASSERT_EQ(walk.seek(target), expected != known_.end());
+      if (expected == known_.end()) break;
+      ASSERT_EQ(walk.term(), *expected);
+      at = std::next(expected);
+      if (words_.below(4) == 0 && at != known_.end()) {
+        ASSERT_TRUE(walk.next());
+        ASSERT_EQ(walk.term(), *at);
+        ++at;
+      }
+    }
+  }
+}
+
+TEST_P(Dictionary, FuzzyTermsAreThoseWithinTheDistance) {
+  for (uint32_t round = 0; round < 300; ++round) {
+    const std::string word = words_.below(2) == 0 ? words_.word(8) : *std::next(known_.begin(), words_.below(static_cast<uint32_t>(known_.size())));
+    const uint32_t edits = words_.below(3);
+    const uint32_t prefix = words_.below(3) == 0 ? words_.below(5) : 0;
+    std::vector<std::pair<std::string, uint32_t>> expected;
+    const std::u32string wanted = test::code_points(word);
+    const size_t fixed = std::min<size_t>(prefix, wanted.size());
+    for (const std::string& term : known_) {
+      const std::u32string text = test::code_points(term);
+      const uint32_t distance = test::edit_distance(text.substr(std::min(fixed, text.size())), wanted.substr(fixed));
+      if (text.substr(0, fixed) == wanted.substr(0, fixed) && distance <= edits) expected.emplace_back(term, distance);
+    }
+    FuzzyTerms terms(word, edits, prefix, walk_of(*set_));
+    std::vector<std::pair<std::string, uint32_t>> found;
+    // In rests of any length, as the stop signal makes them.
+    const uint32_t rest = 1 + words_.below(40);
+    uint32_t left = rest;
+    while (true) {
+      if (terms.next(left)) {
+        found.emplace_back(terms.walk().term(), terms.edits());
+      } else if (left > 0) {
+        break;
+      }
+      if (left == 0) left = rest;
+    }
+    ASSERT_EQ(found, expected) << word << " edits " << edits << " prefix " << prefix;
+  }
+}
+
+TEST_P(Dictionary, WildcardTermsAreThoseThatThePatternMatches) {
+  for (uint32_t round = 0; round < 300; ++round) {
+    std::string pattern;
+    for (uint32_t parts = 1 + words_.below(4); parts > 0; --parts) pattern += words_.below(3) == 0 ? words_.word(3) : words_.below(2) == 0 ? "*" : "?";
+    std::vector<std::string> expected;
+    for (const std::string& term : known_) {
+      if (test::wildcard_matches(test::code_points(pattern), test::code_points(term))) expected.push_back(term);
+    }
+    WildcardTerms terms(WildcardPattern(pattern), walk_of(*set_));
+    std::vector<std::string> found;
+    uint32_t left = UINT32_MAX;
+    while (terms.next(left)) found.emplace_back(terms.walk().term());
+    ASSERT_EQ(found, expected) << pattern;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Dictionary, testing::Range(0U, 4U));
+
+Hits search(const Engine& engine, const Plan& plan) { return test::read_hits(engine.search(test::plan_bytes(plan), {}).value(), plan.terms.size()); }
+
+TEST(Fuzzy, CloserMatchesScoreHigherHoweverRareTheOthersAre) {
+  Engine engine;
+  std::vector<Wire> ops;
+  for (uint32_t docid = 0; docid < 300; ++docid) {
+    test::Document document;
+    document.docid = docid;
+    document.lsn = docid + 1;
+    document.fields["content"] = test::text_of({docid == 7 ? "serverr" : docid == 8 ? "serv" : "server", "x" + std::to_string(docid)});
+    ops.push_back(test::upsert_op(document));
+  }
+  ASSERT_TRUE(engine.publish(test::batch_of(ops, 300)).ok());
+  for (uint32_t algorithm = 0; algorithm < 3; ++algorithm) {
+    Plan plan;
+    plan.algorithm = algorithm;
+    plan.k = 1000;
+    plan.terms = {{"server", 1}};
+    plan.root = {8, 0, 0, {}, {}, 2};
+    const Hits hits = search(engine, plan);
+    ASSERT_EQ(hits.hits.size(), 300U);
+    EXPECT_EQ(hits.hits[298].docid, 7U);
+    EXPECT_EQ(hits.hits[299].docid, 8U);
+    EXPECT_NEAR(hits.hits[298].score, 0.8 * hits.hits[0].score, 1e-12);
+    EXPECT_NEAR(hits.hits[299].score, 0.64 * hits.hits[0].score, 1e-12);
+    EXPECT_EQ(hits.hits[299].expanded, std::set<std::string>{"0 2 serv"});
+  }
+}
+
+TEST(Wildcard, AboveTheBoundTheCommonestTermsAreTaken) {
+  Engine engine;
+  std::vector<Wire> ops;
+  constexpr uint32_t kTerms = 1500;
+  for (uint32_t docid = 0; docid < 2; ++docid) {
+    test::Document document;
+    document.docid = docid;
+    document.lsn = docid + 1;
+    for (uint32_t term = 0; term < kTerms; ++term) {
+      if (docid == 0 || term >= 100) document.fields["content"]["t" + std::to_string(10000 + term)] = {term};
+    }
+    ops.push_back(test::upsert_op(document));
+  }
+  ASSERT_TRUE(engine.publish(test::batch_of(ops, 2)).ok());
+  Plan plan;
+  plan.terms = {{"t*", 1}};
+  plan.root = {9, 0, 0, {}, {}};
+  const Hits hits = search(engine, plan);
+  EXPECT_EQ(hits.status, 2U);
+  ASSERT_EQ(hits.hits.size(), 2U);
+  EXPECT_EQ(hits.hits[0].expanded.size(), 1024U);
+  EXPECT_TRUE(hits.hits[0].expanded.contains("0 0 t10100"));
+  EXPECT_FALSE(hits.hits[0].expanded.contains("0 0 t10099"));
+  EXPECT_FALSE(hits.hits[0].expanded.contains("0 0 t11499"));
+  plan.terms = {{"t100*", 1}};
+  EXPECT_EQ(search(engine, plan).status, 0U);
+}
+
+// The number behind `"score":` at `at`, which moves behind it.
+double score_after(const std::string& json, size_t& at) {
+  at = json.find("\"score\":", at) + 8;
+  return std::stod(json.substr(at));
+}
+
+TEST(Explanation, PartsSumToTheScoreOfEveryHitOfRandomPlans) {
+  test::Generator generator(test::seed());
+  Engine engine;
+  for (uint32_t batch = 0; batch < 3; ++batch) {
+    std::vector<Wire> ops;
+    for (uint32_t docid = batch * 100; docid < batch * 100 + 100; ++docid) ops.push_back(test::upsert_op(generator.document(1, docid, docid + 1)));
+    ASSERT_TRUE(engine.publish(test::batch_of(ops, batch * 100 + 100)).ok());
+  }
+  uint32_t explained = 0;
+  for (uint32_t round = 0; round < 60; ++round) {
+    Plan plan = generator.plan(1);
+    plan.filters.clear();
+    const Hits hits = search(engine, plan);
+    std::set<uint32_t> found;
+    for (const test::Hit& hit : hits.hits) {
+      found.insert(hit.docid);
+      const std::string json = engine.explain(test::plan_bytes(plan), hit.docid).value();
+      ASSERT_NE(json, "null");
+      size_t at = 0;
+      const double whole = score_after(json, at);
+      double sum = 0;
+      while (json.find("\"score\":", at) != std::string::npos) sum += score_after(json, at);
+      ASSERT_NEAR(whole, hit.score, 1e-9 * (1 + hit.score)) << json;
+      ASSERT_NEAR(sum, hit.score, 1e-9 * (1 + hit.score)) << json;
+      ++explained;
+    }
+    for (uint32_t docid = 0; docid < 320; ++docid) {
+      if (found.contains(docid)) continue;
+      ASSERT_EQ(engine.explain(test::plan_bytes(plan), docid).value(), "null");
+    }
+  }
+  EXPECT_GT(explained, 1000U);
+}
+
+TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
+  Engine engine;
+  const auto publish = [&engine](uint32_t docid, const std::vector<std::string>& content, const std::vector<std::string>& title) {
+    test::Document document;
+    document.docid = docid;
+    document.lsn = docid + 1;
+    document.meta = {{"title", "serious"}};
+    document.fields["content"] = test::text_of(content);
+    if (!title.empty()) document.fields["meta.title"] = test::text_of(title);
+    ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(document)}, docid + 1)).ok());
+  };
+  publish(0, {"server", "service", "sea"}, {"server"});
+  publish(1, {"service", "serv\"ice", "ser*"}, {});
+  publish(2, {"service", "server"}, {"server"});
+  const auto ask = [&engine](std::string_view field, std::string_view prefix, uint32_t most) { return engine.completions({1, field, prefix, most}).value(); };
+  EXPECT_EQ(ask("", "serv", 10), R"([["service","content",3],["server","content",2],["server","meta.title",2],["serv\"ice","content",1]])");
+  EXPECT_EQ(ask("", "serv", 2), R"([["service","content",3],["server","content",2]])");
+  EXPECT_EQ(ask("meta.title", "s", 10), R"([["server","meta.title",2]])");
+  EXPECT_EQ(ask("", "ser*", 10), R"([["ser*","content",1]])");
+  EXPECT_EQ(ask("", "zebra", 10), "[]");
+  EXPECT_EQ(ask("title", "s", 10), "[]");
+  EXPECT_EQ(ask("", "s", 0), "[]");
+  EXPECT_EQ(engine.completions({2, "", "s", 10}).value(), "[]");
+  EXPECT_FALSE(engine.completions({1, "", std::string(129, 's'), 10}).ok());
+}
+
+TEST(Completions, LookAtSoManyEntriesOnly) {
+  Engine engine;
+  std::set<std::string> words = {"zlast"};
+  for (uint32_t word = 0; word < 12000; ++word) words.insert("a" + std::to_string(100000 + word));
+  publish_words(engine, words);
+  const std::string json = engine.completions({1, "", "", 1000}).value();
+  EXPECT_NE(json.find("\"a100999\""), std::string::npos);
+  EXPECT_EQ(json.find("\"a101000\""), std::string::npos);
+  EXPECT_EQ(engine.completions({1, "", "zl", 10}).value(), R"([["zlast","content",1]])");
+}
+
+}  // namespace
+}  // namespace mds

@@ -1,0 +1,163 @@
+/**
+ * Wildcard, fuzzy and proximity leaves and completions through the whole engine as a lane asks it (N-API, encoded plans), over random words: against regular expressions, the textbook's edit
+ * distance and plain position arithmetic; and expandPlan, which must say of every document what the engine said.
+ */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import fc from 'fast-check'
+import { createAnalyzer } from '../../src/engine/analyzer.js'
+import { expandPlan } from '../../src/engine/expanded_plan.js'
+import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
+import { openEngine } from '../../src/engine/native_engine.js'
+import { readTermPositions } from '../../src/engine/term_positions.js'
+import type { PlanNode, SearchPlan } from '../../src/engine/types.js'
+import { nodeMatches } from '../../src/domain/fulltext/recheck.js'
+
+const ANALYSIS = { language: 'en', stem: false, markdown: false } as const
+const engine = openEngine()
+const analyzer = createAnalyzer()
+let collections = 5000
+let lsn = 0n
+
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', 'ж'), minLength: 2, maxLength: 6 })
+const texts = fc.array(fc.array(word, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 })
+
+/** Publishes the documents, docids from 1 on, and returns their collection. Two snapshots, so that there are two segments. */
+function publish(documents: readonly (readonly string[])[]): number {
+  const collection = ++collections
+  documents.forEach((words, index) => {
+    const fields = [['content', analyzer.analyze(Buffer.from(words.join(' ')), ANALYSIS)]] as const
+    const op = encodeUpsert({ collection, key: `k${index}`, lang: 'en', meta: [], fields })
+    stampUpsert(op, { collection, docid: index + 1, lsn: ++lsn, addedAt: 0, updatedAt: 0 })
+    engine.publish(joinBatch([op], lsn))
+  })
+  return collection
+}
+
+function planOf(collection: number, words: readonly string[], root: PlanNode): SearchPlan {
+  return {
+    collection,
+    algorithm: 'bm25',
+    k1: 1.2,
+    b: 0.75,
+    k: 100,
+    skip: 0,
+    sort: 'score',
+    descending: true,
+    exactTotal: false,
+    fields: [['content', 1]],
+    filters: [],
+    terms: words.map((text) => [text, 1] as const),
+    root,
+  }
+}
+
+/** Docids that match, after a check that the expanded plan says the same of every document. */
+function found(plan: SearchPlan, documents: readonly (readonly string[])[]): number[] {
+  const hits = engine.search(plan)
+  const expanded = expandPlan(plan, hits.expansions)
+  const wanted = new Map(expanded.terms.map(([term], index) => [term, index] as const).reverse())
+  const docids = hits.hits.map(({ docid }) => docid).sort((a, b) => a - b)
+  const plain = documents.flatMap((words, index) => {
+    const field = readTermPositions(analyzer.analyze(Buffer.from(words.join(' ')), ANALYSIS), wanted)
+    return nodeMatches(expanded.root, [field]) ? [index + 1] : []
+  })
+  assert.deepEqual(plain, docids)
+  for (const { docid, matched } of hits.hits) {
+    for (const term of matched) assert.ok(documents[docid - 1]!.includes(expanded.terms[term]![0]))
+  }
+  return docids
+}
+
+function editDistance(a: string, b: string): number {
+  const cost = Array.from({ length: a.length + 1 }, (_, i) =>
+    Array.from({ length: b.length + 1 }, (_, j) => (i === 0 ? j : j === 0 ? i : 0)),
+  )
+  for (let i = 1; i <= a.length; i++) {
+    for (let j = 1; j <= b.length; j++) {
+      const replaced = cost[i - 1]![j - 1]! + (a[i - 1] === b[j - 1] ? 0 : 1)
+      cost[i]![j] = Math.min(cost[i - 1]![j]! + 1, cost[i]![j - 1]! + 1, replaced)
+      if (i > 1 && j > 1 && a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) cost[i]![j] = Math.min(cost[i]![j]!, cost[i - 2]![j - 2]! + 1)
+    }
+  }
+  return cost[a.length]![b.length]!
+}
+
+function docidsWhere(documents: readonly (readonly string[])[], matches: (word: string) => boolean): number[] {
+  return documents.flatMap((words, index) => (words.some(matches) ? [index + 1] : []))
+}
+
+describe('leaves that stand for other terms', () => {
+  it('wildcards match what the regular expression matches', () => {
+    const pattern = fc
+      .array(fc.constantFrom('*', '?', 'a', 'b', 'c', 'é', 'ж'), { minLength: 1, maxLength: 6 })
+      .map((parts) => parts.join(''))
+    fc.assert(
+      fc.property(texts, pattern, (documents, text) => {
+        const regex = new RegExp(`^${text.replace(/\*/g, '.*').replace(/\?/g, '.')}$`, 'u')
+        const plan = planOf(publish(documents), [text], { kind: 'wildcard', term: 0 })
+        assert.deepEqual(
+          found(plan, documents),
+          docidsWhere(documents, (each) => regex.test(each)),
+        )
+      }),
+    )
+  })
+
+  it('fuzzy words match what lies within the edit distance, closer ones higher', () => {
+    fc.assert(
+      fc.property(texts, word, fc.integer({ min: 0, max: 2 }), fc.integer({ min: 0, max: 3 }), (documents, text, edits, prefix) => {
+        const isNear = (each: string): boolean => {
+          const [fixed, rest] = [text.slice(0, prefix), text.slice(prefix)]
+          return each.startsWith(fixed) && editDistance(each.slice(fixed.length), rest) <= edits
+        }
+        const plan = planOf(publish(documents), [text], { kind: 'fuzzy', term: 0, edits, prefix })
+        assert.deepEqual(found(plan, documents), docidsWhere(documents, isNear))
+      }),
+    )
+    const collection = publish([['server'], ['severr'], ['servre']])
+    const hits = engine.search(planOf(collection, ['server'], { kind: 'fuzzy', term: 0, edits: 2, prefix: 0 }))
+    assert.deepEqual(
+      hits.hits.map(({ docid }) => docid),
+      [1, 3, 2],
+    )
+    assert.deepEqual(
+      hits.hits.map(({ matched }) => matched.map((index) => (index === 0 ? 'server' : hits.expansions[index - 1]))),
+      [['server', { leaf: 0, edits: 0, term: 'server' }], [{ leaf: 0, edits: 1, term: 'servre' }], [{ leaf: 0, edits: 2, term: 'severr' }]],
+    )
+  })
+
+  it('proximity scores by the narrowest place, in either order', () => {
+    const documents = [['aa', 'xx', 'bb'], ['bb', 'aa'], ['aa', 'x1', 'x2', 'x3', 'x4', 'x5', 'bb'], ['aa']]
+    const plan = planOf(publish(documents), ['aa', 'bb'], { kind: 'proximity', distance: 5, terms: [0, 1] })
+    assert.deepEqual(found(plan, documents), [1, 2])
+    const scores = engine.search(plan).hits.map(({ docid, score }) => [docid, score])
+    assert.deepEqual(scores, [
+      [2, 5 / 6],
+      [1, 4 / 6],
+    ])
+    const far = planOf(plan.collection, ['aa', 'bb'], { kind: 'proximity', distance: 6, terms: [0, 1] })
+    assert.equal(engine.search(far).hits.at(-1)?.score, 1 / 7)
+  })
+})
+
+describe('completions', () => {
+  it('are the commonest terms with the prefix', () => {
+    fc.assert(
+      fc.property(texts, word, fc.integer({ min: 1, max: 5 }), (documents, text, most) => {
+        const prefix = text.slice(0, 2)
+        const counts = new Map<string, number>()
+        for (const words of documents) for (const each of new Set(words)) counts.set(each, (counts.get(each) ?? 0) + 1)
+        const expected = [...counts]
+          .filter(([term]) => term.startsWith(prefix))
+          .sort(([a, first], [b, second]) => second - first || Buffer.compare(Buffer.from(a), Buffer.from(b)))
+          .map(([term, documentCount]) => ({ term, field: 'content', documents: documentCount }))
+        const collection = publish(documents)
+        assert.deepEqual(engine.completions(collection, 'content', prefix, most), expected.slice(0, most))
+        assert.deepEqual(engine.completions(collection, '', prefix, most), expected.slice(0, most))
+        assert.deepEqual(engine.completions(collection, 'meta.title', prefix, most), [])
+      }),
+    )
+    assert.throws(() => engine.completions(1, '', 'a'.repeat(129), 10), /prefix too long/)
+  })
+})
