@@ -18,6 +18,14 @@ namespace {
 // Bytes that one remembered delete costs in the hash map: two words, a link and its bucket.
 constexpr uint64_t kTombstoneBytes = 40;
 
+Result<StopSignal> stop_signal(const SearchPlan& plan, std::span<const int32_t> control) noexcept {
+  if (plan.pollWord == kNoPollWord || control.empty()) return StopSignal(nullptr);
+  if (plan.pollWord % sizeof(int32_t) != 0 || plan.pollWord / sizeof(int32_t) >= control.size()) {
+    return Status::malformed("search plan: poll word outside of the control buffer");
+  }
+  return StopSignal(&control[plan.pollWord / sizeof(int32_t)]);
+}
+
 }  // namespace
 
 Engine::Engine() : current_(std::make_shared<const SegmentSet>()) {
@@ -112,24 +120,21 @@ Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    const uint32_t pollWord = plan.value().pollWord;
-    const int32_t* word = nullptr;
-    if (pollWord != kNoPollWord && !control.empty()) {
-      if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size())
-        return Status::malformed("search plan: poll word outside of the control buffer");
-      word = &control[pollWord / sizeof(int32_t)];
-    }
-    return run_search(*snapshot(), plan.value(), StopSignal(word));
+    const Result<StopSignal> stop = stop_signal(plan.value(), control);
+    if (!stop.ok()) return stop.status();
+    return run_search(*snapshot(), plan.value(), stop.value());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
 }
 
-Result<std::string> Engine::explain(Bytes bytes, uint32_t docid) const noexcept {
+Result<std::string> Engine::explain(Bytes bytes, uint32_t docid, std::span<const int32_t> control) const noexcept {
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    return explanation_json(*snapshot(), plan.value(), docid);
+    const Result<StopSignal> stop = stop_signal(plan.value(), control);
+    if (!stop.ok()) return stop.status();
+    return explanation_json(*snapshot(), plan.value(), docid, stop.value());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
