@@ -3,14 +3,29 @@ import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../lim
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import type { RangesInput } from '../domain/fulltext/ranges.js'
-import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
+import { collection, Document, filterMeta, limit, mapOf, offset, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
 const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
 
 const query = text('What to look for, at most 4 KB. Its syntax is that of the mode.', 'markdown search')
-const algorithm = word(['tfidf', 'bm25', 'bm25f'], 'How documents are scored.', 'tfidf')
-const mode = word(['auto', 'simple', 'boolean', 'phrase'], '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`.', 'auto')
+const algorithm = word(
+  ['tfidf', 'bm25', 'bm25f', 'pmisparse'],
+  'How documents are scored. `pmisparse` is bm25 with words that often stand beside those of the query.',
+  'tfidf',
+)
+const mode = word(
+  ['auto', 'simple', 'boolean', 'phrase', 'wildcard', 'proximity', 'expression'],
+  '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`.',
+  'auto',
+)
+const fuzzy = wholeNumber('In simple mode: letters by which a word may differ, 0 to 2.', { default: 0 })
+const distance = wholeNumber('In proximity mode: words between the first and the last one at most.', { default: 5 })
+const explain = Type.Boolean({ description: 'Adds `explanation` to each result: what its score is made of.', default: false })
+const cacheTtl = wholeNumber(
+  'Seconds, 3600 at most, for which the same answer may be given again as long as nothing is written. 0: never.',
+  { default: 0 },
+)
 const queryLang = Type.String({ description: 'Language of the query; without it the server’s default.', examples: ['en'] })
 const disableStem = Type.Boolean({ description: 'Words are looked for as they are written.', default: false })
 const disableSynonyms = Type.Boolean({ description: 'The synonyms of the collection are not looked for.', default: false })
@@ -34,6 +49,18 @@ const facetBy = Type.Array(Type.String(), {
   examples: [['category']],
 })
 const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
+const Explanation = shape('Only with `explain`: what the score is made of.', {
+  score: Type.Number(),
+  parts: Type.Array(
+    Type.Object({
+      terms: Type.Array(Type.String(), { description: 'As indexed; several of a phrase.' }),
+      field: Type.String({ description: 'Empty for phrases and proximity, which are scored over all fields.' }),
+      tf: Type.Integer(),
+      idf: Type.Number(),
+      score: Type.Number({ description: 'The parts sum to the score.' }),
+    }),
+  ),
+})
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
 const FtsResponse = shape('Results, best first.', {
@@ -41,8 +68,12 @@ const FtsResponse = shape('Results, best first.', {
     Type.Object({
       document: Document,
       score: Type.Number(),
-      matchedTerms: Type.Array(Type.String(), { description: 'Words of the query, as indexed, that the document has.' }),
+      matchedTerms: Type.Array(Type.String(), {
+        description:
+          'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
+      }),
       pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
+      explanation: Type.Optional(Explanation),
     }),
   ),
   total: Type.Integer({ description: 'Number of results in this answer.' }),
@@ -53,6 +84,8 @@ const FtsResponse = shape('Results, best first.', {
   stemmingActive: Type.Boolean(),
   synonymsActive: Type.Boolean(),
   fuzzy: Type.Integer(),
+  offset: Type.Optional(Type.Integer({ description: 'Results passed over, where there are any.' })),
+  took: Type.Number({ description: 'Milliseconds.' }),
   fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f.' })),
   searchStats: Type.Object({
     durationMs: Type.Number(),
@@ -79,7 +112,10 @@ export const fts = operation({
     query,
     limit: optional(limit),
     algorithm: optional(algorithm),
+    offset: optional(offset),
     mode: optional(mode),
+    distance: optional(distance),
+    fuzzy: optional(fuzzy),
     lang: optional(queryLang),
     disableStem: optional(disableStem),
     disableSynonyms: optional(disableSynonyms),
@@ -95,6 +131,8 @@ export const fts = operation({
     facetBy: optional(facetBy),
     facetMaxValues: optional(facetMaxValues),
     count: optional(count),
+    explain: optional(explain),
+    cacheTtl: optional(cacheTtl),
   }),
   output: FtsResponse,
 })
@@ -105,7 +143,10 @@ export interface FtsQueryInput {
   readonly q: string
   readonly limit?: number
   readonly algorithm?: string
+  readonly offset?: number
   readonly mode?: string
+  readonly distance?: number
+  readonly fuzzy?: number
   readonly lang?: string
   readonly disableStem?: boolean
   readonly disableSynonyms?: boolean
@@ -114,6 +155,8 @@ export interface FtsQueryInput {
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
+  readonly explain?: boolean
+  readonly cacheTtl?: number
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
 
@@ -129,7 +172,10 @@ export const ftsQuery = operation({
       q: query,
       limit: optional(limit),
       algorithm: optional(algorithm),
+      offset: optional(offset),
       mode: optional(mode),
+      distance: optional(distance),
+      fuzzy: optional(fuzzy),
       lang: optional(queryLang),
       disableStem: optional(disableStem),
       disableSynonyms: optional(disableSynonyms),
@@ -138,6 +184,8 @@ export const ftsQuery = operation({
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),
+      explain: optional(explain),
+      cacheTtl: optional(cacheTtl),
     }),
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
   }),
