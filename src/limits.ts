@@ -226,6 +226,16 @@ export const LARGE_BLOCKS_PER_LANE = 2
 export const ANSWER_HOLD_US_MAX = 200
 /** How often deadlines are looked at: a late answer is late by at most this much more. */
 export const DEADLINE_SWEEP_MS = 50
+/** Answers kept to be given again where their request allows it (`SVC_SEARCH_CACHE_SIZE`): the contract's number. */
+export const ANSWERS_CACHED_DEFAULT = 500
+/** Highest `SVC_SEARCH_CACHE_SIZE`. */
+export const ANSWERS_CACHED_MAX = 100_000
+/** Bytes of all of them: 500 of 128 KB. */
+export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
+/** A larger answer is not kept: it would drive out ten others. */
+export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/** A larger request is not looked up: the body is a part of the name. */
+export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */
 export const GZIP_BYTES_MIN = 1024
 /** Answers above are written piece by piece as the client takes them. Below, the kernel's send buffer takes most of it in one call. */

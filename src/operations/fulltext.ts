@@ -1,5 +1,6 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { cacheHeaders } from './cache_headers.js'
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import type { RangesInput } from '../domain/fulltext/ranges.js'
@@ -107,6 +108,8 @@ export const fts = operation({
   name: 'fts',
   description: 'Full-text search',
   http: [{ method: 'POST', path: '/v1/fts' }],
+  isRepeatable: true,
+  answerHeaders: cacheHeaders,
   input: Type.Object({
     collection,
     query,
@@ -166,6 +169,8 @@ export const ftsQuery = operation({
   name: 'ftsQuery',
   description: 'Full-text search by query string; `meta.<key>=<value>` filters',
   http: [{ method: 'GET', path: '/v1/fts' }],
+  isRepeatable: true,
+  answerHeaders: cacheHeaders,
   input: Type.Unsafe<FtsQueryInput>({
     ...Type.Object({
       collection,

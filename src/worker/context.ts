@@ -60,7 +60,11 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })
-  return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end) })
+  return createWriteLane(context, {
+    writer,
+    onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end),
+    onPublished: () => control.countPublished(),
+  })
 }
 
 /**
