@@ -118,6 +118,8 @@ export const FTS_SEARCH_ROUNDS_MAX = 4
 export const FTS_FIELD_WEIGHT_MAX = 1e6
 /** Content that one search analyses anew, of hits that have moved on since the index was asked: 0.5 s at 60 MB/s. Hits beyond are left out. */
 export const FTS_RECHECK_BYTES_MAX = 32 * MIB
+/** Searches of one multi-search: each has its own limits, and all share one deadline. */
+export const MULTI_SEARCHES_MAX = 16
 /** Documents of a term that are read to learn its related terms: 128 x 5 KB, some 8 ms. */
 export const RELATED_DOCUMENTS_MAX = 128
 /** Terms beside it whose frequency is asked for then, 10 us each. */

@@ -102,6 +102,34 @@ const FtsResponse = shape('Results, best first.', {
   contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
 
+const FtsRequest = Type.Object({
+  collection,
+  query,
+  limit: optional(limit),
+  algorithm: optional(algorithm),
+  offset: optional(offset),
+  mode: optional(mode),
+  distance: optional(distance),
+  fuzzy: optional(fuzzy),
+  lang: optional(queryLang),
+  disableStem: optional(disableStem),
+  disableSynonyms: optional(disableSynonyms),
+  fieldWeights: optional(
+    mapOf(Type.Number(), {
+      description: 'With bm25f: weight of each field. Replaces the standard weights.',
+      default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
+    }),
+  ),
+  filterMeta: optional(filterMeta),
+  rangeMeta: optional(rangeMeta),
+  boost: optional(boost),
+  facetBy: optional(facetBy),
+  facetMaxValues: optional(facetMaxValues),
+  count: optional(count),
+  explain: optional(explain),
+  cacheTtl: optional(cacheTtl),
+})
+
 export const fts = operation({
   ...common,
   ...found,
@@ -110,33 +138,7 @@ export const fts = operation({
   http: [{ method: 'POST', path: '/v1/fts' }],
   isRepeatable: true,
   answerHeaders: cacheHeaders,
-  input: Type.Object({
-    collection,
-    query,
-    limit: optional(limit),
-    algorithm: optional(algorithm),
-    offset: optional(offset),
-    mode: optional(mode),
-    distance: optional(distance),
-    fuzzy: optional(fuzzy),
-    lang: optional(queryLang),
-    disableStem: optional(disableStem),
-    disableSynonyms: optional(disableSynonyms),
-    fieldWeights: optional(
-      mapOf(Type.Number(), {
-        description: 'With bm25f: weight of each field. Replaces the standard weights.',
-        default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
-      }),
-    ),
-    filterMeta: optional(filterMeta),
-    rangeMeta: optional(rangeMeta),
-    boost: optional(boost),
-    facetBy: optional(facetBy),
-    facetMaxValues: optional(facetMaxValues),
-    count: optional(count),
-    explain: optional(explain),
-    cacheTtl: optional(cacheTtl),
-  }),
+  input: FtsRequest,
   output: FtsResponse,
 })
 
@@ -197,6 +199,46 @@ export const ftsQuery = operation({
   output: FtsResponse,
 })
 
+const MergedResult = Type.Object({
+  collection: Type.String(),
+  document: Document,
+  score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found it.' }),
+  rank: Type.Integer(),
+  matchedTerms: Type.Array(Type.String()),
+  searches: Type.Array(
+    Type.Object({ search: Type.Integer({ description: 'Index in the request.' }), rank: Type.Integer(), score: Type.Number() }),
+    { description: 'Which searches found it, and where.' },
+  ),
+})
+
+export const multiSearch = operation({
+  ...found,
+  name: 'multiSearch',
+  group: 'Full-text search',
+  collection: { field: 'collection', list: 'searches' },
+  description: 'Several full-text searches in one request, side by side or merged',
+  http: [{ method: 'POST', path: '/v1/multi-search' }],
+  input: Type.Object({
+    searches: Type.Array(FtsRequest, {
+      description: 'Bodies of /v1/fts, 16 at most.',
+      examples: [[{ collection: 'blog', query: 'markdown search' }]],
+    }),
+    merge: optional(Type.Boolean({ description: 'One list of all results, by reciprocal rank fusion.', default: false })),
+    limit: optional(limit),
+    rrfK: optional(wholeNumber('With `merge`: the constant of the fusion.', { default: 60 })),
+  }),
+  output: shape('`responses`, or with `merge` `results`.', {
+    responses: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ anyOf: [FtsResponse, Type.Object({ error: Type.String(), status: Type.Integer() })] }), {
+        description: 'Answers in the order of the searches; a search that is wrong has an error, the others their results.',
+      }),
+    ),
+    results: Type.Optional(Type.Array(MergedResult, { description: 'Best first, each document once.' })),
+    total: Type.Integer({ description: 'Number of responses, or of results.' }),
+    took: Type.Number({ description: 'Milliseconds.' }),
+  }),
+})
+
 export const ftsReindex = operation({
   ...common,
   name: 'ftsReindex',
@@ -234,4 +276,4 @@ export const ftsLanguages = operation({
   audit: null,
 })
 
-export const fulltextOperations = [fts, ftsQuery, ftsReindex, ftsLanguages] as const
+export const fulltextOperations = [fts, ftsQuery, multiSearch, ftsReindex, ftsLanguages] as const

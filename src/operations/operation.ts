@@ -17,7 +17,8 @@ export type Permission = 'public' | 'read' | 'write' | 'admin'
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy'
 
 /** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). */
-export type CollectionExtractor = 'server' | { readonly field: string }
+export type CollectionExtractor =
+  'server' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

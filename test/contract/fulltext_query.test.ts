@@ -108,7 +108,7 @@ describe('full-text queries', () => {
       assert.deepEqual(twice?.matchedTerms, ['vector', 'heap'])
     })
 
-    it('is refused when it is unknown', async () =>
+    it('an unknown mode is refused', async () =>
       assert.equal(await client.refusal({ collection: 'blog', query: 'log', mode: 'fancy' }), 'unknown mode: fancy'))
 
     it('a broken boolean query or phrase is refused at the place where it breaks', async () => {

@@ -19,6 +19,14 @@ export interface SearchFacts {
   readonly durationMs: number
 }
 
+/** A result as it stands in the answer; `document` is a copy of its JSON. */
+export interface WrittenResult {
+  readonly docid: number
+  readonly document: Buffer
+  readonly score: number
+  readonly matchedTerms: readonly string[]
+}
+
 /** What an answer says of a result beside document, score and terms. */
 export interface ResultNotes {
   readonly isPinned?: boolean
@@ -37,14 +45,19 @@ export class AnswerWriter {
   #expansions: readonly (string | undefined)[] = []
   /** Results of earlier pages that were passed over. */
   #passed = 0
+  readonly #results: WrittenResult[] | undefined
   #facets: FacetCounter | undefined
   #count = 0
   /** Bytes of content written, where they are capped. */
   #contextBytes = 0
   #isTruncated = false
 
-  /** @param out the lane's: nothing else may use it until the answer has left */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter) {
+  /**
+   * @param out the lane's: nothing else may use it until the answer has left
+   * @param results gets what is written, too
+   */
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, results?: WrittenResult[]) {
+    this.#results = results
     this.#request = request
     this.#query = query
     this.#shown = query.terms.map(([term], index) =>
@@ -81,6 +94,7 @@ export class AnswerWriter {
       return word === undefined || edits === 0 ? word && term : `${word}~${term}`
     })
     this.#passed = 0
+    if (this.#results !== undefined) this.#results.length = 0
     this.#out.begin().ascii(OPENING)
     const { facetBy, facetValuesMax } = this.#request
     this.#facets = facetBy === undefined ? undefined : new FacetCounter(facetBy, facetValuesMax)
@@ -108,7 +122,9 @@ export class AnswerWriter {
     this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
     this.#out.bytes(document.json)
     const notes = `${isPinned ? ',"pinned":true' : ''}${explanation === undefined ? '' : `,"explanation":${JSON.stringify(explanation)}`}`
-    this.#out.utf8(`,"score":${score},"matchedTerms":${JSON.stringify(this.#matchedTerms(matched))}${notes}}`)
+    const matchedTerms = this.#matchedTerms(matched)
+    this.#out.utf8(`,"score":${score},"matchedTerms":${JSON.stringify(matchedTerms)}${notes}}`)
+    this.#results?.push({ docid: document.docid, document: Buffer.from(document.json), score, matchedTerms })
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
   }

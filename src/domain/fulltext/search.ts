@@ -19,7 +19,7 @@ import {
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import { AnswerWriter } from './answer.js'
+import { AnswerWriter, type WrittenResult } from './answer.js'
 import { NO_SETTINGS, type CollectionSettings } from '../collection_settings.js'
 import { type Curation, curationOf } from '../curation.js'
 import type { PreparationTools } from '../preparation.js'
@@ -56,18 +56,22 @@ export interface SearchedCollection {
   readonly settings: CollectionSettings
 }
 
-/** Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
+/**
+ * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes.
+ * @param results gets the results of the answer, too
+ */
 export function searchFulltext(
   tools: FulltextTools,
   request: FulltextRequest,
   collection: SearchedCollection | undefined,
   stop: Stop,
+  results?: WrittenResult[],
 ): Uint8Array {
   const startedMs = performance.now()
   const settings = collection?.settings ?? NO_SETTINGS
   const words = queryWords(tools.analyzer, settings, request)
   const query = suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop)
-  const answer = new AnswerWriter(request, query, tools.out)
+  const answer = new AnswerWriter(request, query, tools.out, results)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
