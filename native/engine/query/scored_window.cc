@@ -77,7 +77,7 @@ uint64_t ScoredWindow::fill(uint32_t begin) noexcept {
 uint64_t ScoredWindow::score_one_field(Leaf& leaf, uint32_t begin, uint32_t end) noexcept {
   FieldCursor& field = leaf.cursors[0];
   return visit_below(field.cursor, end, [&](uint32_t slot, uint32_t tf) {
-    scores_[slot - begin] += leaf.scorer.score(tf, field.lengths.at(slot));
+    scores_[slot - begin] += leaf.scorer.score(field.field, tf, field.lengths.at(slot));
     set_bit(matches_, slot - begin);
   });
 }
