@@ -65,7 +65,10 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
       })),
     explain: (plan, docid, stop) => {
       const bytes = encodePlan(plan, stop?.byteOffset ?? NO_POLL_WORD)
-      return (JSON.parse(stop === undefined ? addon.explain(bytes, docid) : addon.explain(bytes, docid, stop.control)) as Explanation | null) ?? undefined
+      return (
+        (JSON.parse(stop === undefined ? addon.explain(bytes, docid) : addon.explain(bytes, docid, stop.control)) as Explanation | null) ??
+        undefined
+      )
     },
     // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
     metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
