@@ -158,7 +158,9 @@ std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32
     }
     std::string json = R"({"score":)";
     append_number(json, sum);
-    return json + R"(,"parts":[)" + list + "]}";
+    json += R"(,"parts":[)";
+    json += list;
+    return json + "]}";
   }
   return kNoExplanation;
 }
