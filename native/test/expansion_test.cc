@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "index/engine.h"
 #include "model.h"
@@ -319,6 +320,24 @@ TEST(Expansion, IsTheSameBySignaturesAndByTheDictionaries) {
     ASSERT_EQ(one.hits, many.hits) << plan.terms[0].first << " " << plan.terms[1].first;
   }
   EXPECT_GT(large.stats().memoryBytes, bytesBefore);
+}
+
+TEST(Expansion, SignaturesAreMadeForManyThreadsAtOnce) {
+  Words words(test::seed() + 7200);
+  std::set<std::string> known;
+  while (known.size() < 2 * kSignatureTermsMin) known.insert(words.word(6));
+  Engine engine;
+  publish_words(engine, known);
+  Plan plan;
+  plan.terms = {{"abcd", 1}};
+  plan.root = {8, 0, 0, {}, {}, 2};
+  constexpr uint32_t kThreads = 4;
+  std::vector<Hits> found(kThreads);
+  std::vector<std::thread> threads;
+  for (Hits& hits : found) threads.emplace_back([&engine, &plan, &hits] { hits = search(engine, plan); });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(found[0].hits.size(), 1U);
+  for (const Hits& hits : found) EXPECT_EQ(hits.hits, found[0].hits);
 }
 
 TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
