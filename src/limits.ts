@@ -99,13 +99,9 @@ export const FACET_VALUES_COUNTED_MAX = 1_000_000
 export const HISTOGRAM_BUCKETS_MAX = 1000
 /** Ranges of one `rangeMeta`. */
 export const RANGES_MAX = 64
-/** Values of one `boost`, and the highest factor of each: 64 of them stay finite. */
+/** Values of one `boost`, and the highest factor of each (and by how much one may divide): 64 of them stay finite. */
 export const BOOSTS_MAX = 64
 export const BOOST_FACTOR_MAX = 10_000
-/** Hits first asked for with ranges or boosts: their documents' heads are read, 5 us each. */
-export const FTS_REFINED_HITS_FIRST = 256
-/** Most hits looked at for one search with ranges or boosts: 5 s of reading, half of a search's deadline. A query that needs more is refused, not answered wrongly. */
-export const FTS_REFINED_HITS_MAX = 1_048_576
 /** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */
 export const FTS_SLACK_HITS = 16
 /** Searches for one request: the first, and again while hits that expired or match no more leave too few. Each asks for twice as many. */

@@ -71,6 +71,19 @@ export type PlanNode =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
 
+/** Documents of which one value lies within all bounds. A number bounds numbers and times (Unix seconds), a text bounds texts; times are not bounded by texts. */
+export interface PlanRange {
+  readonly of: { readonly time: 'addedAt' | 'updatedAt' } | { readonly key: string }
+  readonly bounds: readonly (readonly [kind: 'gte' | 'lte' | 'gt' | 'lt', bound: number | string])[]
+}
+
+/** Documents with the metadata value score `factor` times as high; factors of several multiply, to at least 0.001. */
+export interface PlanBoost {
+  readonly key: string
+  readonly value: string
+  readonly factor: number
+}
+
 export interface SearchPlan {
   readonly collection: number
   readonly algorithm: ScoringAlgorithm
@@ -83,6 +96,8 @@ export interface SearchPlan {
   readonly exactTotal: boolean
   readonly fields: readonly (readonly [name: string, weight: number])[]
   readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
+  readonly ranges?: readonly PlanRange[]
+  readonly boosts?: readonly PlanBoost[]
   readonly terms: readonly (readonly [term: string, weight: number])[]
   readonly root: PlanNode
 }
@@ -90,6 +105,8 @@ export interface SearchPlan {
 export interface Hit {
   readonly docid: number
   readonly score: number
+  /** What boosts have made of the score; only where the plan has some. */
+  readonly factor?: number
   /** LSN of the index entry: a hit whose document has moved on is re-checked or dropped. */
   readonly lsn: bigint
   /** Indexes into the plan's terms, and behind them into the expansions, that occur in the document. */
@@ -115,8 +132,10 @@ export interface ScorePart {
 }
 
 export interface Explanation {
+  /** The sum of the parts, times `factor`, but for rounding. */
   readonly score: number
-  /** They sum to the score but for rounding. */
+  /** The product of the plan's boosts. */
+  readonly factor: number
   readonly parts: readonly ScorePart[]
 }
 

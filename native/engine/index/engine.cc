@@ -119,7 +119,7 @@ Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t
         return Status::malformed("search plan: poll word outside of the control buffer");
       word = &control[pollWord / sizeof(int32_t)];
     }
-    return run_search(*snapshot(), plan.value(), StopSignal(word));
+    return run_search(*snapshot(), plan.value(), StopSignal(word), &valueOrders_);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

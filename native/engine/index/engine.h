@@ -31,6 +31,7 @@
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
 #include "query/completions.h"
+#include "query/value_order.h"
 #include "storage/segment_store.h"
 
 namespace mds {
@@ -170,6 +171,8 @@ class Engine {
   std::atomic<uint64_t> serialNext_{1};
   std::atomic<uint64_t> merges_{0};
   std::atomic<uint64_t> tombstoneBytes_{0};
+
+  mutable ValueOrderCache valueOrders_;
 
   std::mutex retiredMutex_;
   std::list<std::shared_ptr<const SegmentSet>> retired_;

@@ -27,7 +27,7 @@ import { CuratedResults } from './curated_results.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
-import { mayShow, type Refinement, searchRefined } from './refined_search.js'
+import { mayShow, movedFactor, type Refinement, withFactors } from './refinement.js'
 import type { FulltextRequest } from './request.js'
 
 export interface FulltextTools extends PreparationTools {
@@ -95,6 +95,7 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
     exactTotal: request.count,
     fields: fields.length === 0 ? [['content', 1]] : fields,
     filters: request.filters,
+    ...request.refinement,
     terms: query.terms,
     root,
   }
@@ -108,13 +109,12 @@ interface Arrangement {
 
 /** Fills the answer. What it returns describes the last snapshot searched. */
 function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): Found {
-  const { refinement, curation } = arrangement
-  const isRefined = refinement.ranges.length > 0 || refinement.boosts.length > 0
+  const { curation } = arrangement
   // What curation takes out of the organic results must not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
   let plan: SearchPlan = { ...first, k: first.k + apart }
   for (let round = 1; ; round++) {
-    const hits = isRefined ? searchRefined(tools, plan, refinement, stop) : tools.engine.search(plan, stop.stopWord)
+    const hits = tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
     const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, arrangement, answer, stop))
     const exhausted = answer.isFull || hits.hits.length < plan.k
@@ -131,7 +131,25 @@ function writeResults(
   view: View,
   plan: SearchPlan,
   hits: Hits,
+  arrangement: Arrangement,
+  answer: AnswerWriter,
+  stop: Stop,
+): number {
+  const factors = new Map<number, number>()
+  const dropped = writeHits(tools, view, plan, hits, arrangement, factors, answer, stop)
+  if (factors.size === 0) return dropped
+  answer.restart()
+  return writeHits(tools, view, plan, withFactors(hits, factors), arrangement, new Map(), answer, stop)
+}
+
+/** @param factors of documents whose boosts have changed since the index was asked; hits after one of them may stand in its place, so that they are to be written again */
+function writeHits(
+  tools: FulltextTools,
+  view: View,
+  plan: SearchPlan,
+  hits: Hits,
   { refinement, curation }: Arrangement,
+  factors: Map<number, number>,
   answer: AnswerWriter,
   stop: Stop,
 ): number {
@@ -155,6 +173,8 @@ function writeResults(
       const head = view.head(plan.collection, hit.docid)
       const isLost = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, plan.filters, refinement)
       matched = isLost ? undefined : recheckHit(tools, view, head, expandPlan(plan, hits.expansions))
+      const factor = isLost ? undefined : movedFactor(head, hit, refinement)
+      if (factor !== undefined) factors.set(hit.docid, factor)
     }
     if (document === undefined || matched === undefined) dropped++
     else answer.result(document, hit.score, matched)
