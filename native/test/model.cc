@@ -291,11 +291,27 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
 }
 
 bool Model::passes(const Plan& plan, const Document& document) const {
+  if (!std::all_of(plan.ranges.begin(), plan.ranges.end(), [&document](const Range& range) { return is_within(range, document); })) return false;
   return std::all_of(plan.filters.begin(), plan.filters.end(), [&](const auto& filter) {
     const std::string& key = filter.first;
     const std::vector<std::string>& values = filter.second;
     return std::any_of(document.meta.begin(), document.meta.end(),
                        [&](const auto& pair) { return pair.first == key && (values.empty() || std::find(values.begin(), values.end(), pair.second) != values.end()); });
+  });
+}
+
+// What the generator writes: prices are numbers, other values texts.
+bool Model::is_within(const Range& range, const Document& document) {
+  std::vector<std::pair<std::string, double>> values;
+  if (range.field != 0) values.emplace_back("", static_cast<double>(range.field == 1 ? document.addedAt : document.updatedAt));
+  for (const auto& [key, value] : document.meta) {
+    if (range.field == 0 && key == range.key) values.emplace_back(value, key == "price" ? std::stod(value) : std::nan(""));
+  }
+  return std::any_of(values.begin(), values.end(), [&range](const auto& value) {
+    return std::all_of(range.bounds.begin(), range.bounds.end(), [&value](const Bound& bound) {
+      const double order = bound.text ? value.first.compare(*bound.text) : value.second - bound.scalar;
+      return bound.kind == 0 ? order >= 0 : bound.kind == 1 ? order <= 0 : bound.kind == 2 ? order > 0 : order < 0;
+    });
   });
 }
 
@@ -307,6 +323,9 @@ std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
     const NodeResult result = evaluate(plan, plan.root, document, known);
     if (!result.matches) continue;
     Hit hit{id.second, result.score, document.lsn, {}};
+    for (const auto& [key, value, factor] : plan.boosts) hit.factor *= document.meta.contains({key, value}) ? factor : 1;
+    hit.factor = std::max(0.001, hit.factor);
+    hit.score *= hit.factor;
     for (uint32_t term = 0; term < plan.terms.size(); ++term) {
       for (const auto& [field, weight] : plan.fields) {
         if (positions_of(document, field, plan.terms[term].first) != nullptr) hit.matched.insert(term);
@@ -369,6 +388,7 @@ Document Generator::document(uint32_t collection, uint32_t docid, uint64_t lsn) 
   document.key = "key" + std::to_string(below(40)) + (below(2) == 0 ? "-with-a-long-tail" : "");
   document.lang = below(2) == 0 ? "en" : "pl";
   for (uint32_t count = below(4); count > 0; --count) document.meta.emplace("m" + std::to_string(below(4)), "v" + std::to_string(below(30)));
+  if (below(2) == 0) document.meta.emplace("price", std::to_string(below(2) == 0 ? below(8) : below(3000)) + (below(4) == 0 ? ".50" : ""));
   if (below(10) > 0) document.fields["content"] = text(40);
   if (below(3) == 0) document.fields["meta.title"] = text(5);
   if (below(20) == 0) document.fields["meta.rare"] = text(3);
@@ -419,7 +439,27 @@ Plan Generator::plan(uint32_t collection) {
   } else {
     plan.root = tree(3, termCount);
   }
+  if (below(3) == 0) refine(plan);
   return plan;
+}
+
+void Generator::refine(Plan& plan) {
+  for (uint32_t count = below(3); count > 0; --count) {
+    Range range{below(4) % 3, "", {}};
+    if (range.field == 0) range.key = below(4) == 0 ? "m" + std::to_string(below(5)) : "price";
+    const uint32_t scale = range.field == 1 ? 50 : range.field == 2 ? 1000000 : below(2) == 0 ? 8 : 3000;
+    for (uint32_t bounds = 1 + below(2); bounds > 0; --bounds) {
+      Bound bound{below(4), std::nullopt, below(scale) - (range.field == 1 ? 20.0 : 0.5)};
+      if (range.field == 0 && below(3) == 0) bound = {bound.kind, range.key == "price" ? std::to_string(below(30)) : "v" + std::to_string(below(30)), 0};
+      range.bounds.push_back(bound);
+    }
+    plan.ranges.push_back(range);
+  }
+  const double factors[] = {0.0001, 0.5, 0.5, 1, 2, 2, 3.7, 10000};
+  for (uint32_t count = below(2) == 0 ? below(3) : below(24); count > 0; --count) {
+    const bool isPrice = below(3) == 0;
+    plan.boosts.push_back({isPrice ? "price" : "m" + std::to_string(below(5)), isPrice ? std::to_string(below(9)) : "v" + std::to_string(below(30)), factors[below(8)]});
+  }
 }
 
 }  // namespace mds::test

@@ -157,6 +157,33 @@ export interface Hits {
   readonly expansionsCut: boolean
 }
 
+export type TimeInterval = 'day' | 'week' | 'month' | 'year'
+
+/** What to count over the live documents of a collection that pass the filters. */
+export interface AggregationRequest {
+  readonly collection: number
+  readonly filters: SearchPlan['filters']
+  readonly facets: readonly { readonly key: string; readonly byValue: boolean }[]
+  readonly histograms: readonly { readonly field: 'addedAt' | 'updatedAt'; readonly interval: TimeInterval }[]
+  /** Values told of one facet. */
+  readonly facetSizeMax: number
+  /** Distinct values counted over all facets. */
+  readonly valuesMax: number
+  /** Docids that do not count. */
+  readonly absent: readonly number[]
+}
+
+/** Lists in the order of the request. */
+export interface Aggregated {
+  readonly documents: number
+  readonly isStopped: boolean
+  /** There are more values than may be counted. */
+  readonly isCut: boolean
+  readonly facets: readonly (readonly (readonly [value: string, count: number])[])[]
+  /** The newest 1 000 buckets that are not empty, oldest first: the first second of each. */
+  readonly histograms: readonly (readonly (readonly [from: number, count: number])[])[]
+}
+
 export interface EngineStats {
   readonly isa: string
   readonly segments: number
@@ -219,6 +246,8 @@ export interface SearchEngine {
    * @param field a text field as it was indexed; empty: all, each on its own
    */
   completions(collection: number, field: string, prefix: string, most: number): Completion[]
+  /** Counts over a collection. Stopped by `stop`, it says so. */
+  aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
   /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */

@@ -49,7 +49,14 @@ const PLAN: SearchPlan = { collection: 0, algorithm: 'bm25', k1: 1.2, b: 0.75, k
 const two = (most: number) => fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(2, '0'))
 const day = fc.tuple(fc.constantFrom('0000', '0099', '1900', '1970', '2000', '2023', '2024', '9999'), two(13), two(32)).map((parts) => parts.join('-')) // prettier-ignore
 const time = fc
-  .tuple(day, fc.constantFrom('T', ' ', 't'), two(25), two(60), fc.constantFrom('', ':07', ':59.5', ':60', ':01.', ':02.0001234567890', ':03.9999'), fc.constantFrom('', 'Z', '+02:00', '-1130', '+24:00', '+00:60', 'z')) // prettier-ignore
+  .tuple(
+    day,
+    fc.constantFrom('T', ' ', 't'),
+    two(25),
+    two(60),
+    fc.constantFrom('', ':07', ':59.5', ':60', ':01.', ':02.0001234567890', ':03.9999'),
+    fc.constantFrom('', 'Z', '+02:00', '-1130', '+24:00', '+00:60', 'z'),
+  ) // prettier-ignore
   .map(([date, separator, hour, minute, seconds, zone]) => `${date}${separator}${hour}:${minute}${seconds}${zone}`)
 const space = fc.constantFrom('', '', '', ' ', '\t\n', '\u00a0', '\u1680', '\u2003', '\u2028', '\u3000', '\ufeff', '\u200b', '\u0085')
 const odd = fc.constantFrom('', '.', '-', '+', '5.', '.5', '-.5e-3', '1e', '1e+', '1e5', '1E-400', '1e400', '-1e400', '1e308', '5e-324', '0x10', '1_000', 'Infinity', 'NaN', '٣', '-0', '00012', '1.7976931348623157e308', '0.1', '0.30000000000000004', '123456789012345', '1234567890123456', '9007199254740993', '0.000000000000000000001', '2024', '2024-02', '2024-13', '2024-02-30', '2023-02-29', '2024-02-29', 'ﬀ', '\ue000', '\uffee', '😀', '\ud800', 'é', 'z', 'Z') // prettier-ignore

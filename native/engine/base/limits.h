@@ -66,6 +66,11 @@ inline constexpr uint32_t kRangeWalkTermsMax = 256;
 inline constexpr size_t kValueOrderBytesMax = size_t{64} << 20;
 inline constexpr size_t kValueOrdersMax = 256;  // looked through one by one
 
+// Facets, and histograms, of one aggregation: as the service's FACETS_MAX.
+inline constexpr uint32_t kFacetsMax = 64;
+// Buckets of one histogram, the newest: the contract's.
+inline constexpr size_t kHistogramBucketsMax = 1000;
+
 // Terms that one FUZZY or WILDCARD leaf stands for, the best of them: more than any edit distance finds in a dictionary of 200 000 terms, and most prefixes of three
 // letters.
 inline constexpr uint32_t kLeafExpansionsMax = 1024;

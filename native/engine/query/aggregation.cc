@@ -1,0 +1,189 @@
+// See aggregation.h.
+#include "query/aggregation.h"
+
+#include <algorithm>
+#include <map>
+
+#include "base/json_text.h"
+#include "base/limits.h"
+#include "query/facet_counter.h"
+
+namespace mds {
+namespace {
+
+constexpr uint32_t kMagic = 0x3141534D;
+
+Status malformed(const char* what) { return Status::malformed(std::string("aggregation: ") + what); }
+
+Status parse_facets(ByteReader& reader, AggregationRequest& request) {
+  const uint32_t count = reader.count(8);
+  if (count > kFacetsMax) return malformed("too many facets");
+  for (uint32_t index = 0; index < count; ++index) {
+    const uint32_t byValue = reader.u32();
+    const uint32_t keyBytes = reader.u32();
+    const std::string_view key = reader.padded(keyBytes);
+    if (byValue > 1) return malformed("unknown order of a facet");
+    request.facets.push_back({key, byValue != 0});
+  }
+  return {};
+}
+
+Status parse_histograms(ByteReader& reader, AggregationRequest& request) {
+  const uint32_t count = reader.count(8);
+  if (count > kFacetsMax) return malformed("too many histograms");
+  for (uint32_t index = 0; index < count; ++index) {
+    const uint32_t field = reader.u32();
+    const uint32_t interval = reader.u32();
+    if (field < 1 || field > 2 || interval > 3) return malformed("unknown field or interval");
+    request.histograms.push_back({field == 1 ? SlotOrder::kAddedAt : SlotOrder::kUpdatedAt, static_cast<Interval>(interval)});
+  }
+  return {};
+}
+
+using BucketCounts = std::map<int64_t, uint64_t>;
+
+void add_to_bucket(BucketCounts& counts, int64_t from, uint64_t count) {
+  counts[from] += count;
+  // A bucket that once was too old for the answer stays too old.
+  if (counts.size() > kHistogramBucketsMax) counts.erase(counts.begin());
+}
+
+// Walks the documents in the order of the time, so that a bucket's follow each other.
+class BucketCounter {
+ public:
+  BucketCounter(const CountedSegment& counted, const HistogramRequest& histogram)
+      : counted_(counted),
+        interval_(histogram.interval),
+        collection_(*counted.segment.collection),
+        count_(collection_.slotEnd - collection_.slotBegin),
+        times_(counted.segment.ref->segment->times(histogram.field)),
+        order_(counted.segment.ref->segment->ordered_slots(histogram.field, collection_)) {}
+
+  void add_to(BucketCounts& counts, StopSignal& stop) const {
+    for (uint32_t place = 0; place < count_ && !stop.stopped();) {
+      const TimeBucket bucket = bucket_of(time_at(place), interval_);
+      const uint32_t end = bucket_end(place, bucket);
+      uint64_t documents = end - place;
+      if (counted_.documents) {
+        documents = 0;
+        for (uint32_t at = place; at < end; ++at) documents += counted_.documents->test(slot_at(at)) ? 1 : 0;
+      }
+      (void)stop.after(counted_.documents ? end - place : 1);
+      if (documents > 0) add_to_bucket(counts, bucket.from, documents);
+      place = end;
+    }
+  }
+
+ private:
+  // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
+  [[nodiscard]] uint32_t slot_at(uint32_t place) const noexcept { return order_[place] - collection_.slotBegin < count_ ? order_[place] : collection_.slotBegin; }
+  [[nodiscard]] int64_t time_at(uint32_t place) const noexcept { return times_[slot_at(place)]; }
+
+  // The first place behind the bucket: doubling steps, then halving.
+  [[nodiscard]] uint32_t bucket_end(uint32_t place, const TimeBucket& bucket) const noexcept {
+    uint32_t inside = place;
+    uint32_t step = 1;
+    while (step < count_ - inside && bucket.contains(time_at(inside + step))) {
+      inside += step;
+      step *= 2;
+    }
+    uint32_t outside = std::min<uint64_t>(count_, uint64_t{inside} + step);
+    while (outside - inside > 1) {
+      const uint32_t middle = inside + (outside - inside) / 2;
+      (bucket.contains(time_at(middle)) ? inside : outside) = middle;
+    }
+    return outside;
+  }
+
+  const CountedSegment& counted_;
+  Interval interval_;
+  const CollectionEntry& collection_;
+  uint32_t count_;
+  const ColumnView<int64_t>& times_;
+  ColumnView<uint32_t> order_;
+};
+
+std::vector<CountedSegment> counted_segments(const SegmentSet& set, const AggregationRequest& request, StopSignal& stop) {
+  std::vector<CountedSegment> segments;
+  for (const SegmentRef& ref : set.segments) {
+    const CollectionEntry* collection = ref.segment->find_collection(request.collection);
+    if (collection == nullptr || stop.poll()) continue;
+    CountedSegment& counted = segments.emplace_back(CountedSegment{{&ref, collection, {}, {}}, std::nullopt});
+    std::vector<uint32_t> absent;
+    for (const uint32_t docid : request.absent) {
+      const std::optional<uint32_t> slot = ref.segment->find_docid(*collection, docid);
+      if (slot) absent.push_back(*slot);
+    }
+    if (request.filters.empty() && absent.empty() && ref.live_in(*collection) == collection->slotEnd - collection->slotBegin) continue;
+    counted.documents = filter_bits(counted.segment, request.filters, stop);
+    for (const uint32_t slot : absent) counted.documents->clear(slot);
+  }
+  return segments;
+}
+
+void append_pairs_begin(std::string& json, bool& isFirst) {
+  json += isFirst ? "[" : ",[";
+  isFirst = false;
+}
+
+}  // namespace
+
+Result<AggregationRequest> parse_aggregation(Bytes bytes) {
+  if (bytes.size() > kPlanBytesMax) return Status::too_large("aggregation: " + std::to_string(bytes.size()) + " bytes");
+  ByteReader reader(bytes);
+  AggregationRequest request{};
+  if (reader.u32() != kMagic) return malformed("no header");
+  request.collection = reader.u32();
+  request.pollWord = reader.u32();
+  request.facetSizeMax = reader.u32();
+  request.valuesMax = reader.u32();
+  Status status = parse_filters(reader, request.filters);
+  if (status.ok()) status = parse_facets(reader, request);
+  if (status.ok()) status = parse_histograms(reader, request);
+  if (!status.ok()) return status;
+  const uint32_t absent = reader.count(4);
+  request.absent.reserve(absent);
+  for (uint32_t index = 0; index < absent; ++index) request.absent.push_back(reader.u32());
+  if (!reader.ok() || reader.remaining() != 0) return malformed("length does not match its contents");
+  return request;
+}
+
+std::string aggregation_json(const SegmentSet& set, const AggregationRequest& request, StopSignal stop) {
+  const std::vector<CountedSegment> segments = counted_segments(set, request, stop);
+  uint64_t documents = 0;
+  for (const CountedSegment& counted : segments) documents += counted.documents ? counted.documents->count() : counted.segment.ref->live_in(*counted.segment.collection);
+
+  std::string lists;
+  uint64_t distinct = 0;
+  bool isFirst = true;
+  for (const FacetRequest& facet : request.facets) {
+    const FacetCounts counts = count_values(segments, facet.key, facet.byValue, request.facetSizeMax, request.valuesMax - std::min<uint64_t>(distinct, request.valuesMax), stop);
+    distinct += counts.distinct;
+    append_pairs_begin(lists, isFirst);
+    bool isFirstValue = true;
+    for (const CountedValue& value : counts.values) {
+      append_pairs_begin(lists, isFirstValue);
+      append_json_string(lists, value.value);
+      lists += "," + std::to_string(value.count) + "]";
+    }
+    lists += "]";
+  }
+  lists += R"(],"histograms":[)";
+  isFirst = true;
+  for (const HistogramRequest& histogram : request.histograms) {
+    BucketCounts counts;
+    for (const CountedSegment& counted : segments) BucketCounter(counted, histogram).add_to(counts, stop);
+    append_pairs_begin(lists, isFirst);
+    bool isFirstBucket = true;
+    for (const auto& [from, count] : counts) {
+      append_pairs_begin(lists, isFirstBucket);
+      lists += std::to_string(from) + "," + std::to_string(count) + "]";
+    }
+    lists += "]";
+  }
+  const auto text = [](bool value) { return value ? "true" : "false"; };
+  return std::string(R"({"documents":)") + std::to_string(documents) + R"(,"isStopped":)" + text(stop.poll()) + R"(,"isCut":)" + text(distinct > request.valuesMax) +
+         R"(,"facets":[)" + lists + "]}";
+}
+
+}  // namespace mds
