@@ -304,11 +304,27 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
 }
 
 bool Model::passes(const Plan& plan, const Document& document) const {
+  if (!std::all_of(plan.ranges.begin(), plan.ranges.end(), [&document](const Range& range) { return is_within(range, document); })) return false;
   return std::all_of(plan.filters.begin(), plan.filters.end(), [&](const auto& filter) {
     const std::string& key = filter.first;
     const std::vector<std::string>& values = filter.second;
     return std::any_of(document.meta.begin(), document.meta.end(),
                        [&](const auto& pair) { return pair.first == key && (values.empty() || std::find(values.begin(), values.end(), pair.second) != values.end()); });
+  });
+}
+
+// What the generator writes: prices are numbers, other values texts.
+bool Model::is_within(const Range& range, const Document& document) {
+  std::vector<std::pair<std::string, double>> values;
+  if (range.field != 0) values.emplace_back("", static_cast<double>(range.field == 1 ? document.addedAt : document.updatedAt));
+  for (const auto& [key, value] : document.meta) {
+    if (range.field == 0 && key == range.key) values.emplace_back(value, key == "price" ? std::stod(value) : std::nan(""));
+  }
+  return std::any_of(values.begin(), values.end(), [&range](const auto& value) {
+    return std::all_of(range.bounds.begin(), range.bounds.end(), [&value](const Bound& bound) {
+      const double order = bound.text ? value.first.compare(*bound.text) : value.second - bound.scalar;
+      return bound.kind == 0 ? order >= 0 : bound.kind == 1 ? order <= 0 : bound.kind == 2 ? order > 0 : order < 0;
+    });
   });
 }
 
@@ -320,6 +336,9 @@ std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
     const NodeResult result = evaluate(plan, plan.root, document, known);
     if (!result.matches) continue;
     Hit hit{id.second, result.score, document.lsn, {}};
+    for (const auto& [key, value, factor] : plan.boosts) hit.factor *= document.meta.contains({key, value}) ? factor : 1;
+    hit.factor = std::max(0.001, hit.factor);
+    hit.score *= hit.factor;
     for (uint32_t term = 0; term < plan.terms.size(); ++term) {
       for (size_t field = 0; field < plan.fields.size(); ++field) {
         if (places_of(plan, document, field, term) != nullptr) hit.matched.insert(term);
