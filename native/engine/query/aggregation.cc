@@ -87,7 +87,7 @@ class BucketCounter {
       inside += step;
       step *= 2;
     }
-    uint32_t outside = std::min<uint64_t>(count_, uint64_t{inside} + step);
+    uint32_t outside = step < count_ - inside ? inside + step : count_;
     while (outside - inside > 1) {
       const uint32_t middle = inside + (outside - inside) / 2;
       (bucket.contains(time_at(middle)) ? inside : outside) = middle;
@@ -121,9 +121,48 @@ std::vector<CountedSegment> counted_segments(const SegmentSet& set, const Aggreg
   return segments;
 }
 
-void append_pairs_begin(std::string& json, bool& isFirst) {
+void append_begin(std::string& json, bool& isFirst) {
   json += isFirst ? "[" : ",[";
   isFirst = false;
+}
+
+void append_count(std::string& json, uint64_t count) {
+  json += ',';
+  json += std::to_string(count);
+  json += ']';
+}
+
+void append_facets(std::string& json, const std::vector<CountedSegment>& segments, const AggregationRequest& request, uint64_t& distinct, StopSignal& stop) {
+  bool isFirst = true;
+  for (const FacetRequest& facet : request.facets) {
+    const uint64_t left = request.valuesMax - std::min<uint64_t>(distinct, request.valuesMax);
+    const FacetCounts counts = count_values(segments, facet.key, facet.byValue, request.facetSizeMax, left, stop);
+    distinct += counts.distinct;
+    append_begin(json, isFirst);
+    bool isFirstValue = true;
+    for (const CountedValue& value : counts.values) {
+      append_begin(json, isFirstValue);
+      append_json_string(json, value.value);
+      append_count(json, value.count);
+    }
+    json += ']';
+  }
+}
+
+void append_histograms(std::string& json, const std::vector<CountedSegment>& segments, const AggregationRequest& request, StopSignal& stop) {
+  bool isFirst = true;
+  for (const HistogramRequest& histogram : request.histograms) {
+    BucketCounts counts;
+    for (const CountedSegment& counted : segments) BucketCounter(counted, histogram).add_to(counts, stop);
+    append_begin(json, isFirst);
+    bool isFirstBucket = true;
+    for (const auto& [from, count] : counts) {
+      append_begin(json, isFirstBucket);
+      json += std::to_string(from);
+      append_count(json, count);
+    }
+    json += ']';
+  }
 }
 
 }  // namespace
@@ -153,37 +192,19 @@ std::string aggregation_json(const SegmentSet& set, const AggregationRequest& re
   uint64_t documents = 0;
   for (const CountedSegment& counted : segments) documents += counted.documents ? counted.documents->count() : counted.segment.ref->live_in(*counted.segment.collection);
 
-  std::string lists;
+  std::string lists = R"("facets":[)";
   uint64_t distinct = 0;
-  bool isFirst = true;
-  for (const FacetRequest& facet : request.facets) {
-    const FacetCounts counts = count_values(segments, facet.key, facet.byValue, request.facetSizeMax, request.valuesMax - std::min<uint64_t>(distinct, request.valuesMax), stop);
-    distinct += counts.distinct;
-    append_pairs_begin(lists, isFirst);
-    bool isFirstValue = true;
-    for (const CountedValue& value : counts.values) {
-      append_pairs_begin(lists, isFirstValue);
-      append_json_string(lists, value.value);
-      lists += "," + std::to_string(value.count) + "]";
-    }
-    lists += "]";
-  }
+  append_facets(lists, segments, request, distinct, stop);
   lists += R"(],"histograms":[)";
-  isFirst = true;
-  for (const HistogramRequest& histogram : request.histograms) {
-    BucketCounts counts;
-    for (const CountedSegment& counted : segments) BucketCounter(counted, histogram).add_to(counts, stop);
-    append_pairs_begin(lists, isFirst);
-    bool isFirstBucket = true;
-    for (const auto& [from, count] : counts) {
-      append_pairs_begin(lists, isFirstBucket);
-      lists += std::to_string(from) + "," + std::to_string(count) + "]";
-    }
-    lists += "]";
-  }
+  append_histograms(lists, segments, request, stop);
   const auto text = [](bool value) { return value ? "true" : "false"; };
-  return std::string(R"({"documents":)") + std::to_string(documents) + R"(,"isStopped":)" + text(stop.poll()) + R"(,"isCut":)" + text(distinct > request.valuesMax) +
-         R"(,"facets":[)" + lists + "]}";
+  std::string json = R"({"documents":)";
+  json += std::to_string(documents);
+  json += R"(,"isStopped":)";
+  json += text(stop.poll());
+  json += R"(,"isCut":)";
+  json += text(distinct > request.valuesMax);
+  return json + ',' + lists + "]}";
 }
 
 }  // namespace mds
