@@ -109,23 +109,4 @@ Plan Generator::plan(uint32_t collection) {
   return plan;
 }
 
-void Generator::refine(Plan& plan) {
-  for (uint32_t count = below(3); count > 0; --count) {
-    Range range{below(4) % 3, "", {}};
-    if (range.field == 0) range.key = below(4) == 0 ? "m" + std::to_string(below(5)) : "price";
-    const uint32_t scale = range.field == 1 ? 50 : range.field == 2 ? 1000000 : below(2) == 0 ? 8 : 3000;
-    for (uint32_t bounds = 1 + below(2); bounds > 0; --bounds) {
-      Bound bound{below(4), std::nullopt, below(scale) - (range.field == 1 ? 20.0 : 0.5)};
-      if (range.field == 0 && below(3) == 0) bound = {bound.kind, range.key == "price" ? std::to_string(below(30)) : "v" + std::to_string(below(30)), 0};
-      range.bounds.push_back(bound);
-    }
-    plan.ranges.push_back(range);
-  }
-  const double factors[] = {0.0001, 0.5, 0.5, 1, 2, 2, 3.7, 10000};
-  for (uint32_t count = below(2) == 0 ? below(3) : below(24); count > 0; --count) {
-    const bool isPrice = below(3) == 0;
-    plan.boosts.push_back({isPrice ? "price" : "m" + std::to_string(below(5)), isPrice ? std::to_string(below(9)) : "v" + std::to_string(below(30)), factors[below(8)]});
-  }
-}
-
 }  // namespace mds::test

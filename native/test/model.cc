@@ -313,21 +313,6 @@ bool Model::passes(const Plan& plan, const Document& document) const {
   });
 }
 
-// What the generator writes: prices are numbers, other values texts.
-bool Model::is_within(const Range& range, const Document& document) {
-  std::vector<std::pair<std::string, double>> values;
-  if (range.field != 0) values.emplace_back("", static_cast<double>(range.field == 1 ? document.addedAt : document.updatedAt));
-  for (const auto& [key, value] : document.meta) {
-    if (range.field == 0 && key == range.key) values.emplace_back(value, key == "price" ? std::stod(value) : std::nan(""));
-  }
-  return std::any_of(values.begin(), values.end(), [&range](const auto& value) {
-    return std::all_of(range.bounds.begin(), range.bounds.end(), [&value](const Bound& bound) {
-      const double order = bound.text ? value.first.compare(*bound.text) : value.second - bound.scalar;
-      return bound.kind == 0 ? order >= 0 : bound.kind == 1 ? order <= 0 : bound.kind == 2 ? order > 0 : order < 0;
-    });
-  });
-}
-
 std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
   const Statistics known = statistics(plan);
   std::map<uint32_t, Hit> hits;

@@ -149,7 +149,7 @@ test('the best of a search with ranges, boosts, filters and deletes are those of
             const explained = engine.explain({ ...plan, ...refinement }, docid)
             const sum = explained?.parts.reduce((total, part) => total + part.score, 0) ?? Number.NaN
             assert.equal(explained?.factor, factor)
-            assert.ok(Math.abs(sum * factor! - score) <= 1e-12 * score && Math.abs(explained!.score - score) <= 1e-12 * score)
+            assert.ok(Math.abs(sum * factor - score) <= 1e-12 * score && Math.abs(explained.score - score) <= 1e-12 * score)
           }
         }
       },

@@ -1,6 +1,6 @@
-// Counts over the live documents of a collection that pass filters: how many have each value of metadata keys, and how many were written in each day, week, month or year.
-// Without filters and dead documents the dictionary knows the counts; else they are read from bits and postings. Runs on the caller's thread.
-// The request: docs/formats/search-plan.md.
+// Counts over the live documents of a collection that pass filters: how many have each value of metadata keys, and how many were written in each day, week, month or
+// year. Without filters and dead documents the dictionary knows the counts; else they are read from bits and postings. Runs on the caller's thread. The request:
+// docs/formats/search-plan.md.
 #pragma once
 
 #include <cstdint>

@@ -13,7 +13,8 @@ namespace {
 uint64_t common_bits(const ColumnView<uint64_t>& stored, std::span<const uint64_t> words) noexcept {
   uint64_t count = 0;
   for (size_t at = 0; at < std::min(stored.size(), words.size());) {
-    for (const uint64_t word : stored.run_at(at).first(std::min(stored.run_at(at).size(), words.size() - at))) count += static_cast<uint64_t>(std::popcount(word & words[at++]));
+    for (const uint64_t word : stored.run_at(at).first(std::min(stored.run_at(at).size(), words.size() - at)))
+      count += static_cast<uint64_t>(std::popcount(word & words[at++]));
   }
   return count;
 }

@@ -58,8 +58,7 @@ struct OnlyList {
 };
 
 // The one list that the plan comes to in a segment, where it is one and nothing else decides.
-std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment,
-                                  const SegmentRefinement& refinement) {
+std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment, const SegmentRefinement& refinement) {
   if (!query.plan->filters.empty() || !plan.excluded.empty() || refinement.ranged.bits || !refinement.boosts.is_empty()) return std::nullopt;
   std::optional<OnlyList> only;
   for (const std::vector<PrunedTerm>& group : plan.groups) {

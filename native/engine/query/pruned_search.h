@@ -4,9 +4,9 @@
 //   - else the terms whose bounds together cannot reach the threshold propose none (MaxScore), and are looked up only for the candidates of the others.
 // Candidates are compared by float estimates with some slack; who passes is scored exactly as by the exhaustive scorer (segment_search.h), to the bit, so that docids,
 // order and scores are the same. With boosts the windows are passed through once for each set of documents of about the same factor (segment_boosts.h), the bounds and
-// thresholds of a pass being those of its highest factor. Runs on the caller's thread. Sources: Turtle & Flood, "Query Evaluation: Strategies and Optimizations", 1995 (MaxScore); Ding & Suel,
-// "Faster Top-k Document Retrieval Using Block-Max Indexes", SIGIR 2011; Mallia, Siedlaczek & Suel, "Fast Disjunctive Candidate Generation Using Live Block Filtering",
-// WSDM 2021 (bounds of ranges of documents).
+// thresholds of a pass being those of its highest factor. Runs on the caller's thread. Sources: Turtle & Flood, "Query Evaluation: Strategies and Optimizations", 1995
+// (MaxScore); Ding & Suel, "Faster Top-k Document Retrieval Using Block-Max Indexes", SIGIR 2011; Mallia, Siedlaczek & Suel, "Fast Disjunctive Candidate Generation Using
+// Live Block Filtering", WSDM 2021 (bounds of ranges of documents).
 #pragma once
 
 #include <cstdint>

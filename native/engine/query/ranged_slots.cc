@@ -41,17 +41,21 @@ constexpr uint32_t kScanShare = 16;
 // Sets the bits of the slots whose time lies in [first, last].
 void scan_times(const ColumnView<int64_t>& times, const CollectionEntry& collection, int64_t first, int64_t last, SlotBits& bits) {
   const uint32_t base = collection.slotBegin / 64 * 64;
+  // One comparison: what is below `first` wraps to above the span.
+  const auto low = static_cast<uint64_t>(first);
+  const uint64_t span = static_cast<uint64_t>(last) - low;
   uint64_t word = 0;
   for (uint32_t slot = collection.slotBegin; slot < collection.slotEnd;) {
     const std::span<const int64_t> run = times.run_at(slot);
     if (run.empty()) return;
-    const uint32_t end = slot + static_cast<uint32_t>(std::min<size_t>(run.size(), collection.slotEnd - slot));
-    for (const int64_t* at = run.data(); slot < end; ++slot, ++at) {
-      word |= (*at >= first && *at <= last ? uint64_t{1} : uint64_t{0}) << (slot % 64);
-      if (slot % 64 != 63 && slot + 1 != collection.slotEnd) continue;
-      bits.set_word((slot - base) / 64, word);
-      word = 0;
-    }
+    const auto count = static_cast<uint32_t>(std::min<size_t>({run.size(), 64 - slot % 64, collection.slotEnd - slot}));
+    uint64_t within = 0;
+    for (uint32_t at = 0; at < count; ++at) within |= uint64_t{static_cast<uint64_t>(run[at]) - low <= span} << at;
+    word |= within << (slot % 64);
+    slot += count;
+    if (slot % 64 != 0 && slot != collection.slotEnd) continue;
+    bits.set_word((slot - 1 - base) / 64, word);
+    word = 0;
   }
 }
 

@@ -1,5 +1,5 @@
-// The documents of one segment that lie within all ranges of a plan. Times come from their columns and orders; of a metadata key with few values each is looked at, of one
-// with many the ordered numbers are searched (value_order.h). Used by one search on one thread; valid while the snapshot is referenced.
+// The documents of one segment that lie within all ranges of a plan. Times come from their columns and orders; of a metadata key with few values each is looked at, of
+// one with many the ordered numbers are searched (value_order.h). Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <optional>

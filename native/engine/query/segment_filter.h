@@ -1,6 +1,5 @@
-// Which slots of a segment a plan lets in: alive, passed by all metadata filters, within all ranges, in the pass in hand, without an excluded term. Read window by window,
-// each part only when it is asked for.
-// Used by one search on one thread; valid while the snapshot is referenced.
+// Which slots of a segment a plan lets in: alive, passed by all metadata filters, within all ranges, in the pass in hand, without an excluded term. Read window by
+// window, each part only when it is asked for. Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -16,8 +15,7 @@ namespace mds {
 
 class SegmentFilter {
  public:
-  SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const SlotBits* ranged, const WindowGrid& grid,
-                StopSignal& stop);
+  SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const SlotBits* ranged, const WindowGrid& grid, StopSignal& stop);
 
   // From now on only these documents pass; null: all.
   void begin_pass(const SlotBits* documents) noexcept { pass_ = documents; }

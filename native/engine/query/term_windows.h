@@ -86,7 +86,7 @@ class TermWindows final : public WindowSource {
   std::vector<Leaf*> optional_;
   RareLists rare_;
   size_t listCount_ = 0;
-  bool isImpossible_ = false;  // a required term is not in the segment
+  bool isImpossible_ = false;              // a required term is not in the segment
   const SegmentBoosts* boosts_ = nullptr;  // of the pass in hand
   double factorMost_ = 1;
 
