@@ -8,6 +8,7 @@
 #include "index/batch_application.h"
 #include "index/meta_keys.h"
 #include "index/segment_builder.h"
+#include "query/aggregation.h"
 #include "query/explanation.h"
 #include "query/search.h"
 #include "query/search_plan.h"
@@ -17,14 +18,6 @@ namespace {
 
 // Bytes that one remembered delete costs in the hash map: two words, a link and its bucket.
 constexpr uint64_t kTombstoneBytes = 40;
-
-Result<StopSignal> stop_signal(const SearchPlan& plan, std::span<const int32_t> control) noexcept {
-  if (plan.pollWord == kNoPollWord || control.empty()) return StopSignal(nullptr);
-  if (plan.pollWord % sizeof(int32_t) != 0 || plan.pollWord / sizeof(int32_t) >= control.size()) {
-    return Status::malformed("search plan: poll word outside of the control buffer");
-  }
-  return StopSignal(&control[plan.pollWord / sizeof(int32_t)]);
-}
 
 }  // namespace
 
@@ -116,13 +109,36 @@ Status Engine::publish_parsed(const IndexBatch& batch) {
   return {};
 }
 
+namespace {
+
+// `pollWord`: byte offset in the control buffer, which may be empty.
+Result<StopSignal> stop_signal(uint32_t pollWord, std::span<const int32_t> control) {
+  if (pollWord == kNoPollWord || control.empty()) return StopSignal(nullptr);
+  if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size()) return Status::malformed("poll word outside of the control buffer");
+  return StopSignal(&control[pollWord / sizeof(int32_t)]);
+}
+
+}  // namespace
+
 Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t> control) const noexcept {
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    const Result<StopSignal> stop = stop_signal(plan.value(), control);
+    const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
     if (!stop.ok()) return stop.status();
-    return run_search(*snapshot(), plan.value(), stop.value());
+    return run_search(*snapshot(), plan.value(), stop.value(), &valueOrders_);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::string> Engine::aggregate(Bytes bytes, std::span<const int32_t> control) const noexcept {
+  try {
+    const Result<AggregationRequest> request = parse_aggregation(bytes);
+    if (!request.ok()) return request.status();
+    const Result<StopSignal> stop = stop_signal(request.value().pollWord, control);
+    if (!stop.ok()) return stop.status();
+    return aggregation_json(*snapshot(), request.value(), stop.value());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
@@ -132,7 +148,7 @@ Result<std::string> Engine::explain(Bytes bytes, uint32_t docid, std::span<const
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    const Result<StopSignal> stop = stop_signal(plan.value(), control);
+    const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
     if (!stop.ok()) return stop.status();
     return explanation_json(*snapshot(), plan.value(), docid, stop.value());
   } catch (const std::bad_alloc&) {

@@ -6,6 +6,7 @@
 #include "base/stop_signal.h"
 #include "query/doc_iterator.h"
 #include "query/scored_window.h"
+#include "query/segment_refinement.h"
 #include "query/top_k.h"
 
 namespace mds {
@@ -16,11 +17,11 @@ class WindowDisjunction {
   WindowDisjunction(const ResolvedQuery& query, const ResolvedSegment& segment);
 
   // `filter`: what matches must be in as well; null: anything.
-  void run(DocIteratorPtr filter, uint32_t segmentIndex, TopK& top, StopSignal& stop);
+  void run(DocIteratorPtr filter, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top, StopSignal& stop);
 
  private:
   void keep_filtered(DocIterator& filter, uint32_t begin);
-  void collect(uint32_t begin, uint32_t segmentIndex, TopK& top);
+  void collect(uint32_t begin, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top);
 
   const ResolvedSegment& segment_;
   ScoredWindow window_;
