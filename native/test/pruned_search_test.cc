@@ -175,6 +175,7 @@ TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
   for (uint32_t round = 0; round < 40; ++round) {
     Plan plan = this->plan();
     plan.root = {};
+    plan.boosts.clear();  // a factor of a sum rounds otherwise than a sum of products
     plan.exactTotal = true;
     plan.k = 100000;
     plan.skip = 0;
