@@ -34,6 +34,8 @@ export interface OptionValues {
   readonly ftsStemming: boolean
   readonly ftsDefaultLang: string
   readonly ftsSynonyms: boolean
+  /** Spell correction: its operations, and what collections ask for. */
+  readonly spell: boolean
   readonly searchQueueMsMax: number
   readonly compressionEnabled: boolean
   /** Contents below are stored as they are. */
@@ -137,6 +139,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'synonym expansion in full-text search',
+  },
+  spell: {
+    flag: 'spell',
+    variables: ['SVC_SPELL'],
+    yaml: ['spell', 'spell.enabled'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'spell correction',
   },
   searchQueueMsMax: {
     flag: 'search-queue-timeout-ms',

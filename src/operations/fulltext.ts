@@ -34,6 +34,10 @@ const facetBy = Type.Array(Type.String(), {
   examples: [['category']],
 })
 const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
+const spellCorrect = Type.Boolean({
+  description:
+    'Words that the collection lacks are corrected before the search, where the server has spell correction. Default: as the collection is configured.',
+})
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
 const FtsResponse = shape('Results, best first.', {
@@ -65,6 +69,12 @@ const FtsResponse = shape('Results, best first.', {
       description: 'With `facetBy`: by key, the values by count, then by value.',
     }),
   ),
+  spellCorrected: Type.Optional(
+    Type.Object(
+      { original: Type.String(), corrected: Type.String() },
+      { description: 'The query was corrected and the results are those of the corrected one.' },
+    ),
+  ),
   contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
 
@@ -95,6 +105,7 @@ export const fts = operation({
     facetBy: optional(facetBy),
     facetMaxValues: optional(facetMaxValues),
     count: optional(count),
+    spellCorrect: optional(spellCorrect),
   }),
   output: FtsResponse,
 })
@@ -114,6 +125,7 @@ export interface FtsQueryInput {
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
+  readonly spellCorrect?: boolean
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
 
@@ -138,6 +150,7 @@ export const ftsQuery = operation({
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),
+      spellCorrect: optional(spellCorrect),
     }),
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
   }),

@@ -31,6 +31,7 @@
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
 #include "query/completions.h"
+#include "query/near_terms.h"
 #include "storage/segment_store.h"
 
 namespace mds {
@@ -107,6 +108,9 @@ class Engine {
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
 
+  // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
+  [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
+
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
 
@@ -120,6 +124,8 @@ class Engine {
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
+  // Of the current snapshot: while it stands, every answer stands.
+  [[nodiscard]] uint64_t last_lsn() const noexcept { return snapshot()->lsnLast; }
   [[nodiscard]] std::shared_ptr<const SegmentSet> snapshot() const noexcept;
 
  private:

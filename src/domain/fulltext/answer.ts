@@ -26,18 +26,24 @@ export class AnswerWriter {
   /** JSON text of each term that may be shown as matched. */
   readonly #shown: readonly (string | undefined)[]
   readonly #out: ByteWriter
+  /** The query before it was corrected. */
+  readonly #original: string | undefined
   #facets: FacetCounter | undefined
   #count = 0
   /** Bytes of content written, where they are capped. */
   #contextBytes = 0
   #isTruncated = false
 
-  /** @param out the lane's: nothing else may use it until the answer has left */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter) {
+  /**
+   * @param out the lane's: nothing else may use it until the answer has left
+   * @param original the query before it was corrected; undefined where it is as it was asked
+   */
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, original?: string) {
     this.#request = request
     this.#query = query
     this.#shown = query.terms.map(([term], index) => (query.wanted[index] === true ? JSON.stringify(term) : undefined))
     this.#out = out
+    this.#original = original
     this.restart()
   }
 
@@ -86,7 +92,7 @@ export class AnswerWriter {
 
   /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
   finish(facts: SearchFacts): Uint8Array {
-    const { scoring, query, language, stem, synonyms, count } = this.#request
+    const { scoring, query, language, stem, synonyms, count, text } = this.#request
     const tail = {
       total: this.#count,
       ...(count ? { totalMatches: facts.matches } : {}),
@@ -103,6 +109,7 @@ export class AnswerWriter {
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
       },
+      ...(this.#original === undefined ? {} : { spellCorrected: { original: this.#original, corrected: text } }),
       ...(this.#facets === undefined ? {} : { facets: this.#facets.counts() }),
       ...(this.#isTruncated ? { contextTruncated: true } : {}),
     }

@@ -34,6 +34,7 @@ export interface FulltextInput {
   readonly boost?: Readonly<Record<string, number>> | Absent
   readonly facetBy?: readonly string[] | Absent
   readonly facetMaxValues?: number | Absent
+  readonly spellCorrect?: boolean | Absent
 }
 
 export interface FulltextDefaults {
@@ -54,6 +55,8 @@ export interface FulltextRequest {
   readonly stem: boolean
   /** The synonyms of the collection are looked for, too. */
   readonly synonyms: boolean
+  /** Misspelled words are corrected; undefined: as the collection says. */
+  readonly spellCorrect: boolean | undefined
   readonly filters: Filters
   readonly refinement: Refinement
   /** The number of all matches is wanted, which keeps the engine from stopping early. */
@@ -84,6 +87,7 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),
     stem: defaults.ftsStemming && input.disableStem !== true,
     synonyms: defaults.ftsSynonyms && input.disableSynonyms !== true,
+    spellCorrect: input.spellCorrect ?? undefined,
     filters: readFilters(input),
     refinement: { ranges: readRanges(input.rangeMeta), boosts: readBoosts(input.boost) },
     count: input.count === true,

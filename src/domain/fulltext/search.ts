@@ -29,8 +29,9 @@ import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
 import { mayShow, type Refinement, searchRefined } from './refined_search.js'
 import type { FulltextRequest } from './request.js'
+import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
 
-export interface FulltextTools extends PreparationTools {
+export interface FulltextTools extends PreparationTools, CorrectionTools {
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly out: ByteWriter
@@ -56,15 +57,17 @@ export interface SearchedCollection {
 /** Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
 export function searchFulltext(
   tools: FulltextTools,
-  request: FulltextRequest,
+  asked: FulltextRequest,
   collection: SearchedCollection | undefined,
   stop: Stop,
 ): Uint8Array {
   const startedMs = performance.now()
+  const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
+  const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected }
   const settings = collection?.settings ?? NO_SETTINGS
   const words = queryWords(tools.analyzer, settings, request)
   const query = planQuery(request.query, words.tokenize, words.alternatives)
-  const answer = new AnswerWriter(request, query, tools.out)
+  const answer = new AnswerWriter(request, query, tools.out, corrected === undefined ? undefined : asked.text)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(

@@ -1,0 +1,48 @@
+/**
+ * Corrects the words of a full-text query that the searched fields lack, where the collection or the request asks for it and the server has spell correction. Quoted phrases, operators and patterns
+ * stay; a query all of whose words are known is left alone. Read lanes.
+ */
+import type { CollectionSettings } from '../collection_settings.js'
+import { resolveLanguage } from '../../engine/languages.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import { type ParsedQuery, parseQuery } from '../fulltext/query_mode.js'
+import type { SurfaceTools } from '../fulltext/surface_words.js'
+import { applyCorrections, type Corrector } from './corrector.js'
+
+export interface CorrectionTools extends SurfaceTools {
+  readonly store: TruthStore
+  readonly corrector: Corrector
+}
+
+/** What of a search concerns its correction. */
+export interface CorrectableRequest {
+  readonly text: string
+  readonly query: ParsedQuery
+  readonly language: string
+  readonly scoring: { readonly fields: readonly (readonly [name: string, weight: number])[] }
+  /** As the request says; undefined: as the collection says. */
+  readonly spellCorrect: boolean | undefined
+}
+
+export interface CorrectedQuery {
+  readonly text: string
+  readonly query: ParsedQuery
+}
+
+/** Undefined where the query stays as it is. */
+export function correctQuery(
+  tools: CorrectionTools,
+  request: CorrectableRequest,
+  collection: { readonly id: number; readonly settings: CollectionSettings },
+): CorrectedQuery | undefined {
+  const { spellCorrect, spellLang } = collection.settings.config
+  const { mode } = request.query
+  if (!tools.config.spell || !(request.spellCorrect ?? spellCorrect ?? false)) return undefined
+  if ((mode !== 'simple' && mode !== 'boolean') || request.scoring.fields.length === 0) return undefined
+  const language = spellLang ? resolveLanguage(spellLang, request.language) : request.language
+  const fields = request.scoring.fields.map(([name]) => name)
+  const original = request.query.mode === 'simple' ? request.query.text : request.text
+  const misspellings = tools.store.read((view) => tools.corrector.check(tools, view, { collection, language, fields }, original))
+  const text = applyCorrections(original, misspellings)
+  return text === original ? undefined : { text, query: parseQuery(text, mode) }
+}
