@@ -61,6 +61,8 @@ class Generator {
   [[nodiscard]] uint32_t below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
   [[nodiscard]] Document document(uint32_t collection, uint32_t docid, uint64_t lsn);
   [[nodiscard]] Plan plan(uint32_t collection);
+  // Restricts the plan's terms to some of its fields.
+  void look_in_fields(Plan& plan);
   [[nodiscard]] std::string word();
   // A wildcard pattern that some words match.
   [[nodiscard]] std::string pattern();

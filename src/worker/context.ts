@@ -11,6 +11,7 @@ import { SettingsCache } from '../domain/collection_settings.js'
 import { Autocompleter } from '../domain/fulltext/autocomplete.js'
 import { SurfaceWords } from '../domain/fulltext/surface_words.js'
 import { Corrector } from '../domain/spell/corrector.js'
+import { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
@@ -41,6 +42,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     engine: openEngine(),
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),
+    related: new RelatedTerms(),
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {
@@ -64,7 +66,11 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })
-  return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end) })
+  return createWriteLane(context, {
+    writer,
+    onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end),
+    onPublished: () => control.countPublished(),
+  })
 }
 
 /**

@@ -193,6 +193,8 @@ describe('spell correction', () => {
     assert.equal(await corrected('databsae AND (wnidows OR "databsae wnidows")'), 'database AND (windows OR "databsae wnidows")')
     assert.equal(await corrected('+bufer -entreprise'), '+buffer -enterprise')
     assert.equal(await corrected('"databsae"'), undefined)
+    assert.equal(await corrected('bufer AND databsa?'), 'buffer AND databsa?')
+    assert.equal(await corrected('what is a databsae?'), 'what is a database?')
     assert.deepEqual(
       (await fts('bufer -databsae', { spellCorrect: true })).results.map(({ document }) => document.key),
       ['k3'],

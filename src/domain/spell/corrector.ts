@@ -58,11 +58,11 @@ export class Corrector {
     this.#surfaces = surfaces
   }
 
-  /** The words of the text that are not known, in its order. The second time a word is looked for is free. */
-  check(tools: SurfaceTools, view: View, context: SpellContext, text: string): Misspelling[] {
+  /** The words of the text that are not known, in its order. A word that comes again costs nothing. @param isPattern what is left alone */
+  check(tools: SurfaceTools, view: View, context: SpellContext, text: string, isPattern?: (chunk: string) => boolean): Misspelling[] {
     const words = new Map<string, readonly Candidate[] | undefined>()
     let searched = 0
-    return wordsOfText(text).flatMap(({ text: word, start }) => {
+    return wordsOfText(text, isPattern).flatMap(({ text: word, start }) => {
       const lower = word.toLowerCase().normalize('NFC')
       if (!words.has(lower)) {
         if (searched >= SPELL_WORDS_MAX) return []

@@ -5,7 +5,7 @@
 import type { CollectionSettings } from '../collection_settings.js'
 import { resolveLanguage } from '../../engine/languages.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import { type ParsedQuery, parseQuery } from '../fulltext/query_mode.js'
+import type { ParsedQuery } from '../fulltext/query_mode.js'
 import type { SurfaceTools } from '../fulltext/surface_words.js'
 import { applyCorrections, type Corrector } from './corrector.js'
 
@@ -18,6 +18,7 @@ export interface CorrectionTools extends SurfaceTools {
 export interface CorrectableRequest {
   readonly text: string
   readonly query: ParsedQuery
+  readonly parse: (text: string) => ParsedQuery
   readonly language: string
   readonly scoring: { readonly fields: readonly (readonly [name: string, weight: number])[] }
   /** As the request says; undefined: as the collection says. */
@@ -38,11 +39,20 @@ export function correctQuery(
   const { spellCorrect, spellLang } = collection.settings.config
   const { mode } = request.query
   if (!tools.config.spell || !(request.spellCorrect ?? spellCorrect ?? false)) return undefined
-  if ((mode !== 'simple' && mode !== 'boolean') || request.scoring.fields.length === 0) return undefined
+  if (!CORRECTED_MODES.includes(mode) || request.scoring.fields.length === 0) return undefined
   const language = spellLang ? resolveLanguage(spellLang, request.language) : request.language
   const fields = request.scoring.fields.map(([name]) => name)
-  const original = request.query.mode === 'simple' ? request.query.text : request.text
-  const misspellings = tools.store.read((view) => tools.corrector.check(tools, view, { collection, language, fields }, original))
-  const text = applyCorrections(original, misspellings)
-  return text === original ? undefined : { text, query: parseQuery(text, mode) }
+  // In a question the last mark is none of the words'.
+  const isPattern = mode === 'simple' ? undefined : hasWildcard
+  const misspellings = tools.store.read((view) =>
+    tools.corrector.check(tools, view, { collection, language, fields }, request.text, isPattern),
+  )
+  const text = applyCorrections(request.text, misspellings)
+  return text === request.text ? undefined : { text, query: request.parse(text) }
+}
+
+const CORRECTED_MODES: readonly ParsedQuery['mode'][] = ['simple', 'boolean', 'expression']
+
+function hasWildcard(chunk: string): boolean {
+  return chunk.includes('*') || chunk.includes('?')
 }

@@ -21,14 +21,18 @@ const OTHER_SCRIPTS = /[\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{
 const CAPITAL_INSIDE = /.\p{Lu}/u
 const POSSESSIVE = /['’]s$/iu
 
-export function wordsOfText(text: string): Word[] {
+/** @param isPattern of what stands between white space, which is left alone then */
+export function wordsOfText(text: string, isPattern: (chunk: string) => boolean = hasStar): Word[] {
   // Of the same length, so that places stay.
   const open = text.replace(QUOTED, (quoted) => ' '.repeat(quoted.length))
-  return [...open.matchAll(CHUNK)].flatMap((match) => wordsOfChunk(match[0], match.index))
+  return [...open.matchAll(CHUNK)].flatMap((match) => (isPattern(match[0]) ? [] : wordsOfChunk(match[0], match.index)))
+}
+
+function hasStar(chunk: string): boolean {
+  return chunk.includes('*')
 }
 
 function wordsOfChunk(chunk: string, start: number): Word[] {
-  if (chunk.includes('*')) return []
   const inner = chunk.replace(AROUND, '')
   if (inner === '') return []
   const bare = inner.replace(POSSESSIVE, '')
