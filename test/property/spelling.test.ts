@@ -22,7 +22,7 @@ const stemOf = (word: string): string => analyzer.tokenize(word, { language: 'en
 
 const document = fc.array(fc.constantFrom(...VOCABULARY), { minLength: 1, maxLength: 8 })
 /** As many as are looked at for the words of a term, so that nothing is left to chance. */
-const documents = fc.array(document, { minLength: 1, maxLength: 4 })
+const documents = fc.array(document, { minLength: 1, maxLength: 3 })
 const beginning = fc
   .constantFrom(...VOCABULARY)
   .chain((word) => fc.integer({ min: 1, max: word.length }).map((length) => word.slice(0, length)))
