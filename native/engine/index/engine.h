@@ -31,6 +31,7 @@
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
 #include "query/completions.h"
+#include "query/near_terms.h"
 #include "query/value_order.h"
 #include "storage/segment_store.h"
 
@@ -111,6 +112,9 @@ class Engine {
   // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
   [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
 
+  // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
+  [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
+
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
 
@@ -124,6 +128,8 @@ class Engine {
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
+  // Of the current snapshot: while it stands, every answer stands.
+  [[nodiscard]] uint64_t last_lsn() const noexcept { return snapshot()->lsnLast; }
   [[nodiscard]] std::shared_ptr<const SegmentSet> snapshot() const noexcept;
 
  private:

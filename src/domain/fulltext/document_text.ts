@@ -6,14 +6,27 @@ const CONTENT = Buffer.from(',"contentMd":"')
 const BACKSLASH = 0x5c
 const LETTER_U = 0x75
 
+export interface DocumentHead {
+  readonly lang: string
+  readonly meta: Readonly<Record<string, readonly string[]>>
+}
+
+export function headOf(json: Buffer): DocumentHead {
+  return JSON.parse(`${json.toString('utf8', 0, json.indexOf(CONTENT))}}`) as DocumentHead
+}
+
 export function metaOf(json: Buffer): Readonly<Record<string, readonly string[]>> {
-  const head = JSON.parse(`${json.toString('utf8', 0, json.indexOf(CONTENT))}}`) as { readonly meta: Record<string, string[]> }
-  return head.meta
+  return headOf(json).meta
+}
+
+/** Of the content's first byte, which is escaped; it ends two bytes before the end of the text. */
+export function contentStartOf(json: Buffer): number {
+  return json.indexOf(CONTENT) + CONTENT.length
 }
 
 /** UTF-8 bytes of the content, its escapes resolved. */
 export function contentBytesOf(json: Buffer): number {
-  let at = json.indexOf(CONTENT) + CONTENT.length
+  let at = contentStartOf(json)
   const end = json.length - 2 // `"}`
   let bytes = end - at
   for (at = json.indexOf(BACKSLASH, at); at >= 0; at = json.indexOf(BACKSLASH, at)) {
