@@ -36,12 +36,32 @@ const facetBy = Type.Array(Type.String(), {
 const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
+const Highlight = Type.Object({
+  fragment: Type.String({ description: 'The piece, with matched terms in tags and `…` where it was cut.' }),
+  matchedTerms: Type.Array(Type.String()),
+  startOffset: Type.Integer({ description: 'First byte of the piece in `contentMd` as UTF-8.' }),
+  endOffset: Type.Integer({ description: 'Behind its last byte.' }),
+  startLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it begins in, from 1.' })),
+  endLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it ends in.' })),
+})
+const highlight = {
+  highlight: optional(
+    Type.Boolean({ description: 'Adds `highlights` to each result: pieces of its content that show why it matched.', default: false }),
+  ),
+  highlightTag: optional(
+    Type.String({ description: 'What stands before a matched term; what stands behind it is derived.', default: '<mark>' }),
+  ),
+  maxHighlights: optional(wholeNumber('Pieces of each result; 0: 3.', { default: 3 })),
+  fragmentSize: optional(wholeNumber('Bytes of a piece, about; 0: 150.', { default: 150 })),
+}
+
 const FtsResponse = shape('Results, best first.', {
   results: Type.Array(
     Type.Object({
       document: Document,
       score: Type.Number(),
       matchedTerms: Type.Array(Type.String(), { description: 'Words of the query, as indexed, that the document has.' }),
+      highlights: Type.Optional(Type.Array(Highlight, { description: 'With `highlight`: the best pieces of the content, in text order.' })),
       pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
     }),
   ),
@@ -95,6 +115,7 @@ export const fts = operation({
     facetBy: optional(facetBy),
     facetMaxValues: optional(facetMaxValues),
     count: optional(count),
+    ...highlight,
   }),
   output: FtsResponse,
 })
@@ -114,6 +135,10 @@ export interface FtsQueryInput {
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
+  readonly highlight?: boolean
+  readonly highlightTag?: string
+  readonly maxHighlights?: number
+  readonly fragmentSize?: number
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
 
@@ -138,6 +163,7 @@ export const ftsQuery = operation({
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),
+      ...highlight,
     }),
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
   }),

@@ -7,6 +7,7 @@ import type { ByteWriter } from '../../store/byte_writer.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { contentBytesOf } from './document_text.js'
 import { FacetCounter } from './facets.js'
+import type { Highlights } from './highlights.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './request.js'
 
@@ -26,6 +27,7 @@ export class AnswerWriter {
   /** JSON text of each term that may be shown as matched. */
   readonly #shown: readonly (string | undefined)[]
   readonly #out: ByteWriter
+  readonly #highlights: Highlights | undefined
   #facets: FacetCounter | undefined
   #count = 0
   /** Bytes of content written, where they are capped. */
@@ -33,11 +35,19 @@ export class AnswerWriter {
   #isTruncated = false
 
   /** @param out the lane's: nothing else may use it until the answer has left */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter) {
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, highlights?: Highlights) {
     this.#request = request
+    this.#highlights = highlights
     this.#query = query
     this.#shown = query.terms.map(([term], index) => (query.wanted[index] === true ? JSON.stringify(term) : undefined))
     this.#out = out
+    highlights?.lookFor(
+      query.terms.map(([indexed], index) => {
+        const shown = this.#shown[index]
+        return shown === undefined ? undefined : { indexed, shown }
+      }),
+      query.root,
+    )
     this.restart()
   }
 
@@ -79,7 +89,12 @@ export class AnswerWriter {
     this.#facets?.add(document.json)
     this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
     this.#out.bytes(document.json)
-    this.#out.utf8(`,"score":${score},"matchedTerms":[${this.#matchedTerms(matched)}]${isPinned ? ',"pinned":true' : ''}}`)
+    this.#out.utf8(`,"score":${score},"matchedTerms":[${this.#matchedTerms(matched)}]`)
+    if (this.#highlights !== undefined) {
+      this.#out.ascii(',"highlights":')
+      this.#out.bytes(this.#highlights.of(document, matched))
+    }
+    this.#out.ascii(isPinned ? ',"pinned":true}' : '}')
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
   }

@@ -4,6 +4,7 @@
 import { badRequest } from '../../errors.js'
 import type { PlanNode, QueryToken } from '../../engine/types.js'
 import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
+import { type FindIdentifiers, identifierAlternatives } from './identifiers.js'
 import type { Alternative, FindAlternatives } from './query_words.js'
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
@@ -16,14 +17,16 @@ const SYNONYM_WEIGHT = 0.8
 export class LeafTable {
   readonly #tokenize: Tokenize
   readonly #alternatives: FindAlternatives
+  readonly #identifiers: FindIdentifiers
   readonly #indexes = new Map<string, number>()
   readonly #terms: [string, number][] = []
   #tokens = 0
   #synonymTokens = 0
 
-  constructor(tokenize: Tokenize, alternatives: FindAlternatives = () => []) {
+  constructor(tokenize: Tokenize, alternatives: FindAlternatives = () => [], identifiers: FindIdentifiers = () => []) {
     this.#tokenize = tokenize
     this.#alternatives = alternatives
+    this.#identifiers = identifiers
   }
 
   get terms(): readonly (readonly [string, number])[] {
@@ -51,27 +54,34 @@ export class LeafTable {
       ;(this.#terms[index] as [string, number])[1] = count
       return { kind: 'term', term: index }
     })
-    return [...nodes, ...this.#synonymsOf(this.#alternatives(tokens), tokens)]
+    return [...nodes, ...this.#besides(this.#alternativesOf(text, tokens), tokens)]
   }
 
   /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with its synonyms beside it. Undefined when nothing remains. */
   word(text: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
-    if (tokens.length === 0) return undefined
-    const synonyms = this.#alternatives(tokens).filter(({ length }) => length === tokens.length)
-    return nodeOf('or', [this.#sequence(tokens), ...this.#synonymsOf(synonyms, tokens)])
+    const besides = this.#besides(
+      this.#alternativesOf(text, tokens).filter(({ length }) => length === tokens.length),
+      tokens,
+    )
+    const nodes = tokens.length === 0 ? besides : [this.#sequence(tokens), ...besides]
+    return nodes.length === 0 ? undefined : nodeOf('or', nodes)
+  }
+
+  #alternativesOf(text: string, tokens: readonly QueryToken[]): Alternative[] {
+    return [...identifierAlternatives(text, tokens, this.#identifiers), ...this.#alternatives(tokens)]
   }
 
   /** Leaves to stand beside those of `tokens`: what these say themselves is not looked for twice. */
-  #synonymsOf(alternatives: readonly Alternative[], tokens: readonly QueryToken[]): PlanNode[] {
+  #besides(alternatives: readonly Alternative[], tokens: readonly QueryToken[]): PlanNode[] {
     const seen = new Set<string>(alternatives.length === 0 ? [] : tokens.map(({ term }) => `${term} 0`))
-    return alternatives.flatMap(({ terms }): PlanNode[] => {
+    return alternatives.flatMap(({ terms, weight = SYNONYM_WEIGHT }): PlanNode[] => {
       const name = terms.map(({ term, offset }) => `${term} ${offset}`).join('\n')
       if (seen.has(name)) return []
       if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#synonymTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
       seen.add(name)
       this.#synonymTokens += terms.length
-      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, SYNONYM_WEIGHT), offset }))
+      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, weight), offset }))
       return [places.length === 1 ? { kind: 'term', term: places[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: places }]
     })
   }
@@ -81,10 +91,17 @@ export class LeafTable {
     return node.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
   }
 
-  /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. */
-  phrase(text: string, scoring: Phrase['scoring']): Phrase | undefined {
+  /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is something else, the phrase as it stands in code. */
+  phrase(text: string, scoring: Phrase['scoring']): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
-    return tokens.length === 0 ? undefined : this.#phraseOf(tokens, scoring)
+    const identifiers = this.#identifiers(text)
+    const room = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#synonymTokens)
+    const nodes = tokens.length === 0 ? [] : [this.#phraseOf(tokens, scoring)]
+    if (identifiers.length > 0 && identifiers.length <= room && !areSame(tokens, identifiers)) {
+      this.#synonymTokens += identifiers.length
+      nodes.push(this.#phraseOf(identifiers, scoring))
+    }
+    return nodes.length === 0 ? undefined : nodeOf('or', nodes)
   }
 
   #phraseOf(tokens: readonly QueryToken[], scoring: Phrase['scoring']): Phrase {
@@ -110,6 +127,14 @@ export class LeafTable {
     this.#indexes.set(term, this.#terms.length)
     return this.#terms.push([term, weight]) - 1
   }
+}
+
+function areSame(tokens: readonly QueryToken[], others: readonly QueryToken[]): boolean {
+  const shift = (others[0]?.position ?? 0) - (tokens[0]?.position ?? 0)
+  return (
+    tokens.length === others.length &&
+    tokens.every(({ term, position }, index) => others[index]?.term === term && others[index].position === position + shift)
+  )
 }
 
 /** The node itself where there is one, NONE where there is nothing. */

@@ -6,6 +6,7 @@ import { badRequest } from '../../errors.js'
 import type { PlanNode } from '../../engine/types.js'
 import { PLAN_DEPTH_MAX } from '../../limits.js'
 import { lowerBoolean } from './boolean_plan.js'
+import type { FindIdentifiers } from './identifiers.js'
 import { LeafTable, nodeOf, type Tokenize } from './query_leaves.js'
 import type { ParsedQuery } from './query_mode.js'
 import type { FindAlternatives } from './query_words.js'
@@ -23,8 +24,13 @@ export interface QueryPlan {
 }
 
 /** Throws a 400 when the query has more leaves or is deeper than the engine takes. */
-export function planQuery(query: ParsedQuery, tokenize: Tokenize, alternatives?: FindAlternatives): QueryPlan {
-  const leaves = new LeafTable(tokenize, alternatives)
+export function planQuery(
+  query: ParsedQuery,
+  tokenize: Tokenize,
+  alternatives?: FindAlternatives,
+  identifiers?: FindIdentifiers,
+): QueryPlan {
+  const leaves = new LeafTable(tokenize, alternatives, identifiers)
   const root = planRoot(query, leaves)
   const depth = depthOf(root)
   if (depth > PLAN_DEPTH_MAX) throw badRequest(`query nested too deeply: ${depth} levels, at most ${PLAN_DEPTH_MAX}`)

@@ -5,6 +5,7 @@
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
 import type { CollectionSettings, Synonyms } from '../collection_settings.js'
+import { type FindIdentifiers, wholesOf } from './identifiers.js'
 import type { Tokenize } from './query_leaves.js'
 
 /** What stands for a run of a query's tokens. */
@@ -15,6 +16,8 @@ export interface Alternative {
   readonly length: number
   /** Terms with their places, the first at 0. */
   readonly terms: readonly PlacedTerm[]
+  /** Of its terms; without it, that of a synonym. */
+  readonly weight?: number
 }
 
 export interface PlacedTerm {
@@ -27,6 +30,7 @@ export type FindAlternatives = (tokens: readonly QueryToken[]) => readonly Alter
 export interface QueryWords {
   readonly tokenize: Tokenize
   readonly alternatives: FindAlternatives
+  readonly identifiers: FindIdentifiers
 }
 
 interface Reading {
@@ -41,17 +45,19 @@ const compiled = new WeakMap<CollectionSettings, Map<string, QueryWords>>()
 const NO_ALTERNATIVES: FindAlternatives = () => []
 
 export function queryWords(analyzer: Analyzer, settings: CollectionSettings, { language, stem, synonyms }: Reading): QueryWords {
-  const plain: Tokenize = (text) => analyzer.tokenize(text, { language, stem, markdown: false })
+  const plain: Tokenize = (text) => analyzer.tokenize(text, { language, stem, markdown: false, asks: true })
+  const identifiers: FindIdentifiers = (text) =>
+    wholesOf(analyzer.tokenize(text, { language, stem, markdown: false, asks: true, code: true }))
   const hasSynonyms = synonyms && settings.synonyms.length > 0
-  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, alternatives: NO_ALTERNATIVES }
+  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, alternatives: NO_ALTERNATIVES, identifiers }
   const readings = compiled.get(settings) ?? new Map<string, QueryWords>()
   compiled.set(settings, readings)
   const name = `${language} ${stem} ${hasSynonyms}`
   let words = readings.get(name)
   if (words === undefined) {
-    const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false })
+    const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false, asks: true })
     const tokenize = settings.stopWords.length === 0 ? plain : withoutWords(settings.stopWords, plain, unstemmed)
-    words = { tokenize, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES }
+    words = { tokenize, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES, identifiers }
     readings.set(name, words)
   }
   return words

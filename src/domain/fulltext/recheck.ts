@@ -3,13 +3,12 @@
  * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
  */
 import { readTermPositions } from '../../engine/term_positions.js'
-import { resolveLanguage } from '../../engine/languages.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { passesFilter } from '../metadata.js'
-import { indexedTexts, type PreparationTools } from '../preparation.js'
+import { indexedTexts, type PreparationTools, type TextsOfDocument } from '../preparation.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>
@@ -18,25 +17,23 @@ type FieldTerms = ReadonlyMap<number, readonly number[]>
 export function recheckHit(tools: PreparationTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined
-  const fields = analyzeScoredFields(tools, plan, text.lang, Object.entries(text.metaValues), unescapeContent(view.escapedContent(head)))
+  const fields = analyzeScoredFields(tools, plan, {
+    key: text.key,
+    lang: text.lang,
+    values: Object.entries(text.metaValues),
+    contentMd: unescapeContent(view.escapedContent(head)),
+  })
   if (!nodeMatches(plan.root, fields)) return undefined
   return plan.terms.flatMap((_, index) => (fields.some((field) => field.has(index)) ? [index] : []))
 }
 
-function analyzeScoredFields(
-  { analyzer, config }: PreparationTools,
-  plan: SearchPlan,
-  lang: string,
-  metaValues: readonly (readonly [string, readonly string[]])[],
-  contentMd: string,
-): FieldTerms[] {
+function analyzeScoredFields({ analyzer, config }: PreparationTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
   const scored = new Set(plan.fields.map(([name]) => name))
   // Of an expanded plan a term may be there twice: the first one counts.
   const wanted = new Map(plan.terms.map(([term], index) => [term, index] as const).reverse())
-  const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming }
-  return indexedTexts(metaValues, contentMd)
+  return indexedTexts(config, document)
     .filter(({ name }) => scored.has(name))
-    .map(({ text, markdown }) => readTermPositions(analyzer.analyze(Buffer.from(text, 'utf8'), { ...options, markdown }), wanted))
+    .map(({ text, options }) => readTermPositions(analyzer.analyze(Buffer.from(text, 'utf8'), options), wanted))
 }
 
 /** The engine's rules (docs/formats/search-plan.md) for one document. */

@@ -8,6 +8,7 @@ import type { RetrievalProfile } from '../collection_config.js'
 import { type Filters, parseFilters } from '../filters.js'
 import { readLimit } from '../paging.js'
 import { readBoosts } from './boosts.js'
+import { type HighlightInput, type HighlightRequest, readHighlight } from './highlight_request.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { type RangesInput, readRanges } from './ranges.js'
 import type { Refinement } from './refined_search.js'
@@ -16,7 +17,7 @@ import { resolveScoring, type Scoring } from './scoring.js'
 type Absent = null | undefined
 
 /** The body or query string after validation by the operation's schema; fields of later versions are looked at in `refuseLaterFeatures`. */
-export interface FulltextInput {
+export interface FulltextInput extends HighlightInput {
   readonly collection: string
   readonly query?: string | Absent
   /** `query` in the GET form. */
@@ -62,6 +63,8 @@ export interface FulltextRequest {
   readonly facetBy: readonly string[] | undefined
   /** Values shown of each facet. */
   readonly facetValuesMax: number
+  /** Undefined where no highlights are wanted. */
+  readonly highlight: HighlightRequest | undefined
   /** Tokens of content that the results may have together; undefined for no cap. */
   readonly contextTokensMax: number | undefined
 }
@@ -89,6 +92,7 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     count: input.count === true,
     facetBy: readFacets(input.facetBy),
     facetValuesMax: readFacetMax(input.facetMaxValues),
+    highlight: readHighlight(input),
     contextTokensMax: profile.contextTokenBudget || undefined,
   }
 }
@@ -123,7 +127,7 @@ function readFacetMax(values: number | Absent): number {
 /** What this version can't do and would change the answer is refused, never passed over: who asks for typo tolerance must not take what is found without it for all there is. */
 function refuseLaterFeatures(input: FulltextInput): void {
   const asked = input as unknown as Readonly<Record<string, unknown>>
-  for (const name of ['highlight', 'fuzzy']) {
+  for (const name of ['fuzzy']) {
     if (isAsked(asked[name])) throw badRequest(`not available yet: ${name}`)
   }
 }

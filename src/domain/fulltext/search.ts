@@ -24,6 +24,7 @@ import { NO_SETTINGS, type CollectionSettings } from '../collection_settings.js'
 import { type Curation, curationOf } from '../curation.js'
 import type { PreparationTools } from '../preparation.js'
 import { CuratedResults } from './curated_results.js'
+import { Highlights } from './highlights.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
@@ -63,8 +64,9 @@ export function searchFulltext(
   const startedMs = performance.now()
   const settings = collection?.settings ?? NO_SETTINGS
   const words = queryWords(tools.analyzer, settings, request)
-  const query = planQuery(request.query, words.tokenize, words.alternatives)
-  const answer = new AnswerWriter(request, query, tools.out)
+  const query = planQuery(request.query, words.tokenize, words.alternatives, words.identifiers)
+  const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
+  const answer = new AnswerWriter(request, query, tools.out, highlights)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
