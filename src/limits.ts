@@ -85,6 +85,10 @@ export const PLAN_LEAVES_MAX = 1024
 export const PLAN_DEPTH_MAX = 64
 /** Edits of a fuzzy word: the contract's. */
 export const FUZZY_EDITS_MAX = 2
+/** Positions between words that have to be near each other, where the query says none: the contract's. */
+export const PROXIMITY_DISTANCE_DEFAULT = 5
+/** A higher distance is clamped to this: about the longest document of the corpora. */
+export const PROXIMITY_DISTANCE_MAX = 100_000
 /** Words of the query times scored fields, as the engine's `kPlanCursorsMax`: each is an open cursor of 1.2 KB, 20 MB together. */
 export const PLAN_CURSORS_MAX = 16_384
 /** Nested parentheses in a query: bounds the parser's recursion, 4 frames a level. */
@@ -93,19 +97,15 @@ export const FTS_QUERY_NESTING_MAX = 64
 export const FACETS_MAX = 64
 /** `maxFacetSize` where the request says none. */
 export const FACET_SIZE_DEFAULT = 50
-/** Distinct values that one aggregation counts, over all its facets: 1 000 000 x 100 B = 100 MB. */
+/** Distinct values that one aggregation counts, over all its facets: 0.1 s. */
 export const FACET_VALUES_COUNTED_MAX = 1_000_000
-/** Buckets of one histogram: the contract's. */
-export const HISTOGRAM_BUCKETS_MAX = 1000
+/** Documents that have expired and wait for the sweep, looked at for one aggregation: 1 s of reading. Those beyond count until they are swept. */
+export const AGGREGATE_DUE_MAX = 1_000_000
 /** Ranges of one `rangeMeta`. */
 export const RANGES_MAX = 64
-/** Values of one `boost`, and the highest factor of each: 64 of them stay finite. */
+/** Values of one `boost`, and the highest factor of each (and by how much one may divide): 64 of them stay finite. */
 export const BOOSTS_MAX = 64
 export const BOOST_FACTOR_MAX = 10_000
-/** Hits first asked for with ranges or boosts: their documents' heads are read, 5 us each. */
-export const FTS_REFINED_HITS_FIRST = 256
-/** Most hits looked at for one search with ranges or boosts: 5 s of reading, half of a search's deadline. A query that needs more is refused, not answered wrongly. */
-export const FTS_REFINED_HITS_MAX = 1_048_576
 /** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */
 export const FTS_SLACK_HITS = 16
 /** Searches for one request: the first, and again while hits that expired or match no more leave too few. Each asks for twice as many. */
@@ -114,6 +114,18 @@ export const FTS_SEARCH_ROUNDS_MAX = 4
 export const FTS_FIELD_WEIGHT_MAX = 1e6
 /** Content that one search analyses anew, of hits that have moved on since the index was asked: 0.5 s at 60 MB/s. Hits beyond are left out. */
 export const FTS_RECHECK_BYTES_MAX = 32 * MIB
+/** Searches of one multi-search: each has its own limits, and all share one deadline. */
+export const MULTI_SEARCHES_MAX = 16
+/** Documents of a term that are read to learn its related terms: 128 x 5 KB, some 8 ms. */
+export const RELATED_DOCUMENTS_MAX = 128
+/** Terms beside it whose frequency is asked for then, 10 us each. */
+export const RELATED_CANDIDATES_MAX = 64
+/** Terms whose related terms a lane remembers: 5 x 50 B each. */
+export const RELATED_CACHED_TERMS_MAX = 10_000
+/** Words of one query whose related terms are asked for: unknown ones take 0.3 s together. */
+export const RELATED_QUERY_TERMS_MAX = 32
+/** Seconds; the contract's longest `cacheTtl`. */
+export const CACHE_TTL_SECONDS_MAX = 3600
 /** Fragments of one document (`maxHighlights`), bytes of one (`fragmentSize`), of `highlightTag`. What is more is clamped; a longer tag is refused. */
 export const HIGHLIGHTS_MAX = 100
 export const HIGHLIGHT_FRAGMENT_BYTES_MAX = 10_000
@@ -220,6 +232,16 @@ export const LARGE_BLOCKS_PER_LANE = 2
 export const ANSWER_HOLD_US_MAX = 200
 /** How often deadlines are looked at: a late answer is late by at most this much more. */
 export const DEADLINE_SWEEP_MS = 50
+/** Answers kept to be given again where their request allows it (`SVC_SEARCH_CACHE_SIZE`): the contract's number. */
+export const ANSWERS_CACHED_DEFAULT = 500
+/** Highest `SVC_SEARCH_CACHE_SIZE`. */
+export const ANSWERS_CACHED_MAX = 100_000
+/** Bytes of all of them: 500 of 128 KB. */
+export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
+/** A larger answer is not kept: it would drive out ten others. */
+export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/** A larger request is not looked up: the body is a part of the name. */
+export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */
 export const GZIP_BYTES_MIN = 1024
 /** Answers above are written piece by piece as the client takes them. Below, the kernel's send buffer takes most of it in one call. */

@@ -156,6 +156,13 @@ napi_value explain(const Call& call, mds::Engine& engine) {
   return text_value(call, engine.explain(*plan, *docid));
 }
 
+napi_value aggregate(const Call& call, mds::Engine& engine) {
+  const std::optional<mds::Bytes> request = call.bytes(0);
+  const auto control = call.control(1);
+  if (!request || !control) return call.raise("aggregate: expected a Uint8Array and an Int32Array or nothing");
+  return text_value(call, engine.aggregate(*request, *control));
+}
+
 napi_value meta_keys(const Call& call, mds::Engine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
   if (!collection) return call.raise("metaKeys: expected a collection id");
@@ -311,9 +318,10 @@ NAPI_MODULE_INIT() {
   }
   const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
                           add_export<completions>(env, exports, "completions") && add_export<explain>(env, exports, "explain") &&
-                          add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
-                          add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
-                          add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
-                          add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
+                          add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
+                          add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") &&
+                          add_export<force_merge>(env, exports, "forceMerge") && add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") &&
+                          add_export<flushed_to>(env, exports, "flushedTo") && add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") &&
+                          add_export<lock_file>(env, exports, "lockFile");
   return isComplete ? exports : nullptr;
 }

@@ -47,6 +47,24 @@ struct Tree {
   uint32_t distance = 0;
 };
 
+struct Bound {
+  uint32_t kind = 0;  // gte, lte, gt, lt
+  std::optional<std::string> text;
+  double scalar = 0;
+};
+
+struct Range {
+  uint32_t field = 0;  // metadata, addedAt, updatedAt
+  std::string key;
+  std::vector<Bound> bounds;
+};
+
+struct Boost {
+  std::string key;
+  std::string value;
+  double factor = 1;
+};
+
 struct Plan {
   uint32_t collection = 1;
   uint32_t algorithm = 1;
@@ -60,8 +78,15 @@ struct Plan {
   uint32_t pollWord = 0xFFFFFFFF;
   std::vector<std::pair<std::string, float>> fields = {{"content", 1.0F}};
   std::vector<std::pair<std::string, std::vector<std::string>>> filters;
+  std::vector<Range> ranges;
+  std::vector<Boost> boosts;
   std::vector<std::pair<std::string, float>> terms;
-  Tree root;
+  // Per term, bit f: looked for in field f. A term without an entry: in all with bm25f, in the first otherwise.
+  std::vector<uint64_t> termFields = {};
+  Tree root = {};
+
+  [[nodiscard]] uint64_t fields_of(size_t term) const { return term < termFields.size() ? termFields[term] : algorithm == 2 ? (uint64_t{1} << fields.size()) - 1 : 1; }
+  [[nodiscard]] bool looks_in(size_t term, size_t field) const { return (fields_of(term) >> field & 1) != 0; }
 };
 
 Wire plan_bytes(const Plan& plan);
@@ -72,6 +97,7 @@ struct Hit {
   uint64_t lsn;
   std::set<uint32_t> matched;
   std::set<std::string> expanded = {};  // terms that leaves stand for, as "leaf edits text"
+  double factor = 1;                    // of the plan's boosts
   bool operator==(const Hit&) const = default;
 };
 

@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
 import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
@@ -19,6 +20,7 @@ interface Addon {
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly completions: (collection: number, field: string, prefix: string, most: number) => string
   readonly explain: (plan: Uint8Array, docid: number) => string
+  readonly aggregate: (request: Uint8Array, control?: Int32Array) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
   readonly endRebuild: () => void
@@ -36,6 +38,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'search',
   'completions',
   'explain',
+  'aggregate',
   'metaKeys',
   'beginRebuild',
   'endRebuild',
@@ -64,6 +67,12 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
         documents,
       })),
     explain: (plan, docid) => (JSON.parse(addon.explain(encodePlan(plan, NO_POLL_WORD), docid)) as Explanation | null) ?? undefined,
+    aggregate: (request, stop) =>
+      decodeAggregated(
+        stop === undefined
+          ? addon.aggregate(encodeAggregation(request, NO_POLL_WORD))
+          : addon.aggregate(encodeAggregation(request, stop.byteOffset), stop.control),
+      ),
     // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
     metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
     beginRebuild: () => addon.beginRebuild(),

@@ -9,6 +9,7 @@ import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
 import { analysisVersion } from '../domain/analysis_version.js'
 import { SettingsCache } from '../domain/collection_settings.js'
+import { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
@@ -36,6 +37,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     engine: openEngine(),
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),
+    related: new RelatedTerms(),
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {
@@ -59,7 +61,11 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })
-  return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end) })
+  return createWriteLane(context, {
+    writer,
+    onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end),
+    onPublished: () => control.countPublished(),
+  })
 }
 
 /**

@@ -31,6 +31,7 @@
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
 #include "query/completions.h"
+#include "query/value_order.h"
 #include "storage/segment_store.h"
 
 namespace mds {
@@ -108,6 +109,9 @@ class Engine {
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
 
+  // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
+  [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
+
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
 
@@ -171,6 +175,8 @@ class Engine {
   std::atomic<uint64_t> serialNext_{1};
   std::atomic<uint64_t> merges_{0};
   std::atomic<uint64_t> tombstoneBytes_{0};
+
+  mutable ValueOrderCache valueOrders_;
 
   std::mutex retiredMutex_;
   std::list<std::shared_ptr<const SegmentSet>> retired_;

@@ -85,7 +85,7 @@ class Explainer {
       cursor.advance(slot_);
       if (cursor.doc() != slot_) continue;
       const uint32_t length = segment_.ref->segment->lengths(*segment_.fields[field]).at(slot_);
-      const double score = plan.algorithm == Algorithm::kBm25f ? scorer.field_tf(field, cursor.tf(), length) : scorer.score(cursor.tf(), length);
+      const double score = plan.algorithm == Algorithm::kBm25f ? scorer.field_tf(field, cursor.tf(), length) : scorer.score(field, cursor.tf(), length);
       parts.push_back({{plan.terms[term].text}, plan.fields[field].name, cursor.tf(), query_.idfs[term], score});
       tfSum += score;
     }
@@ -136,6 +136,21 @@ void append_part(std::string& out, const Part& part) {
   out += '}';
 }
 
+// The product of the plan's boosts that hold for the document.
+double factor_of(const SearchPlan& plan, const ResolvedSegment& segment, uint32_t slot) {
+  const Segment& columns = *segment.ref->segment;
+  double factor = 1;
+  for (const Boost& boost : plan.boosts) {
+    const SectionEntry* section = columns.find_section(*segment.collection, SectionKind::kMeta, boost.key);
+    const std::optional<TermEntry> entry = section == nullptr ? std::nullopt : columns.find_entry(*section, boost.value);
+    if (!entry) continue;
+    PostingCursor cursor(columns, *section, *entry);
+    cursor.advance(slot);
+    if (cursor.doc() == slot) factor *= boost.factor;
+  }
+  return std::max(kBoostFloor, factor);
+}
+
 std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32_t docid) {
   const ResolvedQuery query = resolve_query(set, plan);
   for (const ResolvedSegment& segment : query.segments) {
@@ -151,7 +166,10 @@ std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32
       sum += part.score;
     }
     std::string json = R"({"score":)";
-    append_number(json, sum);
+    const double factor = factor_of(plan, segment, *slot);
+    append_number(json, sum * factor);
+    json += R"(,"factor":)";
+    append_number(json, factor);
     return json + R"(,"parts":[)" + list + "]}";
   }
   return "null";

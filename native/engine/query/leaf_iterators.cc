@@ -1,7 +1,7 @@
 // See leaf_iterators.h.
 #include "query/leaf_iterators.h"
 
-#include <bit>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -47,59 +47,40 @@ class FilterPostingIterator final : public DocIterator {
   PostingCursor cursor_;
 };
 
-// The union of many posting lists, read once into bits over the collection's slots.
+// Documents whose bits are set: many posting lists, read once, or what lies within ranges.
 class BitSetIterator final : public DocIterator {
  public:
-  explicit BitSetIterator(const CollectionEntry& collection) : begin_(collection.slotBegin), words_((size_t{collection.slotEnd} - collection.slotBegin + 63) / 64) {}
-
-  void add(PostingCursor cursor) {
-    for (; cursor.doc() != kEndOfList; cursor.next()) words_[(cursor.doc() - begin_) / 64] |= uint64_t{1} << ((cursor.doc() - begin_) % 64);
-  }
-  void rewind() noexcept {
-    for (const uint64_t word : words_) cost_ += static_cast<uint64_t>(std::popcount(word));
-    doc_ = find_from(begin_);
-  }
+  BitSetIterator(const CollectionEntry& collection, SlotBits bits) : bits_(std::move(bits)), cost_(bits_.count()) { doc_ = bits_.next(collection.slotBegin); }
   uint32_t advance(uint32_t target) override {
-    if (target > doc_) doc_ = find_from(target);
+    if (target > doc_) doc_ = bits_.next(target);
     return doc_;
   }
   double score() override { return 0; }
   uint64_t cost() const noexcept override { return cost_; }
 
  private:
-  [[nodiscard]] uint32_t find_from(uint32_t target) const noexcept {
-    size_t word = (target - begin_) / 64;
-    if (target == kEndOfList || word >= words_.size()) return kEndOfList;
-    uint64_t bits = words_[word] & (~uint64_t{0} << ((target - begin_) % 64));
-    while (bits == 0) {
-      if (++word == words_.size()) return kEndOfList;
-      bits = words_[word];
-    }
-    return begin_ + static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(std::countr_zero(bits));
-  }
-
-  uint32_t begin_;
-  uint64_t cost_ = 0;
-  std::vector<uint64_t> words_;
+  SlotBits bits_;
+  uint64_t cost_;
 };
 
-// tfidf and bm25: one scored field.
+// tfidf and bm25: a term is scored in one field.
 class TermIterator final : public DocIterator {
  public:
-  TermIterator(const Segment& segment, const SectionEntry& section, const TermEntry& term, LeafScorer scorer)
-      : cursor_(segment, section, term), lengths_(segment.lengths(section)), scorer_(std::move(scorer)) {
+  TermIterator(const Segment& segment, const SectionEntry& section, const TermEntry& term, size_t field, LeafScorer scorer)
+      : cursor_(segment, section, term), lengths_(segment.lengths(section)), field_(field), scorer_(std::move(scorer)) {
     doc_ = cursor_.doc();
   }
   uint32_t advance(uint32_t target) override {
     cursor_.advance(target);
     return doc_ = cursor_.doc();
   }
-  double score() override { return scorer_.score(cursor_.tf(), lengths_.at(doc_)); }
+  double score() override { return scorer_.score(field_, cursor_.tf(), lengths_.at(doc_)); }
   uint64_t cost() const noexcept override { return cursor_.df(); }
 
  private:
   PostingCursor cursor_;
   FieldLengths lengths_;
+  size_t field_;
   LeafScorer scorer_;
 };
 
@@ -153,9 +134,10 @@ DocIteratorPtr make_all_iterator(const CollectionEntry& collection) { return std
 DocIteratorPtr make_term_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term) {
   LeafScorer scorer(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight);
   if (query.plan->algorithm != Algorithm::kBm25f) {
-    const TermEntry* found = query.term_at(segment, term, 0);
+    const auto field = static_cast<size_t>(std::countr_zero(query.plan->terms[term].fields));
+    const TermEntry* found = field < segment.fields.size() ? query.term_at(segment, term, field) : nullptr;
     if (found == nullptr) return make_none_iterator();
-    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[0], *found, std::move(scorer));
+    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[field], *found, field, std::move(scorer));
   }
   auto fields = std::make_unique<FieldsTermIterator>(std::move(scorer));
   for (size_t field = 0; field < segment.fields.size(); ++field) {
@@ -185,13 +167,12 @@ DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFi
     for (const uint32_t term : terms) values.push_back(std::make_unique<FilterPostingIterator>(columns, *section, term));
     return make_or_iterator(std::move(values));
   }
-  auto bits = std::make_unique<BitSetIterator>(*segment.collection);
-  for (const uint32_t term : terms) {
-    if (stop.after(columns.df(term))) return make_none_iterator();
-    bits->add(PostingCursor(columns, *section, term));
-  }
-  bits->rewind();
-  return bits;
+  SlotBits bits(*segment.collection);
+  for (const uint32_t term : terms) add_value(columns, *section, term, columns.term_entry(term), bits, stop);
+  if (stop.stopped()) return make_none_iterator();
+  return make_bits_iterator(*segment.collection, std::move(bits));
 }
+
+DocIteratorPtr make_bits_iterator(const CollectionEntry& collection, SlotBits bits) { return std::make_unique<BitSetIterator>(collection, std::move(bits)); }
 
 }  // namespace mds

@@ -59,7 +59,7 @@ constexpr uint64_t kSelectiveFilterFactor = 8;
 
 }  // namespace
 
-void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopSignal& stop) {
+void search_segment(const ResolvedQuery& query, uint32_t index, const SegmentRefinement& refinement, TopK& top, StopSignal& stop) {
   const ResolvedSegment& segment = query.segments[index];
   std::vector<DocIteratorPtr> filters;
   uint64_t filterCost = UINT64_MAX;
@@ -67,10 +67,14 @@ void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopS
     filters.push_back(make_filter_iterator(segment, filter, stop));
     filterCost = std::min(filterCost, filters.back()->cost());
   }
+  if (refinement.ranged.bits) {
+    filters.push_back(make_bits_iterator(*segment.collection, *refinement.ranged.bits));
+    filterCost = std::min(filterCost, filters.back()->cost());
+  }
   if (filterCost == 0 || stop.stopped()) return;
   if (is_term_disjunction(query.plan->root) && filterCost >= disjunction_cost(segment) / kSelectiveFilterFactor) {
     DocIteratorPtr filter = filters.empty() ? nullptr : make_and_iterator(std::move(filters), stop);
-    WindowDisjunction(query, segment).run(std::move(filter), index, top, stop);
+    WindowDisjunction(query, segment).run(std::move(filter), index, refinement, top, stop);
     return;
   }
   std::vector<DocIteratorPtr> all;
@@ -78,7 +82,7 @@ void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopS
   for (DocIteratorPtr& filter : filters) all.push_back(std::move(filter));
   const DocIteratorPtr matches = make_and_iterator(std::move(all), stop);
   for (uint32_t slot = matches->doc(); slot != kEndOfList && !stop.after(1); slot = matches->advance(slot + 1)) {
-    if (segment.ref->alive(slot)) top.collect(index, slot, matches->score());
+    if (segment.ref->alive(slot)) top.collect(index, slot, refinement.boosted(slot, matches->score()));
   }
 }
 

@@ -54,7 +54,7 @@ uint32_t WindowDisjunction::next_match() const noexcept {
   return next;
 }
 
-void WindowDisjunction::run(DocIteratorPtr filter, uint32_t segmentIndex, TopK& top, StopSignal& stop) {
+void WindowDisjunction::run(DocIteratorPtr filter, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top, StopSignal& stop) {
   for (uint32_t begin = next_match(); begin != kEndOfList; begin = next_match()) {
     const uint32_t end = begin < kEndOfList - kWindowDocs ? begin + kWindowDocs : kEndOfList;
     steps_ = 1;
@@ -66,7 +66,7 @@ void WindowDisjunction::run(DocIteratorPtr filter, uint32_t segmentIndex, TopK& 
       }
     }
     if (filter != nullptr) keep_filtered(*filter, begin, end);
-    collect(begin, segmentIndex, top);
+    collect(begin, segmentIndex, refinement, top);
     if (stop.after(static_cast<uint32_t>(std::min<uint64_t>(steps_, kStepsPerPoll)))) return;
   }
 }
@@ -74,7 +74,7 @@ void WindowDisjunction::run(DocIteratorPtr filter, uint32_t segmentIndex, TopK& 
 void WindowDisjunction::score_one_field(Leaf& leaf, uint32_t begin, uint32_t end) noexcept {
   FieldCursor& field = leaf.cursors[0];
   steps_ += visit_below(field.cursor, end, [&](uint32_t slot, uint32_t tf) {
-    scores_[slot - begin] += leaf.scorer.score(tf, field.lengths.at(slot));
+    scores_[slot - begin] += leaf.scorer.score(field.field, tf, field.lengths.at(slot));
     set_bit(matches_, slot - begin);
   });
 }
@@ -106,11 +106,11 @@ void WindowDisjunction::keep_filtered(DocIterator& filter, uint32_t begin, uint3
   }
 }
 
-void WindowDisjunction::collect(uint32_t begin, uint32_t segmentIndex, TopK& top) {
+void WindowDisjunction::collect(uint32_t begin, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top) {
   for (uint32_t word = 0; word < kWindowWords; ++word) {
     for (uint64_t bits = matches_[word]; bits != 0; bits &= bits - 1) {
       const uint32_t at = word * 64 + static_cast<uint32_t>(std::countr_zero(bits));
-      if (segment_.ref->alive(begin + at)) top.collect(segmentIndex, begin + at, scores_[at]);
+      if (segment_.ref->alive(begin + at)) top.collect(segmentIndex, begin + at, refinement.boosted(begin + at, scores_[at]));
       scores_[at] = 0;
     }
     matches_[word] = 0;

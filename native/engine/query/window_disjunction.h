@@ -10,6 +10,7 @@
 #include "base/stop_signal.h"
 #include "query/doc_iterator.h"
 #include "query/resolved_query.h"
+#include "query/segment_refinement.h"
 #include "query/top_k.h"
 #include "segment/posting_cursor.h"
 
@@ -21,7 +22,7 @@ class WindowDisjunction {
   WindowDisjunction(const ResolvedQuery& query, const ResolvedSegment& segment);
 
   // `filter`: what matches must be in as well; null: anything.
-  void run(DocIteratorPtr filter, uint32_t segmentIndex, TopK& top, StopSignal& stop);
+  void run(DocIteratorPtr filter, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top, StopSignal& stop);
 
  private:
   struct FieldCursor {
@@ -39,7 +40,7 @@ class WindowDisjunction {
   void score_one_field(Leaf& leaf, uint32_t begin, uint32_t end) noexcept;
   void score_fields(Leaf& leaf, uint32_t begin, uint32_t end) noexcept;
   void keep_filtered(DocIterator& filter, uint32_t begin, uint32_t end);
-  void collect(uint32_t begin, uint32_t segmentIndex, TopK& top);
+  void collect(uint32_t begin, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top);
 
   static constexpr uint32_t kWindowWords = kWindowDocs / 64;
 

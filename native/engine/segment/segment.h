@@ -53,6 +53,8 @@ class Segment {
   [[nodiscard]] std::span<const SectionEntry> sections(const CollectionEntry& collection) const noexcept;
   [[nodiscard]] const SectionEntry* find_section(const CollectionEntry& collection, SectionKind kind, std::string_view name) const noexcept;
   [[nodiscard]] std::string_view name(const SectionEntry& section) const noexcept;
+  // Of a section of this segment: its place among all.
+  [[nodiscard]] uint32_t section_index(const SectionEntry& section) const noexcept { return static_cast<uint32_t>(&section - columns_.sections.data()); }
   // Index of a term of the section, O(log n).
   [[nodiscard]] std::optional<uint32_t> find_term(const SectionEntry& section, std::string_view term) const noexcept {
     return mds::find_term(dictionary_, section.termBegin, section.termEnd, term);
@@ -72,6 +74,8 @@ class Segment {
   [[nodiscard]] uint64_t lsn(uint32_t slot) const noexcept { return views_.lsns[slot]; }
   [[nodiscard]] int64_t added_at(uint32_t slot) const noexcept { return views_.addedAt[slot]; }
   [[nodiscard]] int64_t updated_at(uint32_t slot) const noexcept { return views_.updatedAt[slot]; }
+  // The column of kAddedAt or kUpdatedAt.
+  [[nodiscard]] const ColumnView<int64_t>& times(SlotOrder order) const noexcept { return order == SlotOrder::kAddedAt ? views_.addedAt : views_.updatedAt; }
   [[nodiscard]] std::string_view key(uint32_t slot) const noexcept { return as_text(keys_[slot]); }
   [[nodiscard]] std::string_view lang(uint32_t slot) const noexcept { return as_text(langs_[slot]); }
   // The collection's slots in ascending order. In a damaged segment anything may stand there: who follows a slot checks that it is one of the collection.

@@ -29,6 +29,8 @@ export type FindAlternatives = (tokens: readonly QueryToken[]) => readonly Alter
 
 export interface QueryWords {
   readonly tokenize: Tokenize
+  /** Without stemming, and without the collection's own stop words. */
+  readonly unstemmed: Tokenize
   readonly alternatives: FindAlternatives
   readonly identifiers: FindIdentifiers
 }
@@ -49,15 +51,15 @@ export function queryWords(analyzer: Analyzer, settings: CollectionSettings, { l
   const identifiers: FindIdentifiers = (text) =>
     wholesOf(analyzer.tokenize(text, { language, stem, markdown: false, asks: true, code: true }))
   const hasSynonyms = synonyms && settings.synonyms.length > 0
-  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, alternatives: NO_ALTERNATIVES, identifiers }
+  const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false, asks: true })
+  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, unstemmed, alternatives: NO_ALTERNATIVES, identifiers }
   const readings = compiled.get(settings) ?? new Map<string, QueryWords>()
   compiled.set(settings, readings)
   const name = `${language} ${stem} ${hasSynonyms}`
   let words = readings.get(name)
   if (words === undefined) {
-    const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false, asks: true })
     const tokenize = settings.stopWords.length === 0 ? plain : withoutWords(settings.stopWords, plain, unstemmed)
-    words = { tokenize, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES, identifiers }
+    words = { tokenize, unstemmed, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES, identifiers }
     readings.set(name, words)
   }
   return words

@@ -2,7 +2,7 @@
  * Looks at a hit whose document has another state by now than the one that the engine found: does that state match as well? A commit can be read from the store a moment before the
  * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
  */
-import { readTermPositions } from '../../engine/term_positions.js'
+import { readPlanTerms } from '../../engine/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, textOfHead } from '../../store/head.js'
@@ -28,12 +28,11 @@ export function recheckHit(tools: PreparationTools, view: View, head: Head, plan
 }
 
 function analyzeScoredFields({ analyzer, config }: PreparationTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
-  const scored = new Set(plan.fields.map(([name]) => name))
-  // Of an expanded plan a term may be there twice: the first one counts.
-  const wanted = new Map(plan.terms.map(([term], index) => [term, index] as const).reverse())
-  return indexedTexts(config, document)
-    .filter(({ name }) => scored.has(name))
-    .map(({ text, options }) => readTermPositions(analyzer.analyze(Buffer.from(text, 'utf8'), options), wanted))
+  const fieldIndexes = new Map(plan.fields.map(([name], field) => [name, field]))
+  return indexedTexts(config, document).flatMap(({ name, text, options }): FieldTerms[] => {
+    const field = fieldIndexes.get(name)
+    return field === undefined ? [] : [readPlanTerms(analyzer.analyze(Buffer.from(text, 'utf8'), options), plan, field)]
+  })
 }
 
 /** The engine's rules (docs/formats/search-plan.md) for one document. */
