@@ -27,7 +27,6 @@ pub enum Purpose {
 pub struct Found {
     pub begin: u32,
     pub end: u32,
-    pub position: u32,
     /// What the lexicon's mark of the term says.
     pub term: u32,
 }
@@ -92,7 +91,7 @@ impl Record {
     fn put_at(&mut self, lexicon: &mut Lexicon, term: u32, position: u32, span: (u32, u32)) {
         if self.purpose == Purpose::Find {
             if let Some(mark) = lexicon.marked(term) {
-                self.found.push(Found { begin: span.0, end: span.1, position, term: mark });
+                self.found.push(Found { begin: span.0, end: span.1, term: mark });
             }
             return;
         }

@@ -77,8 +77,6 @@ pub struct Analyzer {
     pair_end: u64,
     asks: bool,
     folds: bool,
-    /// First letters of the words that are looked up; all but while marked terms are looked for.
-    firsts: [bool; 256],
     /// Whether only words that begin as a wanted term does are looked at: the first letters as a set, and by first letter (6 bits, the
     /// case left out) the second ones in lower case.
     skims: bool,
@@ -110,7 +108,6 @@ impl Analyzer {
             pair_end: 0,
             asks: false,
             folds: false,
-            firsts: [true; 256],
             skims: false,
             skimmed: Block::default(),
             seconds: [0; 64],
@@ -139,7 +136,6 @@ impl Analyzer {
         self.at_line_start = options.text == Text::Markdown;
         self.asks = options.asks;
         self.folds = options.folds && options.text != Text::Code;
-        self.firsts = [true; 256];
         self.skims = false;
         self.pair_end = 0;
         self.line_is_definition = false;
@@ -262,15 +258,6 @@ impl Analyzer {
             self.wide_word(at);
             return;
         }
-        if !self.firsts.get(self.byte(at) as usize).copied().unwrap_or(true) {
-            // No term that is looked for. No ASCII word is nothing, so it takes a place.
-            self.record.advance(1);
-            self.cursor = at + length;
-            if next == b'\'' {
-                self.contraction();
-            }
-            return;
-        }
         let lowered = keep(lower(block), length);
         let key = self.lexicon.short_key(lowered, length, self.profile.number);
         let term = match self.lexicon.find_short(&key) {
@@ -290,7 +277,7 @@ impl Analyzer {
         let end = at + length.max(1);
         let word = self.window.get(at..end).unwrap_or_default();
         let mut term = self.words.term(&mut self.lexicon, &self.profile, word, is_ascii);
-        if !is_ascii && term < NOTHING {
+        if (!is_ascii || self.profile.is_turkish) && term < NOTHING {
             if self.folds {
                 let folded = self.words.folded_term(&mut self.lexicon, &self.profile, word);
                 if folded != term {

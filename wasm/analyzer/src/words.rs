@@ -109,7 +109,8 @@ impl Words {
 
     /// Term of the word without its accents; `NOTHING` where it has none, `STOP` where that is a stop word.
     pub fn folded_term(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8]) -> u32 {
-        if !may_fold(word) {
+        // A Turkish `I` has no dot, which is left out as an accent is.
+        if !(may_fold(word) || profile.is_turkish && word.contains(&b'I')) {
             return NOTHING;
         }
         let key = lexicon.key(word, profile.number | FOLDED);

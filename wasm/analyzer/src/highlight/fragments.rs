@@ -6,6 +6,9 @@ use crate::record::Found;
 
 /// How far a cut is moved to find the beginning or end of a word. Longer runs without a break are cut at a character.
 const SNAP_BYTES_MAX: usize = 64;
+/// How far the next word of a phrase is looked for: bytes of text, and places of terms.
+const PHRASE_GAP_BYTES_MAX: usize = 200;
+const PHRASE_PLACES_MAX: usize = 8;
 
 /// A marked run: places that overlap are one.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -32,8 +35,8 @@ pub struct Fragment {
 
 impl Marks {
     /// @param found ascending by begin, then end
-    pub fn of(found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Self {
-        let in_phrase = places_in_phrases(found, phrases);
+    pub fn of(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Self {
+        let in_phrase = places_in_phrases(text, found, phrases);
         let mut marks: Vec<Mark> = Vec::new();
         for (index, place) in found.iter().enumerate() {
             let (begin, end) = (place.begin as usize, place.end as usize);
@@ -52,25 +55,14 @@ impl Marks {
 }
 
 /// Per place: whether it is part of a phrase that stands there as a whole.
-fn places_in_phrases(found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
+fn places_in_phrases(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
     if phrases.is_empty() {
         return Vec::new();
     }
     let mut standing = vec![false; found.len()];
-    let mut places: Vec<(u32, u32, usize)> = found.iter().enumerate().map(|(index, place)| (place.term, place.position, index)).collect();
-    places.sort_unstable();
-    let at = |term: u32, position: u32| {
-        let index = places.partition_point(|&(other, place, _)| (other, place) < (term, position));
-        places.get(index).filter(|&&(other, place, _)| (other, place) == (term, position)).map(|&(_, _, index)| index)
-    };
     for phrase in phrases {
-        let Some(&(first, offset)) = phrase.first() else { continue };
-        for &(_, position, _) in
-            places.iter().skip(places.partition_point(|&(term, _, _)| term < first)).take_while(|place| place.0 == first)
-        {
-            let Some(start) = position.checked_sub(offset) else { continue };
-            let whole: Option<Vec<usize>> = phrase.iter().map(|&(term, offset)| at(term, start + offset)).collect();
-            for index in whole.unwrap_or_default() {
+        for start in 0..found.len() {
+            for index in phrase_at(text, found, start, phrase).unwrap_or_default() {
                 if let Some(place) = standing.get_mut(index) {
                     *place = true;
                 }
@@ -78,6 +70,37 @@ fn places_in_phrases(found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> 
         }
     }
     standing
+}
+
+/// The places of the phrase that begins with the place `start`: each term behind the one before, with as many words between them as the query has.
+fn phrase_at(text: &[u8], found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
+    let (&(first, mut offset), rest) = phrase.split_first()?;
+    let mut before = found.get(start).filter(|place| place.term == first)?;
+    let mut places = vec![start];
+    for &(term, next_offset) in rest {
+        let from = places.last()? + 1;
+        let near = found.get(from..)?.iter().take(PHRASE_PLACES_MAX);
+        let (at, place) = near.enumerate().find(|(_, place)| {
+            // Pairs of an unspaced script overlap, each at the next character.
+            let overlaps = place.begin < before.end && place.begin > before.begin && next_offset > offset;
+            place.term == term && (overlaps || words_between(text, before, place) == Some(next_offset.saturating_sub(offset + 1)))
+        })?;
+        places.push(from + at);
+        before = place;
+        offset = next_offset;
+    }
+    Some(places)
+}
+
+/// Runs of letters and digits between two places; `None` where they are far apart or in the wrong order.
+fn words_between(text: &[u8], left: &Found, right: &Found) -> Option<u32> {
+    let between = text.get(left.end as usize..right.begin as usize).filter(|between| between.len() <= PHRASE_GAP_BYTES_MAX)?;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
+    let begins = between.iter().enumerate().filter(|&(at, &byte)| {
+        let continues = at > 0 && between.get(at - 1).is_some_and(|&before| is_letter(before));
+        is_letter(byte) && !continues
+    });
+    Some(begins.count() as u32)
 }
 
 /// The best fragments, in text order. They do not overlap.
@@ -184,41 +207,43 @@ fn is_wordy(character: char) -> bool {
 mod tests {
     use super::*;
 
-    fn found(places: &[(u32, u32, u32, u32)]) -> Vec<Found> {
-        places.iter().map(|&(begin, end, position, term)| Found { begin, end, position, term }).collect()
+    fn found(places: &[(u32, u32, u32)]) -> Vec<Found> {
+        places.iter().map(|&(begin, end, term)| Found { begin, end, term }).collect()
     }
 
-    fn shown(text: &str, places: &[(u32, u32, u32, u32)], phrases: &[Vec<(u32, u32)>], bytes: usize, most: usize) -> Vec<String> {
-        let marks = Marks::of(&found(places), phrases);
+    fn shown(text: &str, places: &[(u32, u32, u32)], phrases: &[Vec<(u32, u32)>], bytes: usize, most: usize) -> Vec<String> {
+        let marks = Marks::of(text.as_bytes(), &found(places), phrases);
         choose(text.as_bytes(), &marks, bytes, most).iter().map(|fragment| text[fragment.begin..fragment.end].to_owned()).collect()
     }
 
     #[test]
     fn a_fragment_is_widened_to_whole_words() {
         let text = "some words before the needle and some words after it";
-        assert_eq!(shown(text, &[(22, 28, 4, 0)], &[], 26, 3), ["the needle and some"]);
-        assert_eq!(shown(text, &[(22, 28, 4, 0)], &[], 1000, 3), [text]);
-        assert_eq!(shown(text, &[(22, 28, 4, 0)], &[], 1, 3), ["needle"]);
+        assert_eq!(shown(text, &[(22, 28, 0)], &[], 26, 3), ["the needle and some"]);
+        assert_eq!(shown(text, &[(22, 28, 0)], &[], 1000, 3), [text]);
+        assert_eq!(shown(text, &[(22, 28, 0)], &[], 1, 3), ["needle"]);
     }
 
     #[test]
     fn the_clusters_with_most_marks_win_and_stand_in_text_order() {
         let text = "a                      b b                      a                      b b b";
-        let places = [(0, 1, 0, 0), (23, 24, 1, 1), (25, 26, 2, 1), (48, 49, 3, 0), (71, 72, 4, 1), (73, 74, 5, 1), (75, 76, 6, 1)];
+        let places = [(0, 1, 0), (23, 24, 1), (25, 26, 1), (48, 49, 0), (71, 72, 1), (73, 74, 1), (75, 76, 1)];
         assert_eq!(shown(text, &places, &[], 8, 2), ["b b", "b b b"]);
         assert_eq!(shown(text, &places, &[], 8, 3), ["a", "b b", "b b b"]);
     }
 
     #[test]
     fn where_the_phrase_stands_comes_first() {
-        let text = "b a b a                                a b";
-        let places = [(0, 1, 0, 1), (2, 3, 2, 0), (4, 5, 4, 1), (6, 7, 6, 0), (39, 40, 8, 0), (41, 42, 9, 1)];
+        let text = "b x a x b                                a b";
+        let places = [(0, 1, 1), (4, 5, 0), (8, 9, 1), (41, 42, 0), (43, 44, 1)];
         assert_eq!(shown(text, &places, &[vec![(0, 0), (1, 1)]], 8, 1), ["a b"]);
+        assert_eq!(shown("a, of b; a b", &[(0, 1, 0), (6, 7, 1), (9, 10, 0), (11, 12, 1)], &[vec![(0, 0), (1, 2)]], 7, 1), ["a, of b"]);
+        assert_eq!(shown("東京 京都府", &[(0, 6, 0), (7, 13, 1), (10, 16, 2)], &[vec![(1, 0), (2, 1)]], 9, 1), ["京都府"]);
     }
 
     #[test]
     fn overlapping_places_are_one_mark() {
-        let marks = Marks::of(&found(&[(0, 3, 0, 0), (0, 6, 0, 1), (3, 6, 1, 2), (6, 9, 2, 0)]), &[]);
+        let marks = Marks::of(b"", &found(&[(0, 3, 0), (0, 6, 1), (3, 6, 2), (6, 9, 0)]), &[]);
         assert_eq!(marks.0.iter().map(|mark| (mark.begin, mark.end)).collect::<Vec<_>>(), [(0, 6), (6, 9)]);
     }
 }

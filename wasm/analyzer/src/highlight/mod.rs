@@ -58,7 +58,7 @@ impl Highlighter {
 
     fn mark(&self, analyzer: &mut Analyzer) {
         let terms = self.matched.iter().filter_map(|&index| Some((index, self.query.terms.get(index as usize)?.indexed.as_slice())));
-        analyzer.look_for(terms, !self.query.phrases.is_empty());
+        analyzer.look_for(terms);
     }
 
     /// Takes escaped JSON text. Returns how much of it: what is left at its end, part of an escape, comes again with what follows.
@@ -99,7 +99,7 @@ impl Highlighter {
     pub fn finish(&mut self, analyzer: &Analyzer) -> &[u8] {
         let mut found: Vec<Found> = analyzer.found().iter().filter(|found| found.end as usize <= self.text.len()).copied().collect();
         found.sort_by_key(|found| (found.begin, found.end));
-        let marks = Marks::of(&found, &self.query.phrases);
+        let marks = Marks::of(&self.text, &found, &self.query.phrases);
         let fragments = choose(&self.text, &marks, self.query.fragment_bytes, self.query.fragments_max);
         self.output.clear();
         json::write(&mut self.output, &self.text, &fragments, &found, &marks, &self.query, self.is_code);

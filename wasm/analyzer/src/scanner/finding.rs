@@ -6,23 +6,18 @@ use crate::record::{Found, FOUND_MAX};
 
 impl Analyzer {
     /// Marks the terms that are looked for, each by its index, after `begin` with `Purpose::Find` and again after `empty`.
-    /// Without `with_positions`, which costs time, positions say nothing.
-    pub fn look_for<'a>(&mut self, terms: impl Iterator<Item = (u32, &'a [u8])>, with_positions: bool) {
-        self.firsts = [!self.profile.keeps_first_letter; 256];
+    pub fn look_for<'a>(&mut self, terms: impl Iterator<Item = (u32, &'a [u8])>) {
         self.seconds = [0; 64];
+        let mut firsts = Vec::new();
         for (index, term) in terms {
             let number = self.lexicon.intern(term);
             self.lexicon.local(number, index);
-            let first = term.first().copied().unwrap_or_default();
-            for byte in [first.to_ascii_lowercase(), first.to_ascii_uppercase()] {
-                if let Some(place) = self.firsts.get_mut(byte as usize) {
-                    *place = true;
-                }
+            if let Some(&first) = term.first().filter(|first| first.is_ascii()) {
+                firsts.extend([first.to_ascii_lowercase(), first.to_ascii_uppercase()]);
+                self.want_second(first, term.get(1).copied());
             }
-            self.want_second(first, term.get(1).copied());
         }
-        self.skims = !with_positions && self.profile.keeps_first_letter;
-        let firsts: Vec<u8> = (0..0x80u8).filter(|&byte| self.firsts.get(byte as usize) == Some(&true)).collect();
+        self.skims = self.profile.keeps_first_letter;
         self.skimmed = set_of(&firsts);
     }
 
@@ -34,7 +29,7 @@ impl Analyzer {
             Some(letter @ 0..0x80) => 1 << (letter | 0x20),
             _ => u128::MAX,
         };
-        if let Some(set) = self.seconds.get_mut(usize::from(first & 0x3f)).filter(|_| first < 0x80) {
+        if let Some(set) = self.seconds.get_mut(usize::from(first & 0x3f)) {
             *set |= wanted | 1 << (first | 0x20);
         }
     }

@@ -1,4 +1,4 @@
-//! The scanner's short cut where only the places of a few terms matter, not positions: from one byte that may matter to the next, sixteen at a
+//! The scanner's short cut where only the places of a few terms matter: from one byte that may matter to the next, sixteen at a
 //! time. What matters: marks and line breaks of the mode, bytes beyond ASCII, apostrophes, and words that begin as a wanted term does.
 
 use super::Analyzer;
@@ -62,7 +62,7 @@ impl Analyzer {
             let [firsts, marked] = set_masks(block, [self.skimmed, marks]);
             let mut wanted = begins & firsts;
             let mut stops = high_mask(block) | marked;
-            while stops != 0 && self.is_plain_line_end(at + stops.trailing_zeros() as usize) {
+            while stops != 0 && self.is_idle(at + stops.trailing_zeros() as usize) {
                 stops &= stops - 1;
             }
             while wanted != 0 {
@@ -82,14 +82,20 @@ impl Analyzer {
         self.limit
     }
 
-    /// Whether a line ends at `at` after which another one begins in the midst of text, or with what makes no difference there.
+    /// Whether the mark at `at` makes no difference: a line that ends before text, in text; a bracket that closes no link.
     #[inline(always)]
-    fn is_plain_line_end(&self, at: usize) -> bool {
-        self.byte(at) == b'\n'
-            && self.mode == Mode::Text
-            && !self.line_is_definition
-            && at + 1 < self.limit
-            && (self.byte(at + 1).is_ascii_alphabetic() || matches!(self.byte(at + 1), b'\n' | b'#' | b'|'))
+    fn is_idle(&self, at: usize) -> bool {
+        let next = self.byte(at + 1);
+        match self.byte(at) {
+            b'\n' => {
+                self.mode == Mode::Text
+                    && !self.line_is_definition
+                    && at + 1 < self.limit
+                    && (next.is_ascii_alphabetic() || matches!(next, b'\n' | b'#' | b'|'))
+            }
+            b']' => !matches!(next, b'(' | b':'),
+            _ => false,
+        }
     }
 
     /// Whether the word at `at`, whose first letter is wanted, goes on as a wanted term does.
@@ -127,7 +133,7 @@ impl Analyzer {
             return self.cursor > at;
         }
         // A mark on the first letter can make another letter of it; otherwise that one tells.
-        if letters == 1 || self.firsts.get(usize::from(self.byte(begin))) == Some(&true) {
+        if letters == 1 || self.seconds.get(usize::from((self.byte(begin) | 0x20) & 0x3f)).is_some_and(|&seconds| seconds != 0) {
             self.wide_word(begin);
         } else {
             self.cursor = begin + length;
