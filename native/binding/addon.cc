@@ -152,8 +152,9 @@ napi_value completions(const Call& call, mds::Engine& engine) {
 napi_value explain(const Call& call, mds::Engine& engine) {
   const std::optional<mds::Bytes> plan = call.bytes(0);
   const std::optional<uint32_t> docid = call.number(1);
-  if (!plan || !docid) return call.raise("explain: expected a Uint8Array and a docid");
-  return text_value(call, engine.explain(*plan, *docid));
+  const auto control = call.control(2);
+  if (!plan || !docid || !control) return call.raise("explain: expected a Uint8Array, a docid, and an Int32Array or nothing");
+  return text_value(call, engine.explain(*plan, *docid, *control));
 }
 
 napi_value aggregate(const Call& call, mds::Engine& engine) {

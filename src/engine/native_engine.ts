@@ -19,7 +19,7 @@ interface Addon {
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly completions: (collection: number, field: string, prefix: string, most: number) => string
-  readonly explain: (plan: Uint8Array, docid: number) => string
+  readonly explain: (plan: Uint8Array, docid: number, control?: Int32Array) => string
   readonly aggregate: (request: Uint8Array, control?: Int32Array) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
@@ -66,7 +66,13 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
         field: name,
         documents,
       })),
-    explain: (plan, docid) => (JSON.parse(addon.explain(encodePlan(plan, NO_POLL_WORD), docid)) as Explanation | null) ?? undefined,
+    explain: (plan, docid, stop) => {
+      const bytes = encodePlan(plan, stop?.byteOffset ?? NO_POLL_WORD)
+      return (
+        (JSON.parse(stop === undefined ? addon.explain(bytes, docid) : addon.explain(bytes, docid, stop.control)) as Explanation | null) ??
+        undefined
+      )
+    },
     aggregate: (request, stop) =>
       decodeAggregated(
         stop === undefined

@@ -278,8 +278,8 @@ export interface SearchEngine {
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
-  /** Why a document has its score under the plan; undefined where it is not there or the plan's tree does not match it. Filters are not looked at. */
-  explain(plan: SearchPlan, docid: number): Explanation | undefined
+  /** Why a document has its score under the plan; undefined where it is not there, the plan's tree does not match it, or `stop` was set meanwhile. Filters are not looked at. */
+  explain(plan: SearchPlan, docid: number, stop?: StopWord): Explanation | undefined
   /**
    * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
    * were indexed. Dead documents count until a merge drops them.

@@ -78,6 +78,8 @@ inline constexpr uint32_t kLeafExpansionsMax = 1024;
 inline constexpr uint32_t kPlanExpansionsMax = 2048;
 // Dictionary entries that one leaf looks at, over all fields and segments: 40 ms. Only a WILDCARD that begins with `*` or `?` comes near.
 inline constexpr uint32_t kExpansionScanMax = uint32_t{1} << 20;
+// A section of fewer terms is walked by its dictionary, which takes less than 0.1 ms; larger ones have signatures in memory (4 bytes a term) once a search wants them.
+inline constexpr uint32_t kSignatureTermsMin = 4096;
 // Edits of a FUZZY leaf: the contract's; the automaton's band grows with it.
 inline constexpr uint32_t kFuzzyEditsMax = 2;
 

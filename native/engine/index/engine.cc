@@ -144,11 +144,13 @@ Result<std::string> Engine::aggregate(Bytes bytes, std::span<const int32_t> cont
   }
 }
 
-Result<std::string> Engine::explain(Bytes bytes, uint32_t docid) const noexcept {
+Result<std::string> Engine::explain(Bytes bytes, uint32_t docid, std::span<const int32_t> control) const noexcept {
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    return explanation_json(*snapshot(), plan.value(), docid);
+    const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
+    if (!stop.ok()) return stop.status();
+    return explanation_json(*snapshot(), plan.value(), docid, stop.value());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -103,8 +103,8 @@ class Engine {
   // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
 
-  // JSON of why the document has its score under the plan: query/explanation.h.
-  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid) const noexcept;
+  // JSON of why the document has its score under the plan: query/explanation.h. Stopped as a search is.
+  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
 
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;

@@ -195,7 +195,7 @@ function writeHits(
     const document = view.document(plan.collection, hit.docid, isKept)
     const matched = present.of(hit, document)
     if (document === undefined || matched === undefined) dropped++
-    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid) } : {})
+    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid, stop.stopWord) } : {})
   }
   curated?.writeRest(answer)
   return dropped
