@@ -3,7 +3,6 @@
  * text order. One per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
-import { resolveLanguage } from '../../engine/languages.js'
 import { neighbours } from '../../engine/term_positions.js'
 import type { SearchPlan } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
@@ -11,7 +10,8 @@ import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import { indexedTexts } from '../preparation.js'
+import { codeMarksOf, isCodeDocument } from '../code_document.js'
+import { contentAnalysis } from '../preparation.js'
 import type { FulltextTools, Stop } from './search.js'
 
 export interface RelatedTerm {
@@ -117,10 +117,8 @@ function planFor(collection: number, term: string): SearchPlan {
 function termsBeside(tools: FulltextTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
   const head = view.head(collection, docid)
   if (head === undefined) return []
-  const { lang, metaValues } = textOfHead(head)
-  const content = unescapeContent(view.escapedContent(head))
-  const options = { language: resolveLanguage(lang, tools.config.ftsDefaultLang), stem: tools.config.ftsStemming }
-  const text = indexedTexts(Object.entries(metaValues), content).find(({ name }) => name === 'content')
-  if (text === undefined) return []
-  return neighbours(tools.analyzer.analyze(Buffer.from(text.text, 'utf8'), { ...options, markdown: text.markdown }), term, WINDOW)
+  const { key, lang, metaValues } = textOfHead(head)
+  const isCode = isCodeDocument(codeMarksOf(key, Object.entries(metaValues)))
+  const content = Buffer.from(unescapeContent(view.escapedContent(head)), 'utf8')
+  return neighbours(tools.analyzer.analyze(content, contentAnalysis(tools.config, lang, isCode)), term, WINDOW)
 }
