@@ -3,10 +3,12 @@
  * BM25 over the content, as the peers score.
  */
 import { readFileSync } from 'node:fs'
+import { NO_SETTINGS } from '../src/domain/collection_settings.js'
 import { planQuery } from '../src/domain/fulltext/query_plan.js'
 import { readRequest } from '../src/domain/fulltext/request.js'
+import { queryWords } from '../src/domain/fulltext/query_words.js'
 import { planSearch } from '../src/domain/fulltext/search.js'
-import type { Analyzer, PlanNode, SearchPlan } from '../src/engine/types.js'
+import type { Analyzer, SearchPlan } from '../src/engine/types.js'
 import { sharedPath } from './corpora.js'
 import type { SearchRequest } from './fulltext_client.js'
 
@@ -52,27 +54,15 @@ export function requestOf(collection: string, kind: QueryClass, query: string): 
   const base = { collection, limit: LIMIT, algorithm: 'bm25' }
   if (kind === 'phrase2' || kind === 'phrase3') return { ...base, mode: 'phrase', query: `"${query}"` }
   if (kind === 'and2' || kind === 'bool3') return { ...base, mode: 'boolean', query }
-  return { ...base, mode: 'simple', query: query.replace(/[^\p{L}\p{N}\s]+/gu, ' ') }
+  if (kind === 'wild') return { ...base, mode: 'wildcard', query }
+  return { ...base, mode: 'simple', fuzzy: EDITS[kind] ?? 0, query: query.replace(/[^\p{L}\p{N}\s]+/gu, ' ') }
 }
 
 /** What the service would ask the engine, but for exactly ten hits: the service asks for some more, to make up for documents that go meanwhile. */
 export function planOf(analyzer: Analyzer, collection: number, kind: QueryClass, query: string, count: boolean): SearchPlan {
   const request = readRequest({ ...requestOf('bench', kind, query), count }, DEFAULTS)
-  const options = { language: request.language, stem: request.stem, markdown: false }
-  const plan = {
-    ...planSearch(
-      request,
-      planQuery(request.query, (text) => analyzer.tokenize(text, options)),
-      collection,
-    ),
+  return {
+    ...planSearch(request, planQuery(request.query, queryWords(analyzer, NO_SETTINGS, request), request.scoring), collection),
     k: LIMIT,
   }
-  if (kind === 'wild') return { ...plan, terms: [[query, 1]], root: { kind: 'wildcard', term: 0 } }
-  const edits = EDITS[kind]
-  return edits === undefined ? plan : { ...plan, root: fuzzyOf(plan.root, edits) }
-}
-
-function fuzzyOf(node: PlanNode, edits: number): PlanNode {
-  if (node.kind === 'or') return { kind: 'or', children: node.children.map((child) => fuzzyOf(child, edits)) }
-  return node.kind === 'term' ? { kind: 'fuzzy', term: node.term, edits, prefix: 0 } : node
 }

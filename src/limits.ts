@@ -85,6 +85,10 @@ export const PLAN_LEAVES_MAX = 1024
 export const PLAN_DEPTH_MAX = 64
 /** Edits of a fuzzy word: the contract's. */
 export const FUZZY_EDITS_MAX = 2
+/** Positions between words that have to be near each other, where the query says none: the contract's. */
+export const PROXIMITY_DISTANCE_DEFAULT = 5
+/** A higher distance is clamped to this: about the longest document of the corpora. */
+export const PROXIMITY_DISTANCE_MAX = 100_000
 /** Words of the query times scored fields, as the engine's `kPlanCursorsMax`: each is an open cursor of 1.2 KB, 20 MB together. */
 export const PLAN_CURSORS_MAX = 16_384
 /** Nested parentheses in a query: bounds the parser's recursion, 4 frames a level. */
@@ -110,6 +114,18 @@ export const FTS_SEARCH_ROUNDS_MAX = 4
 export const FTS_FIELD_WEIGHT_MAX = 1e6
 /** Content that one search analyses anew, of hits that have moved on since the index was asked: 0.5 s at 60 MB/s. Hits beyond are left out. */
 export const FTS_RECHECK_BYTES_MAX = 32 * MIB
+/** Searches of one multi-search: each has its own limits, and all share one deadline. */
+export const MULTI_SEARCHES_MAX = 16
+/** Documents of a term that are read to learn its related terms: 128 x 5 KB, some 8 ms. */
+export const RELATED_DOCUMENTS_MAX = 128
+/** Terms beside it whose frequency is asked for then, 10 us each. */
+export const RELATED_CANDIDATES_MAX = 64
+/** Terms whose related terms a lane remembers: 5 x 50 B each. */
+export const RELATED_CACHED_TERMS_MAX = 10_000
+/** Words of one query whose related terms are asked for: unknown ones take 0.3 s together. */
+export const RELATED_QUERY_TERMS_MAX = 32
+/** Seconds; the contract's longest `cacheTtl`. */
+export const CACHE_TTL_SECONDS_MAX = 3600
 /** Results between two looks at the deadline while documents are read: 64 x 5 KB are 50 us. */
 export const FTS_POLL_RESULTS = 64
 /** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */
@@ -208,6 +224,16 @@ export const LARGE_BLOCKS_PER_LANE = 2
 export const ANSWER_HOLD_US_MAX = 200
 /** How often deadlines are looked at: a late answer is late by at most this much more. */
 export const DEADLINE_SWEEP_MS = 50
+/** Answers kept to be given again where their request allows it (`SVC_SEARCH_CACHE_SIZE`): the contract's number. */
+export const ANSWERS_CACHED_DEFAULT = 500
+/** Highest `SVC_SEARCH_CACHE_SIZE`. */
+export const ANSWERS_CACHED_MAX = 100_000
+/** Bytes of all of them: 500 of 128 KB. */
+export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
+/** A larger answer is not kept: it would drive out ten others. */
+export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/** A larger request is not looked up: the body is a part of the name. */
+export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */
 export const GZIP_BYTES_MIN = 1024
 /** Answers above are written piece by piece as the client takes them. Below, the kernel's send buffer takes most of it in one call. */

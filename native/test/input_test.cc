@@ -178,7 +178,15 @@ TEST_F(Refusals, PlansBeyondTheirBoundsAreRefused) {
   EXPECT_TRUE(is_refused(weight));
 
   test::Plan fields;
-  fields.fields.clear();
+  fields.terms = {{"a", 1.0F}};
+  fields.fields = {{"content", 1.0F}, {"meta.title", 1.0F}};
+  fields.termFields = {2};
+  EXPECT_FALSE(is_refused(fields));
+  fields.termFields = {3};
+  EXPECT_TRUE(is_refused(fields));
+  fields.algorithm = 2;
+  EXPECT_FALSE(is_refused(fields));
+  fields.termFields = {4};
   EXPECT_TRUE(is_refused(fields));
 }
 

@@ -24,15 +24,20 @@ const std::vector<uint32_t>* positions_of(const Document& document, const std::s
   return at == found->second.end() ? nullptr : &at->second;
 }
 
-double phrase_occurrences(const Plan& plan, const Tree& node, const Document& document, const std::string& field) {
-  const std::vector<uint32_t>* first = positions_of(document, field, plan.terms[node.phrase[0].first].first);
+// Of a term of the plan in one of its fields; null where it is not looked for, too.
+const std::vector<uint32_t>* places_of(const Plan& plan, const Document& document, size_t field, uint32_t term) {
+  return plan.looks_in(term, field) ? positions_of(document, plan.fields[field].first, plan.terms[term].first) : nullptr;
+}
+
+double phrase_occurrences(const Plan& plan, const Tree& node, const Document& document, size_t field) {
+  const std::vector<uint32_t>* first = places_of(plan, document, field, node.phrase[0].first);
   if (first == nullptr) return 0;
   double occurrences = 0;
   for (const uint32_t position : *first) {
     const int64_t start = int64_t{position} - node.phrase[0].second;
     bool isWhole = true;
     for (const auto& [term, offset] : node.phrase) {
-      const std::vector<uint32_t>* positions = positions_of(document, field, plan.terms[term].first);
+      const std::vector<uint32_t>* positions = places_of(plan, document, field, term);
       const int64_t wanted = start + offset;
       isWhole = isWhole && positions != nullptr && wanted >= 0 && std::count(positions->begin(), positions->end(), static_cast<uint32_t>(wanted)) > 0;
     }
@@ -47,10 +52,10 @@ double idf_of(const Plan& plan, double documents, double df) {
 }
 
 // The smallest distance between an occurrence of the first term and one of the last with the others between them; negative where there is none.
-double proximity_span(const Plan& plan, const Tree& node, const Document& document, const std::string& field) {
+double proximity_span(const Plan& plan, const Tree& node, const Document& document, size_t field) {
   std::vector<std::vector<uint32_t>> lists;
   for (const auto& [term, offset] : node.phrase) {
-    const std::vector<uint32_t>* positions = positions_of(document, field, plan.terms[term].first);
+    const std::vector<uint32_t>* positions = places_of(plan, document, field, term);
     if (positions == nullptr) return -1;
     lists.push_back(*positions);
   }
@@ -107,7 +112,7 @@ std::u32string code_points(const std::string& utf8) {
 
 struct Model::Statistics {
   double documents = 0;
-  std::map<std::string, double> dfs;  // of every term of the scored fields: the largest over them
+  std::map<std::string, std::map<std::string, double>> dfs;  // term, scored field
   std::map<std::string, double> averageLengths;
   std::vector<double> idfs;
 
@@ -121,9 +126,11 @@ struct Model::Statistics {
       }
       return sum > 0 ? weight * idf * sum / (plan.k1 + sum) : 0;
     }
-    const double ratio = length_of(document, "content") / averageLengths.at("content");
-    if (plan.algorithm == 0) return weight * (1 + std::log(tfs[0])) * idf / (1 - kSlope + kSlope * ratio);
-    return weight * idf * tfs[0] * (double{plan.k1} + 1) / (tfs[0] + plan.k1 * (1 - plan.b + plan.b * ratio));
+    const auto field = static_cast<size_t>(std::find_if(tfs.begin(), tfs.end(), [](double tf) { return tf > 0; }) - tfs.begin());
+    const std::string& name = plan.fields[field].first;
+    const double ratio = length_of(document, name) / averageLengths.at(name);
+    if (plan.algorithm == 0) return weight * (1 + std::log(tfs[field])) * idf / (1 - kSlope + kSlope * ratio);
+    return weight * idf * tfs[field] * (double{plan.k1} + 1) / (tfs[field] + plan.k1 * (1 - plan.b + plan.b * ratio));
   }
 };
 
@@ -161,16 +168,15 @@ Model::Statistics Model::statistics(const Plan& plan) const {
       const double length = length_of(document, name);
       if (length > 0) totals[name].first += 1;
       totals[name].second += length;
-      for (size_t term = 0; term < plan.terms.size(); ++term) dfs[term][field] += positions_of(document, name, plan.terms[term].first) != nullptr ? 1 : 0;
+      for (uint32_t term = 0; term < plan.terms.size(); ++term) dfs[term][field] += places_of(plan, document, field, term) != nullptr ? 1 : 0;
     }
   }
-  std::map<std::string, std::map<std::string, double>> counts;  // term, field
   for (const auto& [id, document] : documents_) {
     if (id.first != plan.collection) continue;
     for (const auto& [name, weight] : plan.fields) {
       const auto found = document.fields.find(name);
       if (found == document.fields.end()) continue;
-      for (const auto& [term, positions] : found->second) statistics.dfs[term] = std::max(statistics.dfs[term], ++counts[term][name]);
+      for (const auto& [term, positions] : found->second) ++statistics.dfs[term][name];
     }
   }
   for (const auto& [name, total] : totals) statistics.averageLengths[name] = total.first > 0 ? total.second / total.first : 1;
@@ -186,7 +192,13 @@ Model::Statistics Model::statistics(const Plan& plan) const {
 std::vector<Model::LeafTerm> Model::leaf_terms(const Plan& plan, const Tree& leaf, const Statistics& statistics) const {
   std::vector<LeafTerm> terms;
   const std::u32string wanted = code_points(plan.terms[leaf.term].first);
-  for (const auto& [text, df] : statistics.dfs) {
+  for (const auto& [text, dfs] : statistics.dfs) {
+    double df = 0;
+    for (size_t field = 0; field < plan.fields.size(); ++field) {
+      const auto found = dfs.find(plan.fields[field].first);
+      if (plan.looks_in(leaf.term, field) && found != dfs.end()) df = std::max(df, found->second);
+    }
+    if (df == 0) continue;
     const std::u32string term = code_points(text);
     uint32_t edits = 0;
     if (leaf.kind == 8) {
@@ -213,8 +225,8 @@ Model::NodeResult Model::evaluate_expanded(const Plan& plan, const Tree& leaf, c
   for (const auto& [term, edits, idf] : leaf_terms(plan, leaf, statistics)) {
     std::vector<double> tfs;
     double sum = 0;
-    for (const auto& [field, fieldWeight] : plan.fields) {
-      const std::vector<uint32_t>* positions = positions_of(document, field, term);
+    for (size_t field = 0; field < plan.fields.size(); ++field) {
+      const std::vector<uint32_t>* positions = plan.looks_in(leaf.term, field) ? positions_of(document, plan.fields[field].first, term) : nullptr;
       tfs.push_back(positions == nullptr ? 0 : static_cast<double>(positions->size()));
       sum += tfs.back();
     }
@@ -228,8 +240,9 @@ Model::NodeResult Model::evaluate_expanded(const Plan& plan, const Tree& leaf, c
 void Model::add_expanded(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics, Hit& hit) const {
   if (node.kind == 8 || node.kind == 9) {
     for (const auto& [term, edits, idf] : leaf_terms(plan, node, statistics)) {
-      for (const auto& [field, fieldWeight] : plan.fields) {
-        if (positions_of(document, field, term) != nullptr) hit.expanded.insert(std::to_string(node.term) + " " + std::to_string(edits) + " " + term);
+      for (size_t field = 0; field < plan.fields.size(); ++field) {
+        if (plan.looks_in(node.term, field) && positions_of(document, plan.fields[field].first, term) != nullptr)
+          hit.expanded.insert(std::to_string(node.term) + " " + std::to_string(edits) + " " + term);
       }
     }
   }
@@ -241,9 +254,9 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
   double sum = 0;
   switch (node.kind) {
     case 1: {
-      const auto& [term, weight] = plan.terms[node.term];
-      for (const auto& [field, fieldWeight] : plan.fields) {
-        const std::vector<uint32_t>* positions = positions_of(document, field, term);
+      const float weight = plan.terms[node.term].second;
+      for (size_t field = 0; field < plan.fields.size(); ++field) {
+        const std::vector<uint32_t>* positions = places_of(plan, document, field, node.term);
         tfs.push_back(positions == nullptr ? 0 : static_cast<double>(positions->size()));
         sum += tfs.back();
       }
@@ -253,7 +266,7 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
     case 5: {
       double idf = 0;
       for (const auto& [term, offset] : node.phrase) idf += statistics.idfs[term];
-      for (const auto& [field, fieldWeight] : plan.fields) {
+      for (size_t field = 0; field < plan.fields.size(); ++field) {
         tfs.push_back(phrase_occurrences(plan, node, document, field));
         sum += tfs.back();
       }
@@ -279,7 +292,7 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
       return evaluate_expanded(plan, node, document, statistics);
     case 10: {
       double span = -1;
-      for (const auto& [field, fieldWeight] : plan.fields) {
+      for (size_t field = 0; field < plan.fields.size(); ++field) {
         const double here = proximity_span(plan, node, document, field);
         if (here >= 0 && (span < 0 || here < span)) span = here;
       }
@@ -312,8 +325,8 @@ std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
     hit.factor = std::max(0.001, hit.factor);
     hit.score *= hit.factor;
     for (uint32_t term = 0; term < plan.terms.size(); ++term) {
-      for (const auto& [field, weight] : plan.fields) {
-        if (positions_of(document, field, plan.terms[term].first) != nullptr) hit.matched.insert(term);
+      for (size_t field = 0; field < plan.fields.size(); ++field) {
+        if (places_of(plan, document, field, term) != nullptr) hit.matched.insert(term);
       }
     }
     add_expanded(plan, plan.root, document, known, hit);
@@ -335,97 +348,6 @@ std::string Model::meta_keys(uint32_t collection) const {
     json += "]";
   }
   return "{" + json + "}";
-}
-
-std::string Generator::word() {
-  // A skewed choice from 60 words, some with shared first bytes beyond the 8 that are compared first.
-  const uint32_t rank = std::min(below(60), below(60));
-  return rank % 3 == 0 ? "sharedprefix" + std::to_string(rank) : "w" + std::to_string(rank);
-}
-
-std::string Generator::pattern() {
-  std::string text = word();
-  for (uint32_t count = 1 + below(3); count > 0; --count) {
-    const uint32_t at = below(static_cast<uint32_t>(text.size()));
-    if (below(2) == 0) text.erase(at, 1 + below(4));
-    text.insert(std::min<size_t>(at, text.size()), below(3) == 0 ? "?" : "*");
-  }
-  return text;
-}
-
-FieldText Generator::text(uint32_t lengthMax) {
-  FieldText words;
-  uint32_t position = 0;
-  for (uint32_t left = 1 + below(lengthMax); left > 0; --left) {
-    words[word()].push_back(position);
-    position += 1 + (below(5) == 0 ? below(3) : 0);  // stop words leave gaps
-  }
-  return words;
-}
-
-Document Generator::document(uint32_t collection, uint32_t docid, uint64_t lsn) {
-  Document document;
-  document.collection = collection;
-  document.docid = docid;
-  document.lsn = lsn;
-  document.addedAt = below(50) - int64_t{20};
-  document.updatedAt = below(1000000);
-  document.key = "key" + std::to_string(below(40)) + (below(2) == 0 ? "-with-a-long-tail" : "");
-  document.lang = below(2) == 0 ? "en" : "pl";
-  for (uint32_t count = below(4); count > 0; --count) document.meta.emplace("m" + std::to_string(below(4)), "v" + std::to_string(below(30)));
-  if (below(2) == 0) document.meta.emplace("price", std::to_string(below(2) == 0 ? below(8) : below(3000)) + (below(4) == 0 ? ".50" : ""));
-  if (below(10) > 0) document.fields["content"] = text(40);
-  if (below(3) == 0) document.fields["meta.title"] = text(5);
-  if (below(20) == 0) document.fields["meta.rare"] = text(3);
-  return document;
-}
-
-Tree Generator::tree(uint32_t depth, uint32_t termCount) {
-  Tree node;
-  const uint32_t kinds[] = {1, 1, 1, 5, 8, 9, 10, 2, 3, 4, 6, 7};
-  node.kind = kinds[below(depth == 0 ? 7 : 12)];
-  node.term = below(termCount);
-  node.scoring = below(2);
-  if (node.kind == 5) {
-    uint32_t offset = below(2);
-    for (uint32_t count = 1 + below(3); count > 0; --count, offset += 1 + below(2)) node.phrase.emplace_back(below(termCount), offset);
-  }
-  if (node.kind == 8) {
-    node.edits = below(3);
-    node.prefix = below(3);
-  }
-  if (node.kind == 10) {
-    node.distance = below(3) == 0 ? 1000 : below(12);
-    for (uint32_t count = 2 + below(2); count > 0; --count) node.phrase.emplace_back(below(termCount), 0);
-  }
-  if (node.kind == 2 || node.kind == 3 || node.kind == 4) {
-    for (uint32_t count = node.kind == 4 ? 2 : 1 + below(3); count > 0; --count) node.children.push_back(tree(depth - 1, termCount));
-  }
-  return node;
-}
-
-Plan Generator::plan(uint32_t collection) {
-  Plan plan;
-  plan.collection = collection;
-  plan.algorithm = below(3);
-  plan.k = 100000;
-  if (plan.algorithm == 2) plan.fields = {{"content", 1.0F}, {"meta.title", 3.0F}, {"meta.rare", 0.5F}, {"meta.absent", 1.0F}};
-  for (uint32_t count = below(3); count > 0 && below(2) == 0; --count) {
-    std::vector<std::string> values;
-    for (uint32_t value = below(3) == 0 ? below(25) : below(3); value > 0; --value) values.push_back("v" + std::to_string(below(30)));
-    plan.filters.emplace_back("m" + std::to_string(below(5)), values);
-  }
-  const uint32_t termCount = 1 + below(6);
-  for (uint32_t term = 0; term < termCount; ++term)
-    plan.terms.emplace_back(below(20) == 0 ? "absent" : below(4) == 0 ? pattern() : word(), static_cast<float>(1 + below(2)));
-  if (below(2) == 0) {
-    plan.root.kind = 3;
-    for (uint32_t term = 0; term < termCount; ++term) plan.root.children.push_back({1, term, 0, {}, {}});
-  } else {
-    plan.root = tree(3, termCount);
-  }
-  if (below(3) == 0) refine(plan);
-  return plan;
 }
 
 }  // namespace mds::test

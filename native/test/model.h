@@ -62,6 +62,8 @@ class Generator {
   [[nodiscard]] uint32_t below(uint32_t bound) { return static_cast<uint32_t>(random_() % bound); }
   [[nodiscard]] Document document(uint32_t collection, uint32_t docid, uint64_t lsn);
   [[nodiscard]] Plan plan(uint32_t collection);
+  // Restricts the plan's terms to some of its fields.
+  void look_in_fields(Plan& plan);
   // Gives the plan ranges and boosts.
   void refine(Plan& plan);
   [[nodiscard]] std::string word();

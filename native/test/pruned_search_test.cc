@@ -100,6 +100,8 @@ class Pruned : public testing::TestWithParam<uint32_t> {
     plan.terms.clear();
     for (uint32_t index = 0; index < 6; ++index) plan.terms.emplace_back(word(), below(10) == 0 ? 0.0F : static_cast<float>(1 + below(300)) / 100);
     plan.terms.emplace_back(below(2) == 0 ? "rare" + std::to_string(below(4)) + "*" : below(3) == 0 ? "*1*" : generator_.pattern(), 0.5F);
+    plan.termFields.clear();
+    if (below(4) == 0) generator_.look_in_fields(plan);
     if (below(4) > 0) plan.root = shape();
     for (auto& [name, weight] : plan.fields) weight = plan.algorithm != 2 || below(3) == 0 ? weight : static_cast<float>(below(500)) / 100;
     const float constants[] = {0, 0.3F, 1.2F, 8};

@@ -164,7 +164,7 @@ Wire batch_of(const std::vector<Wire>& ops, uint64_t lsnLast) {
 
 Wire plan_bytes(const Plan& plan) {
   Wire out;
-  put(out, uint32_t{0x3151534D});
+  put(out, uint32_t{0x3251534D});
   put(out, plan.collection);
   put(out, plan.algorithm);
   put(out, plan.k1);
@@ -189,8 +189,11 @@ Wire plan_bytes(const Plan& plan) {
   }
   if (isRefined) put_refinement(out, plan);
   put_u32(out, plan.terms.size());
-  for (const auto& [term, weight] : plan.terms) {
+  for (size_t index = 0; index < plan.terms.size(); ++index) {
+    const auto& [term, weight] = plan.terms[index];
     put(out, weight);
+    put(out, static_cast<uint32_t>(plan.fields_of(index)));
+    put(out, static_cast<uint32_t>(plan.fields_of(index) >> 32));
     put_u32(out, term.size());
     put_text(out, term);
   }

@@ -81,7 +81,12 @@ struct Plan {
   std::vector<Range> ranges;
   std::vector<Boost> boosts;
   std::vector<std::pair<std::string, float>> terms;
-  Tree root;
+  // Per term, bit f: looked for in field f. A term without an entry: in all with bm25f, in the first otherwise.
+  std::vector<uint64_t> termFields = {};
+  Tree root = {};
+
+  [[nodiscard]] uint64_t fields_of(size_t term) const { return term < termFields.size() ? termFields[term] : algorithm == 2 ? (uint64_t{1} << fields.size()) - 1 : 1; }
+  [[nodiscard]] bool looks_in(size_t term, size_t field) const { return (fields_of(term) >> field & 1) != 0; }
 };
 
 Wire plan_bytes(const Plan& plan);

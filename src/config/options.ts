@@ -34,6 +34,9 @@ export interface OptionValues {
   readonly ftsStemming: boolean
   readonly ftsDefaultLang: string
   readonly ftsSynonyms: boolean
+  readonly searchCacheSize: number
+  /** 0: no bound but the lanes. */
+  readonly searchesMax: number
   readonly searchQueueMsMax: number
   readonly compressionEnabled: boolean
   /** Contents below are stored as they are. */
@@ -137,6 +140,22 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'synonym expansion in full-text search',
+  },
+  searchCacheSize: {
+    flag: 'search-cache-size',
+    variables: ['SVC_SEARCH_CACHE_SIZE'],
+    yaml: ['search.cacheSize'],
+    fallback: limits.ANSWERS_CACHED_DEFAULT,
+    parse: parseWhole(0, limits.ANSWERS_CACHED_MAX),
+    help: 'answers kept for requests with cacheTtl; 0: none',
+  },
+  searchesMax: {
+    flag: 'search-max-concurrent',
+    variables: ['SVC_SEARCH_MAX_CONCURRENT'],
+    yaml: ['search.maxConcurrent'],
+    fallback: 0,
+    parse: parseWhole(0, limits.QUEUE_SEARCH_REQUESTS_MAX),
+    help: 'searches that the lanes have at once; 0: as many as there are lanes for',
   },
   searchQueueMsMax: {
     flag: 'search-queue-timeout-ms',

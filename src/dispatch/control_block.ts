@@ -24,6 +24,8 @@ const REBUILD_WANTED_WORD = 4
 const REBUILT_WORD = 5
 // Written once by the write lane, which wakes the others.
 const STORE_OPEN_WORD = 6
+// Counted up by the write lane after each publication, before any of its commands is answered.
+const PUBLISHED_WORD = 7
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -87,6 +89,16 @@ export class ControlBlock {
 
   set indexStale(stale: boolean) {
     Atomics.store(this.words, STALE_WORD, stale ? 1 : 0)
+  }
+
+  /** Called by the write lane when what it has committed can be found, before it is acknowledged. */
+  countPublished(): void {
+    Atomics.add(this.words, PUBLISHED_WORD, 1)
+  }
+
+  /** Publications since the start, in 32 bits: an answer that was made at another number may be out of date. */
+  get published(): number {
+    return Atomics.load(this.words, PUBLISHED_WORD)
   }
 
   /** Told by the write lane at both ends of a commit. */

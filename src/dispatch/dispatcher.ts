@@ -245,7 +245,8 @@ export class Dispatcher {
       }
       if (oldest === undefined || place === null) return
       const share = Math.max(SHARE_MIN[oldest], Math.ceil(this.#queues[oldest].length / place.freeTasks))
-      this.#run(place, oldest, this.#takeBatch(oldest, Math.min(SHARE_MAX[oldest], share)))
+      const most = oldest === 'search' ? Math.min(SHARE_MAX.search, this.#searchesLeft()) : SHARE_MAX[oldest]
+      this.#run(place, oldest, this.#takeBatch(oldest, Math.min(most, share)))
     }
   }
 
@@ -253,8 +254,13 @@ export class Dispatcher {
   #placeFor(queue: ReadClass, pools: LanePools): LanePool | null {
     if (queue === 'point' && this.#searchTasks > 0) return this.#placeBesideSearches(pools)
     const { read } = pools
-    const isFull = queue === 'search' && this.#searchTasks >= read.threads * read.tasksPerThread - 1
+    const isFull = queue === 'search' && (this.#searchTasks >= read.threads * read.tasksPerThread - 1 || this.#searchesLeft() <= 0)
     return read.freeTasks > 0 && !isFull ? read : null
+  }
+
+  /** That the operator allows beside those under way. */
+  #searchesLeft(): number {
+    return this.config.searchesMax === 0 ? SHARE_MAX.search : this.config.searchesMax - this.#inFlight.search
   }
 
   /** Where no point read waits for a search: on the point lane, or on a read lane that has nothing to do. Until the point lane is there, wherever there is room. */

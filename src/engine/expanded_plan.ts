@@ -2,16 +2,16 @@
  * A plan as the engine ran it: the terms that fuzzy and wildcard leaves stood for as plain terms. Indexes of `Hit.matched` are indexes into its terms, and whatever understands plain plans
  * understands it. Pure, any thread.
  */
-import type { Expansion, PlanNode, SearchPlan } from './types.js'
+import type { Expansion, PlanNode, PlanTerm, SearchPlan } from './types.js'
 
 /** @param expansions of the hits that the engine returned for `plan` */
 export function expandPlan(plan: SearchPlan, expansions: readonly Expansion[]): SearchPlan {
   if (!isExpandable(plan.root)) return plan
-  const terms = [...plan.terms, ...expansions.map(({ term }): readonly [string, number] => [term, 1])]
-  // A term that the plan has more than once is known by its first index.
-  const indexes = new Map<string, number>()
-  for (const [index, [term]] of terms.entries()) if (!indexes.has(term)) indexes.set(term, index)
-  return { ...plan, terms, root: expanded(plan.root, expansions, indexes) }
+  const added = expansions.map(({ leaf, term }): PlanTerm => {
+    const places = plan.terms[leaf]?.[2]
+    return places === undefined ? [term, 1] : [term, 1, places]
+  })
+  return { ...plan, terms: [...plan.terms, ...added], root: expanded(plan.root, expansions, plan.terms.length) }
 }
 
 function isExpandable(node: PlanNode): boolean {
@@ -29,21 +29,22 @@ function isExpandable(node: PlanNode): boolean {
   }
 }
 
-function expanded(node: PlanNode, expansions: readonly Expansion[], indexes: ReadonlyMap<string, number>): PlanNode {
+/** @param first index of the first expansion among the terms */
+function expanded(node: PlanNode, expansions: readonly Expansion[], first: number): PlanNode {
   switch (node.kind) {
     case 'fuzzy':
     case 'wildcard': {
       const editsMax = node.kind === 'fuzzy' ? node.edits : 0
-      const children = expansions
-        .filter(({ leaf, edits }) => leaf === node.term && edits <= editsMax)
-        .map(({ term }): PlanNode => ({ kind: 'term', term: indexes.get(term)! }))
+      const children = expansions.flatMap(({ leaf, edits }, index): PlanNode[] =>
+        leaf === node.term && edits <= editsMax ? [{ kind: 'term', term: first + index }] : [],
+      )
       return children.length === 0 ? { kind: 'none' } : { kind: 'or', children }
     }
     case 'and':
     case 'or':
-      return { kind: node.kind, children: node.children.map((child) => expanded(child, expansions, indexes)) }
+      return { kind: node.kind, children: node.children.map((child) => expanded(child, expansions, first)) }
     case 'andNot':
-      return { kind: 'andNot', wanted: expanded(node.wanted, expansions, indexes), excluded: expanded(node.excluded, expansions, indexes) }
+      return { kind: 'andNot', wanted: expanded(node.wanted, expansions, first), excluded: expanded(node.excluded, expansions, first) }
     default:
       return node
   }

@@ -7,7 +7,7 @@ import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'
 import { paddedTextBytes, writeText } from './byte_layout.js'
 import type { PlanBoost, PlanNode, PlanRange, ScoringAlgorithm, SearchPlan, SortField } from './types.js'
 
-const PLAN_MAGIC = 0x3151534d // "MSQ1"
+const PLAN_MAGIC = 0x3251534d // "MSQ2"
 const PLAN_HEADER_BYTES = 44 // magic, collection, algorithm, k1, b, k, skip, sort, descending, flags, pollWord
 const FLAG_EXACT_TOTAL = 1
 /** Ranges and boosts follow the filters. */
@@ -49,10 +49,10 @@ export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
   bytes.writeUInt32LE(plan.descending ? 1 : 0, 32)
   bytes.writeUInt32LE((plan.exactTotal ? FLAG_EXACT_TOTAL : 0) | (refinement.length > 0 ? FLAG_REFINED : 0), 36)
   bytes.writeUInt32LE(pollWord, 40)
-  let at = writeWeighted(bytes, PLAN_HEADER_BYTES, plan.fields)
+  let at = writeFields(bytes, PLAN_HEADER_BYTES, plan.fields)
   at = writeFilters(bytes, at, plan.filters)
   at += refinement.copy(bytes, at)
-  at = writeWeighted(bytes, at, plan.terms)
+  at = writeTerms(bytes, at, plan)
   at = writeNode(bytes, at, plan.root, plan.terms.length)
   assert(at === size, `search plan: wrote ${at} of ${size} bytes`)
   return bytes
@@ -61,7 +61,7 @@ export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
 function listsBytes(plan: SearchPlan): number {
   let size = 8 + filtersBytes(plan.filters) // fieldCount, termCount
   for (const [name] of plan.fields) size += 8 + paddedTextBytes(name)
-  for (const [term] of plan.terms) size += 8 + paddedTextBytes(term)
+  for (const [term] of plan.terms) size += 16 + paddedTextBytes(term)
   return size
 }
 
@@ -98,15 +98,32 @@ function treeBytes(node: PlanNode, depth: number): number {
   }
 }
 
-/** `u32 count`, then per pair `f32 weight, u32 bytes, text`: the shape of scored fields and of terms. */
-function writeWeighted(bytes: Buffer, start: number, pairs: readonly (readonly [string, number])[]): number {
-  bytes.writeUInt32LE(pairs.length, start)
+/** `u32 count`, then per field `f32 weight, u32 bytes, name`. */
+function writeFields(bytes: Buffer, start: number, fields: SearchPlan['fields']): number {
+  bytes.writeUInt32LE(fields.length, start)
   let at = start + 4
-  for (const [text, weight] of pairs) {
+  for (const [name, weight] of fields) {
     bytes.writeFloatLE(weight, at)
-    at = writeText(bytes, at + 4, at + 8, text)
+    at = writeText(bytes, at + 4, at + 8, name)
   }
   return at
+}
+
+/** `u32 count`, then per term `f32 weight, u64 fields, u32 bytes, text`. */
+function writeTerms(bytes: Buffer, start: number, { algorithm, fields, terms }: SearchPlan): number {
+  bytes.writeUInt32LE(terms.length, start)
+  const usual = algorithm === 'bm25f' ? bitsOf(fields.map((_, index) => index)) : bitsOf(fields.length === 0 ? [] : [0])
+  let at = start + 4
+  for (const [term, weight, places] of terms) {
+    bytes.writeFloatLE(weight, at)
+    bytes.writeBigUInt64LE(places === undefined ? usual : bitsOf(places), at + 4)
+    at = writeText(bytes, at + 12, at + 16, term)
+  }
+  return at
+}
+
+function bitsOf(indexes: readonly number[]): bigint {
+  return indexes.reduce((bits, index) => bits | (1n << BigInt(index)), 0n)
 }
 
 export function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['filters']): number {

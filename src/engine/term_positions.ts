@@ -3,6 +3,7 @@
  * Format: docs/formats/packed-tokens.md.
  */
 import { viewOf } from './byte_layout.js'
+import type { SearchPlan } from './types.js'
 
 const AT_LENGTH = 8
 const AT_TERM_COUNT = 12
@@ -29,4 +30,48 @@ export function readTermPositions(packedTokens: Uint8Array, wanted: ReadonlyMap<
     positionsAt += 4 * tf
   }
   return found
+}
+
+/** Positions, by term index, of what the plan (it has been expanded) looks for in one of its fields; a text may be there under several indexes. */
+export function readPlanTerms(packedTokens: Uint8Array, { algorithm, terms }: SearchPlan, field: number): Map<number, number[]> {
+  const indexes = new Map<string, number[]>()
+  for (const [index, [term, , places]] of terms.entries()) {
+    const isWanted = places === undefined ? algorithm === 'bm25f' || field === 0 : places.includes(field)
+    if (isWanted) indexes.set(term, [...(indexes.get(term) ?? []), index])
+  }
+  const found = readTermPositions(packedTokens, new Map([...indexes].map(([term, [first = 0]]) => [term, first])))
+  for (const [first = 0, ...others] of indexes.values()) {
+    const positions = found.get(first)
+    if (positions !== undefined) for (const index of others) found.set(index, positions)
+  }
+  return found
+}
+
+/** Terms that stand at most `window` positions from the term, each once, itself not. */
+export function neighbours(packedTokens: Uint8Array, term: string, window: number): string[] {
+  const bytes = viewOf(packedTokens)
+  const termCount = bytes.readUInt32LE(AT_TERM_COUNT)
+  const positions = positionsByTerm(bytes, termCount)
+  const termsAt = HEADER_BYTES + 8 * termCount + 4 * bytes.readUInt32LE(AT_LENGTH)
+  const wanted = Buffer.from(term)
+  const beginOf = (index: number): number => termsAt + (index === 0 ? 0 : bytes.readUInt32LE(HEADER_BYTES + 4 * (index - 1)))
+  const endOf = (index: number): number => termsAt + bytes.readUInt32LE(HEADER_BYTES + 4 * index)
+  const isTerm = (index: number): boolean =>
+    endOf(index) - beginOf(index) === wanted.length && bytes.compare(wanted, 0, wanted.length, beginOf(index), endOf(index)) === 0
+  let own = 0
+  while (own < termCount && !isTerm(own)) own++
+  const near = new Set<number>()
+  for (const position of positions[own] ?? []) for (let at = position - window; at <= position + window; at++) near.add(at)
+  return positions.flatMap((each, index) =>
+    index !== own && each.some((position) => near.has(position)) ? [bytes.toString('utf8', beginOf(index), endOf(index))] : [],
+  )
+}
+
+/** A view per term. */
+function positionsByTerm(bytes: Buffer, termCount: number): Uint32Array[] {
+  // Records begin at a multiple of four of a buffer of their own, but one may come from a slice.
+  const words = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~3)))
+  const firstTf = HEADER_BYTES / 4 + termCount
+  let at = firstTf + termCount
+  return Array.from({ length: termCount }, (_, index) => words.subarray(at, (at += words[firstTf + index] ?? 0)))
 }

@@ -98,9 +98,12 @@ export interface SearchPlan {
   readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
   readonly ranges?: readonly PlanRange[]
   readonly boosts?: readonly PlanBoost[]
-  readonly terms: readonly (readonly [term: string, weight: number])[]
+  readonly terms: readonly PlanTerm[]
   readonly root: PlanNode
 }
+
+/** `fields`: indexes of the plan's fields in which the term is looked for; without them in all with bm25f, in the first with the others, which score a term in one field. */
+export type PlanTerm = readonly [term: string, weight: number, fields?: readonly number[]]
 
 export interface Hit {
   readonly docid: number

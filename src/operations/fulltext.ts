@@ -1,16 +1,32 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { cacheHeaders } from './cache_headers.js'
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import type { RangesInput } from '../domain/fulltext/ranges.js'
-import { collection, Document, filterMeta, limit, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
+import { collection, Document, filterMeta, limit, mapOf, offset, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
 const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
 
 const query = text('What to look for, at most 4 KB. Its syntax is that of the mode.', 'markdown search')
-const algorithm = word(['tfidf', 'bm25', 'bm25f'], 'How documents are scored.', 'tfidf')
-const mode = word(['auto', 'simple', 'boolean', 'phrase'], '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`.', 'auto')
+const algorithm = word(
+  ['tfidf', 'bm25', 'bm25f', 'pmisparse'],
+  'How documents are scored. `pmisparse` is bm25 with words that often stand beside those of the query.',
+  'tfidf',
+)
+const mode = word(
+  ['auto', 'simple', 'boolean', 'phrase', 'wildcard', 'proximity', 'expression'],
+  '`auto` tells the mode by the syntax: quotes, AND, OR, NOT, `+`, `-`, `*`, `?`, `"…"~N`.',
+  'auto',
+)
+const fuzzy = wholeNumber('In simple mode: letters by which a word may differ, 0 to 2.', { default: 0 })
+const distance = wholeNumber('In proximity mode: words between the first and the last one at most.', { default: 5 })
+const explain = Type.Boolean({ description: 'Adds `explanation` to each result: what its score is made of.', default: false })
+const cacheTtl = wholeNumber(
+  'Seconds, 3600 at most, for which the same answer may be given again as long as nothing is written. 0: never.',
+  { default: 0 },
+)
 const queryLang = Type.String({ description: 'Language of the query; without it the server’s default.', examples: ['en'] })
 const disableStem = Type.Boolean({ description: 'Words are looked for as they are written.', default: false })
 const disableSynonyms = Type.Boolean({ description: 'The synonyms of the collection are not looked for.', default: false })
@@ -34,6 +50,19 @@ const facetBy = Type.Array(Type.String(), {
   examples: [['category']],
 })
 const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
+const Explanation = shape('Only with `explain`: what the score is made of.', {
+  score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
+  factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
+  parts: Type.Array(
+    Type.Object({
+      terms: Type.Array(Type.String(), { description: 'As indexed; several of a phrase.' }),
+      field: Type.String({ description: 'Empty for phrases and proximity, which are scored over all fields.' }),
+      tf: Type.Integer(),
+      idf: Type.Number(),
+      score: Type.Number(),
+    }),
+  ),
+})
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
 const FtsResponse = shape('Results, best first.', {
@@ -41,8 +70,12 @@ const FtsResponse = shape('Results, best first.', {
     Type.Object({
       document: Document,
       score: Type.Number(),
-      matchedTerms: Type.Array(Type.String(), { description: 'Words of the query, as indexed, that the document has.' }),
+      matchedTerms: Type.Array(Type.String(), {
+        description:
+          'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
+      }),
       pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
+      explanation: Type.Optional(Explanation),
     }),
   ),
   total: Type.Integer({ description: 'Number of results in this answer.' }),
@@ -53,6 +86,8 @@ const FtsResponse = shape('Results, best first.', {
   stemmingActive: Type.Boolean(),
   synonymsActive: Type.Boolean(),
   fuzzy: Type.Integer(),
+  offset: Type.Optional(Type.Integer({ description: 'Results passed over, where there are any.' })),
+  took: Type.Number({ description: 'Milliseconds.' }),
   fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f.' })),
   searchStats: Type.Object({
     durationMs: Type.Number(),
@@ -68,34 +103,43 @@ const FtsResponse = shape('Results, best first.', {
   contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
 
+const FtsRequest = Type.Object({
+  collection,
+  query,
+  limit: optional(limit),
+  algorithm: optional(algorithm),
+  offset: optional(offset),
+  mode: optional(mode),
+  distance: optional(distance),
+  fuzzy: optional(fuzzy),
+  lang: optional(queryLang),
+  disableStem: optional(disableStem),
+  disableSynonyms: optional(disableSynonyms),
+  fieldWeights: optional(
+    mapOf(Type.Number(), {
+      description: 'With bm25f: weight of each field. Replaces the standard weights.',
+      default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
+    }),
+  ),
+  filterMeta: optional(filterMeta),
+  rangeMeta: optional(rangeMeta),
+  boost: optional(boost),
+  facetBy: optional(facetBy),
+  facetMaxValues: optional(facetMaxValues),
+  count: optional(count),
+  explain: optional(explain),
+  cacheTtl: optional(cacheTtl),
+})
+
 export const fts = operation({
   ...common,
   ...found,
   name: 'fts',
   description: 'Full-text search',
   http: [{ method: 'POST', path: '/v1/fts' }],
-  input: Type.Object({
-    collection,
-    query,
-    limit: optional(limit),
-    algorithm: optional(algorithm),
-    mode: optional(mode),
-    lang: optional(queryLang),
-    disableStem: optional(disableStem),
-    disableSynonyms: optional(disableSynonyms),
-    fieldWeights: optional(
-      mapOf(Type.Number(), {
-        description: 'With bm25f: weight of each field. Replaces the standard weights.',
-        default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
-      }),
-    ),
-    filterMeta: optional(filterMeta),
-    rangeMeta: optional(rangeMeta),
-    boost: optional(boost),
-    facetBy: optional(facetBy),
-    facetMaxValues: optional(facetMaxValues),
-    count: optional(count),
-  }),
+  isRepeatable: true,
+  answerHeaders: cacheHeaders,
+  input: FtsRequest,
   output: FtsResponse,
 })
 
@@ -105,7 +149,10 @@ export interface FtsQueryInput {
   readonly q: string
   readonly limit?: number
   readonly algorithm?: string
+  readonly offset?: number
   readonly mode?: string
+  readonly distance?: number
+  readonly fuzzy?: number
   readonly lang?: string
   readonly disableStem?: boolean
   readonly disableSynonyms?: boolean
@@ -114,6 +161,8 @@ export interface FtsQueryInput {
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
+  readonly explain?: boolean
+  readonly cacheTtl?: number
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
 
@@ -123,13 +172,18 @@ export const ftsQuery = operation({
   name: 'ftsQuery',
   description: 'Full-text search by query string; `meta.<key>=<value>` filters',
   http: [{ method: 'GET', path: '/v1/fts' }],
+  isRepeatable: true,
+  answerHeaders: cacheHeaders,
   input: Type.Unsafe<FtsQueryInput>({
     ...Type.Object({
       collection,
       q: query,
       limit: optional(limit),
       algorithm: optional(algorithm),
+      offset: optional(offset),
       mode: optional(mode),
+      distance: optional(distance),
+      fuzzy: optional(fuzzy),
       lang: optional(queryLang),
       disableStem: optional(disableStem),
       disableSynonyms: optional(disableSynonyms),
@@ -138,10 +192,52 @@ export const ftsQuery = operation({
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),
+      explain: optional(explain),
+      cacheTtl: optional(cacheTtl),
     }),
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
   }),
   output: FtsResponse,
+})
+
+const MergedResult = Type.Object({
+  collection: Type.String(),
+  document: Document,
+  score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found it.' }),
+  rank: Type.Integer(),
+  matchedTerms: Type.Array(Type.String()),
+  searches: Type.Array(
+    Type.Object({ search: Type.Integer({ description: 'Index in the request.' }), rank: Type.Integer(), score: Type.Number() }),
+    { description: 'Which searches found it, and where.' },
+  ),
+})
+
+export const multiSearch = operation({
+  ...found,
+  name: 'multiSearch',
+  group: 'Full-text search',
+  collection: { field: 'collection', list: 'searches' },
+  description: 'Several full-text searches in one request, side by side or merged',
+  http: [{ method: 'POST', path: '/v1/multi-search' }],
+  input: Type.Object({
+    searches: Type.Array(FtsRequest, {
+      description: 'Bodies of /v1/fts, 16 at most.',
+      examples: [[{ collection: 'blog', query: 'markdown search' }]],
+    }),
+    merge: optional(Type.Boolean({ description: 'One list of all results, by reciprocal rank fusion.', default: false })),
+    limit: optional(limit),
+    rrfK: optional(wholeNumber('With `merge`: the constant of the fusion.', { default: 60 })),
+  }),
+  output: shape('`responses`, or with `merge` `results`.', {
+    responses: Type.Optional(
+      Type.Array(Type.Unsafe<object>({ anyOf: [FtsResponse, Type.Object({ error: Type.String(), status: Type.Integer() })] }), {
+        description: 'Answers in the order of the searches; a search that is wrong has an error, the others their results.',
+      }),
+    ),
+    results: Type.Optional(Type.Array(MergedResult, { description: 'Best first, each document once.' })),
+    total: Type.Integer({ description: 'Number of responses, or of results.' }),
+    took: Type.Number({ description: 'Milliseconds.' }),
+  }),
 })
 
 export const ftsReindex = operation({
@@ -181,4 +277,4 @@ export const ftsLanguages = operation({
   audit: null,
 })
 
-export const fulltextOperations = [fts, ftsQuery, ftsReindex, ftsLanguages] as const
+export const fulltextOperations = [fts, ftsQuery, multiSearch, ftsReindex, ftsLanguages] as const

@@ -17,7 +17,8 @@ export type Permission = 'public' | 'read' | 'write' | 'admin'
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy'
 
 /** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). */
-export type CollectionExtractor = 'server' | { readonly field: string }
+export type CollectionExtractor =
+  'server' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
@@ -43,8 +44,10 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly contentType?: string
   /** Errors of its own, beside those that follow from its input and its effect. */
   readonly errors?: readonly (keyof typeof CATALOGUE)[]
-  /** Headers of a success: name and meaning. All are whole numbers. */
-  readonly answerHeaders?: readonly (readonly [name: string, description: string])[]
+  /** Headers of a success: name and meaning. All are whole numbers unless they say otherwise. */
+  readonly answerHeaders?: readonly (readonly [name: string, description: string, type?: 'string'])[]
+  /** Its answers may be given again where the request allows it (`cacheTtl`). */
+  readonly isRepeatable?: boolean
   readonly deadlineMs: number
   /** Name in the audit log, or null where nothing is recorded. */
   readonly audit: string | null

@@ -16,10 +16,17 @@ export const ALL_COLLECTIONS = '*'
 /** The collections that a validated input names, by the row's extractor. */
 export function collectionsOf(operation: Operation, input: Readonly<Record<string, unknown>>): readonly string[] {
   if (operation.collection === 'server') return [ALL_COLLECTIONS]
-  const named = input[operation.collection.field]
+  const { field, list } = operation.collection
+  const objects = list === undefined ? [input] : (input[list] as readonly Readonly<Record<string, unknown>>[])
+  const names = new Set(objects.flatMap((object) => namesIn(object[field])))
+  return names.size === 0 ? [ALL_COLLECTIONS] : [...names]
+}
+
+/** Without a name the operation touches them all. */
+function namesIn(named: unknown): readonly string[] {
   if (typeof named === 'string') return [named]
-  if (Array.isArray(named) && named.length > 0) return named.filter((name) => typeof name === 'string')
-  return [ALL_COLLECTIONS]
+  const names = Array.isArray(named) ? named.filter((name) => typeof name === 'string') : []
+  return names.length > 0 ? names : [ALL_COLLECTIONS]
 }
 
 /** @throws ServiceError 403 `forbidden` */

@@ -8,6 +8,7 @@ import { rebuildPages } from '../consumers/rebuild.js'
 import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
 import { SettingsCache } from '../domain/collection_settings.js'
+import { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
@@ -35,6 +36,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     engine: openEngine(),
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),
+    related: new RelatedTerms(),
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {
@@ -58,7 +60,11 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })
-  return createWriteLane(context, { writer, onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end) })
+  return createWriteLane(context, {
+    writer,
+    onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end),
+    onPublished: () => control.countPublished(),
+  })
 }
 
 /**

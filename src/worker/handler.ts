@@ -4,6 +4,7 @@
  */
 import type { Config } from '../config.js'
 import type { SettingsCache } from '../domain/collection_settings.js'
+import type { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
 import type { ByteWriter } from '../store/byte_writer.js'
@@ -16,6 +17,7 @@ export interface LaneContext {
   readonly settings: SettingsCache
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
+  readonly related: RelatedTerms
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
   readonly out: ByteWriter
 }

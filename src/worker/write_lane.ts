@@ -31,6 +31,8 @@ export interface WriteLaneOptions {
   readonly writer: Writer
   /** The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands. */
   readonly onIndexFailure: (error: unknown) => void
+  /** What a group has committed can be found from now on. */
+  readonly onPublished: () => void
 }
 
 export function createWriteLane(lane: LaneContext, options: WriteLaneOptions): WriteLane {
@@ -128,5 +130,6 @@ class CommitQueue implements WriteLane {
     } catch (error) {
       this.#options.onIndexFailure(error)
     }
+    this.#options.onPublished()
   }
 }

@@ -18,7 +18,7 @@ const source = \`
   const { parentPort, workerData } = require('node:worker_threads')
   const engine = require(workerData)
   const float = (value) => new Uint32Array(new Float32Array([value]).buffer)[0]
-  const all = new Uint8Array(new Uint32Array([0x3151534d, 1, 2, float(1.2), float(0.75), 10, 0, 0, 0, 1, 0xffffffff, 0, 0, 0, 6]).buffer)
+  const all = new Uint8Array(new Uint32Array([0x3251534d, 1, 2, float(1.2), float(0.75), 10, 0, 0, 0, 1, 0xffffffff, 0, 0, 0, 6]).buffer)
   engine.search(all)
   parentPort.postMessage('searching')
   for (;;) {

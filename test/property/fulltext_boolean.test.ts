@@ -9,6 +9,9 @@ import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/en
 import { openEngine } from '../../src/engine/native_engine.js'
 import { readTermPositions } from '../../src/engine/term_positions.js'
 import { planQuery, type QueryPlan } from '../../src/domain/fulltext/query_plan.js'
+import { NO_SETTINGS } from '../../src/domain/collection_settings.js'
+import { queryWords } from '../../src/domain/fulltext/query_words.js'
+import { resolveScoring } from '../../src/domain/fulltext/scoring.js'
 import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
 import { nodeMatches } from '../../src/domain/fulltext/recheck.js'
 
@@ -70,7 +73,8 @@ function analyze(words: readonly string[]): Uint8Array {
 }
 
 function plan(text: string, mode: string): QueryPlan {
-  return planQuery(parseQuery(text, mode), (words) => analyzer.tokenize(words, ANALYSIS))
+  const words = queryWords(analyzer, NO_SETTINGS, { ...ANALYSIS, synonyms: false })
+  return planQuery(parseQuery(text, mode), words, resolveScoring('bm25', undefined))
 }
 
 function find(corpus: Corpus, text: string, mode: string): Map<number, number> {

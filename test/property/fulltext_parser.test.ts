@@ -5,7 +5,10 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { performance } from 'node:perf_hooks'
 import fc from 'fast-check'
+import { BOOLEAN, type Dialect, EXPRESSION } from '../../src/domain/fulltext/query_dialect.js'
 import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
+import { parseTree } from '../../src/domain/fulltext/query_parser.js'
+import { printQuery, type SyntaxNode } from '../../src/domain/fulltext/query_tree.js'
 import { ServiceError } from '../../src/errors.js'
 import { QUERY_BYTES_MAX } from '../../src/limits.js'
 
@@ -43,7 +46,7 @@ const queryText = fc.oneof(
 )
 
 describe('query parser, any text', () => {
-  for (const mode of ['simple', 'boolean', 'phrase']) {
+  for (const mode of ['simple', 'boolean', 'phrase', 'wildcard', 'proximity', 'expression']) {
     it(`mode ${mode} answers with a tree or a 400`, () => {
       fc.assert(
         fc.property(queryText, (text) => {
@@ -61,7 +64,7 @@ describe('query parser, any text', () => {
   it('mode auto refuses nothing', () => {
     fc.assert(
       fc.property(queryText, (text) => {
-        assert.ok(['simple', 'boolean', 'phrase'].includes(parseQuery(text, 'auto').mode))
+        assert.ok(['simple', 'boolean', 'phrase', 'wildcard', 'proximity'].includes(parseQuery(text, 'auto').mode))
       }),
       { numRuns: 500 },
     )
@@ -93,3 +96,63 @@ function fastestMs(text: string): number {
   }
   return fastest
 }
+
+/** Words that mean nothing but themselves. */
+const word = fc.constantFrom('rust', 'wal', 'C++', 'foo-bar', 'é', '字', 'a::b', 'it`s', '1.5')
+
+const record = <Fields extends object>(fields: { [Name in keyof Fields]: fc.Arbitrary<Fields[Name]> }) =>
+  fc.record(fields, { noNullPrototype: true })
+
+/** Trees as the parser makes them: no operator of one child, no negation of a negation, no mark but in a dialect that has them. */
+function trees(dialect: Dialect): fc.Arbitrary<SyntaxNode> {
+  return fc.letrec<{ tree: SyntaxNode; positive: SyntaxNode }>((tie) => {
+    const leaf: fc.Arbitrary<SyntaxNode> = fc.oneof(
+      word.map((text): SyntaxNode => ({ kind: 'word', text })),
+      fc.string({ unit: 'grapheme', maxLength: 12 }).map((text): SyntaxNode => ({ kind: 'phrase', text })),
+      record({ kind: fc.constant('near' as const), text: fc.string({ maxLength: 12 }), distance: fc.integer({ min: 1, max: 100_000 }) }),
+      record({ kind: fc.constant('fuzzy' as const), text: word, edits: fc.nat(2) }),
+      fc.constantFrom('conf*', '*', 't?st', '*-?').map((text): SyntaxNode => ({ kind: 'pattern', text })),
+    )
+    const several = fc.array(tie('tree'), { minLength: 2, maxLength: 4 })
+    const plain = fc.array(tie('positive'), { maxLength: 3 })
+    const inner: fc.Arbitrary<SyntaxNode>[] = [
+      record({ kind: fc.constantFrom('and' as const, 'or' as const), children: several }),
+      ...(dialect.fields
+        ? [
+            record({
+              kind: fc.constant('field' as const),
+              name: fc.constantFrom('title', 'meta.tags'),
+              child: tie('positive').filter(({ kind }) => kind !== 'field'),
+            }),
+          ]
+        : []),
+      ...(dialect.marks
+        ? [
+            record({ kind: fc.constant('marked' as const), required: plain, optional: plain, excluded: plain }).filter(
+              ({ required, excluded }) => required.length + excluded.length > 0,
+            ),
+          ]
+        : []),
+    ]
+    return {
+      positive: fc.oneof({ depthSize: 'small', withCrossShrink: true }, leaf, ...inner),
+      tree: fc.oneof(
+        { weight: 5, arbitrary: tie('positive') },
+        { weight: 1, arbitrary: tie('positive').map((child): SyntaxNode => ({ kind: 'not', child })) },
+      ),
+    }
+  }).tree
+}
+
+describe('query printer', () => {
+  for (const [name, dialect] of Object.entries({ BOOLEAN, EXPRESSION })) {
+    it(`${name}: a printed tree parses to the same tree`, () => {
+      fc.assert(
+        fc.property(trees(dialect), (tree) => {
+          assert.deepEqual(parseTree(printQuery(tree), dialect), tree)
+        }),
+        { numRuns: 1000 },
+      )
+    })
+  }
+})

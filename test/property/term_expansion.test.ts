@@ -9,7 +9,7 @@ import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { expandPlan } from '../../src/engine/expanded_plan.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
-import { readTermPositions } from '../../src/engine/term_positions.js'
+import { readPlanTerms } from '../../src/engine/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../src/engine/types.js'
 import { nodeMatches } from '../../src/domain/fulltext/recheck.js'
 
@@ -56,10 +56,9 @@ function planOf(collection: number, words: readonly string[], root: PlanNode): S
 function found(plan: SearchPlan, documents: readonly (readonly string[])[]): number[] {
   const hits = engine.search(plan)
   const expanded = expandPlan(plan, hits.expansions)
-  const wanted = new Map(expanded.terms.map(([term], index) => [term, index] as const).reverse())
   const docids = hits.hits.map(({ docid }) => docid).sort((a, b) => a - b)
   const plain = documents.flatMap((words, index) => {
-    const field = readTermPositions(analyzer.analyze(Buffer.from(words.join(' ')), ANALYSIS), wanted)
+    const field = readPlanTerms(analyzer.analyze(Buffer.from(words.join(' ')), ANALYSIS), expanded, 0)
     return nodeMatches(expanded.root, [field]) ? [index + 1] : []
   })
   assert.deepEqual(plain, docids)

@@ -20,7 +20,7 @@ const ROUTES = [
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
-  'POST /v1/fts', 'GET /v1/fts', 'POST /v1/fts-reindex', 'GET /v1/fts-languages',
+  'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages',
 ] // prettier-ignore
 
 function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): ServerState {
@@ -88,6 +88,7 @@ describe('the table', () => {
       'listStopWords',
       'listSynonyms',
       'metaKeys',
+      'multiSearch',
       'revisions',
       'search',
     ])
@@ -111,8 +112,11 @@ describe('the table', () => {
   it('operations: every operation on a collection takes its name from a required field, but for rules that are named by their id', () => {
     const byId = ['listCuration', 'replaceCuration', 'deleteCuration']
     for (const row of operations.filter(({ collection }) => collection !== 'server')) {
-      const { required } = row.input as { readonly required?: readonly string[] }
-      assert.deepEqual(row.collection, { field: 'collection' }, row.name)
+      const ofList = row.input as { readonly properties: { readonly searches?: { readonly items: object } } }
+      const { required } = (row.name === 'multiSearch' ? ofList.properties.searches?.items : row.input) as {
+        readonly required?: readonly string[]
+      }
+      assert.deepEqual(row.collection, { field: 'collection', ...(row.name === 'multiSearch' ? { list: 'searches' } : {}) }, row.name)
       assert.equal(required?.includes('collection') ?? false, !byId.includes(row.name), row.name)
     }
   })

@@ -3,8 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { parseBoolean, type SyntaxNode } from '../../src/domain/fulltext/boolean_parser.js'
+import { BOOLEAN, EXPRESSION } from '../../src/domain/fulltext/query_dialect.js'
 import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
+import { parseTree } from '../../src/domain/fulltext/query_parser.js'
+import type { SyntaxNode } from '../../src/domain/fulltext/query_tree.js'
 import { ServiceError } from '../../src/errors.js'
 
 /** A tree as one line: words as they are, phrases in quotes, operators in prefix form. */
@@ -12,6 +14,14 @@ function print(node: SyntaxNode): string {
   switch (node.kind) {
     case 'word':
       return node.text
+    case 'fuzzy':
+      return `${node.text}~${node.edits}`
+    case 'pattern':
+      return `/${node.text}/`
+    case 'near':
+      return `"${node.text}"~${node.distance}`
+    case 'field':
+      return `${node.name}:${print(node.child)}`
     case 'phrase':
       return `"${node.text}"`
     case 'not':
@@ -65,12 +75,35 @@ const TREES: readonly (readonly [query: string, tree: string])[] = [
   ['a"b c"d', 'and(a "b c" d)'],
   [String.raw`"say \"hi\" \\ there" x`, String.raw`and("say "hi" \ there" x)`],
   [String.raw`"a\b"`, String.raw`"a\b"`],
-  ['and or not', 'and(and or not)'],
+  ['a and not b or c', 'or(and(a not(b)) c)'],
   ['ANDROID ORB NOTE', 'and(ANDROID ORB NOTE)'],
   ['foo-bar C++ a - b -> c', 'and(foo-bar C++ a - b -> c)'],
   ['foo(bar)', 'and(foo bar)'],
   ['a\u3000AND\nb', 'and(a b)'],
   ['""', '""'],
+  ['"a b"~3 c', 'and("a b"~3 c)'],
+  ['"a b"~', '"a b"~5'],
+  ['"a b"~99999999999', '"a b"~100000'],
+  ['rust~1 wall~ go~9', 'and(rust~1 wall~2 go~2)'],
+  ['~/bin a~b ~2', 'and(~/bin a~b ~2)'],
+  ['conf* OR te?t', 'or(/conf*/ /te?t/)'],
+  ['-*foo bar', '[bar -/*foo/]'],
+  ['title:rust', 'title:rust'],
+]
+
+/** What the expression dialect reads in another way. */
+const EXPRESSIONS: readonly (readonly [query: string, tree: string])[] = [
+  ['+a -b c', 'and(a not(b) c)'],
+  ['--a', 'a'],
+  ['- a', 'and(- a)'],
+  ['a or b and not c', 'or(a and(b not(c)))'],
+  ['title:rust', 'title:rust'],
+  ['title:"a b" meta.tags:x', 'and(title:"a b" meta.tags:x)'],
+  ['title:(a OR b~1) c*', 'and(title:or(a b~1) /c*/)'],
+  ['NOT title:a b', 'and(not(title:a) b)'],
+  ['title:content:a', 'content:a'],
+  ['http://x std::y 12:30 a: b', 'and(http://x std::y 12:30 a: b)'],
+  ['title:-a', 'title:-a'],
 ]
 
 const REFUSALS: readonly (readonly [query: string, text: string])[] = [
@@ -81,34 +114,37 @@ const REFUSALS: readonly (readonly [query: string, text: string])[] = [
   [String.raw`"a\"`, 'unclosed quote at character 1'],
   ['(a', `expected ')' at character 3`],
   ['(a OR (b)', `expected ')' at character 10`],
-  ['a)', `unexpected ')' at character 2`],
-  ['()', `unexpected ')' at character 2`],
-  ['a AND', 'unexpected end of query at character 6'],
-  ['AND a', 'unexpected AND at character 1'],
-  ['a OR OR b', 'unexpected OR at character 6'],
-  ['a AND (NOT )', `unexpected ')' at character 12`],
-  ['NOT', 'unexpected end of query at character 4'],
-  ['"a b"~3', `unexpected '~' at character 6`],
+  ['a)', `unexpected token ')' at character 2`],
+  ['()', `unexpected token ')' at character 2`],
+  ['a AND', 'unexpected token end of query at character 6'],
+  ['AND a', "unexpected token 'AND' at character 1"],
+  ['a OR OR b', "unexpected token 'OR' at character 6"],
+  ['a AND (NOT )', `unexpected token ')' at character 12`],
+  ['NOT', 'unexpected token end of query at character 4'],
+  ['or', "unexpected token 'or' at character 1"],
   ['('.repeat(65) + 'a' + ')'.repeat(65), 'query nested deeper than 64 parentheses at character 65'],
 ]
 
 describe('boolean query', () => {
-  for (const [query, tree] of TREES) it(`${JSON.stringify(query)} is ${tree}`, () => assert.equal(print(parseBoolean(query)), tree))
+  for (const [query, tree] of TREES) it(`${JSON.stringify(query)} is ${tree}`, () => assert.equal(print(parseTree(query, BOOLEAN)), tree))
 
   for (const [query, text] of REFUSALS) {
     it(`${JSON.stringify(query).slice(0, 40)} is refused: ${text}`, () =>
       assert.equal(
-        refusal(() => parseBoolean(query)),
+        refusal(() => parseTree(query, BOOLEAN)),
         text,
       ))
   }
 
+  for (const [query, tree] of EXPRESSIONS)
+    it(`expression ${JSON.stringify(query)} is ${tree}`, () => assert.equal(print(parseTree(query, EXPRESSION)), tree))
+
   it('takes parentheses 64 deep, any number of them side by side', () => {
-    assert.equal(print(parseBoolean('('.repeat(64) + 'a' + ')'.repeat(64))), 'a')
-    assert.equal(print(parseBoolean('(a) '.repeat(1000))).length, 'and()'.length + 1999)
+    assert.equal(print(parseTree('('.repeat(64) + 'a' + ')'.repeat(64), BOOLEAN)), 'a')
+    assert.equal(print(parseTree('(a) '.repeat(1000), BOOLEAN)).length, 'and()'.length + 1999)
   })
 
-  it('takes a chain of negations of any length', () => assert.equal(print(parseBoolean('NOT '.repeat(1001) + 'a')), 'not(a)'))
+  it('takes a chain of negations of any length', () => assert.equal(print(parseTree('NOT '.repeat(1001) + 'a', BOOLEAN)), 'not(a)'))
 })
 
 const AUTO_MODES: readonly (readonly [query: string, mode: string])[] = [
@@ -124,12 +160,17 @@ const AUTO_MODES: readonly (readonly [query: string, mode: string])[] = [
   ['"markdown search" engine', 'boolean'],
   ['"a b" "c d"', 'boolean'],
   ['rust and wal', 'simple'],
+  ['"markdown search"~3', 'proximity'],
+  ['"markdown search"~3 x', 'boolean'],
+  ['mark* d?wn', 'wildcard'],
+  ['mark* OR rust', 'boolean'],
+  ['**bold** *words*', 'simple'],
+  ['a * b ? c', 'simple'],
+  ['why??', 'simple'],
   ['foo-bar', 'simple'],
   ['C++ a - b', 'simple'],
   ['main(argc)', 'simple'],
-  ['mark* d?wn', 'simple'],
   ['what is rust?', 'simple'],
-  ['"markdown search"~3', 'simple'],
   ['5" disk', 'simple'],
   ['(rust AND wal', 'simple'],
   ['rock AND', 'simple'],
@@ -144,13 +185,31 @@ describe('query mode', () => {
   }
 
   it('auto leaves the distance of a proximity query out of its words', () => {
-    assert.deepEqual(parseQuery('"markdown search"~3 x', 'auto'), { mode: 'simple', text: '"markdown search"  x' })
+    assert.deepEqual(parseQuery('"markdown search"~3 x)', 'auto'), { mode: 'simple', text: '"markdown search"  x)', edits: 0 })
   })
 
   it('takes a mode that was asked for at its word', () => {
     assert.equal(parseQuery('a AND b', 'simple').mode, 'simple')
     assert.deepEqual(parseQuery('a b', 'phrase'), { mode: 'phrase', phrases: ['a b'] })
-    assert.deepEqual(parseQuery('"a b" c "d e"', 'phrase'), { mode: 'phrase', phrases: ['', 'a b', ' c ', 'd e', ''] })
+    assert.deepEqual(parseQuery('"a b" c "d e"', 'phrase'), { mode: 'phrase', phrases: ['a b', ' c ', 'd e'] })
+    assert.deepEqual(parseQuery('what? now', 'wildcard'), {
+      mode: 'wildcard',
+      words: [
+        { isPattern: true, text: 'what?' },
+        { isPattern: false, text: 'now' },
+      ],
+    })
+    assert.deepEqual(parseQuery('a b "c d"~2', 'proximity', { fuzzy: 0, distance: 7 }), {
+      mode: 'proximity',
+      groups: [
+        { text: 'a b ', distance: 7 },
+        { text: 'c d', distance: 2 },
+      ],
+    })
+    assert.equal(
+      refusal(() => parseQuery('"a b"~3', 'phrase')),
+      `unexpected token '~' at character 6`,
+    )
     assert.equal(
       refusal(() => parseQuery('"a b', 'phrase')),
       'unclosed quote at character 1',
@@ -161,15 +220,10 @@ describe('query mode', () => {
     )
   })
 
-  it('refuses modes that do not exist, and those that do not exist yet', () => {
+  it('refuses modes that do not exist', () => {
     assert.equal(
       refusal(() => parseQuery('a', 'fancy')),
       'unknown mode: fancy',
     )
-    for (const mode of ['wildcard', 'proximity', 'expression'])
-      assert.equal(
-        refusal(() => parseQuery('a', mode)),
-        `mode not available yet: ${mode}`,
-      )
   })
 })

@@ -85,7 +85,7 @@ class Explainer {
       cursor.advance(slot_);
       if (cursor.doc() != slot_) continue;
       const uint32_t length = segment_.ref->segment->lengths(*segment_.fields[field]).at(slot_);
-      const double score = plan.algorithm == Algorithm::kBm25f ? scorer.field_tf(field, cursor.tf(), length) : scorer.score(cursor.tf(), length);
+      const double score = plan.algorithm == Algorithm::kBm25f ? scorer.field_tf(field, cursor.tf(), length) : scorer.score(field, cursor.tf(), length);
       parts.push_back({{plan.terms[term].text}, plan.fields[field].name, cursor.tf(), query_.idfs[term], score});
       tfSum += score;
     }

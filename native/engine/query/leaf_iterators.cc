@@ -63,23 +63,24 @@ class BitSetIterator final : public DocIterator {
   uint64_t cost_;
 };
 
-// tfidf and bm25: one scored field.
+// tfidf and bm25: a term is scored in one field.
 class TermIterator final : public DocIterator {
  public:
-  TermIterator(const Segment& segment, const SectionEntry& section, const TermEntry& term, LeafScorer scorer)
-      : cursor_(segment, section, term), lengths_(segment.lengths(section)), scorer_(std::move(scorer)) {
+  TermIterator(const Segment& segment, const SectionEntry& section, const TermEntry& term, size_t field, LeafScorer scorer)
+      : cursor_(segment, section, term), lengths_(segment.lengths(section)), field_(field), scorer_(std::move(scorer)) {
     doc_ = cursor_.doc();
   }
   uint32_t advance(uint32_t target) override {
     cursor_.advance(target);
     return doc_ = cursor_.doc();
   }
-  double score() override { return scorer_.score(cursor_.tf(), lengths_.at(doc_)); }
+  double score() override { return scorer_.score(field_, cursor_.tf(), lengths_.at(doc_)); }
   uint64_t cost() const noexcept override { return cursor_.df(); }
 
  private:
   PostingCursor cursor_;
   FieldLengths lengths_;
+  size_t field_;
   LeafScorer scorer_;
 };
 
@@ -133,9 +134,10 @@ DocIteratorPtr make_all_iterator(const CollectionEntry& collection) { return std
 DocIteratorPtr make_term_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term) {
   LeafScorer scorer(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight);
   if (query.plan->algorithm != Algorithm::kBm25f) {
-    const TermEntry* found = query.term_at(segment, term, 0);
+    const auto field = static_cast<size_t>(std::countr_zero(query.plan->terms[term].fields));
+    const TermEntry* found = field < segment.fields.size() ? query.term_at(segment, term, field) : nullptr;
     if (found == nullptr) return make_none_iterator();
-    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[0], *found, std::move(scorer));
+    return std::make_unique<TermIterator>(*segment.ref->segment, *segment.fields[field], *found, field, std::move(scorer));
   }
   auto fields = std::make_unique<FieldsTermIterator>(std::move(scorer));
   for (size_t field = 0; field < segment.fields.size(); ++field) {

@@ -96,7 +96,7 @@ class ListSearch {
   }
 
   [[nodiscard]] double exact_score(uint32_t index) const noexcept {
-    if (!isFields_) return scorer_.score(tfs_[index], lengthsOf_[index]);
+    if (!isFields_) return scorer_.score(field_, tfs_[index], lengthsOf_[index]);
     return scorer_.score_sum(scorer_.field_tf(field_, tfs_[index], lengthsOf_[index]));
   }
 

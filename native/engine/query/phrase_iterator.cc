@@ -123,7 +123,7 @@ class PhraseIterator final : public DocIterator {
     double tfSum = 0;
     for (const FieldPhrase& field : fields_) {
       if (field.doc() != doc_) continue;
-      if (scoring_ == PhraseScoring::kBm25 && algorithm_ != Algorithm::kBm25f) return scorer_.score(field.occurrences(), field.length());
+      if (scoring_ == PhraseScoring::kBm25 && algorithm_ != Algorithm::kBm25f) return scorer_.score(field.field(), field.occurrences(), field.length());
       if (scoring_ == PhraseScoring::kBm25) tfSum += scorer_.field_tf(field.field(), field.occurrences(), field.length());
       occurrences += field.occurrences();
     }

@@ -213,7 +213,7 @@ void PhraseWindows::collect(std::span<const Match> matches) {
     if (scorer_.algorithm() == Algorithm::kBm25f) {
       tfSum += scorer_.field_tf(field.field, match.occurrences, length);
     } else {
-      score = scorer_.score(match.occurrences, length);
+      score = scorer_.score(field.field, match.occurrences, length);
     }
   }
   if (scorer_.algorithm() == Algorithm::kBm25f) score = scorer_.score_sum(tfSum);

@@ -71,7 +71,8 @@ class PlanExpander {
       const UnionTerm& term = out_.terms.emplace_back(std::move(each));
       PlanNode& node = nodes.emplace_back(node_of(NodeKind::kTerm));
       node.term = static_cast<uint32_t>(out_.plan.terms.size());
-      out_.plan.terms.push_back({term.text, plan_.terms[leaf.term].weight * kEditWeights[term.edits], &term.places});
+      const PlanTerm& word = plan_.terms[leaf.term];
+      out_.plan.terms.push_back({term.text, word.weight * kEditWeights[term.edits], word.fields, &term.places});
       out_.expansions.push_back({leaf.term, term.edits, &term.text});
       group.edits.push_back(term.edits);
     }
@@ -86,8 +87,9 @@ class PlanExpander {
     for (const SegmentRef& ref : set_.segments) {
       const CollectionEntry* collection = ref.segment->find_collection(plan_.collection);
       if (collection == nullptr) continue;
-      for (const ScoredField& field : plan_.fields) {
-        const SectionEntry* section = ref.segment->find_section(*collection, SectionKind::kText, field.name);
+      for (size_t field = 0; field < plan_.fields.size(); ++field) {
+        if ((plan_.terms[leaf.term].fields >> field & 1) == 0) continue;
+        const SectionEntry* section = ref.segment->find_section(*collection, SectionKind::kText, plan_.fields[field].name);
         if (section != nullptr) sources.push_back({ref.segment.get(), section, 0});
       }
     }

@@ -49,7 +49,7 @@ class PrunedLeaf {
  private:
   [[nodiscard]] double score_in_block(uint32_t slot) {
     WindowedList& list = lists_[0];
-    return list.find(slot) ? scorer_.score(list.tf(), list.length(slot)) : kNoMatch;
+    return list.find(slot) ? scorer_.score(list.field(), list.tf(), list.length(slot)) : kNoMatch;
   }
   [[nodiscard]] float bound_of_fields(uint32_t window, uint32_t slot) noexcept;
   [[nodiscard]] double score_of_fields(uint32_t window, uint32_t slot);

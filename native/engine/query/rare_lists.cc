@@ -69,7 +69,7 @@ void RareLists::sort_by_window() {
 
 double RareLists::score(const Posting& posting) const noexcept {
   const List& list = lists_[posting.list];
-  if (!list.isFields) return list.scorer.score(posting.tf, posting.length);
+  if (!list.isFields) return list.scorer.score(list.field, posting.tf, posting.length);
   return list.scorer.score_sum(list.scorer.field_tf(list.field, posting.tf, posting.length));
 }
 

@@ -25,7 +25,10 @@ ResolvedSegment resolve_segment(const SegmentRef& ref, const CollectionEntry& co
   for (const ScoredField& field : plan.fields) resolved.fields.push_back(segment.find_section(collection, SectionKind::kText, field.name));
   resolved.terms.reserve(plan.terms.size() * plan.fields.size());
   for (const PlanTerm& term : plan.terms) {
-    for (const SectionEntry* section : resolved.fields) resolved.terms.push_back(find_in(segment, section, term));
+    for (size_t field = 0; field < resolved.fields.size(); ++field) {
+      const bool isWanted = (term.fields >> field & 1) != 0;
+      resolved.terms.push_back(isWanted ? find_in(segment, resolved.fields[field], term) : TermEntry{});
+    }
   }
   return resolved;
 }

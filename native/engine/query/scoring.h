@@ -40,9 +40,9 @@ class LeafScorer {
   LeafScorer(const SearchPlan& plan, const std::vector<double>& averageLengths, double idf, double weight);
 
   // tfidf and bm25.
-  [[nodiscard]] double score(uint32_t tf, uint32_t length) const noexcept {
-    if (algorithm_ == Algorithm::kTfidf) return factor_ * damped_tf(tf) / (fields_[0].lengthBase + fields_[0].lengthSlope * length);
-    return factor_ * tf / (tf + (fields_[0].lengthBase + fields_[0].lengthSlope * length));
+  [[nodiscard]] double score(size_t field, uint32_t tf, uint32_t length) const noexcept {
+    const double norm = fields_[field].lengthBase + fields_[field].lengthSlope * length;
+    return algorithm_ == Algorithm::kTfidf ? factor_ * damped_tf(tf) / norm : factor_ * tf / (tf + norm);
   }
 
   // bm25f: one field's part of tf~, and the score of the sum.

@@ -1,6 +1,7 @@
 // See search_plan.h.
 #include "query/search_plan.h"
 
+#include <bit>
 #include <cmath>
 #include <string>
 
@@ -9,7 +10,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3151534D;
+constexpr uint32_t kMagic = 0x3251534D;
 constexpr uint32_t kFlagExactTotal = 1;
 constexpr uint32_t kFlagRefined = 2;  // ranges and boosts follow the filters
 
@@ -55,7 +56,6 @@ Status parse_fields(ByteReader& reader, SearchPlan& plan) {
     }
     plan.fields.push_back({name, weight});
   }
-  if (plan.algorithm != Algorithm::kBm25f && plan.fields.size() != 1) return malformed("tfidf and bm25 score exactly one field");
   return {};
 }
 
@@ -107,14 +107,18 @@ Status parse_boosts(ByteReader& reader, SearchPlan& plan) {
 }
 
 Status parse_terms(ByteReader& reader, SearchPlan& plan) {
-  const uint32_t termCount = reader.count(8);
+  const uint32_t termCount = reader.count(16);
   if (termCount > kPlanLeavesMax) return malformed("too many terms");
   for (uint32_t index = 0; reader.ok() && index < termCount; ++index) {
     const double weight = reader.f32();
+    const uint64_t low = reader.u32();
+    const uint64_t fields = low | uint64_t{reader.u32()} << 32;
     const uint32_t termBytes = reader.u32();
     const std::string_view text = reader.padded(termBytes);
     if (!is_weight(weight)) return malformed("term weight out of range");
-    plan.terms.push_back({text, weight, nullptr});
+    if (std::bit_width(fields) > plan.fields.size()) return malformed("term in an unknown field");
+    if (plan.algorithm != Algorithm::kBm25f && std::popcount(fields) > 1) return malformed("tfidf and bm25 score a term in one field");
+    plan.terms.push_back({text, weight, fields, nullptr});
   }
   return {};
 }

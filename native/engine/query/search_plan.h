@@ -81,6 +81,8 @@ struct TermPlace {
 struct PlanTerm {
   std::string_view text;
   double weight;
+  // Bit f: looked for in scored field f. With tfidf and bm25 at most one.
+  uint64_t fields;
   // Of an expansion: all its places, which are known already. Null: to be looked up.
   const std::vector<TermPlace>* places = nullptr;
 };

@@ -74,7 +74,7 @@ void WindowDisjunction::run(DocIteratorPtr filter, uint32_t segmentIndex, const 
 void WindowDisjunction::score_one_field(Leaf& leaf, uint32_t begin, uint32_t end) noexcept {
   FieldCursor& field = leaf.cursors[0];
   steps_ += visit_below(field.cursor, end, [&](uint32_t slot, uint32_t tf) {
-    scores_[slot - begin] += leaf.scorer.score(tf, field.lengths.at(slot));
+    scores_[slot - begin] += leaf.scorer.score(field.field, tf, field.lengths.at(slot));
     set_bit(matches_, slot - begin);
   });
 }

@@ -1,6 +1,7 @@
 /**
  * Puts the answer of a full-text search together as bytes: documents are copied from the store's JSON, never parsed. One per request, over the lane's writer. Shape: service-1, full-text search, and http.md section 2.
  */
+import type { Expansion, Explanation } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
@@ -18,32 +19,62 @@ export interface SearchFacts {
   readonly durationMs: number
 }
 
+/** A result as it stands in the answer; `document` is a copy of its JSON. */
+export interface WrittenResult {
+  readonly docid: number
+  readonly document: Buffer
+  readonly score: number
+  readonly matchedTerms: readonly string[]
+}
+
+/** What an answer says of a result beside document, score and terms. */
+export interface ResultNotes {
+  readonly isPinned?: boolean
+  readonly explanation?: Explanation | undefined
+}
+
 const OPENING = '{"results":['
 
 export class AnswerWriter {
   readonly #request: FulltextRequest
   readonly #query: QueryPlan
-  /** JSON text of each term that may be shown as matched. */
+  /** How each term is shown where a document has it; undefined where the query only excludes it. */
   readonly #shown: readonly (string | undefined)[]
   readonly #out: ByteWriter
+  /** The same for the terms that leaves stood for in the snapshot at hand. */
+  #expansions: readonly (string | undefined)[] = []
+  /** Results of earlier pages that were passed over. */
+  #passed = 0
+  readonly #results: WrittenResult[] | undefined
   #facets: FacetCounter | undefined
   #count = 0
   /** Bytes of content written, where they are capped. */
   #contextBytes = 0
   #isTruncated = false
 
-  /** @param out the lane's: nothing else may use it until the answer has left */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter) {
+  /**
+   * @param out the lane's: nothing else may use it until the answer has left
+   * @param results gets what is written, too
+   */
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, results?: WrittenResult[]) {
+    this.#results = results
     this.#request = request
     this.#query = query
-    this.#shown = query.terms.map(([term], index) => (query.wanted[index] === true ? JSON.stringify(term) : undefined))
+    this.#shown = query.terms.map(([term], index) =>
+      query.wanted[index] === true ? `${query.suggested.has(index) ? '~' : ''}${term}` : undefined,
+    )
     this.#out = out
-    this.restart()
+    this.restart([])
   }
 
-  /** Results written so far. */
+  /** Results so far, those of earlier pages included. */
   get count(): number {
-    return this.#count
+    return this.#passed + this.#count
+  }
+
+  /** The next result belongs to an earlier page: nothing of it will be shown. */
+  get isPassing(): boolean {
+    return this.#passed < this.#request.offset
   }
 
   /** Results wanted. */
@@ -56,8 +87,14 @@ export class AnswerWriter {
     return this.#isTruncated || this.#count >= this.#request.limit
   }
 
-  /** Forgets the results written so far. */
-  restart(): void {
+  /** Forgets the results so far. @param expansions of the hits that results will come from */
+  restart(expansions: readonly Expansion[]): void {
+    this.#expansions = expansions.map(({ leaf, edits, term }) => {
+      const word = this.#shown[leaf]
+      return word === undefined || edits === 0 ? word && term : `${word}~${term}`
+    })
+    this.#passed = 0
+    if (this.#results !== undefined) this.#results.length = 0
     this.#out.begin().ascii(OPENING)
     const { facetBy, facetValuesMax } = this.#request
     this.#facets = facetBy === undefined ? undefined : new FacetCounter(facetBy, facetValuesMax)
@@ -66,12 +103,17 @@ export class AnswerWriter {
     this.#isTruncated = false
   }
 
+  /** A result of an earlier page. */
+  pass(): void {
+    this.#passed++
+  }
+
   /**
    * Left out, with all that come after it, where it would exceed the cap on content and is not the first.
    * @param matched indexes of the query's terms that the document has
    * @throws ServiceError 400 when the answer grows over its bound
    */
-  result(document: StoredDocument, score: number, matched: readonly number[], isPinned = false): void {
+  result(document: StoredDocument, score: number, matched: readonly number[], { isPinned = false, explanation }: ResultNotes = {}): void {
     if (this.#exceedsContext(document)) {
       this.#isTruncated = true
       return
@@ -79,14 +121,18 @@ export class AnswerWriter {
     this.#facets?.add(document.json)
     this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
     this.#out.bytes(document.json)
-    this.#out.utf8(`,"score":${score},"matchedTerms":[${this.#matchedTerms(matched)}]${isPinned ? ',"pinned":true' : ''}}`)
+    const notes = `${isPinned ? ',"pinned":true' : ''}${explanation === undefined ? '' : `,"explanation":${JSON.stringify(explanation)}`}`
+    const matchedTerms = this.#matchedTerms(matched)
+    this.#out.utf8(`,"score":${score},"matchedTerms":${JSON.stringify(matchedTerms)}${notes}}`)
+    this.#results?.push({ docid: document.docid, document: Buffer.from(document.json), score, matchedTerms })
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
   }
 
   /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
   finish(facts: SearchFacts): Uint8Array {
-    const { scoring, query, language, stem, synonyms, count } = this.#request
+    const { scoring, query, language, stem, synonyms, count, offset } = this.#request
+    const milliseconds = Math.round(facts.durationMs * 1000) / 1000
     const tail = {
       total: this.#count,
       ...(count ? { totalMatches: facts.matches } : {}),
@@ -95,10 +141,12 @@ export class AnswerWriter {
       lang: language,
       stemmingActive: stem,
       synonymsActive: synonyms,
-      fuzzy: 0,
+      fuzzy: query.mode === 'simple' ? query.edits : 0,
+      ...(offset > 0 ? { offset } : {}),
+      took: milliseconds,
       ...(scoring.algorithm === 'bm25f' ? { fieldWeights: Object.fromEntries(scoring.fields) } : {}),
       searchStats: {
-        durationMs: Math.round(facts.durationMs * 1000) / 1000,
+        durationMs: milliseconds,
         queryTerms: this.#query.terms.length,
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
@@ -118,12 +166,13 @@ export class AnswerWriter {
     return this.#count > 0 && this.#contextBytes / 4 > contextTokensMax
   }
 
-  #matchedTerms(matched: readonly number[]): string {
-    const terms: string[] = []
+  /** In the order of the query, each once: a word may be a term of its own and among those that another one stands for. */
+  #matchedTerms(matched: readonly number[]): string[] {
+    const terms = new Set<string>()
     for (const index of matched) {
-      const term = this.#shown[index]
-      if (term !== undefined) terms.push(term)
+      const term = index < this.#shown.length ? this.#shown[index] : this.#expansions[index - this.#shown.length]
+      if (term !== undefined) terms.add(term)
     }
-    return terms.join(',')
+    return [...terms]
   }
 }

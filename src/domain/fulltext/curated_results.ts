@@ -59,9 +59,10 @@ export class CuratedResults {
   /** The score is that of the search; 0 where it did not find the document. */
   #write(answer: AnswerWriter): void {
     const { docid } = this.#pins[this.#next++] as Placed
+    if (answer.isPassing) return answer.pass()
     const document = this.#view.document(this.#collection, docid)
     const hit = this.#hits.get(docid)
-    if (document !== undefined) answer.result(document, hit?.score ?? 0, hit?.matched ?? [], true)
+    if (document !== undefined) answer.result(document, hit?.score ?? 0, hit?.matched ?? [], { isPinned: true })
   }
 
   /** Without a language: the first that the key has. */

@@ -1,10 +1,12 @@
 /**
- * The leaves of a query: analysed words and phrases, and the table of distinct terms that they point into. One table per query; pure but for the analyzer that it is handed.
+ * The leaves of a query: analysed words, phrases and what else is looked for, and the table of distinct terms that they point into. One table per query; pure but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
-import type { PlanNode, QueryToken } from '../../engine/types.js'
+import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
 import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
-import type { Alternative, FindAlternatives } from './query_words.js'
+import type { FieldTable } from './query_fields.js'
+import type { Alternative, QueryWords } from './query_words.js'
+import { normalisePattern, patternParts } from './wildcards.js'
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 
@@ -12,35 +14,50 @@ export type Tokenize = (text: string) => QueryToken[]
 
 /** A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike the one with the word comes first. */
 const SYNONYM_WEIGHT = 0.8
+/** Scripts whose terms are one or two characters: an edit would make another word of any of them. */
+const SHORT_TERMED =
+  /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Script=Thai}\p{Script=Lao}\p{Script=Khmer}\p{Script=Myanmar}]/u
+
+interface LeafTerm {
+  readonly term: string
+  weight: number
+  /** Of the field table, where the query names one. */
+  readonly field: number | undefined
+}
 
 export class LeafTable {
-  readonly #tokenize: Tokenize
-  readonly #alternatives: FindAlternatives
+  readonly #words: QueryWords
+  readonly #fields: FieldTable
   readonly #indexes = new Map<string, number>()
-  readonly #terms: [string, number][] = []
+  readonly #terms: LeafTerm[] = []
   #tokens = 0
-  #synonymTokens = 0
+  #addedTokens = 0
 
-  constructor(tokenize: Tokenize, alternatives: FindAlternatives = () => []) {
-    this.#tokenize = tokenize
-    this.#alternatives = alternatives
+  constructor(words: QueryWords, fields: FieldTable) {
+    this.#words = words
+    this.#fields = fields
   }
 
-  get terms(): readonly (readonly [string, number])[] {
-    return this.#terms
+  /** Complete once the whole query has been lowered: which fields a word without a name stands for depends on all of it. */
+  get terms(): readonly PlanTerm[] {
+    const usual = this.#fields.usual
+    return this.#terms.map(({ term, weight, field }): PlanTerm => {
+      const places = field === undefined ? usual : [field]
+      return places === undefined ? [term, weight] : [term, weight, places]
+    })
   }
 
-  /** Of the query, without what synonyms added. */
+  /** Of the query, without what synonyms and the like added. */
   get tokens(): number {
     return this.#tokens
   }
 
   get leaves(): number {
-    return this.#tokens + this.#synonymTokens
+    return this.#tokens + this.#addedTokens
   }
 
-  /** One TERM leaf for each distinct term of the text, weighing as much as the text says it, and those of its synonyms. */
-  words(text: string): PlanNode[] {
+  /** One leaf for each distinct term of the text, weighing as much as the text says it, and those of its synonyms. @param edits how far a word may be misspelt */
+  words(text: string, edits = 0): PlanNode[] {
     const tokens = this.#tokensOf(text)
     const counts = new Map<number, number>()
     for (const { term } of tokens) {
@@ -48,68 +65,125 @@ export class LeafTable {
       counts.set(index, (counts.get(index) ?? 0) + 1)
     }
     const nodes = [...counts].map(([index, count]): PlanNode => {
-      ;(this.#terms[index] as [string, number])[1] = count
-      return { kind: 'term', term: index }
+      const leaf = this.#terms[index] as LeafTerm
+      leaf.weight = count
+      return fuzzyNode(index, leaf.term, edits)
     })
-    return [...nodes, ...this.#synonymsOf(this.#alternatives(tokens), tokens)]
+    return [...nodes, ...this.#synonymsOf(this.#words.alternatives(tokens), tokens)]
   }
 
   /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with its synonyms beside it. Undefined when nothing remains. */
-  word(text: string): PlanNode | undefined {
+  word(text: string, field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     if (tokens.length === 0) return undefined
-    const synonyms = this.#alternatives(tokens).filter(({ length }) => length === tokens.length)
-    return nodeOf('or', [this.#sequence(tokens), ...this.#synonymsOf(synonyms, tokens)])
+    const synonyms = this.#words.alternatives(tokens).filter(({ length }) => length === tokens.length)
+    return nodeOf('or', [this.#sequence(tokens, field), ...this.#synonymsOf(synonyms, tokens, field)])
+  }
+
+  /** Where the tokenizer makes several terms of it, each may be misspelt, and all have to be there. */
+  fuzzyWord(text: string, edits: number, field?: string): PlanNode | undefined {
+    const tokens = this.#tokensOf(text)
+    const nodes = tokens.map(({ term }) => fuzzyNode(this.#indexOf(term, 1, field), term, edits))
+    return nodes.length === 0 ? undefined : nodeOf('and', nodes)
+  }
+
+  /**
+   * A word with wildcards. What separates words separates patterns, too: all parts have to be there. `running*` finds what `running` does as well, although the index has `run`
+   * of both. Undefined when nothing remains.
+   */
+  pattern(text: string, field?: string): PlanNode | undefined {
+    const nodes = patternParts(text).flatMap((part): PlanNode[] => {
+      if (!part.isPattern) return [this.word(part.text, field)].filter((node) => node !== undefined)
+      const pattern = normalisePattern(part.text, this.#words.unstemmed)
+      this.#count(1)
+      const leaf: PlanNode = { kind: 'wildcard', term: this.#indexOf(pattern, 1, field) }
+      const stem = this.#stemOfPrefix(part.text, pattern)
+      return [stem === undefined ? leaf : { kind: 'or', children: [leaf, { kind: 'term', term: this.#indexOf(stem, 1, field) }] }]
+    })
+    return nodes.length === 0 ? undefined : nodeOf('and', nodes)
+  }
+
+  /** The stem of `word*`, where the pattern does not match it. */
+  #stemOfPrefix(text: string, pattern: string): string | undefined {
+    if (!/^[^*?]+\*+$/.test(text)) return undefined
+    const [token, ...others] = this.#words.tokenize(text)
+    if (token === undefined || others.length > 0 || token.term.startsWith(pattern.slice(0, -1))) return undefined
+    this.#addedTokens++
+    return token.term
+  }
+
+  /** Words that stand near each other, a single one anywhere. Undefined when nothing remains. */
+  near(text: string, distance: number, field?: string): PlanNode | undefined {
+    const terms = this.#tokensOf(text).map(({ term }) => this.#indexOf(term, 1, field))
+    const [first] = terms
+    if (first === undefined) return undefined
+    return terms.length === 1 ? { kind: 'term', term: first } : { kind: 'proximity', distance, terms }
   }
 
   /** Leaves to stand beside those of `tokens`: what these say themselves is not looked for twice. */
-  #synonymsOf(alternatives: readonly Alternative[], tokens: readonly QueryToken[]): PlanNode[] {
+  #synonymsOf(alternatives: readonly Alternative[], tokens: readonly QueryToken[], field?: string): PlanNode[] {
     const seen = new Set<string>(alternatives.length === 0 ? [] : tokens.map(({ term }) => `${term} 0`))
     return alternatives.flatMap(({ terms }): PlanNode[] => {
       const name = terms.map(({ term, offset }) => `${term} ${offset}`).join('\n')
       if (seen.has(name)) return []
-      if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#synonymTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
+      if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#addedTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
       seen.add(name)
-      this.#synonymTokens += terms.length
-      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, SYNONYM_WEIGHT), offset }))
+      this.#addedTokens += terms.length
+      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, SYNONYM_WEIGHT, field), offset }))
       return [places.length === 1 ? { kind: 'term', term: places[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: places }]
     })
   }
 
-  #sequence(tokens: readonly QueryToken[]): PlanNode {
-    const node = this.#phraseOf(tokens, 'bm25')
+  #sequence(tokens: readonly QueryToken[], field: string | undefined): PlanNode {
+    const node = this.#phraseOf(tokens, 'bm25', field)
     return node.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
   }
 
   /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. */
-  phrase(text: string, scoring: Phrase['scoring']): Phrase | undefined {
+  phrase(text: string, scoring: Phrase['scoring'], field?: string): Phrase | undefined {
     const tokens = this.#tokensOf(text)
-    return tokens.length === 0 ? undefined : this.#phraseOf(tokens, scoring)
+    return tokens.length === 0 ? undefined : this.#phraseOf(tokens, scoring, field)
   }
 
-  #phraseOf(tokens: readonly QueryToken[], scoring: Phrase['scoring']): Phrase {
+  #phraseOf(tokens: readonly QueryToken[], scoring: Phrase['scoring'], field: string | undefined): Phrase {
     const start = tokens[0]?.position ?? 0
-    return { kind: 'phrase', scoring, terms: tokens.map(({ term, position }) => ({ term: this.#indexOf(term), offset: position - start })) }
+    return {
+      kind: 'phrase',
+      scoring,
+      terms: tokens.map(({ term, position }) => ({ term: this.#indexOf(term, 1, field), offset: position - start })),
+    }
   }
 
   #tokensOf(text: string): QueryToken[] {
-    const tokens = this.#tokenize(text)
-    this.#tokens += tokens.length
-    // Counted before repetitions are merged, so that the bound holds for leaves as well as for terms.
-    if (this.#tokens > PLAN_LEAVES_MAX) throw badRequest(`query too long: more than ${PLAN_LEAVES_MAX} terms`)
+    const tokens = this.#words.tokenize(text)
+    this.#count(tokens.length)
     return tokens
   }
 
-  #indexOf(term: string, weight = 1): number {
-    const known = this.#indexes.get(term)
+  /** Counted before repetitions are merged, so that the bound holds for leaves as well as for terms. */
+  #count(tokens: number): void {
+    this.#tokens += tokens
+    if (this.#tokens > PLAN_LEAVES_MAX) throw badRequest(`query too long: more than ${PLAN_LEAVES_MAX} terms`)
+  }
+
+  #indexOf(term: string, weight = 1, field?: string): number {
+    const place = field === undefined ? undefined : this.#fields.indexOf(field)
+    const name = `${place ?? ''} ${term}`
+    const known = this.#indexes.get(name)
     if (known !== undefined) {
-      const entry = this.#terms[known] as [string, number]
-      entry[1] = Math.max(entry[1], weight)
+      const entry = this.#terms[known] as LeafTerm
+      entry.weight = Math.max(entry.weight, weight)
       return known
     }
-    this.#indexes.set(term, this.#terms.length)
-    return this.#terms.push([term, weight]) - 1
+    this.#indexes.set(name, this.#terms.length)
+    return this.#terms.push({ term, weight, field: place }) - 1
   }
+}
+
+/** One character is never misspelt, two at most by one. */
+function fuzzyNode(index: number, term: string, edits: number): PlanNode {
+  const allowed = SHORT_TERMED.test(term) ? 0 : Math.min(edits, [...term].length - 1)
+  return allowed > 0 ? { kind: 'fuzzy', term: index, edits: allowed, prefix: 0 } : { kind: 'term', term: index }
 }
 
 /** The node itself where there is one, NONE where there is nothing. */

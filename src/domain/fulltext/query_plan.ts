@@ -3,19 +3,25 @@
  * Rules: docs/decisions/0020-fulltext-query-syntax.md. Pure but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
-import type { PlanNode } from '../../engine/types.js'
+import type { PlanNode, PlanTerm } from '../../engine/types.js'
 import { PLAN_DEPTH_MAX } from '../../limits.js'
-import { lowerBoolean } from './boolean_plan.js'
-import { LeafTable, nodeOf, type Tokenize } from './query_leaves.js'
+import { FieldTable } from './query_fields.js'
+import { LeafTable, nodeOf } from './query_leaves.js'
 import type { ParsedQuery } from './query_mode.js'
-import type { FindAlternatives } from './query_words.js'
+import { lowerTree } from './query_tree_plan.js'
+import type { QueryWords } from './query_words.js'
+import type { Scoring } from './scoring.js'
 
 export interface QueryPlan {
   /** Distinct terms in order of first appearance, with how often the query says them where that weighs in. */
-  readonly terms: readonly (readonly [term: string, weight: number])[]
+  readonly terms: readonly PlanTerm[]
+  /** Those that are scored, and those that the query names. */
+  readonly fields: Scoring['fields']
   readonly root: PlanNode
   /** Per term: it stands somewhere where the query wants it, so that an answer may show it as matched. */
   readonly wanted: readonly boolean[]
+  /** Indexes of the terms that are not the query's, but suggested by the collection for them (pmisparse). */
+  readonly suggested: ReadonlySet<number>
   /** Tokens of the query, repetitions included, stop words not. */
   readonly tokens: number
   /** The same with those that synonyms add. */
@@ -23,27 +29,40 @@ export interface QueryPlan {
 }
 
 /** Throws a 400 when the query has more leaves or is deeper than the engine takes. */
-export function planQuery(query: ParsedQuery, tokenize: Tokenize, alternatives?: FindAlternatives): QueryPlan {
-  const leaves = new LeafTable(tokenize, alternatives)
+export function planQuery(query: ParsedQuery, words: QueryWords, scoring: Scoring): QueryPlan {
+  const fields = new FieldTable(scoring)
+  const leaves = new LeafTable(words, fields)
   const root = planRoot(query, leaves)
   const depth = depthOf(root)
   if (depth > PLAN_DEPTH_MAX) throw badRequest(`query nested too deeply: ${depth} levels, at most ${PLAN_DEPTH_MAX}`)
-  const wanted = new Array<boolean>(leaves.terms.length).fill(false)
+  const { terms } = leaves
+  const wanted = new Array<boolean>(terms.length).fill(false)
   markWanted(root, wanted)
-  return { terms: leaves.terms, root, wanted, tokens: leaves.tokens, leaves: leaves.leaves }
+  return { terms, fields: fields.fields, root, wanted, suggested: new Set(), tokens: leaves.tokens, leaves: leaves.leaves }
 }
 
 function planRoot(query: ParsedQuery, leaves: LeafTable): PlanNode {
   switch (query.mode) {
     case 'simple':
-      return nodeOf('or', leaves.words(query.text))
+      return nodeOf('or', leaves.words(query.text, query.edits))
     case 'phrase':
       return nodeOf(
         'and',
         query.phrases.flatMap((text) => leaves.phrase(text, 'occurrences') ?? []),
       )
     case 'boolean':
-      return lowerBoolean(query.tree, leaves)
+    case 'expression':
+      return lowerTree(query.tree, leaves)
+    case 'wildcard':
+      return nodeOf(
+        'or',
+        query.words.flatMap(({ text, isPattern }) => (isPattern ? (leaves.pattern(text) ?? []) : leaves.words(text))),
+      )
+    case 'proximity':
+      return nodeOf(
+        'and',
+        query.groups.flatMap(({ text, distance }) => leaves.near(text, distance) ?? []),
+      )
   }
 }
 
@@ -60,7 +79,8 @@ function depthOf(node: PlanNode): number {
 }
 
 function markWanted(node: PlanNode, wanted: boolean[]): void {
-  if (node.kind === 'term') wanted[node.term] = true
+  if (node.kind === 'term' || node.kind === 'fuzzy' || node.kind === 'wildcard') wanted[node.term] = true
+  else if (node.kind === 'proximity') for (const term of node.terms) wanted[term] = true
   else if (node.kind === 'phrase') for (const { term } of node.terms) wanted[term] = true
   else if (node.kind === 'and' || node.kind === 'or') for (const child of node.children) markWanted(child, wanted)
   else if (node.kind === 'andNot') markWanted(node.wanted, wanted)

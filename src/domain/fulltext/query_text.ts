@@ -18,10 +18,7 @@ export function queryProblem(text: string, index: number, problem: string): Serv
   return badRequest(`${problem} at character ${character}`)
 }
 
-/**
- * Reads the quoted string that opens at `start`. Unclosed: 400. `"…"~N` belongs to another mode, so that a `~` just behind the closing quote is refused
- * rather than read as a word.
- */
+/** Reads the quoted string that opens at `start`. Unclosed: 400. */
 export function readQuoted(text: string, start: number): QuotedText {
   let unescaped = ''
   let from = start + 1
@@ -32,28 +29,44 @@ export function readQuoted(text: string, start: number): QuotedText {
       from = at + 1
       at++
     } else if (char === '"') {
-      if (text[at + 1] === '~') throw queryProblem(text, at + 1, `unexpected '~'`)
       return { text: unescaped + text.slice(from, at), end: at + 1 }
     }
   }
   throw queryProblem(text, start, 'unclosed quote')
 }
 
-/** The phrases of phrase mode: every quoted string, and what stands between them; a text without quotes is one phrase. */
+/** The phrases of phrase mode: every quoted string, and what stands between them; a text without quotes is one phrase. `"…"~N` belongs to another mode: 400. */
 export function readPhrases(text: string): string[] {
-  const phrases: string[] = []
+  return readPieces(text).map(({ text: phrase, tilde, digits }) => {
+    if (digits !== undefined) throw queryProblem(text, tilde, `unexpected token '~'`)
+    return phrase
+  })
+}
+
+/** A quoted string, or what stands between two. */
+export interface Piece {
+  readonly text: string
+  /** Behind the quotes as in `"…"~N`; undefined without a `~`. */
+  readonly digits: string | undefined
+  /** Index behind the text: of the `~` where there is one. */
+  readonly tilde: number
+}
+
+const DISTANCE = /~(\d*)/y
+
+export function readPieces(text: string): Piece[] {
+  const pieces: Piece[] = []
   let from = 0
   for (let quote = text.indexOf('"'); quote !== -1; quote = text.indexOf('"', from)) {
     const quoted = readQuoted(text, quote)
-    phrases.push(text.slice(from, quote), quoted.text)
-    from = quoted.end
+    DISTANCE.lastIndex = quoted.end
+    const distance = DISTANCE.exec(text)
+    pieces.push(
+      { text: text.slice(from, quote), digits: undefined, tilde: quote },
+      { text: quoted.text, digits: distance?.[1], tilde: quoted.end },
+    )
+    from = quoted.end + (distance?.[0].length ?? 0)
   }
-  phrases.push(text.slice(from))
-  return phrases
-}
-
-/** Whether the text is one quoted string and nothing else. */
-export function isQuoted(text: string): boolean {
-  const trimmed = text.trim()
-  return trimmed.startsWith('"') && readQuoted(trimmed, 0).end === trimmed.length
+  pieces.push({ text: text.slice(from), digits: undefined, tilde: text.length })
+  return pieces.filter((piece) => piece.text.trim() !== '')
 }

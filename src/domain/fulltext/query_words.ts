@@ -26,6 +26,8 @@ export type FindAlternatives = (tokens: readonly QueryToken[]) => readonly Alter
 
 export interface QueryWords {
   readonly tokenize: Tokenize
+  /** Without stemming, and without the collection's own stop words. */
+  readonly unstemmed: Tokenize
   readonly alternatives: FindAlternatives
 }
 
@@ -43,15 +45,15 @@ const NO_ALTERNATIVES: FindAlternatives = () => []
 export function queryWords(analyzer: Analyzer, settings: CollectionSettings, { language, stem, synonyms }: Reading): QueryWords {
   const plain: Tokenize = (text) => analyzer.tokenize(text, { language, stem, markdown: false })
   const hasSynonyms = synonyms && settings.synonyms.length > 0
-  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, alternatives: NO_ALTERNATIVES }
+  const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false })
+  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, unstemmed, alternatives: NO_ALTERNATIVES }
   const readings = compiled.get(settings) ?? new Map<string, QueryWords>()
   compiled.set(settings, readings)
   const name = `${language} ${stem} ${hasSynonyms}`
   let words = readings.get(name)
   if (words === undefined) {
-    const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false })
     const tokenize = settings.stopWords.length === 0 ? plain : withoutWords(settings.stopWords, plain, unstemmed)
-    words = { tokenize, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES }
+    words = { tokenize, unstemmed, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES }
     readings.set(name, words)
   }
   return words

@@ -2,7 +2,7 @@
  * Looks at a hit whose document has another state by now than the one that the engine found: does that state match as well? A commit can be read from the store a moment before the
  * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
  */
-import { readTermPositions } from '../../engine/term_positions.js'
+import { readPlanTerms } from '../../engine/term_positions.js'
 import { resolveLanguage } from '../../engine/languages.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
@@ -30,13 +30,12 @@ function analyzeScoredFields(
   metaValues: readonly (readonly [string, readonly string[]])[],
   contentMd: string,
 ): FieldTerms[] {
-  const scored = new Set(plan.fields.map(([name]) => name))
-  // Of an expanded plan a term may be there twice: the first one counts.
-  const wanted = new Map(plan.terms.map(([term], index) => [term, index] as const).reverse())
+  const fieldIndexes = new Map(plan.fields.map(([name], field) => [name, field]))
   const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming }
-  return indexedTexts(metaValues, contentMd)
-    .filter(({ name }) => scored.has(name))
-    .map(({ text, markdown }) => readTermPositions(analyzer.analyze(Buffer.from(text, 'utf8'), { ...options, markdown }), wanted))
+  return indexedTexts(metaValues, contentMd).flatMap(({ name, text, markdown }): FieldTerms[] => {
+    const field = fieldIndexes.get(name)
+    return field === undefined ? [] : [readPlanTerms(analyzer.analyze(Buffer.from(text, 'utf8'), { ...options, markdown }), plan, field)]
+  })
 }
 
 /** The engine's rules (docs/formats/search-plan.md) for one document. */

@@ -3,10 +3,18 @@
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { FACETS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import {
+  CACHE_TTL_SECONDS_MAX,
+  FACETS_MAX,
+  FUZZY_EDITS_MAX,
+  PAGE_DEPTH_MAX,
+  PROXIMITY_DISTANCE_DEFAULT,
+  PROXIMITY_DISTANCE_MAX,
+  QUERY_BYTES_MAX,
+} from '../../limits.js'
 import type { RetrievalProfile } from '../collection_config.js'
 import { type Filters, parseFilters } from '../filters.js'
-import { readLimit } from '../paging.js'
+import { readLimit, readOffset } from '../paging.js'
 import { readBoosts } from './boosts.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { type RangesInput, readRanges } from './ranges.js'
@@ -34,6 +42,11 @@ export interface FulltextInput {
   readonly boost?: Readonly<Record<string, number>> | Absent
   readonly facetBy?: readonly string[] | Absent
   readonly facetMaxValues?: number | Absent
+  readonly fuzzy?: number | Absent
+  readonly distance?: number | Absent
+  readonly offset?: number | Absent
+  readonly explain?: boolean | Absent
+  readonly cacheTtl?: number | Absent
 }
 
 export interface FulltextDefaults {
@@ -49,6 +62,14 @@ export interface FulltextRequest {
   readonly query: ParsedQuery
   readonly scoring: Scoring
   readonly limit: number
+  /** Results that the answer begins behind. */
+  readonly offset: number
+  /** Edits by which a word of a simple query may be misspelt. */
+  readonly fuzzy: number
+  /** Each result says what its score is made of. */
+  readonly explain: boolean
+  /** Seconds for which the answer may be given again; 0: it is made anew. */
+  readonly cacheSeconds: number
   /** Base code of the language that the query is analysed in. */
   readonly language: string
   readonly stem: boolean
@@ -75,12 +96,19 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
   const bytes = Buffer.byteLength(text)
   if (bytes > QUERY_BYTES_MAX) throw badRequest(`query too long: ${bytes} bytes, at most ${QUERY_BYTES_MAX}`)
   refuseLaterFeatures(input)
+  const fuzzy = readWhole('fuzzy', input.fuzzy, FUZZY_EDITS_MAX)
+  const distance = Math.min(readWhole('distance', input.distance) || PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX)
+  const limit = readLimit(input.limit, profile.topK)
   return {
     collection: input.collection,
     text,
-    query: parseQuery(text, input.mode ?? undefined),
+    query: parseQuery(text, input.mode ?? undefined, { fuzzy, distance }),
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),
-    limit: readLimit(input.limit, profile.topK),
+    limit,
+    offset: readDepth(input.offset, limit),
+    fuzzy,
+    explain: input.explain === true,
+    cacheSeconds: Math.min(readWhole('cacheTtl', input.cacheTtl), CACHE_TTL_SECONDS_MAX),
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),
     stem: defaults.ftsStemming && input.disableStem !== true,
     synonyms: defaults.ftsSynonyms && input.disableSynonyms !== true,
@@ -120,10 +148,24 @@ function readFacetMax(values: number | Absent): number {
   return wanted === 0 ? Number.POSITIVE_INFINITY : wanted
 }
 
+function readDepth(offset: number | Absent, limit: number): number {
+  const wanted = readOffset(offset)
+  if (wanted + limit > PAGE_DEPTH_MAX) throw badRequest(`invalid offset: offset + limit is at most ${PAGE_DEPTH_MAX}`)
+  return wanted
+}
+
+/** A whole number from 0 on, which is what it is where the request says nothing. Above `most`: 400. */
+function readWhole(name: string, value: number | Absent, most = Number.MAX_SAFE_INTEGER): number {
+  const number = value ?? 0
+  if (!Number.isInteger(number) || number < 0) throw badRequest(`invalid ${name}`)
+  if (number > most) throw badRequest(`invalid ${name}: at most ${most}`)
+  return number
+}
+
 /** What this version can't do and would change the answer is refused, never passed over: who asks for typo tolerance must not take what is found without it for all there is. */
 function refuseLaterFeatures(input: FulltextInput): void {
   const asked = input as unknown as Readonly<Record<string, unknown>>
-  for (const name of ['highlight', 'fuzzy']) {
+  for (const name of ['highlight']) {
     if (isAsked(asked[name])) throw badRequest(`not available yet: ${name}`)
   }
 }

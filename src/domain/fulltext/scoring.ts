@@ -6,8 +6,11 @@ import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX, META_KEY_BYTES_MAX } from '../../limits.js'
 
+/** As the contract names them; pmisparse is bm25 with further terms, which the collection itself suggests. */
+export type Algorithm = ScoringAlgorithm | 'pmisparse'
+
 export interface Scoring {
-  readonly algorithm: ScoringAlgorithm
+  readonly algorithm: Algorithm
   readonly k1: number
   readonly b: number
   /** Names as the index has them: `content` or `meta.<key>`. */
@@ -15,6 +18,7 @@ export interface Scoring {
 }
 
 const K1 = 1.2
+const PMISPARSE_K1 = 1.5
 const B = 0.75
 const CONTENT_ONLY: Scoring['fields'] = [['content', 1]]
 
@@ -34,10 +38,12 @@ export function resolveScoring(algorithm: string | undefined, fieldWeights: Read
       return { algorithm: 'tfidf', k1: K1, b: B, fields: CONTENT_ONLY }
     case 'bm25':
       return { algorithm, k1: K1, b: B, fields: CONTENT_ONLY }
+    case 'pmisparse':
+      return { algorithm, k1: PMISPARSE_K1, b: B, fields: CONTENT_ONLY }
     case 'bm25f':
       return { algorithm, k1: K1, b: B, fields: fieldWeights === undefined ? BM25F_FIELDS : readWeights(fieldWeights) }
     default:
-      throw badRequest(algorithm === 'pmisparse' ? `algorithm not available yet: ${algorithm}` : `unknown algorithm: ${algorithm}`)
+      throw badRequest(`unknown algorithm: ${algorithm}`)
   }
 }
 
@@ -54,6 +60,12 @@ function readWeights(weights: Readonly<Record<string, number>>): [string, number
   return [...fields]
 }
 
-function fieldName(name: string): string {
+/** Of a field that the query names and the request gives no weight. */
+export function usualWeight(algorithm: Algorithm, field: string): number {
+  return algorithm === 'bm25f' ? (BM25F_FIELDS.find(([name]) => name === field)?.[1] ?? 1) : 1
+}
+
+/** `title` is another spelling of `meta.title`. */
+export function fieldName(name: string): string {
   return name === 'content' || name.startsWith('meta.') ? name : `meta.${name}`
 }

@@ -5,7 +5,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
-import type { Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
+import type { Hit, Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
   CACHED_PAGE_DOCUMENTS_MAX,
@@ -19,7 +19,7 @@ import {
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import { AnswerWriter } from './answer.js'
+import { AnswerWriter, type WrittenResult } from './answer.js'
 import { NO_SETTINGS, type CollectionSettings } from '../collection_settings.js'
 import { type Curation, curationOf } from '../curation.js'
 import type { PreparationTools } from '../preparation.js'
@@ -28,12 +28,15 @@ import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
 import { mayShow, movedFactor, type Refinement, withFactors } from './refinement.js'
+import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './request.js'
+import { withSuggestions } from './suggested_terms.js'
 
 export interface FulltextTools extends PreparationTools {
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly out: ByteWriter
+  readonly related: RelatedTerms
 }
 
 export interface Stop {
@@ -53,51 +56,66 @@ export interface SearchedCollection {
   readonly settings: CollectionSettings
 }
 
-/** Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes. */
+/**
+ * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes.
+ * @param results gets the results of the answer, too
+ */
 export function searchFulltext(
   tools: FulltextTools,
   request: FulltextRequest,
   collection: SearchedCollection | undefined,
   stop: Stop,
+  results?: WrittenResult[],
 ): Uint8Array {
   const startedMs = performance.now()
   const settings = collection?.settings ?? NO_SETTINGS
   const words = queryWords(tools.analyzer, settings, request)
-  const query = planQuery(request.query, words.tokenize, words.alternatives)
-  const answer = new AnswerWriter(request, query, tools.out)
+  const query = suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop)
+  const answer = new AnswerWriter(request, query, tools.out, results)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
     tools,
     plan,
-    { refinement: request.refinement, curation: curationOf(settings.rules, request.text) },
+    { refinement: request.refinement, curation: curationOf(settings.rules, request.text), explain: request.explain },
     answer,
     stop,
   )
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })
 }
 
+/** Further terms are for plain words only: where operators say what must match, they would change what is found. */
+function suggestTerms(
+  tools: FulltextTools,
+  { scoring, query }: FulltextRequest,
+  collection: SearchedCollection | undefined,
+  plan: QueryPlan,
+  stop: Stop,
+): QueryPlan {
+  if (scoring.algorithm !== 'pmisparse' || query.mode !== 'simple' || collection === undefined) return plan
+  return withSuggestions(plan, (term) => tools.related.of(tools, collection.id, term, stop))
+}
+
 /** What the engine is asked for a request. Also how the benches ask it, so that they ask what the service asks. Throws a 400 when the query is more than the engine takes. */
 export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
-  const { algorithm, k1, b, fields } = request.scoring
+  const { algorithm, k1, b } = request.scoring
+  const { fields } = query
   if (query.leaves * fields.length > PLAN_CURSORS_MAX) throw badRequest(`query too long: ${query.leaves} terms in ${fields.length} fields`)
-  // Without a field that counts there is nothing to match in.
-  const root: SearchPlan['root'] = fields.length === 0 ? { kind: 'none' } : query.root
   return {
     collection,
-    algorithm,
+    algorithm: algorithm === 'pmisparse' ? 'bm25' : algorithm,
     k1,
     b,
-    k: request.limit === 0 ? 0 : request.limit + FTS_SLACK_HITS,
+    k: request.limit === 0 ? 0 : request.offset + request.limit + FTS_SLACK_HITS,
     skip: 0,
     sort: 'score',
     descending: true,
     exactTotal: request.count,
-    fields: fields.length === 0 ? [['content', 1]] : fields,
+    fields,
     filters: request.filters,
     ...request.refinement,
     terms: query.terms,
-    root,
+    root: query.root,
   }
 }
 
@@ -105,6 +123,8 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
 interface Arrangement {
   readonly refinement: Refinement
   readonly curation: Curation | undefined
+  /** Each result says what its score is made of. */
+  readonly explain: boolean
 }
 
 /** Fills the answer. What it returns describes the last snapshot searched. */
@@ -116,11 +136,11 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
   for (let round = 1; ; round++) {
     const hits = tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
+    answer.restart(hits.expansions)
     const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, arrangement, answer, stop))
     const exhausted = answer.isFull || hits.hits.length < plan.k
     if (exhausted || round === FTS_SEARCH_ROUNDS_MAX)
       return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped) }
-    answer.restart()
     plan = { ...plan, k: plan.k * 2 }
   }
 }
@@ -135,21 +155,21 @@ function writeResults(
   answer: AnswerWriter,
   stop: Stop,
 ): number {
-  const factors = new Map<number, number>()
-  const dropped = writeHits(tools, view, plan, hits, arrangement, factors, answer, stop)
-  if (factors.size === 0) return dropped
-  answer.restart()
-  return writeHits(tools, view, plan, withFactors(hits, factors), arrangement, new Map(), answer, stop)
+  const present = new PresentMatches(tools, view, plan, hits, arrangement.refinement)
+  const dropped = writeHits(tools, view, plan, hits, arrangement, present, answer, stop)
+  if (present.factors.size === 0) return dropped
+  // Hits after one whose boosts have changed may stand in its place: they are written again.
+  answer.restart(hits.expansions)
+  return writeHits(tools, view, plan, withFactors(hits, present.factors), arrangement, present, answer, stop)
 }
 
-/** @param factors of documents whose boosts have changed since the index was asked; hits after one of them may stand in its place, so that they are to be written again */
 function writeHits(
   tools: FulltextTools,
   view: View,
   plan: SearchPlan,
   hits: Hits,
-  { refinement, curation }: Arrangement,
-  factors: Map<number, number>,
+  { refinement, curation, explain }: Arrangement,
+  present: PresentMatches,
   answer: AnswerWriter,
   stop: Stop,
 ): number {
@@ -160,25 +180,53 @@ function writeHits(
   const isKept = answer.limit <= CACHED_PAGE_DOCUMENTS_MAX
   let dropped = 0
   let looked = 0
-  let recheckBytes = 0
   for (const hit of hits.hits) {
     curated?.writeDue(answer)
     if (answer.isFull) break
     if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
     if (curated?.leavesOut(hit.docid) === true) continue
-    const document = view.document(plan.collection, hit.docid, isKept)
-    let matched: readonly number[] | undefined = document === undefined ? undefined : hit.matched
-    if (document !== undefined && document.indexedLsn !== hit.lsn) {
-      recheckBytes += document.json.length
-      const head = view.head(plan.collection, hit.docid)
-      const isLost = head === undefined || recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, plan.filters, refinement)
-      matched = isLost ? undefined : recheckHit(tools, view, head, expandPlan(plan, hits.expansions))
-      const factor = isLost ? undefined : movedFactor(head, hit, refinement)
-      if (factor !== undefined) factors.set(hit.docid, factor)
+    if (answer.isPassing) {
+      if (present.of(hit, view.head(plan.collection, hit.docid)) === undefined) dropped++
+      else answer.pass()
+      continue
     }
+    const document = view.document(plan.collection, hit.docid, isKept)
+    const matched = present.of(hit, document)
     if (document === undefined || matched === undefined) dropped++
-    else answer.result(document, hit.score, matched)
+    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid) } : {})
   }
   curated?.writeRest(answer)
   return dropped
+}
+
+/** What the documents of one round's hits are by now, as the store's snapshot shows them. */
+class PresentMatches {
+  /** Of documents whose boosts have changed since the index was asked, by docid. */
+  readonly factors = new Map<number, number>()
+  readonly #tools: FulltextTools
+  readonly #view: View
+  readonly #plan: SearchPlan
+  readonly #refinement: Refinement
+  readonly #expansions: Hits['expansions']
+  #recheckBytes = 0
+
+  constructor(tools: FulltextTools, view: View, plan: SearchPlan, { expansions }: Hits, refinement: Refinement) {
+    this.#tools = tools
+    this.#view = view
+    this.#plan = plan
+    this.#refinement = refinement
+    this.#expansions = expansions
+  }
+
+  /** Indexes of the terms that it has; undefined where the document is gone or matches no more. @param document what the snapshot has of it */
+  of(hit: Hit, document: { readonly indexedLsn: bigint } | undefined): readonly number[] | undefined {
+    if (document === undefined || document.indexedLsn === hit.lsn) return document && hit.matched
+    const head = this.#view.head(this.#plan.collection, hit.docid)
+    if (head === undefined) return undefined
+    this.#recheckBytes += head.bodyRawBytes
+    if (this.#recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, this.#plan.filters, this.#refinement)) return undefined
+    const factor = movedFactor(head, hit, this.#refinement)
+    if (factor !== undefined) this.factors.set(hit.docid, factor)
+    return recheckHit(this.#tools, this.#view, head, expandPlan(this.#plan, this.#expansions))
+  }
 }

@@ -39,6 +39,8 @@ export class Exchange implements AnswerSink {
   readonly host: string
   readonly contentType: string
   readonly acceptsGzip: boolean
+  /** Whatever says who asks. */
+  readonly credentials: string
   /** Milliseconds, monotonic. */
   readonly acceptedAt = performance.now()
   #response: HttpResponse | null
@@ -69,6 +71,7 @@ export class Exchange implements AnswerSink {
     this.origin = request.getHeader('origin')
     this.host = request.getHeader('host')
     this.contentType = request.getHeader('content-type')
+    this.credentials = `${request.getHeader('authorization')} ${request.getHeader('x-api-key')}`
     this.acceptsGzip = takesGzip(request.getHeader('accept-encoding'))
     const length = request.getHeader('content-length')
     this.#declaredBytes = length === '' ? (request.getHeader('transfer-encoding') === '' ? 0 : -1) : Number(length)

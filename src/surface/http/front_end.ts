@@ -9,12 +9,13 @@ import { outgoing, refusal } from '../../dispatch/answers.js'
 import type { ControlBlock } from '../../dispatch/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import type { LoopHandler, ServerState } from '../../dispatch/server_state.js'
-import type { OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
+import type { AnswerSink, OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
 import type { CATALOGUE } from '../../errors.js'
 import { ServiceError } from '../../errors.js'
 import { operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Telemetry } from '../../telemetry/registry.js'
+import { AnswerCache } from './answer_cache.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
@@ -43,6 +44,7 @@ export class FrontEnd {
   readonly #cors: CorsPolicy
   readonly #budget: ByteBudget
   readonly #unsent: ByteBudget
+  readonly #answers: AnswerCache
   readonly #constant: OutgoingAnswer | null
   #listenSocket: uWS.us_listen_socket | undefined
   #open = 0
@@ -53,6 +55,7 @@ export class FrontEnd {
     this.#cors = corsPolicy(parts.config.corsOrigins)
     this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
     this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
+    this.#answers = new AnswerCache(parts.config.searchCacheSize, () => parts.control.published)
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
@@ -93,7 +96,7 @@ export class FrontEnd {
 
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
     this.#open += 1
-    const call = new Call(this.#parts, () => this.#onDone())
+    const call = new Call(this.#parts, this.#answers, () => this.#onDone())
     const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF)
     exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
     try {
@@ -168,6 +171,7 @@ class Call implements ExchangeListener {
 
   constructor(
     readonly parts: FrontEndParts,
+    readonly answers: AnswerCache,
     readonly ended: () => void,
   ) {}
 
@@ -201,6 +205,8 @@ class Call implements ExchangeListener {
       exchange.answer(this.#answerOnLoop(exchange, handler))
       return
     }
+    const sink = operation.isRepeatable === true ? this.#repeat(exchange, operationIndex, body) : exchange
+    if (sink === null) return
     this.#ticket = this.parts.dispatcher.submit({
       operation,
       operationIndex,
@@ -209,8 +215,25 @@ class Call implements ExchangeListener {
       acceptsGzip: exchange.acceptsGzip,
       acceptedAt: exchange.acceptedAt,
       body,
-      sink: exchange,
+      sink,
     })
+  }
+
+  /** Answers from the cache, or says where the answer is to go. */
+  #repeat(exchange: Exchange, operationIndex: number, body: Uint8Array | null): AnswerSink | null {
+    const { query, acceptsGzip, credentials } = exchange
+    const found = this.answers.find({ operationIndex, query, body, acceptsGzip, credentials }, performance.now())
+    if (found === null) return exchange
+    if ('status' in found) {
+      exchange.answer(found)
+      return null
+    }
+    return {
+      answer: (answer) => {
+        this.answers.offer(found, answer, performance.now())
+        exchange.answer(answer)
+      },
+    }
   }
 
   #answerOnLoop(exchange: Exchange, handler: LoopHandler): OutgoingAnswer {

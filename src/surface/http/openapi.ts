@@ -74,7 +74,9 @@ function requestBody(input: Schema): JsonObject {
 }
 
 function responses(row: Operation, hasBody: boolean): JsonObject {
-  const headers = (row.answerHeaders ?? []).map(([name, description]) => [name, { description, schema: { type: 'integer' } }] as const)
+  const headers = (row.answerHeaders ?? []).map(
+    ([name, description, type = 'integer']) => [name, { description, schema: { type } }] as const,
+  )
   const success: JsonObject = {
     description: 'Success',
     ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),

@@ -1,28 +1,18 @@
 /**
- * Parses a boolean query into a syntax tree. Recursion goes as deep as parentheses are nested, which is bounded; everything else is a loop, so that
+ * Parses a query with operators into a syntax tree. Recursion goes as deep as parentheses are nested, which is bounded; everything else is a loop, so that
  * the time is linear. Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
  *
  *   or     := and (OR and)*
  *   and    := run (AND run)*
  *   run    := clause+
- *   clause := (NOT | '-' | '+')* ( '(' or ')' | phrase | word )
+ *   clause := (NOT | '-' | '+')* (field ':')* ( '(' or ')' | phrase | near | word | fuzzy | pattern )
  */
 import { badRequest } from '../../errors.js'
 import { FTS_QUERY_NESTING_MAX } from '../../limits.js'
-import { lexBoolean, type Lexeme } from './boolean_lexer.js'
+import type { Dialect } from './query_dialect.js'
+import { type Lexeme, lexQuery } from './query_lexer.js'
 import { queryProblem } from './query_text.js'
-
-export type SyntaxNode =
-  | { readonly kind: 'word' | 'phrase'; readonly text: string }
-  | { readonly kind: 'and' | 'or'; readonly children: readonly SyntaxNode[] }
-  | { readonly kind: 'not'; readonly child: SyntaxNode }
-  /** Clauses side by side of which at least one carries a mark: all of `required`, none of `excluded`; `optional` only adds score where something is required. */
-  | {
-      readonly kind: 'marked'
-      readonly required: readonly SyntaxNode[]
-      readonly optional: readonly SyntaxNode[]
-      readonly excluded: readonly SyntaxNode[]
-    }
+import type { SyntaxNode } from './query_tree.js'
 
 interface Clause {
   readonly node: SyntaxNode
@@ -32,20 +22,22 @@ interface Clause {
 }
 
 /** Throws a 400 whose text names the place. */
-export function parseBoolean(text: string): SyntaxNode {
-  const parser = new BooleanParser(text, lexBoolean(text))
+export function parseTree(text: string, dialect: Dialect): SyntaxNode {
+  const parser = new QueryParser(text, dialect)
   return parser.parse()
 }
 
-class BooleanParser {
+class QueryParser {
   readonly #text: string
+  readonly #dialect: Dialect
   readonly #lexemes: readonly Lexeme[]
   #next = 0
   #nesting = 0
 
-  constructor(text: string, lexemes: readonly Lexeme[]) {
+  constructor(text: string, dialect: Dialect) {
     this.#text = text
-    this.#lexemes = lexemes
+    this.#dialect = dialect
+    this.#lexemes = lexQuery(text, dialect)
   }
 
   parse(): SyntaxNode {
@@ -70,7 +62,7 @@ class BooleanParser {
   #run(): SyntaxNode {
     const clauses = [this.#clause()]
     while (startsClause(this.#peek())) clauses.push(this.#clause())
-    if (clauses.some((clause) => clause.marked)) {
+    if (this.#dialect.marks && clauses.some((clause) => clause.marked)) {
       return {
         kind: 'marked',
         required: clauses.filter((clause) => clause.required).map((clause) => clause.node),
@@ -104,15 +96,27 @@ class BooleanParser {
     }
   }
 
+  /** Names in front of each other: the last one counts, as that of the innermost parentheses does. */
   #atom(): SyntaxNode {
-    const lexeme = this.#peek()
-    if (lexeme.kind === 'word' || lexeme.kind === 'phrase') {
+    let name: string | undefined
+    for (let lexeme = this.#peek(); lexeme.kind === 'field'; lexeme = this.#peek()) {
+      name = lexeme.text
       this.#next++
-      return { kind: lexeme.kind, text: lexeme.text }
     }
-    if (lexeme.kind !== '(') throw this.#unexpected()
+    const child = this.#unnamed()
+    return name === undefined ? child : { kind: 'field', name, child }
+  }
+
+  #unnamed(): SyntaxNode {
+    const { kind, text, number, at } = this.#peek()
+    if (kind !== '(') {
+      const leaf = leafOf(kind, text, number)
+      if (leaf === undefined) throw this.#unexpected()
+      this.#next++
+      return leaf
+    }
     if (++this.#nesting > FTS_QUERY_NESTING_MAX) {
-      throw queryProblem(this.#text, lexeme.at, `query nested deeper than ${FTS_QUERY_NESTING_MAX} parentheses`)
+      throw queryProblem(this.#text, at, `query nested deeper than ${FTS_QUERY_NESTING_MAX} parentheses`)
     }
     this.#next++
     const inner = this.#or()
@@ -133,13 +137,30 @@ class BooleanParser {
   }
 
   #unexpected() {
-    const { kind, at } = this.#peek()
-    return queryProblem(this.#text, at, kind === 'end' ? 'unexpected end of query' : `unexpected ${kind.length === 1 ? `'${kind}'` : kind}`)
+    const { kind, text, at } = this.#peek()
+    return queryProblem(this.#text, at, `unexpected token ${kind === 'end' ? 'end of query' : `'${text || kind}'`}`)
   }
 }
 
+const STARTS: readonly Lexeme['kind'][] = ['word', 'fuzzy', 'pattern', 'phrase', 'near', 'field', '(', 'NOT', '+', '-']
+
 function startsClause({ kind }: Lexeme): boolean {
-  return kind === 'word' || kind === 'phrase' || kind === '(' || kind === 'NOT' || kind === '+' || kind === '-'
+  return STARTS.includes(kind)
+}
+
+function leafOf(kind: Lexeme['kind'], text: string, number: number): SyntaxNode | undefined {
+  switch (kind) {
+    case 'word':
+    case 'pattern':
+    case 'phrase':
+      return { kind, text }
+    case 'fuzzy':
+      return { kind, text, edits: number }
+    case 'near':
+      return { kind, text, distance: number }
+    default:
+      return undefined
+  }
 }
 
 function joined(kind: 'and' | 'or', children: readonly SyntaxNode[]): SyntaxNode {

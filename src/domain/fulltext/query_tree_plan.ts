@@ -1,35 +1,48 @@
 /**
- * Lowers the syntax tree of a boolean query to the engine's nodes. There is no match-all: a negation subtracts from what stands beside it in a conjunction, and matches nothing
+ * Lowers the syntax tree of a query with operators to the engine's nodes. There is no match-all: a negation subtracts from what stands beside it in a conjunction, and matches nothing
  * where there is nothing to subtract from. Negations are carried upwards until they meet such a conjunction, so that `b AND (NOT a)` subtracts and `NOT NOT a` is `a`.
  * A clause of which only stop words remain vanishes. Rules: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import type { PlanNode } from '../../engine/types.js'
-import type { SyntaxNode } from './boolean_parser.js'
 import { type LeafTable, nodeOf } from './query_leaves.js'
+import type { SyntaxNode } from './query_tree.js'
 
 /** What a subtree comes to: the documents of `node`, or, negated, all but them; undefined when it has vanished. */
 type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined
 
-export function lowerBoolean(tree: SyntaxNode, leaves: LeafTable): PlanNode {
-  const lowered = lower(tree, leaves)
+export function lowerTree(tree: SyntaxNode, leaves: LeafTable): PlanNode {
+  const lowered = lower(tree, leaves, undefined)
   return lowered === undefined || lowered.negated ? { kind: 'none' } : lowered.node
 }
 
-function lower(tree: SyntaxNode, leaves: LeafTable): Lowered {
+/** @param field in which the subtree is looked for; undefined: wherever the request scores */
+function lower(tree: SyntaxNode, leaves: LeafTable, field: string | undefined): Lowered {
   switch (tree.kind) {
     case 'word':
-      return wanted(leaves.word(tree.text))
+      return wanted(leaves.word(tree.text, field))
+    case 'fuzzy':
+      return wanted(leaves.fuzzyWord(tree.text, tree.edits, field))
+    case 'pattern':
+      return wanted(leaves.pattern(tree.text, field))
     case 'phrase':
-      return wanted(leaves.phrase(tree.text, 'bm25'))
+      return wanted(leaves.phrase(tree.text, 'bm25', field))
+    case 'near':
+      return wanted(leaves.near(tree.text, tree.distance, field))
+    case 'field':
+      return lower(tree.child, leaves, tree.name)
     case 'not':
-      return negate(lower(tree.child, leaves))
+      return negate(lower(tree.child, leaves, field))
     case 'and':
-      return conjunction(tree.children.map((child) => lower(child, leaves)))
+      return conjunction(lowerAll(tree.children, leaves, field))
     case 'or':
-      return disjunction(tree.children.map((child) => lower(child, leaves)))
+      return disjunction(lowerAll(tree.children, leaves, field))
     case 'marked':
-      return lowerMarked(tree, leaves)
+      return lowerMarked(tree, leaves, field)
   }
+}
+
+function lowerAll(trees: readonly SyntaxNode[], leaves: LeafTable, field: string | undefined): Lowered[] {
+  return trees.map((tree) => lower(tree, leaves, field))
 }
 
 function wanted(node: PlanNode | undefined): Lowered {
@@ -58,13 +71,10 @@ function disjunction(parts: readonly Lowered[]): Lowered {
 }
 
 /** Where something is required, the optional clauses stand beside ALL: they match or not, and add their score when they do. */
-function lowerMarked(tree: Extract<SyntaxNode, { kind: 'marked' }>, leaves: LeafTable): Lowered {
-  const required = tree.required.map((child) => lower(child, leaves))
-  const optional = nodesOf(
-    tree.optional.map((child) => lower(child, leaves)),
-    false,
-  )
-  const excluded = tree.excluded.map((child) => negate(lower(child, leaves)))
+function lowerMarked(tree: Extract<SyntaxNode, { kind: 'marked' }>, leaves: LeafTable, field: string | undefined): Lowered {
+  const required = lowerAll(tree.required, leaves, field)
+  const optional = nodesOf(lowerAll(tree.optional, leaves, field), false)
+  const excluded = lowerAll(tree.excluded, leaves, field).map(negate)
   const isRequired = [...required, ...excluded].some((part) => part?.negated === false)
   const parts = [...required, ...excluded]
   if (optional.length > 0)

@@ -1,0 +1,139 @@
+/**
+ * Several searches in one request: side by side, each with its own answer or error; or merged into one list by reciprocal rank fusion, a document that several find once. They run one after the
+ * other under one deadline, each on the snapshot that it finds. Read lanes.
+ */
+import { performance } from 'node:perf_hooks'
+import { badRequest, serviceError, ServiceError } from '../../errors.js'
+import { ANSWER_BYTES_MAX, MULTI_SEARCHES_MAX } from '../../limits.js'
+import { readLimit } from '../paging.js'
+import type { WrittenResult } from './answer.js'
+import type { FulltextRequest } from './request.js'
+import { type FulltextTools, type SearchedCollection, searchFulltext, type Stop } from './search.js'
+
+type Absent = null | undefined
+
+export interface MultiSearchInput<Search> {
+  readonly searches: readonly Search[]
+  readonly merge?: boolean | Absent
+  readonly limit?: number | Absent
+  readonly rrfK?: number | Absent
+}
+
+/** One of the searches, ready to run. */
+export interface PreparedSearch {
+  readonly request: FulltextRequest
+  readonly collection: SearchedCollection | undefined
+}
+
+interface Found {
+  readonly collection: string
+  readonly document: Buffer
+  readonly terms: Set<string>
+  readonly places: { readonly search: number; readonly rank: number; readonly score: number }[]
+  score: number
+}
+
+/** The contract's constant of reciprocal rank fusion: score = sum of 1 / (k + rank). */
+const RRF_K = 60
+
+/** @param prepare reads one search; throws a 400 */
+export function searchMany<Search>(
+  tools: FulltextTools,
+  input: MultiSearchInput<Search>,
+  prepare: (search: Search) => PreparedSearch,
+  stop: Stop,
+): Buffer {
+  const startedMs = performance.now()
+  if (input.searches.length === 0) throw serviceError('missingFields')
+  if (input.searches.length > MULTI_SEARCHES_MAX) throw badRequest(`invalid searches: at most ${MULTI_SEARCHES_MAX}`)
+  const pieces = input.merge === true ? merged(tools, input, prepare, stop) : sideBySide(tools, input.searches, prepare, stop)
+  const took = Math.round((performance.now() - startedMs) * 1000) / 1000
+  return Buffer.concat([...pieces, Buffer.from(`,"took":${took}}`)])
+}
+
+function sideBySide<Search>(
+  tools: FulltextTools,
+  searches: readonly Search[],
+  prepare: (search: Search) => PreparedSearch,
+  stop: Stop,
+): Buffer[] {
+  const pieces: Buffer[] = [Buffer.from('{"responses":[')]
+  let bytes = 0
+  for (const [index, search] of searches.entries()) {
+    const answer = attempt(() => {
+      const { request, collection } = prepare(search)
+      return Buffer.from(searchFulltext(tools, request, collection, stop))
+    })
+    bytes += answer.length
+    if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limits`)
+    pieces.push(Buffer.from(index === 0 ? '' : ','), answer)
+  }
+  return [...pieces, Buffer.from(`],"total":${searches.length}`)]
+}
+
+/** What is wrong with one search is its answer; what ends all of them (the deadline, a fault) ends the request. */
+function attempt(run: () => Buffer): Buffer {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.http !== 400) throw error
+    return Buffer.from(JSON.stringify({ error: error.message, status: error.http }))
+  }
+}
+
+function merged<Search>(
+  tools: FulltextTools,
+  input: MultiSearchInput<Search>,
+  prepare: (search: Search) => PreparedSearch,
+  stop: Stop,
+): Buffer[] {
+  const limit = readLimit(input.limit)
+  const k = input.rrfK ?? RRF_K
+  if (!Number.isInteger(k) || k < 1) throw badRequest('invalid rrfK')
+  const found = new Map<string, Found>()
+  let bytes = 0
+  for (const [search, asked] of input.searches.entries()) {
+    const { request, collection } = numbered(search, () => prepare(asked))
+    const results: WrittenResult[] = []
+    searchFulltext(tools, request, collection, stop, results)
+    bytes += results.reduce((sum, { document }) => sum + document.length, 0)
+    if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limits`)
+    for (const [index, result] of results.entries())
+      add(found, `${collection?.id} ${result.docid}`, request.collection, search, index + 1, k, result)
+  }
+  // The first to be found goes first where two score alike: searches and their results have an order.
+  const best = [...found.values()].sort((one, other) => other.score - one.score).slice(0, limit)
+  const pieces = best.flatMap(({ collection, document, score, terms, places }, index): Buffer[] => [
+    Buffer.from(`${index === 0 ? '' : ','}{"collection":${JSON.stringify(collection)},"document":`),
+    document,
+    Buffer.from(`,"score":${score},"rank":${index + 1},"matchedTerms":${JSON.stringify([...terms])},"searches":${JSON.stringify(places)}}`),
+  ])
+  return [Buffer.from('{"results":['), ...pieces, Buffer.from(`],"total":${best.length}`)]
+}
+
+function add(
+  found: Map<string, Found>,
+  name: string,
+  collection: string,
+  search: number,
+  rank: number,
+  k: number,
+  result: WrittenResult,
+): void {
+  const { document, score, matchedTerms } = result
+  let entry = found.get(name)
+  if (entry === undefined) found.set(name, (entry = { collection, document, terms: new Set(), places: [], score: 0 }))
+  entry.score += 1 / (k + rank)
+  entry.places.push({ search, rank, score })
+  for (const term of matchedTerms) entry.terms.add(term)
+}
+
+/** A 400 of one search says which. */
+function numbered<Result>(search: number, run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    if (!(error instanceof ServiceError) || error.http !== 400) throw error
+    throw badRequest(`searches[${search}]: ${error.message}`)
+  }
+}

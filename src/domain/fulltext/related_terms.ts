@@ -1,0 +1,126 @@
+/**
+ * Terms that stand beside a term more often than chance would have it, for `pmisparse`: learnt from the collection itself, per term when it is first asked for, from a sample of its documents in
+ * text order. One per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
+ */
+import { performance } from 'node:perf_hooks'
+import { resolveLanguage } from '../../engine/languages.js'
+import { neighbours } from '../../engine/term_positions.js'
+import type { SearchPlan } from '../../engine/types.js'
+import { serviceError } from '../../errors.js'
+import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX } from '../../limits.js'
+import { unescapeContent } from '../../store/body.js'
+import { textOfHead } from '../../store/head.js'
+import type { View } from '../../store/view.js'
+import { indexedTexts } from '../preparation.js'
+import type { FulltextTools, Stop } from './search.js'
+
+export interface RelatedTerm {
+  readonly term: string
+  /** What it counts for beside the term that it is related to, which counts for 1. */
+  readonly weight: number
+}
+
+interface Learnt {
+  readonly lsn: bigint
+  readonly atMs: number
+  readonly tookMs: number
+  readonly terms: readonly RelatedTerm[]
+}
+
+/** The contract's: words on either side that are beside a word, documents in which they have to be, how much a related term counts at most, the PPMI that gives that, and related terms per term. */
+const WINDOW = 5
+const DOCUMENTS_MIN = 2
+const WEIGHT_MAX = 0.35
+const PPMI_MAX = 5
+const RELATED_MAX = 5
+/** Places in the collection from which the sample is taken, so that it is not the oldest documents alone. */
+const SAMPLE_PLACES = 4
+/** After a write a term is learnt again once this many times what that takes has passed: learning is a twentieth of the work beside a stream of writes. */
+const AGE_FACTOR = 20
+
+export class RelatedTerms {
+  readonly #learnt = new Map<string, Learnt>()
+
+  /** Most related first. Throws `deadline` when stopped. */
+  of(tools: FulltextTools, collection: number, term: string, stop: Stop): readonly RelatedTerm[] {
+    const name = `${collection} ${term}`
+    const known = this.#learnt.get(name)
+    const lsn = tools.store.read((view) => view.lastLsn())
+    const startedMs = performance.now()
+    if (known !== undefined && (known.lsn === lsn || startedMs - known.atMs < known.tookMs * AGE_FACTOR)) return known.terms
+    const terms = learn(tools, collection, term, stop)
+    const atMs = performance.now()
+    this.#learnt.delete(name)
+    if (this.#learnt.size >= RELATED_CACHED_TERMS_MAX) for (const oldest of this.#learnt.keys()) if (this.#learnt.delete(oldest)) break
+    this.#learnt.set(name, { lsn, atMs, tookMs: atMs - startedMs, terms })
+    return terms
+  }
+}
+
+function learn(tools: FulltextTools, collection: number, term: string, stop: Stop): RelatedTerm[] {
+  const { docids, documents } = sample(tools, collection, term)
+  const counts = new Map<string, number>()
+  tools.store.read((view) => {
+    for (const docid of docids) {
+      if (stop.shouldStop()) throw serviceError('deadline')
+      for (const other of termsBeside(tools, view, collection, docid, term)) counts.set(other, (counts.get(other) ?? 0) + 1)
+    }
+  })
+  const candidates = [...counts]
+    .filter(([, count]) => count >= DOCUMENTS_MIN)
+    .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
+    .slice(0, RELATED_CANDIDATES_MAX)
+  // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So PMI = ln(that * N / (df * df of the other)).
+  return candidates
+    .map(([other, count]) => ({ term: other, ppmi: Math.log((count * documents) / (docids.length * dfOf(tools, collection, other))) }))
+    .filter(({ ppmi }) => ppmi > 0)
+    .sort((one, other) => other.ppmi - one.ppmi || (one.term < other.term ? -1 : 1))
+    .slice(0, RELATED_MAX)
+    .map(({ term: other, ppmi }) => ({ term: other, weight: (WEIGHT_MAX * Math.min(ppmi, PPMI_MAX)) / PPMI_MAX }))
+}
+
+/** Documents that have the term, by docid, from places all over the collection. */
+function sample(tools: FulltextTools, collection: number, term: string): { docids: number[]; documents: number } {
+  const plan = planFor(collection, term)
+  const { total: df, docCount: documents } = tools.engine.search(plan)
+  const places = df > RELATED_DOCUMENTS_MAX ? SAMPLE_PLACES : 1
+  const k = Math.ceil(RELATED_DOCUMENTS_MAX / places)
+  const docids = Array.from({ length: places }, (_, place) =>
+    tools.engine.search({ ...plan, k, skip: Math.floor((place * df) / places) }).hits.map(({ docid }) => docid),
+  )
+  return { docids: docids.flat(), documents }
+}
+
+function dfOf(tools: FulltextTools, collection: number, term: string): number {
+  return Math.max(1, tools.engine.search(planFor(collection, term)).total)
+}
+
+function planFor(collection: number, term: string): SearchPlan {
+  return {
+    collection,
+    algorithm: 'bm25',
+    k1: 1,
+    b: 0,
+    k: 0,
+    skip: 0,
+    sort: 'docid',
+    descending: false,
+    exactTotal: true,
+    fields: [['content', 1]],
+    filters: [],
+    terms: [[term, 1]],
+    root: { kind: 'term', term: 0 },
+  }
+}
+
+/** Each once. */
+function termsBeside(tools: FulltextTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
+  const head = view.head(collection, docid)
+  if (head === undefined) return []
+  const { lang, metaValues } = textOfHead(head)
+  const content = unescapeContent(view.escapedContent(head))
+  const options = { language: resolveLanguage(lang, tools.config.ftsDefaultLang), stem: tools.config.ftsStemming }
+  const text = indexedTexts(Object.entries(metaValues), content).find(({ name }) => name === 'content')
+  if (text === undefined) return []
+  return neighbours(tools.analyzer.analyze(Buffer.from(text.text, 'utf8'), { ...options, markdown: text.markdown }), term, WINDOW)
+}

@@ -1,0 +1,105 @@
+/**
+ * Answers that may be given again (`cacheTtl`): to the same request by the same caller, as long as nothing is written and the time that the request allowed has not passed. Front-end thread
+ * only, so that every lane's answers are in one place. Least recently used goes first. Decision: docs/decisions/0065-answers-given-again.md.
+ */
+import { ANSWERS_CACHED_BYTES_MAX, CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../../limits.js'
+import { CACHE_HEADERS } from '../../operations/cache_headers.js'
+import type { OutgoingAnswer } from '../../dispatch/ticket.js'
+
+/** What tells one request from another. */
+export interface CachedRequest {
+  readonly operationIndex: number
+  readonly query: string
+  readonly body: Uint8Array | null
+  readonly acceptsGzip: boolean
+  readonly credentials: string
+}
+
+/** A question that found no answer, and may bring one. */
+export interface Miss {
+  readonly name: string
+  /** State of the store when it was asked: the answer is good for that one only. */
+  readonly commits: number
+}
+
+interface Kept {
+  readonly answer: OutgoingAnswer
+  readonly bytes: number
+  readonly commits: number
+  readonly untilMs: number
+}
+
+const ASKS = Buffer.from('"cacheTtl"')
+
+export class AnswerCache {
+  readonly #answersMax: number
+  readonly #commits: () => number
+  readonly #kept = new Map<string, Kept>()
+  #bytes = 0
+
+  /** @param commits how many the server has published; every one ends the life of all answers before it */
+  constructor(answersMax: number, commits: () => number) {
+    this.#answersMax = answersMax
+    this.#commits = commits
+  }
+
+  /** The answer, or where to keep the one that comes; null where the request asks for nothing of the kind. */
+  find(request: CachedRequest, nowMs: number): OutgoingAnswer | Miss | null {
+    if (this.#answersMax === 0 || !asks(request)) return null
+    const name = nameOf(request)
+    const commits = this.#commits()
+    const kept = this.#kept.get(name)
+    if (kept === undefined) return { name, commits }
+    this.#drop(name, kept)
+    if (kept.commits !== commits || kept.untilMs <= nowMs) return { name, commits }
+    this.#keep(name, kept)
+    return kept.answer
+  }
+
+  /** Copies the answer if it may be given again. */
+  offer({ name, commits }: Miss, answer: OutgoingAnswer, nowMs: number): void {
+    const seconds = Number(headerOf(answer.headers, CACHE_HEADERS.seconds) ?? 0)
+    const bytes = answer.body.length
+    if (answer.status !== 200 || !(seconds > 0) || bytes > CACHED_ANSWER_BYTES_MAX) return
+    const old = this.#kept.get(name)
+    if (old !== undefined) this.#drop(name, old)
+    const headers = answer.headers.map((text, index, all) => (index % 2 === 1 && isState(all[index - 1]) ? 'hit' : text))
+    const body = typeof answer.body === 'string' ? answer.body : new Uint8Array(answer.body)
+    this.#keep(name, { answer: { ...answer, headers, body }, bytes, commits, untilMs: nowMs + seconds * 1000 })
+    for (const [oldest, each] of this.#kept) {
+      if (this.#kept.size <= this.#answersMax && this.#bytes <= ANSWERS_CACHED_BYTES_MAX) break
+      this.#drop(oldest, each)
+    }
+  }
+
+  #keep(name: string, kept: Kept): void {
+    this.#kept.set(name, kept)
+    this.#bytes += kept.bytes
+  }
+
+  #drop(name: string, kept: Kept): void {
+    this.#kept.delete(name)
+    this.#bytes -= kept.bytes
+  }
+}
+
+function asks({ query, body }: CachedRequest): boolean {
+  if (body === null) return query.includes('cacheTtl=')
+  if (body.length > CACHED_REQUEST_BYTES_MAX) return false
+  return Buffer.from(body.buffer, body.byteOffset, body.length).includes(ASKS) || query.includes('cacheTtl=')
+}
+
+/** No part can be taken for another: all but the last say how long they are. */
+function nameOf({ operationIndex, query, body, acceptsGzip, credentials }: CachedRequest): string {
+  const text = body === null ? '' : Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')
+  return `${operationIndex} ${acceptsGzip} ${query.length} ${query} ${credentials.length} ${credentials} ${text}`
+}
+
+function isState(name: string | undefined): boolean {
+  return CACHE_HEADERS.states.some((each) => each === name)
+}
+
+function headerOf(headers: readonly string[], name: string): string | undefined {
+  for (let at = 0; at < headers.length; at += 2) if (headers[at] === name) return headers[at + 1]
+  return undefined
+}
