@@ -1,6 +1,7 @@
 /**
- * Question: how good are the rankings of /v1/fts? nDCG@10 and recall@100 on Cranfield and CISI (limit 1000), MRR@10 and hit@10 of known items in md50k, for bm25, tfidf and bm25f.
- * Queries in mode simple, their punctuation taken out. Beside them, in the same run: Lucene 9.12 (EnglishAnalyzer, BM25 k1 1.2 b 0.75), judged by the same code.
+ * Question: how good are the rankings of /v1/fts? nDCG@10 and recall@100 on Cranfield and CISI (limit 1000), MRR@10 and hit@10 of known items in md50k, for all algorithms; and what it is worth that a word
+ * that a query says twice counts twice. Queries in mode simple, their punctuation taken out. Beside them, in the same run and judged by the same code: Lucene 9.12 (EnglishAnalyzer, BM25 k1 1.2 b 0.75),
+ * Tantivy (en_stem, BM25) and SQLite FTS5 (porter, bm25; words once).
  * Run: npm run bench:quality [-- --small] (without the known items). Aims: Lucene's nDCG@10 minus 0.005 (0.522, 0.385), MRR@10 0.675. Last result (2026-11-21):
  * nDCG@10 Cranfield / CISI: bm25 0.533 / 0.399, tfidf 0.524 / 0.398, bm25f 0.534 / 0.405, Lucene 0.522 / 0.385. Known items MRR@10: bm25 0.780, tfidf 0.572, bm25f 0.925.
  */
@@ -11,11 +12,11 @@ import { ServerProcess } from '../test/fault/server_process.js'
 import { Connection } from './connection.js'
 import { readLines, readTable, sharedPath } from './corpora.js'
 import { fill, search } from './fulltext_client.js'
-import { luceneClassPath, runPeer } from './peers.js'
+import { luceneClassPath, peerPython, runPeer } from './peers.js'
 import { mean, ndcgAt, recallAt, reciprocalRankAt, type Judgements } from './ranking_measures.js'
 import { Report } from './report.js'
 
-const ALGORITHMS = ['bm25', 'tfidf', 'bm25f'] as const
+const ALGORITHMS = ['bm25', 'tfidf', 'bm25f', 'pmisparse'] as const
 const COLLECTIONS = ['cranfield', 'cisi'] as const
 const RUN_DEPTH = 1_000
 const KNOWN_ITEM_DEPTH = 10
@@ -49,24 +50,36 @@ function judge(
   report.add({ what, corpus, queries: queries.length, ndcg10, recall100 })
 }
 
+async function rank(
+  connection: Connection,
+  corpus: string,
+  algorithm: string,
+  queries: readonly (readonly string[])[],
+): Promise<Map<string, readonly string[]>> {
+  const rankings = new Map<string, readonly string[]>()
+  for (const [query, text] of queries) {
+    const hits = await search(connection, {
+      collection: corpus,
+      query: withoutPunctuation(text ?? ''),
+      mode: 'simple',
+      algorithm,
+      limit: RUN_DEPTH,
+    })
+    rankings.set(query ?? '', hits.keys)
+  }
+  return rankings
+}
+
 async function judgeServer(connection: Connection, corpus: string): Promise<void> {
   await fill(connection, corpus, await readLines(sharedPath(`corpora/ir/${corpus}/docs.ndjson`)))
   const judgements = readJudgements(corpus)
   const queries = readTable(sharedPath(`corpora/ir/${corpus}/queries.tsv`)).filter(([query]) => judgements.has(query ?? ''))
-  for (const algorithm of ALGORITHMS) {
-    const rankings = new Map<string, readonly string[]>()
-    for (const [query, text] of queries) {
-      const hits = await search(connection, {
-        collection: corpus,
-        query: withoutPunctuation(text ?? ''),
-        mode: 'simple',
-        algorithm,
-        limit: RUN_DEPTH,
-      })
-      rankings.set(query ?? '', hits.keys)
-    }
-    judge(algorithm, corpus, judgements, rankings)
-  }
+  for (const algorithm of ALGORITHMS) judge(algorithm, corpus, judgements, await rank(connection, corpus, algorithm, queries))
+  const once = queries.map(([query = '', text = '']) => [
+    query,
+    [...new Set(withoutPunctuation(text).toLowerCase().split(/\s+/))].join(' '),
+  ])
+  judge('bm25, each word once', corpus, judgements, await rank(connection, corpus, 'bm25', once))
 }
 
 /** Lucene's run file: query, Q0, key, rank, score, name. */
@@ -88,6 +101,24 @@ function judgeLucene(classPath: string, corpus: string): void {
     ]) === null
   )
     return
+  judgeRun('Lucene', corpus, run)
+}
+
+function judgePythonPeer(python: string, engine: string, corpus: string): void {
+  const run = path.join(scratch, `${corpus}.${engine}.run`)
+  const folder = sharedPath(`corpora/ir/${corpus}`)
+  const program = sharedPath('peers/engines/tantivy_sqlite.py')
+  const files = [
+    path.join(folder, 'docs.ndjson'),
+    path.join(folder, 'queries.tsv'),
+    path.join(scratch, `${engine}-${corpus}`),
+    '1000000',
+    run,
+  ]
+  if (runPeer(engine, '0', python, [program, engine, ...files]) !== null) judgeRun(engine, corpus, run)
+}
+
+function judgeRun(name: string, corpus: string, run: string): void {
   const rankings = new Map<string, string[]>()
   for (const [line] of readTable(run)) {
     const [query, , key] = (line ?? '').split(' ')
@@ -96,7 +127,7 @@ function judgeLucene(classPath: string, corpus: string): void {
     if (ranking === undefined) rankings.set(query, [key])
     else ranking.push(key)
   }
-  judge('Lucene', corpus, readJudgements(corpus), rankings)
+  judge(name, corpus, readJudgements(corpus), rankings)
 }
 
 async function judgeKnownItems(connection: Connection): Promise<void> {
@@ -127,6 +158,8 @@ async function judgeKnownItems(connection: Connection): Promise<void> {
 try {
   const classPath = luceneClassPath()
   if (classPath !== null) for (const corpus of COLLECTIONS) judgeLucene(classPath, corpus)
+  const python = peerPython()
+  if (python !== null) for (const corpus of COLLECTIONS) for (const engine of ['tantivy', 'sqlite']) judgePythonPeer(python, engine, corpus)
   const server = await ServerProcess.start(path.join(scratch, 'db'))
   try {
     const connection = await Connection.open(server.port)

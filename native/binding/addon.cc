@@ -177,8 +177,16 @@ napi_value near_terms(const Call& call, mds::Engine& engine) {
 napi_value explain(const Call& call, mds::Engine& engine) {
   const std::optional<mds::Bytes> plan = call.bytes(0);
   const std::optional<uint32_t> docid = call.number(1);
-  if (!plan || !docid) return call.raise("explain: expected a Uint8Array and a docid");
-  return text_value(call, engine.explain(*plan, *docid));
+  const auto control = call.control(2);
+  if (!plan || !docid || !control) return call.raise("explain: expected a Uint8Array, a docid, and an Int32Array or nothing");
+  return text_value(call, engine.explain(*plan, *docid, *control));
+}
+
+napi_value aggregate(const Call& call, mds::Engine& engine) {
+  const std::optional<mds::Bytes> request = call.bytes(0);
+  const auto control = call.control(1);
+  if (!request || !control) return call.raise("aggregate: expected a Uint8Array and an Int32Array or nothing");
+  return text_value(call, engine.aggregate(*request, *control));
 }
 
 napi_value last_lsn(const Call& call, mds::Engine& engine) {
@@ -337,12 +345,12 @@ NAPI_MODULE_INIT() {
     (void)napi_throw_error(env, nullptr, error.what());
     return nullptr;
   }
-  const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
-                          add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") &&
-                          add_export<explain>(env, exports, "explain") && add_export<last_lsn>(env, exports, "lastLsn") &&
-                          add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
-                          add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
-                          add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
-                          add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
+  const bool isComplete =
+      add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
+      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") && add_export<last_lsn>(env, exports, "lastLsn") &&
+      add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
+      add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
+      add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
+      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
   return isComplete ? exports : nullptr;
 }

@@ -45,9 +45,34 @@ void publish_words(Engine& engine, const std::set<std::string>& words) {
   ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(document)}, 1)).ok());
 }
 
-DictionaryWalk walk_of(const SegmentSet& set) {
+TermScan scan_of(const SegmentSet& set) {
   const Segment& segment = *set.segments[0].segment;
-  return segment.terms(segment.sections(segment.collections()[0])[0]);
+  return segment.scan(segment.sections(segment.collections()[0])[0]);
+}
+
+uint32_t term_begin(const SegmentSet& set) {
+  const Segment& segment = *set.segments[0].segment;
+  return segment.sections(segment.collections()[0])[0].termBegin;
+}
+
+Signatures signatures_of(const SegmentSet& set) {
+  const Segment& segment = *set.segments[0].segment;
+  StopSignal never(nullptr);
+  return segment.signatures(segment.sections(segment.collections()[0])[0], never);
+}
+
+// All that `terms` finds, in rests of so many steps, as the stop signal makes them.
+template <class Terms, class Visit>
+void in_rests(Terms& terms, uint32_t rest, Visit visit) {
+  uint32_t left = rest;
+  while (true) {
+    if (terms.next(left)) {
+      visit();
+    } else if (left > 0) {
+      return;
+    }
+    if (left == 0) left = rest;
+  }
 }
 
 class Dictionary : public testing::TestWithParam<uint32_t> {
@@ -65,25 +90,37 @@ class Dictionary : public testing::TestWithParam<uint32_t> {
   std::shared_ptr<const SegmentSet> set_;
 };
 
-TEST_P(Dictionary, SeeksStandOnTheFirstTermThatIsNotBelow) {
+TEST_P(Dictionary, BlocksArePassedThatHaveOnlyTermsBelow) {
   for (uint32_t round = 0; round < 300; ++round) {
-    DictionaryWalk walk = walk_of(*set_);
+    TermScan scan = scan_of(*set_);
+    std::string text;
     std::string target;
     auto at = known_.begin();
     while (at != known_.end()) {
-      target = std::max(target, words_.word(7));
-      if (words_.below(3) == 0) target = *at;
-      const auto expected = std::max(*at, target) == *at ? at : known_.lower_bound(target);
-      ASSERT_EQ(walk.seek(target), expected != known_.end());
-      if (expected == known_.end()) break;
-      ASSERT_EQ(walk.term(), *expected);
-      at = std::next(expected);
-      if (words_.below(4) == 0 && at != known_.end()) {
-        ASSERT_TRUE(walk.next());
-        ASSERT_EQ(walk.term(), *at);
-        ++at;
+      if (scan.is_at_border() && words_.below(3) == 0) {
+        target = std::max(target, words_.below(3) == 0 ? *at : words_.word(7));
+        const auto before = at;
+        scan.pass_below(target);
+        ASSERT_TRUE(scan.next());
+        ASSERT_EQ(scan.shared(), 0U);
+        at = known_.find(std::string(scan.suffix()));
+        ASSERT_TRUE(at != known_.end());
+        ASSERT_TRUE(at == before || *at <= target);
+        // The next block begins above the target.
+        ASSERT_LE(std::distance(at, known_.upper_bound(target)), static_cast<ptrdiff_t>(kDictionaryBlockTerms));
+      } else {
+        ASSERT_TRUE(scan.next());
       }
+      text.resize(scan.shared());
+      text += scan.suffix();
+      ASSERT_EQ(text, *at);
+      if (words_.below(2) == 0) {
+        ASSERT_EQ(scan.entry().df, 1U);
+        ASSERT_LT(scan.entry().postingsBegin, scan.entry().postingsEnd);
+      }
+      ++at;
     }
+    ASSERT_FALSE(scan.next());
   }
 }
 
@@ -100,20 +137,15 @@ TEST_P(Dictionary, FuzzyTermsAreThoseWithinTheDistance) {
       const uint32_t distance = test::edit_distance(text.substr(std::min(fixed, text.size())), wanted.substr(fixed));
       if (text.substr(0, fixed) == wanted.substr(0, fixed) && distance <= edits) expected.emplace_back(term, distance);
     }
-    FuzzyTerms terms(word, edits, prefix, walk_of(*set_));
     std::vector<std::pair<std::string, uint32_t>> found;
-    // In rests of any length, as the stop signal makes them.
-    const uint32_t rest = 1 + words_.below(40);
-    uint32_t left = rest;
-    while (true) {
-      if (terms.next(left)) {
-        found.emplace_back(terms.walk().term(), terms.edits());
-      } else if (left > 0) {
-        break;
-      }
-      if (left == 0) left = rest;
-    }
+    FuzzyTerms terms(word, edits, prefix, scan_of(*set_));
+    in_rests(terms, 1 + words_.below(40), [&] { found.emplace_back(terms.term(), terms.edits()); });
     ASSERT_EQ(found, expected) << word << " edits " << edits << " prefix " << prefix;
+    if (prefix > 0) continue;
+    found.clear();
+    FuzzyCandidates candidates(word, edits, scan_of(*set_), signatures_of(*set_), term_begin(*set_));
+    in_rests(candidates, 1 + words_.below(40), [&] { found.emplace_back(candidates.term(), candidates.edits()); });
+    ASSERT_EQ(found, expected) << word << " edits " << edits << " by signatures";
   }
 }
 
@@ -125,11 +157,14 @@ TEST_P(Dictionary, WildcardTermsAreThoseThatThePatternMatches) {
     for (const std::string& term : known_) {
       if (test::wildcard_matches(test::code_points(pattern), test::code_points(term))) expected.push_back(term);
     }
-    WildcardTerms terms(WildcardPattern(pattern), walk_of(*set_));
     std::vector<std::string> found;
-    uint32_t left = UINT32_MAX;
-    while (terms.next(left)) found.emplace_back(terms.walk().term());
+    WildcardTerms terms(WildcardPattern(pattern), scan_of(*set_));
+    in_rests(terms, 1 + words_.below(40), [&] { found.emplace_back(terms.term()); });
     ASSERT_EQ(found, expected) << pattern;
+    found.clear();
+    WildcardCandidates candidates(WildcardPattern(pattern), scan_of(*set_), signatures_of(*set_), term_begin(*set_));
+    in_rests(candidates, 1 + words_.below(40), [&] { found.emplace_back(candidates.term()); });
+    ASSERT_EQ(found, expected) << pattern << " by signatures";
   }
 }
 
@@ -210,23 +245,24 @@ TEST(Explanation, PartsSumToTheScoreOfEveryHitOfRandomPlans) {
   for (uint32_t round = 0; round < 60; ++round) {
     Plan plan = generator.plan(1);
     plan.filters.clear();
+    plan.ranges.clear();
     const Hits hits = search(engine, plan);
     std::set<uint32_t> found;
     for (const test::Hit& hit : hits.hits) {
       found.insert(hit.docid);
-      const std::string json = engine.explain(test::plan_bytes(plan), hit.docid).value();
+      const std::string json = engine.explain(test::plan_bytes(plan), hit.docid, {}).value();
       ASSERT_NE(json, "null");
       size_t at = 0;
       const double whole = score_after(json, at);
       double sum = 0;
       while (json.find("\"score\":", at) != std::string::npos) sum += score_after(json, at);
       ASSERT_NEAR(whole, hit.score, 1e-9 * (1 + hit.score)) << json;
-      ASSERT_NEAR(sum, hit.score, 1e-9 * (1 + hit.score)) << json;
+      ASSERT_NEAR(sum * hit.factor, hit.score, 1e-9 * (1 + hit.score)) << json;
       ++explained;
     }
     for (uint32_t docid = 0; docid < 320; ++docid) {
       if (found.contains(docid)) continue;
-      ASSERT_EQ(engine.explain(test::plan_bytes(plan), docid).value(), "null");
+      ASSERT_EQ(engine.explain(test::plan_bytes(plan), docid, {}).value(), "null");
     }
   }
   EXPECT_GT(explained, 1000U);

@@ -1,4 +1,5 @@
-// libFuzzer target: any bytes as a search plan over a few segments with dead documents. A finding is a crash, a sanitizer report or a hang.
+// libFuzzer target: any bytes as a search plan, to be run and explained, or as an aggregation, over a few segments with dead documents. A finding is a crash, a sanitizer
+// report or a hang.
 #include <cstdlib>
 
 #include "index/engine.h"
@@ -29,6 +30,9 @@ mds::Engine& filled_engine() {
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  (void)filled_engine().search({data, size}, {});
+  const mds::Engine& engine = filled_engine();
+  (void)engine.search({data, size}, {});
+  (void)engine.explain({data, size}, 7);
+  (void)engine.aggregate({data, size}, {});
   return 0;
 }

@@ -41,6 +41,7 @@ Document Generator::document(uint32_t collection, uint32_t docid, uint64_t lsn) 
   document.key = "key" + std::to_string(below(40)) + (below(2) == 0 ? "-with-a-long-tail" : "");
   document.lang = below(2) == 0 ? "en" : "pl";
   for (uint32_t count = below(4); count > 0; --count) document.meta.emplace("m" + std::to_string(below(4)), "v" + std::to_string(below(30)));
+  if (below(2) == 0) document.meta.emplace("price", std::to_string(below(2) == 0 ? below(8) : below(3000)) + (below(4) == 0 ? ".50" : ""));
   if (below(10) > 0) document.fields["content"] = text(40);
   if (below(3) == 0) document.fields["meta.title"] = text(5);
   if (below(20) == 0) document.fields["meta.rare"] = text(3);
@@ -104,6 +105,7 @@ Plan Generator::plan(uint32_t collection) {
   } else {
     plan.root = tree(3, termCount);
   }
+  if (below(3) == 0) refine(plan);
   return plan;
 }
 

@@ -304,6 +304,7 @@ Model::NodeResult Model::evaluate(const Plan& plan, const Tree& node, const Docu
 }
 
 bool Model::passes(const Plan& plan, const Document& document) const {
+  if (!std::all_of(plan.ranges.begin(), plan.ranges.end(), [&document](const Range& range) { return is_within(range, document); })) return false;
   return std::all_of(plan.filters.begin(), plan.filters.end(), [&](const auto& filter) {
     const std::string& key = filter.first;
     const std::vector<std::string>& values = filter.second;
@@ -320,6 +321,9 @@ std::map<uint32_t, Hit> Model::matches(const Plan& plan) const {
     const NodeResult result = evaluate(plan, plan.root, document, known);
     if (!result.matches) continue;
     Hit hit{id.second, result.score, document.lsn, {}};
+    for (const auto& [key, value, factor] : plan.boosts) hit.factor *= document.meta.contains({key, value}) ? factor : 1;
+    hit.factor = std::max(0.001, hit.factor);
+    hit.score *= hit.factor;
     for (uint32_t term = 0; term < plan.terms.size(); ++term) {
       for (size_t field = 0; field < plan.fields.size(); ++field) {
         if (places_of(plan, document, field, term) != nullptr) hit.matched.insert(term);

@@ -43,6 +43,7 @@ class Model {
   [[nodiscard]] std::vector<LeafTerm> leaf_terms(const Plan& plan, const Tree& leaf, const Statistics& statistics) const;
   void add_expanded(const Plan& plan, const Tree& node, const Document& document, const Statistics& statistics, Hit& hit) const;
   [[nodiscard]] bool passes(const Plan& plan, const Document& document) const;
+  [[nodiscard]] static bool is_within(const Range& range, const Document& document);
 
   std::map<std::pair<uint32_t, uint32_t>, Document> documents_;
   std::unordered_set<uint32_t> dropped_;
@@ -63,6 +64,8 @@ class Generator {
   [[nodiscard]] Plan plan(uint32_t collection);
   // Restricts the plan's terms to some of its fields.
   void look_in_fields(Plan& plan);
+  // Gives the plan ranges and boosts.
+  void refine(Plan& plan);
   [[nodiscard]] std::string word();
   // A wildcard pattern that some words match.
   [[nodiscard]] std::string pattern();

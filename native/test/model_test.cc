@@ -86,6 +86,7 @@ void expect_same_matches(const Hits& hits, const std::map<uint32_t, Hit>& expect
     EXPECT_EQ(hit.lsn, found->second.lsn);
     EXPECT_EQ(hit.matched, found->second.matched);
     EXPECT_EQ(hit.expanded, found->second.expanded);
+    EXPECT_EQ(hit.factor, found->second.factor);
   }
 }
 

@@ -64,6 +64,31 @@ void put_tree(Wire& out, const Tree& node) {
   for (const Tree& child : node.children) put_tree(out, child);
 }
 
+void put_refinement(Wire& out, const Plan& plan) {
+  put_u32(out, plan.ranges.size());
+  for (const Range& range : plan.ranges) {
+    put(out, range.field);
+    put_u32(out, range.key.size());
+    put_text(out, range.key);
+    put_u32(out, range.bounds.size());
+    for (const Bound& bound : range.bounds) {
+      put(out, bound.kind);
+      put(out, uint32_t{bound.text.has_value()});
+      put(out, bound.scalar);
+      put_u32(out, bound.text.value_or("").size());
+      put_text(out, bound.text.value_or(""));
+    }
+  }
+  put_u32(out, plan.boosts.size());
+  for (const Boost& boost : plan.boosts) {
+    put(out, boost.factor);
+    put_u32(out, boost.key.size());
+    put_text(out, boost.key);
+    put_u32(out, boost.value.size());
+    put_text(out, boost.value);
+  }
+}
+
 }  // namespace
 
 FieldText text_of(const std::vector<std::string>& words) {
@@ -144,7 +169,8 @@ Wire plan_bytes(const Plan& plan) {
   put(out, plan.algorithm);
   put(out, plan.k1);
   put(out, plan.b);
-  for (const uint32_t word : {plan.k, plan.skip, plan.sort, plan.descending, uint32_t{plan.exactTotal}, plan.pollWord}) put(out, word);
+  const bool isRefined = !plan.ranges.empty() || !plan.boosts.empty();
+  for (const uint32_t word : {plan.k, plan.skip, plan.sort, plan.descending, (plan.exactTotal ? 1U : 0U) | (isRefined ? 2U : 0U), plan.pollWord}) put(out, word);
   put_u32(out, plan.fields.size());
   for (const auto& [name, weight] : plan.fields) {
     put(out, weight);
@@ -161,6 +187,7 @@ Wire plan_bytes(const Plan& plan) {
       put_text(out, value);
     }
   }
+  if (isRefined) put_refinement(out, plan);
   put_u32(out, plan.terms.size());
   for (size_t index = 0; index < plan.terms.size(); ++index) {
     const auto& [term, weight] = plan.terms[index];
@@ -199,6 +226,12 @@ Hits read_hits(const Wire& record, size_t termCount) {
       }
     }
     hits.hits.push_back(hit);
+  }
+  if ((hits.status & 4) == 0) return hits;
+  at = record.size() - hitCount * sizeof(double);
+  for (Hit& hit : hits.hits) {
+    hit.factor = get<double>(record, at);
+    at += sizeof(double);
   }
   return hits;
 }

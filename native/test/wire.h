@@ -47,6 +47,24 @@ struct Tree {
   uint32_t distance = 0;
 };
 
+struct Bound {
+  uint32_t kind = 0;  // gte, lte, gt, lt
+  std::optional<std::string> text;
+  double scalar = 0;
+};
+
+struct Range {
+  uint32_t field = 0;  // metadata, addedAt, updatedAt
+  std::string key;
+  std::vector<Bound> bounds;
+};
+
+struct Boost {
+  std::string key;
+  std::string value;
+  double factor = 1;
+};
+
 struct Plan {
   uint32_t collection = 1;
   uint32_t algorithm = 1;
@@ -60,6 +78,8 @@ struct Plan {
   uint32_t pollWord = 0xFFFFFFFF;
   std::vector<std::pair<std::string, float>> fields = {{"content", 1.0F}};
   std::vector<std::pair<std::string, std::vector<std::string>>> filters;
+  std::vector<Range> ranges;
+  std::vector<Boost> boosts;
   std::vector<std::pair<std::string, float>> terms;
   // Per term, bit f: looked for in field f. A term without an entry: in all with bm25f, in the first otherwise.
   std::vector<uint64_t> termFields = {};
@@ -77,6 +97,7 @@ struct Hit {
   uint64_t lsn;
   std::set<uint32_t> matched;
   std::set<std::string> expanded = {};  // terms that leaves stand for, as "leaf edits text"
+  double factor = 1;                    // of the plan's boosts
   bool operator==(const Hit&) const = default;
 };
 

@@ -1,25 +1,16 @@
 /**
- * Counts over a whole collection: values of metadata keys, and documents by day, week, month or year of a time. Days are UTC, weeks begin on Monday and are numbered as ISO 8601 does.
+ * Counts over a whole collection: values of metadata keys, and documents by day, week, month or year of a time. The engine counts; what is asked is read here, and buckets get their names: days are
+ * UTC, weeks begin on Monday and are numbered as ISO 8601 does.
  * Shapes: service-1, `/v1/aggregate`; rules: algorithms.md, section 10. One per request; any lane.
  */
+import type { Aggregated, AggregationRequest, TimeInterval } from '../engine/types.js'
 import { badRequest } from '../errors.js'
-import {
-  FACET_SIZE_DEFAULT,
-  FACETS_MAX,
-  FACET_VALUES_COUNTED_MAX,
-  HISTOGRAM_BUCKETS_MAX,
-  LIMIT_MAX,
-  META_KEY_BYTES_MAX,
-} from '../limits.js'
-import { textOfHead } from '../store/head.js'
-import type { Head } from '../store/head.js'
+import { FACET_SIZE_DEFAULT, FACETS_MAX, FACET_VALUES_COUNTED_MAX, LIMIT_MAX, META_KEY_BYTES_MAX } from '../limits.js'
 import type { Filters } from './filters.js'
 import { parseFilters } from './filters.js'
-import { bucketsOf, type FacetBucket } from './fulltext/facets.js'
-import { passesFilter } from './metadata.js'
+import type { FacetBucket } from './fulltext/facets.js'
 
-const INTERVALS = ['day', 'week', 'month', 'year'] as const
-type Interval = (typeof INTERVALS)[number]
+const INTERVALS: readonly TimeInterval[] = ['day', 'week', 'month', 'year']
 type TimeField = 'addedAt' | 'updatedAt'
 
 export interface AggregationInput {
@@ -34,14 +25,11 @@ interface Facet {
   readonly field: string
   readonly key: string
   readonly byValue: boolean
-  readonly counts: Map<string, number>
 }
 
 interface Histogram {
   readonly field: TimeField
-  readonly interval: Interval
-  /** By the first second of the bucket. */
-  readonly counts: Map<number, number>
+  readonly interval: TimeInterval
 }
 
 export interface HistogramBucket {
@@ -66,8 +54,6 @@ export class Aggregation {
   readonly #facets: readonly Facet[]
   readonly #histograms: readonly Histogram[]
   readonly #facetSizeMax: number
-  #documents = 0
-  #values = 0
 
   /** @throws ServiceError 400 */
   constructor(input: AggregationInput) {
@@ -77,37 +63,29 @@ export class Aggregation {
     this.#facetSizeMax = readFacetSize(input.maxFacetSize)
   }
 
-  /** Counts a document unless the filter forbids it. @throws ServiceError 400 where there are too many values to count */
-  add(head: Head): void {
-    if (this.#facets.length > 0 || this.#filters.length > 0) {
-      const { metaValues } = textOfHead(head)
-      if (!passesFilter(metaValues, this.#filters)) return
-      for (const facet of this.#facets) this.#count(facet, Object.hasOwn(metaValues, facet.key) ? (metaValues[facet.key] ?? []) : [])
-    }
-    this.#documents++
-    for (const { field, interval, counts } of this.#histograms) {
-      const from = bucketStart(head[field], interval)
-      counts.set(from, (counts.get(from) ?? 0) + 1)
-    }
-  }
-
-  #count({ counts }: Facet, values: readonly string[]): void {
-    for (const value of new Set(values)) {
-      const known = counts.get(value)
-      if (known === undefined && ++this.#values > FACET_VALUES_COUNTED_MAX)
-        throw badRequest(`too many values to count: more than ${FACET_VALUES_COUNTED_MAX}, please use filterMeta`)
-      counts.set(value, (known ?? 0) + 1)
+  /** @param absent docids that do not count any more */
+  request(collection: number, absent: readonly number[]): AggregationRequest {
+    return {
+      collection,
+      filters: this.#filters,
+      facets: this.#facets,
+      histograms: this.#histograms,
+      facetSizeMax: this.#facetSizeMax,
+      valuesMax: FACET_VALUES_COUNTED_MAX,
+      absent,
     }
   }
 
-  result(): AggregationResult {
-    const facets = this.#facets.map(({ field, byValue, counts }) => {
-      const buckets = bucketsOf(counts)
-      if (byValue) buckets.sort((one, other) => (one.value < other.value ? -1 : 1))
-      return [field, buckets.slice(0, this.#facetSizeMax)] as const
+  /** @param counted undefined where there is no such collection. @throws ServiceError 400 where there are too many values to count */
+  result(counted: Aggregated | undefined): AggregationResult {
+    if (counted?.isCut === true) throw badRequest(`too many values to count: more than ${FACET_VALUES_COUNTED_MAX}, please use filterMeta`)
+    const facets = this.#facets.map(({ field }, index) => {
+      return [field, (counted?.facets[index] ?? []).map(([value, count]) => ({ value, count }))] as const
     })
-    const histograms = this.#histograms.map(({ field, interval, counts }) => [field, timeBuckets(counts, interval)] as const)
-    return { totalDocs: this.#documents, facets: Object.fromEntries(facets), histograms: Object.fromEntries(histograms) }
+    const histograms = this.#histograms.map(({ field, interval }, index) => {
+      return [field, (counted?.histograms[index] ?? []).map(([from, count]) => bucketOf(from, count, interval))] as const
+    })
+    return { totalDocs: counted?.documents ?? 0, facets: Object.fromEntries(facets), histograms: Object.fromEntries(histograms) }
   }
 }
 
@@ -116,14 +94,14 @@ function readFacet({ field = '', orderBy = 'count' }: NonNullable<AggregationInp
   if (key === '') throw badRequest('invalid facets: a field is empty')
   if (Buffer.byteLength(key) > META_KEY_BYTES_MAX) throw badRequest(`invalid facets: a field of more than ${META_KEY_BYTES_MAX} bytes`)
   if (orderBy !== 'count' && orderBy !== 'value') throw badRequest('invalid orderBy: must be count or value')
-  return { field, key, byValue: orderBy === 'value', counts: new Map() }
+  return { field, key, byValue: orderBy === 'value' }
 }
 
 function readHistogram({ field = '', interval = 'month' }: NonNullable<AggregationInput['histograms']>[number]): Histogram {
   if (field !== 'addedAt' && field !== 'updatedAt') throw badRequest('invalid histograms: field must be addedAt or updatedAt')
   const known = INTERVALS.find((name) => name === interval)
   if (known === undefined) throw badRequest('invalid interval: must be day, week, month, or year')
-  return { field, interval: known, counts: new Map() }
+  return { field, interval: known }
 }
 
 /** The answer has one list a field. */
@@ -139,24 +117,11 @@ function readFacetSize(size = 0): number {
   return size === 0 ? FACET_SIZE_DEFAULT : Math.min(size, LIMIT_MAX)
 }
 
-/** In time order, empty ones left out; of more than the bound the newest. */
-function timeBuckets(counts: ReadonlyMap<number, number>, interval: Interval): HistogramBucket[] {
-  return [...counts]
-    .sort(([one], [other]) => one - other)
-    .slice(-HISTOGRAM_BUCKETS_MAX)
-    .map(([from, count]) => ({ key: bucketKey(from, interval), from, to: bucketEnd(from, interval), count }))
+function bucketOf(from: number, count: number, interval: TimeInterval): HistogramBucket {
+  return { key: bucketKey(from, interval), from, to: bucketEnd(from, interval), count }
 }
 
-function bucketStart(seconds: number, interval: Interval): number {
-  const day = Math.floor(seconds / DAY_SECONDS)
-  if (interval === 'day') return day * DAY_SECONDS
-  // Day 0 was a Thursday.
-  if (interval === 'week') return (day - ((((day + 3) % 7) + 7) % 7)) * DAY_SECONDS
-  const date = new Date(day * DAY_SECONDS * 1000)
-  return utcSeconds(date.getUTCFullYear(), interval === 'year' ? 0 : date.getUTCMonth())
-}
-
-function bucketEnd(from: number, interval: Interval): number {
+function bucketEnd(from: number, interval: TimeInterval): number {
   if (interval === 'day') return from + DAY_SECONDS
   if (interval === 'week') return from + 7 * DAY_SECONDS
   const date = new Date(from * 1000)
@@ -168,7 +133,7 @@ function utcSeconds(year: number, month: number): number {
 }
 
 /** `2024-01-31`, `2024-W05`, `2024-01`, `2024`. */
-function bucketKey(from: number, interval: Interval): string {
+function bucketKey(from: number, interval: TimeInterval): string {
   const date = new Date(from * 1000)
   if (interval === 'day') return date.toISOString().slice(0, 10)
   if (interval === 'month') return date.toISOString().slice(0, 7)

@@ -11,6 +11,8 @@ const HIT_HEADER_BYTES = 24 // docid, zero, score, lsn
 const EXPANSION_HEADER_BYTES = 12 // leaf, edits, bytes
 const STATUS_STOPPED = 1
 const STATUS_CUT = 2
+/** The factors of the hits follow the expansions. */
+const STATUS_BOOSTED = 4
 
 /** Throws an Error that names the expectation on bytes that are no hits record. */
 export function decodeHits(record: Uint8Array): Hits {
@@ -26,16 +28,22 @@ export function decodeHits(record: Uint8Array): Hits {
   if (maskWords > bytes.length || hitsEnd + 4 > bytes.length) {
     throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} hits with ${maskWords} mask words`)
   }
+  const status = bytes.readUInt32LE(28)
+  const factorsAt = (status & STATUS_BOOSTED) === 0 ? bytes.length : bytes.length - hitCount * 8
+  if (factorsAt < hitsEnd + 4) throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} factors`)
   const hits: Hit[] = []
-  for (let index = 0, at = HITS_HEADER_BYTES; index < hitCount; index++, at += stride) hits.push(decodeHit(bytes, at, maskWords))
+  for (let index = 0, at = HITS_HEADER_BYTES; index < hitCount; index++, at += stride) {
+    const hit = decodeHit(bytes, at, maskWords)
+    hits.push(factorsAt === bytes.length ? hit : { ...hit, factor: bytes.readDoubleLE(factorsAt + index * 8) })
+  }
   return {
     total: bytes.readUInt32LE(4),
     hits,
     lsn: bytes.readBigUInt64LE(16),
     docCount: bytes.readUInt32LE(24),
-    complete: (bytes.readUInt32LE(28) & STATUS_STOPPED) === 0,
-    expansions: decodeExpansions(bytes, hitsEnd),
-    expansionsCut: (bytes.readUInt32LE(28) & STATUS_CUT) !== 0,
+    complete: (status & STATUS_STOPPED) === 0,
+    expansions: decodeExpansions(bytes.subarray(0, factorsAt), hitsEnd),
+    expansionsCut: (status & STATUS_CUT) !== 0,
   }
 }
 

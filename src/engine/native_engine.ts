@@ -6,6 +6,7 @@ import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
 import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
@@ -19,8 +20,9 @@ interface Addon {
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly completions: (collection: number, fields: string, prefix: string, most: number) => string
   readonly nearTerms: (collection: number, fields: string, word: string, edits: number, prefix: number, most: number) => string
-  readonly explain: (plan: Uint8Array, docid: number) => string
   readonly lastLsn: () => bigint
+  readonly explain: (plan: Uint8Array, docid: number, control?: Int32Array) => string
+  readonly aggregate: (request: Uint8Array, control?: Int32Array) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
   readonly endRebuild: () => void
@@ -40,6 +42,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'nearTerms',
   'lastLsn',
   'explain',
+  'aggregate',
   'metaKeys',
   'beginRebuild',
   'endRebuild',
@@ -76,7 +79,19 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
         ([term, distance, documents]) => ({ term, edits: distance, documents }),
       ),
     lastLsn: () => addon.lastLsn(),
-    explain: (plan, docid) => (JSON.parse(addon.explain(encodePlan(plan, NO_POLL_WORD), docid)) as Explanation | null) ?? undefined,
+    explain: (plan, docid, stop) => {
+      const bytes = encodePlan(plan, stop?.byteOffset ?? NO_POLL_WORD)
+      return (
+        (JSON.parse(stop === undefined ? addon.explain(bytes, docid) : addon.explain(bytes, docid, stop.control)) as Explanation | null) ??
+        undefined
+      )
+    },
+    aggregate: (request, stop) =>
+      decodeAggregated(
+        stop === undefined
+          ? addon.aggregate(encodeAggregation(request, NO_POLL_WORD))
+          : addon.aggregate(encodeAggregation(request, stop.byteOffset), stop.control),
+      ),
     // JSON.parse makes `__proto__` an own property like any other key, so a hostile metadata key stays data.
     metaKeys: (collection) => JSON.parse(addon.metaKeys(collection)) as Record<string, string[]>,
     beginRebuild: () => addon.beginRebuild(),

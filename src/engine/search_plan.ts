@@ -5,17 +5,21 @@
 import assert from 'node:assert'
 import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'
 import { paddedTextBytes, writeText } from './byte_layout.js'
-import type { PlanNode, ScoringAlgorithm, SearchPlan, SortField } from './types.js'
+import type { PlanBoost, PlanNode, PlanRange, ScoringAlgorithm, SearchPlan, SortField } from './types.js'
 
 const PLAN_MAGIC = 0x3251534d // "MSQ2"
 const PLAN_HEADER_BYTES = 44 // magic, collection, algorithm, k1, b, k, skip, sort, descending, flags, pollWord
 const FLAG_EXACT_TOTAL = 1
+/** Ranges and boosts follow the filters. */
+const FLAG_REFINED = 2
 
 /** The poll word of a search that nothing stops. */
 export const NO_POLL_WORD = 0xffffffff
 
 const ALGORITHM_CODES: Readonly<Record<ScoringAlgorithm, number>> = { tfidf: 0, bm25: 1, bm25f: 2 }
 const SORT_CODES: Readonly<Record<SortField, number>> = { score: 0, addedAt: 1, updatedAt: 2, key: 3, docid: 4 }
+const TIME_CODES = { addedAt: 1, updatedAt: 2 } as const
+const BOUND_CODES = { gte: 0, lte: 1, gt: 2, lt: 3 } as const
 const NODE_CODES: Readonly<Record<PlanNode['kind'], number>> = {
   term: 1,
   and: 2,
@@ -31,7 +35,8 @@ const NODE_CODES: Readonly<Record<PlanNode['kind'], number>> = {
 
 /** @param pollWord byte offset of the request's stop word in the shared control buffer, or `NO_POLL_WORD` */
 export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
-  const size = PLAN_HEADER_BYTES + listsBytes(plan) + treeBytes(plan.root, 1)
+  const refinement = encodeRefinement(plan.ranges ?? [], plan.boosts ?? [])
+  const size = PLAN_HEADER_BYTES + listsBytes(plan) + refinement.length + treeBytes(plan.root, 1)
   const bytes = Buffer.alloc(size)
   bytes.writeUInt32LE(PLAN_MAGIC, 0)
   bytes.writeUInt32LE(plan.collection, 4)
@@ -42,10 +47,11 @@ export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
   bytes.writeUInt32LE(plan.skip, 24)
   bytes.writeUInt32LE(SORT_CODES[plan.sort], 28)
   bytes.writeUInt32LE(plan.descending ? 1 : 0, 32)
-  bytes.writeUInt32LE(plan.exactTotal ? FLAG_EXACT_TOTAL : 0, 36)
+  bytes.writeUInt32LE((plan.exactTotal ? FLAG_EXACT_TOTAL : 0) | (refinement.length > 0 ? FLAG_REFINED : 0), 36)
   bytes.writeUInt32LE(pollWord, 40)
   let at = writeFields(bytes, PLAN_HEADER_BYTES, plan.fields)
   at = writeFilters(bytes, at, plan.filters)
+  at += refinement.copy(bytes, at)
   at = writeTerms(bytes, at, plan)
   at = writeNode(bytes, at, plan.root, plan.terms.length)
   assert(at === size, `search plan: wrote ${at} of ${size} bytes`)
@@ -53,13 +59,19 @@ export function encodePlan(plan: SearchPlan, pollWord: number): Uint8Array {
 }
 
 function listsBytes(plan: SearchPlan): number {
-  let size = 12 // fieldCount, filterCount, termCount
+  let size = 8 + filtersBytes(plan.filters) // fieldCount, termCount
   for (const [name] of plan.fields) size += 8 + paddedTextBytes(name)
-  for (const [key, values] of plan.filters) {
+  for (const [term] of plan.terms) size += 16 + paddedTextBytes(term)
+  return size
+}
+
+/** With their count. */
+export function filtersBytes(filters: SearchPlan['filters']): number {
+  let size = 4
+  for (const [key, values] of filters) {
     size += 8 + paddedTextBytes(key)
     for (const value of values) size += 4 + paddedTextBytes(value)
   }
-  for (const [term] of plan.terms) size += 16 + paddedTextBytes(term)
   return size
 }
 
@@ -114,7 +126,7 @@ function bitsOf(indexes: readonly number[]): bigint {
   return indexes.reduce((bits, index) => bits | (1n << BigInt(index)), 0n)
 }
 
-function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['filters']): number {
+export function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['filters']): number {
   bytes.writeUInt32LE(filters.length, start)
   let at = start + 4
   for (const [key, values] of filters) {
@@ -122,6 +134,42 @@ function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['filters
     bytes.writeUInt32LE(values.length, at)
     at += 4
     for (const value of values) at = writeText(bytes, at, at + 4, value)
+  }
+  return at
+}
+
+/** Empty where there is neither. */
+function encodeRefinement(ranges: readonly PlanRange[], boosts: readonly PlanBoost[]): Buffer {
+  if (ranges.length === 0 && boosts.length === 0) return Buffer.alloc(0)
+  let size = 8
+  for (const { of, bounds } of ranges) {
+    size += 12 + ('key' in of ? paddedTextBytes(of.key) : 0)
+    for (const [, bound] of bounds) size += 20 + (typeof bound === 'string' ? paddedTextBytes(bound) : 0)
+  }
+  for (const { key, value } of boosts) size += 16 + paddedTextBytes(key) + paddedTextBytes(value)
+  const bytes = Buffer.alloc(size)
+  let at = bytes.writeUInt32LE(ranges.length)
+  for (const range of ranges) at = writeRange(bytes, at, range)
+  at = bytes.writeUInt32LE(boosts.length, at)
+  for (const { key, value, factor } of boosts) {
+    bytes.writeDoubleLE(factor, at)
+    at = writeText(bytes, at + 8, at + 12, key)
+    at = writeText(bytes, at, at + 4, value)
+  }
+  assert(at === size, `search plan: wrote ${at} of ${size} bytes`)
+  return bytes
+}
+
+function writeRange(bytes: Buffer, start: number, { of, bounds }: PlanRange): number {
+  bytes.writeUInt32LE('time' in of ? TIME_CODES[of.time] : 0, start)
+  let at = writeText(bytes, start + 4, start + 8, 'key' in of ? of.key : '')
+  at = bytes.writeUInt32LE(bounds.length, at)
+  for (const [kind, bound] of bounds) {
+    const isText = typeof bound === 'string'
+    bytes.writeUInt32LE(BOUND_CODES[kind], at)
+    bytes.writeUInt32LE(isText ? 1 : 0, at + 4)
+    bytes.writeDoubleLE(isText ? 0 : bound, at + 8)
+    at = writeText(bytes, at + 16, at + 20, isText ? bound : '')
   }
   return at
 }

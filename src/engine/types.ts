@@ -71,6 +71,19 @@ export type PlanNode =
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
 
+/** Documents of which one value lies within all bounds. A number bounds numbers and times (Unix seconds), a text bounds texts; times are not bounded by texts. */
+export interface PlanRange {
+  readonly of: { readonly time: 'addedAt' | 'updatedAt' } | { readonly key: string }
+  readonly bounds: readonly (readonly [kind: 'gte' | 'lte' | 'gt' | 'lt', bound: number | string])[]
+}
+
+/** Documents with the metadata value score `factor` times as high; factors of several multiply, to at least 0.001. */
+export interface PlanBoost {
+  readonly key: string
+  readonly value: string
+  readonly factor: number
+}
+
 export interface SearchPlan {
   readonly collection: number
   readonly algorithm: ScoringAlgorithm
@@ -83,6 +96,8 @@ export interface SearchPlan {
   readonly exactTotal: boolean
   readonly fields: readonly (readonly [name: string, weight: number])[]
   readonly filters: readonly (readonly [key: string, values: readonly string[]])[]
+  readonly ranges?: readonly PlanRange[]
+  readonly boosts?: readonly PlanBoost[]
   readonly terms: readonly PlanTerm[]
   readonly root: PlanNode
 }
@@ -93,6 +108,8 @@ export type PlanTerm = readonly [term: string, weight: number, fields?: readonly
 export interface Hit {
   readonly docid: number
   readonly score: number
+  /** What boosts have made of the score; only where the plan has some. */
+  readonly factor?: number
   /** LSN of the index entry: a hit whose document has moved on is re-checked or dropped. */
   readonly lsn: bigint
   /** Indexes into the plan's terms, and behind them into the expansions, that occur in the document. */
@@ -118,8 +135,10 @@ export interface ScorePart {
 }
 
 export interface Explanation {
+  /** The sum of the parts, times `factor`, but for rounding. */
   readonly score: number
-  /** They sum to the score but for rounding. */
+  /** The product of the plan's boosts. */
+  readonly factor: number
   readonly parts: readonly ScorePart[]
 }
 
@@ -147,6 +166,33 @@ export interface Hits {
   readonly expansions: readonly Expansion[]
   /** A leaf has more terms in the index than it may stand for: the commonest were taken. */
   readonly expansionsCut: boolean
+}
+
+export type TimeInterval = 'day' | 'week' | 'month' | 'year'
+
+/** What to count over the live documents of a collection that pass the filters. */
+export interface AggregationRequest {
+  readonly collection: number
+  readonly filters: SearchPlan['filters']
+  readonly facets: readonly { readonly key: string; readonly byValue: boolean }[]
+  readonly histograms: readonly { readonly field: 'addedAt' | 'updatedAt'; readonly interval: TimeInterval }[]
+  /** Values told of one facet. */
+  readonly facetSizeMax: number
+  /** Distinct values counted over all facets. */
+  readonly valuesMax: number
+  /** Docids that do not count. */
+  readonly absent: readonly number[]
+}
+
+/** Lists in the order of the request. */
+export interface Aggregated {
+  readonly documents: number
+  readonly isStopped: boolean
+  /** There are more values than may be counted. */
+  readonly isCut: boolean
+  readonly facets: readonly (readonly (readonly [value: string, count: number])[])[]
+  /** The newest 1 000 buckets that are not empty, oldest first: the first second of each. */
+  readonly histograms: readonly (readonly (readonly [from: number, count: number])[])[]
 }
 
 export interface EngineStats {
@@ -203,8 +249,8 @@ export interface SearchEngine {
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
-  /** Why a document has its score under the plan; undefined where it is not there or the plan's tree does not match it. Filters are not looked at. */
-  explain(plan: SearchPlan, docid: number): Explanation | undefined
+  /** Why a document has its score under the plan; undefined where it is not there, the plan's tree does not match it, or `stop` was set meanwhile. Filters are not looked at. */
+  explain(plan: SearchPlan, docid: number, stop?: StopWord): Explanation | undefined
   /**
    * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
    * were indexed. Dead documents count until a merge drops them.
@@ -218,6 +264,8 @@ export interface SearchEngine {
   nearTerms(collection: number, fields: readonly string[], word: string, edits: number, prefix: number, most: number): NearTerm[]
   /** Of the current snapshot: while it stands, what was answered from the engine holds. */
   lastLsn(): bigint
+  /** Counts over a collection. Stopped by `stop`, it says so. */
+  aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
   /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */

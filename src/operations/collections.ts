@@ -64,7 +64,7 @@ export const aggregate = operation({
   description: 'Counts over a collection: values of metadata keys, and documents by day, week, month or year',
   effect: 'read',
   permission: 'read',
-  cost: 'heavy',
+  cost: 'search',
   http: [{ method: 'POST', path: '/v1/aggregate' }],
   input: Type.Object({
     collection,
@@ -103,7 +103,7 @@ export const aggregate = operation({
     ),
     durationMs: Type.Number(),
   }),
-  deadlineMs: DEADLINE_HEAVY_MS,
+  deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
 })
 

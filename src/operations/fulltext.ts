@@ -55,14 +55,15 @@ const spellCorrect = Type.Boolean({
     'Words that the collection lacks are corrected before the search, where the server has spell correction. Default: as the collection is configured.',
 })
 const Explanation = shape('Only with `explain`: what the score is made of.', {
-  score: Type.Number(),
+  score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
+  factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
   parts: Type.Array(
     Type.Object({
       terms: Type.Array(Type.String(), { description: 'As indexed; several of a phrase.' }),
       field: Type.String({ description: 'Empty for phrases and proximity, which are scored over all fields.' }),
       tf: Type.Integer(),
       idf: Type.Number(),
-      score: Type.Number({ description: 'The parts sum to the score.' }),
+      score: Type.Number(),
     }),
   ),
 })

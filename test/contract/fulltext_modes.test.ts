@@ -7,6 +7,7 @@ import { FulltextClient, results } from './fulltext_client.js'
 
 interface Explanation {
   readonly score: number
+  readonly factor: number
   readonly parts: readonly { readonly terms: readonly string[]; readonly field: string; readonly tf: number; readonly score: number }[]
 }
 
@@ -207,6 +208,7 @@ describe('full-text modes', () => {
         { query: 'log tree', algorithm: 'bm25' },
         { query: 'log storage', algorithm: 'bm25f' },
         { query: 'log', algorithm: 'pmisparse' },
+        { query: 'log tree', algorithm: 'bm25', boost: { 'tags:storage': 3, 'tags:network': -2 } },
         { query: '"merge tree"', mode: 'phrase' },
         { query: 'replicas log', mode: 'proximity' },
         { query: 'l*g', mode: 'wildcard' },
@@ -218,7 +220,7 @@ describe('full-text modes', () => {
         for (const { score, ...result } of found) {
           const { explanation } = result as unknown as { readonly explanation: Explanation }
           assert.ok(near(explanation.score, score), JSON.stringify({ request, score, explanation }))
-          const sum = explanation.parts.reduce((total, part) => total + part.score, 0)
+          const sum = explanation.parts.reduce((total, part) => total + part.score, 0) * explanation.factor
           assert.ok(near(sum, score), JSON.stringify({ request, sum, explanation }))
           assert.ok(explanation.parts.every(({ terms }) => terms.length > 0))
         }

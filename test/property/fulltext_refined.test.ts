@@ -1,97 +1,170 @@
 /**
- * Ranges and boosts: a refined search that asks the engine for few hits at a time equals one that scores every match; and ranges against what they mean.
+ * Ranges and boosts as the native engine applies them, through the addon as a lane asks it: against the rule in TypeScript over odd values, and against scoring every match; and ranges and factors
+ * against what they mean.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
-import { factorMaxOf, factorOf, readBoosts } from '../../src/domain/fulltext/boosts.js'
-import { passesRanges, readRanges } from '../../src/domain/fulltext/ranges.js'
-import { searchRefined } from '../../src/domain/fulltext/refined_search.js'
-import type { Hit, SearchEngine, SearchPlan } from '../../src/engine/types.js'
-import type { TruthStore } from '../../src/store/truth_store.js'
-import type { View } from '../../src/store/view.js'
+import { factorOf, readBoosts } from '../../src/domain/fulltext/boosts.js'
+import { passesRanges, type RangedDocument, type RangeInput, readRanges } from '../../src/domain/fulltext/ranges.js'
+import { withFactors } from '../../src/domain/fulltext/refinement.js'
+import { passesFilter } from '../../src/domain/metadata.js'
+import { createAnalyzer } from '../../src/engine/analyzer.js'
+import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
+import { openEngine } from '../../src/engine/native_engine.js'
+import type { Hits, SearchPlan } from '../../src/engine/types.js'
 
-interface Indexed {
-  readonly score: number
-  readonly tags: readonly string[]
-  readonly price: number
+interface Indexed extends RangedDocument {
+  readonly words: string
 }
 
-const document: fc.Arbitrary<Indexed> = fc.record({
-  score: fc.constantFrom(0.5, 1, 2, 2, 4, 8),
-  tags: fc.subarray(['a', 'b', 'c']),
-  price: fc.integer({ min: 0, max: 9 }),
-})
-const factor = fc.constantFrom(-1000, -4, -2, 2, 3, 1000)
-const boosts = fc.dictionary(fc.constantFrom('tags:a', 'tags:b', 'price:3', 'none:x'), factor)
-const PLAN: SearchPlan = { collection: 1, algorithm: 'bm25', k1: 1.2, b: 0.75, k: 0, skip: 0, sort: 'score', descending: true, exactTotal: false, fields: [], filters: [], terms: [], root: { kind: 'all' } } // prettier-ignore
+const ANALYSIS = { language: 'en', stem: false, markdown: false } as const
+const engine = openEngine()
+const analyzer = createAnalyzer()
+let collections = 7000
+let lsn = 0n
+
 /** Different for the first 10 007, and in another order than the docids. */
 const keyOf = (docid: number): string => `k${String((docid * 7919) % 10_007).padStart(5, '0')}`
 
-/** An engine and a store over documents by docid; the engine gives what it is asked for and no more. */
-function tools(documents: readonly Indexed[]) {
-  const order = documents
-    .map(({ score }, docid): Hit => ({ docid, score, lsn: 1n, matched: [] }))
-    .sort((one, other) => other.score - one.score || (keyOf(one.docid) < keyOf(other.docid) ? -1 : 1))
-  const asked: number[] = []
-  const engine = {
-    search: ({ k }: SearchPlan) => {
-      asked.push(k)
-      return { total: order.length, hits: order.slice(0, k), lsn: 1n, docCount: order.length, complete: true }
-    },
-  } as unknown as SearchEngine
-  const view = {
-    head: (_: number, docid: number) => {
-      const { tags, price } = documents[docid] as Indexed
-      const json = JSON.stringify({ key: keyOf(docid), lang: 'en', meta: { tags, price: [String(price)] } })
-      return { addedAt: docid, updatedAt: docid, json: Buffer.from(json.slice(0, -1)), meta: Buffer.from('{}') }
-    },
-  } as unknown as View
-  const store = { read: <T>(run: (view: View) => T): T => run(view) } as unknown as TruthStore
-  return { engine, store, asked }
+/** Publishes the documents, docids from 0 on, as some segments, and returns their collection. */
+function publish(documents: readonly Indexed[]): number {
+  const collection = ++collections
+  for (let begin = 0; begin < documents.length; begin += Math.ceil(documents.length / 3)) {
+    const part = documents.slice(begin, begin + Math.ceil(documents.length / 3))
+    const ops = part.map(({ words, meta, addedAt, updatedAt }, index) => {
+      const pairs = Object.entries(meta).flatMap(([key, values]) => [...new Set(values)].map((value) => [key, value] as const))
+      const fields = [['content', analyzer.analyze(Buffer.from(words), ANALYSIS)]] as const
+      const op = encodeUpsert({ collection, key: keyOf(begin + index), lang: 'en', meta: pairs, fields })
+      stampUpsert(op, { collection, docid: begin + index, lsn: ++lsn, addedAt, updatedAt })
+      return op
+    })
+    engine.publish(joinBatch(ops, lsn))
+  }
+  return collection
 }
 
-test('a refined search equals scoring every match', () => {
+const PLAN: SearchPlan = { collection: 0, algorithm: 'bm25', k1: 1.2, b: 0.75, k: 100_000, skip: 0, sort: 'score', descending: true, exactTotal: true, fields: [['content', 1]], filters: [], terms: [['walrus', 1]], root: { kind: 'term', term: 0 } } // prettier-ignore
+
+const two = (most: number) => fc.integer({ min: 0, max: most }).map((value) => String(value).padStart(2, '0'))
+const day = fc.tuple(fc.constantFrom('0000', '0099', '1900', '1970', '2000', '2023', '2024', '9999'), two(13), two(32)).map((parts) => parts.join('-')) // prettier-ignore
+const time = fc
+  .tuple(
+    day,
+    fc.constantFrom('T', ' ', 't'),
+    two(25),
+    two(60),
+    fc.constantFrom('', ':07', ':59.5', ':60', ':01.', ':02.0001234567890', ':03.9999'),
+    fc.constantFrom('', 'Z', '+02:00', '-1130', '+24:00', '+00:60', 'z'),
+  ) // prettier-ignore
+  .map(([date, separator, hour, minute, seconds, zone]) => `${date}${separator}${hour}:${minute}${seconds}${zone}`)
+const space = fc.constantFrom('', '', '', ' ', '\t\n', '\u00a0', '\u1680', '\u2003', '\u2028', '\u3000', '\ufeff', '\u200b', '\u0085')
+const odd = fc.constantFrom('', '.', '-', '+', '5.', '.5', '-.5e-3', '1e', '1e+', '1e5', '1E-400', '1e400', '-1e400', '1e308', '5e-324', '0x10', '1_000', 'Infinity', 'NaN', '٣', '-0', '00012', '1.7976931348623157e308', '0.1', '0.30000000000000004', '123456789012345', '1234567890123456', '9007199254740993', '0.000000000000000000001', '2024', '2024-02', '2024-13', '2024-02-30', '2023-02-29', '2024-02-29', 'ﬀ', '\ue000', '\uffee', '😀', '\ud800', 'é', 'z', 'Z') // prettier-ignore
+const value = fc
+  .tuple(
+    space,
+    fc.oneof(odd, day, time, fc.double().map(String), fc.integer().map(String), fc.string({ unit: 'binary', maxLength: 4 }), fc.float({ noNaN: true }).map((number) => number.toFixed(3))), // prettier-ignore
+    space,
+  )
+  .map(([before, text, after]) => `${before}${text}${after}`)
+
+test('a range of the engine is that of the rule, whatever the values', () => {
+  const document = fc.record({
+    words: fc.constant('walrus'),
+    addedAt: fc.integer({ min: 0, max: 400 }),
+    updatedAt: fc.integer({ min: -5, max: 5 }),
+    meta: fc.record({ v: fc.array(value, { maxLength: 3 }), few: fc.subarray(['1', ' 2', '3.0', '2024-01', 'x']) }, { requiredKeys: [] }),
+  })
+  const bound = fc.oneof(value, fc.double({ noNaN: true, noDefaultInfinity: true }), fc.integer({ min: -10, max: 410 }))
+  const bounds = fc.dictionary(fc.constantFrom('gte', 'lte', 'gt', 'lt'), bound, { minKeys: 1, maxKeys: 3 })
+  const range = fc.oneof(
+    fc.tuple(fc.constantFrom('v', 'few', 'none'), bounds),
+    fc.tuple(fc.constantFrom('addedAt', 'updatedAt'), fc.dictionary(fc.constantFrom('gte', 'lte', 'gt', 'lt'), fc.integer({ min: -10, max: 410 }), { minKeys: 1, maxKeys: 2 })), // prettier-ignore
+  )
+  for (const size of [40, 1500]) {
+    const documents = fc.sample(document, size)
+    const collection = publish(documents)
+    fc.assert(
+      fc.property(fc.array(range, { minLength: 1, maxLength: 2 }), fc.boolean(), (asked, isListing) => {
+        const ranges = readRanges(asked.map(([field, more]): RangeInput => ({ field, ...more })))
+        const plan: SearchPlan = isListing ? { ...PLAN, sort: 'docid', root: { kind: 'all' } } : PLAN
+        const found = engine.search({ ...plan, collection, ranges })
+        const expected = documents.flatMap((each, docid) => (passesRanges(ranges, each) ? [docid] : []))
+        assert.deepEqual(found.hits.map(({ docid }) => docid).sort((a, b) => a - b), expected) // prettier-ignore
+        assert.equal(found.total, expected.length)
+      }),
+      { numRuns: 600 },
+    )
+  }
+})
+
+const factor = fc.constantFrom(-10_000, -4, -2, -1, 1.5, 2, 3, 10_000)
+const boosts = fc.dictionary(fc.constantFrom('tags:a', 'tags:b', 'tags:c', 'price:3', 'price:4', 'none:x'), factor)
+
+test('the best of a search with ranges, boosts, filters and deletes are those of scoring every match', () => {
+  const document = fc.record({
+    words: fc.array(fc.constantFrom('walrus', 'walrus', 'otter', 'seal', 'filler', 'and more of it'), { minLength: 1, maxLength: 30 }).map((words) => words.join(' ')), // prettier-ignore
+    addedAt: fc.integer({ min: 0, max: 100 }),
+    updatedAt: fc.constant(0),
+    meta: fc.record({ tags: fc.subarray(['a', 'b', 'c']), price: fc.tuple(fc.integer({ min: 0, max: 9 }).map(String)) }),
+  })
+  const documents = fc.sample(document, 6000)
+  const collection = publish(documents)
+  const dead = new Set(fc.sample(fc.integer({ min: 0, max: 5999 }), 500))
+  engine.publish(joinBatch([...dead].map((docid) => encodeDelete(collection, docid, ++lsn)), lsn)) // prettier-ignore
+  const root = fc.constantFrom<SearchPlan['root']>(
+    { kind: 'term', term: 0 },
+    { kind: 'or', children: [{ kind: 'term', term: 0 }, { kind: 'term', term: 1 }, { kind: 'term', term: 2 }] }, // prettier-ignore
+    { kind: 'and', children: [{ kind: 'term', term: 0 }, { kind: 'term', term: 1 }] }, // prettier-ignore
+    { kind: 'andNot', wanted: { kind: 'term', term: 0 }, excluded: { kind: 'term', term: 2 } },
+    { kind: 'phrase', scoring: 'bm25', terms: [{ term: 0, offset: 0 }, { term: 1, offset: 1 }] }, // prettier-ignore
+    { kind: 'phrase', scoring: 'occurrences', terms: [{ term: 1, offset: 0 }, { term: 0, offset: 1 }] }, // prettier-ignore
+    { kind: 'proximity', distance: 3, terms: [0, 1] },
+    { kind: 'all' },
+  )
   fc.assert(
     fc.property(
-      fc.array(document, { maxLength: 1500, minLength: 1, size: 'max' }),
+      root,
+      fc.constantFrom('tfidf' as const, 'bm25' as const, 'bm25f' as const),
       boosts,
-      fc.option(fc.integer({ min: 0, max: 9 }), { nil: undefined }),
-      fc.integer({ min: 1, max: 80 }),
-      fc.boolean(),
-      (documents, boost, priceMin, k, exactTotal) => {
-        const refinement = {
-          ranges: readRanges(priceMin === undefined ? [] : [{ field: 'price', gte: priceMin }]),
-          boosts: readBoosts(boost),
-        }
-        const found = searchRefined(tools(documents), { ...PLAN, k, exactTotal }, refinement, { shouldStop: () => false })
-        const all = documents
-          .map(({ score, tags, price }, docid) => ({
-            docid,
-            score: score * factorOf(refinement.boosts, { tags, price: [String(price)] }),
-            isWithin: price >= (priceMin ?? 0),
-          }))
-          .filter(({ isWithin }) => isWithin)
+      fc.constantFrom<object>({}, { price: { gte: 5 } }, { price: { gte: 4, lt: 5 } }, { addedAt: { gt: 50 } }, { addedAt: { lte: 100 } }, { addedAt: { gte: 99 }, price: { gt: 3 } }), // prettier-ignore
+      fc.constantFrom<SearchPlan['filters']>([], [['tags', ['a', 'b']]]),
+      fc.integer({ min: 1, max: 120 }),
+      (root, algorithm, boost, range, filters, k) => {
+        const refinement = { ranges: readRanges(range as never), boosts: readBoosts(boost) }
+        const plan: SearchPlan = { ...PLAN, collection, algorithm, root, terms: [['walrus', 1], ['otter', 1], ['seal', 1]] } // prettier-ignore
+        const expected = engine
+          .search(plan)
+          .hits.map(({ docid, score }) => ({ docid, score: score * factorOf(refinement.boosts, documents[docid]!.meta) }))
+          .filter(({ docid }) => passesFilter(documents[docid]!.meta, filters) && passesRanges(refinement.ranges, documents[docid]!))
           .sort((one, other) => other.score - one.score || (keyOf(one.docid) < keyOf(other.docid) ? -1 : 1))
-        assert.deepEqual(
-          found.hits.map(({ docid, score }) => [docid, score]),
-          all.slice(0, k).map(({ docid, score }) => [docid, score]),
-        )
-        if (exactTotal) assert.equal(found.total, all.length)
+        assert.ok(expected.every(({ docid }) => !dead.has(docid)))
+        for (const exactTotal of [false, true]) {
+          const found = engine.search({ ...plan, ...refinement, filters, k, exactTotal })
+          assert.deepEqual(found.hits.map(({ docid, score }) => ({ docid, score })), expected.slice(0, k)) // prettier-ignore
+          if (exactTotal) assert.equal(found.total, expected.length)
+          if (refinement.boosts.length === 0) continue
+          for (const { docid, factor, score } of found.hits.slice(0, 3)) {
+            assert.equal(factor, factorOf(refinement.boosts, documents[docid]!.meta))
+            const explained = engine.explain({ ...plan, ...refinement }, docid)
+            const sum = explained?.parts.reduce((total, part) => total + part.score, 0) ?? Number.NaN
+            assert.equal(explained?.factor, factor)
+            assert.ok(Math.abs(sum * factor - score) <= 1e-12 * score && Math.abs(explained.score - score) <= 1e-12 * score)
+          }
+        }
       },
     ),
-    { numRuns: 200 },
+    { numRuns: 300 },
   )
 })
 
-test('a refined search that is decided early asks for no more', () => {
-  const documents = Array.from({ length: 10_000 }, (_, docid) => ({ score: 10_000 - docid, tags: docid % 2 === 0 ? ['a'] : [], price: 1 }))
-  const subject = tools(documents)
-  searchRefined(subject, { ...PLAN, k: 50 }, { ranges: [], boosts: readBoosts({ 'tags:a': 1.01 }) }, { shouldStop: () => false })
-  assert.deepEqual(subject.asked, [256])
+test('hits whose factors have changed stand where their new scores put them', () => {
+  const hits = [8, 6, 4].map((score, docid) => ({ docid, score, factor: docid === 1 ? 3 : 1, lsn: 1n, matched: [] }))
+  const moved = withFactors({ hits } as unknown as Hits, new Map([[1, 1], [2, 5]])) // prettier-ignore
+  assert.deepEqual(moved.hits.map(({ docid, score, factor }) => [docid, score, factor]), [[2, 20, 5], [0, 8, 1], [1, 2, 1]]) // prettier-ignore
 })
 
-test('factors are products of those that hold, at least 0.001 and at most their bound', () => {
+test('factors are products of those that hold, at least 0.001', () => {
   fc.assert(
     fc.property(boosts, fc.subarray(['a', 'b', 'c']), fc.integer({ min: 0, max: 9 }), (boost, tags, price) => {
       const read = readBoosts(boost)
@@ -100,7 +173,6 @@ test('factors are products of those that hold, at least 0.001 and at most their 
         .reduce((product, [, number]) => (number > 0 ? product * number : product / -number), 1)
       const found = factorOf(read, { tags, price: [String(price)] })
       assert.ok(Math.abs(found - Math.max(0.001, expected)) <= 1e-9 * found)
-      assert.ok(found <= factorMaxOf(read) * (1 + 1e-9))
     }),
     { numRuns: 500 },
   )

@@ -2,12 +2,24 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Aggregation, type HistogramBucket } from '../../src/domain/aggregation.js'
-import type { Head } from '../../src/store/head.js'
+import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
+import { openEngine } from '../../src/engine/native_engine.js'
 
+const engine = openEngine()
+let collection = 0
+let lsn = 0n
+
+/** Of documents that were added at these times. */
 function buckets(interval: string, times: readonly string[]): readonly HistogramBucket[] {
+  collection++
+  const ops = times.map((time, docid) => {
+    const op = encodeUpsert({ collection, key: String(docid), lang: 'en', meta: [], fields: [] })
+    stampUpsert(op, { collection, docid, lsn: ++lsn, addedAt: Date.parse(time) / 1000, updatedAt: 0 })
+    return op
+  })
+  engine.publish(joinBatch(ops, lsn))
   const aggregation = new Aggregation({ histograms: [{ field: 'addedAt', interval }] })
-  for (const time of times) aggregation.add({ addedAt: Date.parse(time) / 1000 } as Head)
-  return aggregation.result().histograms.addedAt ?? []
+  return aggregation.result(engine.aggregate(aggregation.request(collection, []))).histograms.addedAt ?? []
 }
 
 describe('histograms', () => {

@@ -60,6 +60,7 @@ class ByteReader {
   }
 
   [[nodiscard]] int64_t i64() noexcept { return static_cast<int64_t>(u64()); }
+  [[nodiscard]] double f64() noexcept { return std::bit_cast<double>(u64()); }
   [[nodiscard]] float f32() noexcept { return std::bit_cast<float>(u32()); }
 
   // A byte string of `count` bytes and its padding.

@@ -51,6 +51,26 @@ inline constexpr uint32_t kPlanFilterValuesMax = 16384;
 // Open cursors of one plan in one segment, leaves (and phrase terms) times fields: 16 384 x 1.2 KB of decode buffer = 20 MB at most.
 inline constexpr uint32_t kPlanCursorsMax = 16384;
 
+inline constexpr uint32_t kPlanRangesMax = 64;  // as the service's RANGES_MAX
+inline constexpr uint32_t kRangeBoundsMax = 4;  // one of each kind
+inline constexpr uint32_t kPlanBoostsMax = 64;  // as the service's BOOSTS_MAX: 10 000^64 is within a double
+inline constexpr double kBoostFactorMax = 1e4;
+// Sets of documents of different factors that are kept apart while boosts are looked up in a segment, and that are searched one after the other: each costs a pass over
+// the windows, which is worth it while the factors differ much.
+inline constexpr size_t kBoostClassesMax = 16;
+inline constexpr size_t kBoostPassesMax = 4;
+
+// Of a metadata key with up to so many values in a segment a range looks at each value; of one with more, it searches the ordered numbers of all its documents.
+inline constexpr uint32_t kRangeWalkTermsMax = 256;
+// Ordered numbers kept, of all segments and keys that were asked for: 12 bytes a document and key, so 5 million of them. What was asked for longest ago goes first.
+inline constexpr size_t kValueOrderBytesMax = size_t{64} << 20;
+inline constexpr size_t kValueOrdersMax = 256;  // looked through one by one
+
+// Facets, and histograms, of one aggregation: as the service's FACETS_MAX.
+inline constexpr uint32_t kFacetsMax = 64;
+// Buckets of one histogram, the newest: the contract's.
+inline constexpr size_t kHistogramBucketsMax = 1000;
+
 // Terms that one FUZZY or WILDCARD leaf stands for, the best of them: more than any edit distance finds in a dictionary of 200 000 terms, and most prefixes of three
 // letters.
 inline constexpr uint32_t kLeafExpansionsMax = 1024;
@@ -58,6 +78,8 @@ inline constexpr uint32_t kLeafExpansionsMax = 1024;
 inline constexpr uint32_t kPlanExpansionsMax = 2048;
 // Dictionary entries that one leaf looks at, over all fields and segments: 40 ms. Only a WILDCARD that begins with `*` or `?` comes near.
 inline constexpr uint32_t kExpansionScanMax = uint32_t{1} << 20;
+// A section of fewer terms is walked by its dictionary, which takes less than 0.1 ms; larger ones have signatures in memory (4 bytes a term) once a search wants them.
+inline constexpr uint32_t kSignatureTermsMin = 4096;
 // Edits of a FUZZY leaf: the contract's; the automaton's band grows with it.
 inline constexpr uint32_t kFuzzyEditsMax = 2;
 

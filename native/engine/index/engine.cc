@@ -8,6 +8,7 @@
 #include "index/batch_application.h"
 #include "index/meta_keys.h"
 #include "index/segment_builder.h"
+#include "query/aggregation.h"
 #include "query/explanation.h"
 #include "query/search.h"
 #include "query/search_plan.h"
@@ -108,28 +109,48 @@ Status Engine::publish_parsed(const IndexBatch& batch) {
   return {};
 }
 
+namespace {
+
+// `pollWord`: byte offset in the control buffer, which may be empty.
+Result<StopSignal> stop_signal(uint32_t pollWord, std::span<const int32_t> control) {
+  if (pollWord == kNoPollWord || control.empty()) return StopSignal(nullptr);
+  if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size()) return Status::malformed("poll word outside of the control buffer");
+  return StopSignal(&control[pollWord / sizeof(int32_t)]);
+}
+
+}  // namespace
+
 Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t> control) const noexcept {
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    const uint32_t pollWord = plan.value().pollWord;
-    const int32_t* word = nullptr;
-    if (pollWord != kNoPollWord && !control.empty()) {
-      if (pollWord % sizeof(int32_t) != 0 || pollWord / sizeof(int32_t) >= control.size())
-        return Status::malformed("search plan: poll word outside of the control buffer");
-      word = &control[pollWord / sizeof(int32_t)];
-    }
-    return run_search(*snapshot(), plan.value(), StopSignal(word));
+    const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
+    if (!stop.ok()) return stop.status();
+    return run_search(*snapshot(), plan.value(), stop.value(), &valueOrders_);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
 }
 
-Result<std::string> Engine::explain(Bytes bytes, uint32_t docid) const noexcept {
+Result<std::string> Engine::aggregate(Bytes bytes, std::span<const int32_t> control) const noexcept {
+  try {
+    const Result<AggregationRequest> request = parse_aggregation(bytes);
+    if (!request.ok()) return request.status();
+    const Result<StopSignal> stop = stop_signal(request.value().pollWord, control);
+    if (!stop.ok()) return stop.status();
+    return aggregation_json(*snapshot(), request.value(), stop.value());
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::string> Engine::explain(Bytes bytes, uint32_t docid, std::span<const int32_t> control) const noexcept {
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    return explanation_json(*snapshot(), plan.value(), docid);
+    const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
+    if (!stop.ok()) return stop.status();
+    return explanation_json(*snapshot(), plan.value(), docid, stop.value());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -32,6 +32,7 @@
 #include "index/segment_set.h"
 #include "query/completions.h"
 #include "query/near_terms.h"
+#include "query/value_order.h"
 #include "storage/segment_store.h"
 
 namespace mds {
@@ -102,14 +103,17 @@ class Engine {
   // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
 
-  // JSON of why the document has its score under the plan: query/explanation.h.
-  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid) const noexcept;
+  // JSON of why the document has its score under the plan: query/explanation.h. Stopped as a search is.
+  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
 
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
 
   // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
+
+  // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
+  [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
 
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
@@ -176,6 +180,8 @@ class Engine {
   std::atomic<uint64_t> serialNext_{1};
   std::atomic<uint64_t> merges_{0};
   std::atomic<uint64_t> tombstoneBytes_{0};
+
+  mutable ValueOrderCache valueOrders_;
 
   std::mutex retiredMutex_;
   std::list<std::shared_ptr<const SegmentSet>> retired_;

@@ -53,7 +53,7 @@ std::string completions_json(const SegmentSet& set, const CompletionRequest& req
   StopSignal never(nullptr);
   TermUnion terms(found.sources, {request.prefix, TermMatch::kPrefix}, kCompletionScanMax, never);
   BestTerms best(std::min(request.most, kCompletionsMax), is_commoner);
-  for (UnionTerm term; terms.next(term);) best.add(std::move(term));
+  for (UnionTerm term; terms.next(term);) best.add(term);
   std::string json = "[";
   for (const UnionTerm& term : best.take(is_commoner)) {
     json += json.size() > 1 ? ",[" : "[";

@@ -19,12 +19,6 @@ void add_postings(const Segment& segment, const SectionEntry& section, const Ter
   }
 }
 
-void add_term(const Segment& segment, const SectionEntry& section, uint32_t term, SlotBits& bits, StopSignal& stop) {
-  const ColumnView<uint64_t> stored = segment.bit_set(section, term);
-  if (!stored.empty()) return bits.add(stored);
-  add_postings(segment, section, segment.term_entry(term), bits, stop);
-}
-
 // What one filter lets pass, dead documents included.
 SlotBits passing(const ResolvedSegment& segment, const MetaFilter& filter, StopSignal& stop) {
   SlotBits bits(*segment.collection);
@@ -33,7 +27,7 @@ SlotBits passing(const ResolvedSegment& segment, const MetaFilter& filter, StopS
   if (section == nullptr) return bits;
   for (const std::string_view value : filter.values) {
     const std::optional<uint32_t> term = columns.find_term(*section, value);
-    if (term) add_term(columns, *section, *term, bits, stop);
+    if (term) add_value(columns, *section, *term, columns.term_entry(*term), bits, stop);
   }
   if (!filter.values.empty()) return bits;
   const ColumnView<uint64_t> stored = columns.bit_set(*section, kEveryTerm);
@@ -47,14 +41,50 @@ SlotBits passing(const ResolvedSegment& segment, const MetaFilter& filter, StopS
 
 }  // namespace
 
+void add_value(const Segment& segment, const SectionEntry& section, uint32_t term, const TermEntry& entry, SlotBits& bits, StopSignal& stop) {
+  const ColumnView<uint64_t> stored = segment.bit_set(section, term);
+  if (!stored.empty()) return bits.add(stored);
+  add_postings(segment, section, entry, bits, stop);
+}
+
+void SlotBits::fill() noexcept {
+  std::fill(words_.begin(), words_.end(), ~uint64_t{0});
+  mask_ends();
+}
+
+void SlotBits::mask_ends() noexcept {
+  words_.front() &= ~uint64_t{0} << (slotBegin_ % 64);
+  if (slotEnd_ % 64 != 0) words_.back() &= (uint64_t{1} << (slotEnd_ % 64)) - 1;
+}
+
+void SlotBits::keep_window(uint32_t begin, WindowBits& bits) const noexcept {
+  const size_t first = (begin - base_) / 64;
+  const uint32_t shift = (begin - base_) % 64;
+  for (size_t index = 0; index < bits.size(); ++index) {
+    const uint64_t low = first + index < words_.size() ? words_[first + index] >> shift : 0;
+    const uint64_t high = shift != 0 && first + index + 1 < words_.size() ? words_[first + index + 1] << (64 - shift) : 0;
+    bits[index] &= low | high;
+  }
+}
+
+uint32_t SlotBits::next(uint32_t target) const noexcept {
+  if (target >= slotEnd_) return kEndOfList;
+  size_t index = (std::max(target, base_) - base_) / 64;
+  uint64_t word = words_[index] & (target > base_ ? ~uint64_t{0} << (target % 64) : ~uint64_t{0});
+  while (word == 0) {
+    if (++index == words_.size()) return kEndOfList;
+    word = words_[index];
+  }
+  return base_ + static_cast<uint32_t>(index * 64) + static_cast<uint32_t>(std::countr_zero(word));
+}
+
 void SlotBits::add(const ColumnView<uint64_t>& words) noexcept {
   const size_t count = std::min(words.size(), words_.size());
   for (size_t at = 0; at < count;) {
     for (const uint64_t word : words.run_at(at).first(std::min(words.run_at(at).size(), count - at))) words_[at++] |= word;
   }
   // In a damaged segment anything may stand outside of the collection.
-  words_.front() &= ~uint64_t{0} << (slotBegin_ % 64);
-  if (slotEnd_ % 64 != 0) words_.back() &= (uint64_t{1} << (slotEnd_ % 64)) - 1;
+  mask_ends();
 }
 
 uint32_t SlotBits::count() const noexcept {
@@ -64,8 +94,9 @@ uint32_t SlotBits::count() const noexcept {
 }
 
 SlotBits filter_bits(const ResolvedSegment& segment, const std::vector<MetaFilter>& filters, StopSignal& stop) {
-  SlotBits bits = passing(segment, filters.front(), stop);
-  for (size_t index = 1; index < filters.size() && !stop.stopped(); ++index) bits.keep(passing(segment, filters[index], stop).words());
+  SlotBits bits(*segment.collection);
+  bits.fill();
+  for (size_t index = 0; index < filters.size() && !stop.stopped(); ++index) bits.keep(passing(segment, filters[index], stop).words());
   if (segment.ref->live != nullptr) bits.keep(std::span(segment.ref->live->words()).subspan(segment.collection->slotBegin / 64));
   return bits;
 }

@@ -1,11 +1,15 @@
-// The live documents of one segment that pass all filters of a plan, as bits. Used by one search on one thread; valid while the snapshot is referenced.
+// Documents of one segment as bits: those that pass all filters and ranges of a plan, or that have a metadata value. Used by one search on one thread; valid while the
+// snapshot is referenced.
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "base/stop_signal.h"
 #include "query/resolved_query.h"
+#include "query/window_grid.h"
 
 namespace mds {
 
@@ -26,6 +30,22 @@ class SlotBits {
   void keep(std::span<const uint64_t> words) noexcept {
     for (size_t index = 0; index < words_.size(); ++index) words_[index] &= words[index];
   }
+  void add(const SlotBits& other) noexcept {
+    for (size_t index = 0; index < words_.size(); ++index) words_[index] |= other.words_[index];
+  }
+  void remove(const SlotBits& other) noexcept {
+    for (size_t index = 0; index < words_.size(); ++index) words_[index] &= ~other.words_[index];
+  }
+  // All slots of the collection.
+  void fill() noexcept;
+  void set_word(size_t index, uint64_t word) noexcept { words_[index] = word; }
+  [[nodiscard]] bool is_empty() const noexcept {
+    return std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
+  }
+  // Those of a window that begins at a multiple of its size from the collection's first slot.
+  void keep_window(uint32_t begin, WindowBits& bits) const noexcept;
+  // The first slot from `target` on whose bit is set; kEndOfList where there is none.
+  [[nodiscard]] uint32_t next(uint32_t target) const noexcept;
   [[nodiscard]] std::span<const uint64_t> words() const noexcept { return words_; }
   [[nodiscard]] uint32_t count() const noexcept;
   // Slots whose bits are set, ascending.
@@ -37,13 +57,18 @@ class SlotBits {
   }
 
  private:
+  void mask_ends() noexcept;
+
   uint32_t slotBegin_;
   uint32_t slotEnd_;
   uint32_t base_;
   std::vector<uint64_t> words_;
 };
 
-// Requires a filter. Incomplete once `stop` is set.
+// Adds the documents that have the value `term` of the section, dead ones included. Incomplete once `stop` is set.
+void add_value(const Segment& segment, const SectionEntry& section, uint32_t term, const TermEntry& entry, SlotBits& bits, StopSignal& stop);
+
+// The live documents that pass all filters. Incomplete once `stop` is set.
 [[nodiscard]] SlotBits filter_bits(const ResolvedSegment& segment, const std::vector<MetaFilter>& filters, StopSignal& stop);
 
 }  // namespace mds

@@ -1,7 +1,7 @@
 // See leaf_iterators.h.
 #include "query/leaf_iterators.h"
 
-#include <bit>
+#include <utility>
 #include <vector>
 
 #include "base/limits.h"
@@ -47,40 +47,20 @@ class FilterPostingIterator final : public DocIterator {
   PostingCursor cursor_;
 };
 
-// The union of many posting lists, read once into bits over the collection's slots.
+// Documents whose bits are set: many posting lists, read once, or what lies within ranges.
 class BitSetIterator final : public DocIterator {
  public:
-  explicit BitSetIterator(const CollectionEntry& collection) : begin_(collection.slotBegin), words_((size_t{collection.slotEnd} - collection.slotBegin + 63) / 64) {}
-
-  void add(PostingCursor cursor) {
-    for (; cursor.doc() != kEndOfList; cursor.next()) words_[(cursor.doc() - begin_) / 64] |= uint64_t{1} << ((cursor.doc() - begin_) % 64);
-  }
-  void rewind() noexcept {
-    for (const uint64_t word : words_) cost_ += static_cast<uint64_t>(std::popcount(word));
-    doc_ = find_from(begin_);
-  }
+  BitSetIterator(const CollectionEntry& collection, SlotBits bits) : bits_(std::move(bits)), cost_(bits_.count()) { doc_ = bits_.next(collection.slotBegin); }
   uint32_t advance(uint32_t target) override {
-    if (target > doc_) doc_ = find_from(target);
+    if (target > doc_) doc_ = bits_.next(target);
     return doc_;
   }
   double score() override { return 0; }
   uint64_t cost() const noexcept override { return cost_; }
 
  private:
-  [[nodiscard]] uint32_t find_from(uint32_t target) const noexcept {
-    size_t word = (target - begin_) / 64;
-    if (target == kEndOfList || word >= words_.size()) return kEndOfList;
-    uint64_t bits = words_[word] & (~uint64_t{0} << ((target - begin_) % 64));
-    while (bits == 0) {
-      if (++word == words_.size()) return kEndOfList;
-      bits = words_[word];
-    }
-    return begin_ + static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(std::countr_zero(bits));
-  }
-
-  uint32_t begin_;
-  uint64_t cost_ = 0;
-  std::vector<uint64_t> words_;
+  SlotBits bits_;
+  uint64_t cost_;
 };
 
 // tfidf and bm25: a term is scored in one field.
@@ -187,13 +167,12 @@ DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFi
     for (const uint32_t term : terms) values.push_back(std::make_unique<FilterPostingIterator>(columns, *section, term));
     return make_or_iterator(std::move(values));
   }
-  auto bits = std::make_unique<BitSetIterator>(*segment.collection);
-  for (const uint32_t term : terms) {
-    if (stop.after(columns.df(term))) return make_none_iterator();
-    bits->add(PostingCursor(columns, *section, term));
-  }
-  bits->rewind();
-  return bits;
+  SlotBits bits(*segment.collection);
+  for (const uint32_t term : terms) add_value(columns, *section, term, columns.term_entry(term), bits, stop);
+  if (stop.stopped()) return make_none_iterator();
+  return make_bits_iterator(*segment.collection, std::move(bits));
 }
+
+DocIteratorPtr make_bits_iterator(const CollectionEntry& collection, SlotBits bits) { return std::make_unique<BitSetIterator>(collection, std::move(bits)); }
 
 }  // namespace mds

@@ -5,6 +5,7 @@
 
 #include "base/stop_signal.h"
 #include "query/doc_iterator.h"
+#include "query/filter_bits.h"
 #include "query/resolved_query.h"
 
 namespace mds {
@@ -20,5 +21,8 @@ namespace mds {
 
 // Documents that pass one metadata filter, at score 0.
 [[nodiscard]] DocIteratorPtr make_filter_iterator(const ResolvedSegment& segment, const MetaFilter& filter, StopSignal& stop);
+
+// Documents whose bits are set, at score 0.
+[[nodiscard]] DocIteratorPtr make_bits_iterator(const CollectionEntry& collection, SlotBits bits);
 
 }  // namespace mds

@@ -102,7 +102,7 @@ float PhraseWindows::bound_window(uint32_t window) const noexcept {
 
 void PhraseWindows::search_window(uint32_t window) {
   window_ = window;
-  threshold_ = estimate_threshold(top_.score_floor(), list_count());
+  threshold_ = estimate_threshold(top_.score_floor() / factorMost_, list_count());
   if (filter_.enter(window) == 0) return;
   matches_.clear();
   for (uint32_t field = 0; field < fields_.size(); ++field) {
@@ -217,8 +217,10 @@ void PhraseWindows::collect(std::span<const Match> matches) {
     }
   }
   if (scorer_.algorithm() == Algorithm::kBm25f) score = scorer_.score_sum(tfSum);
-  top_.collect(index_, matches[0].slot, scoring_ == PhraseScoring::kOccurrences ? occurrences : score);
-  threshold_ = std::max(threshold_, estimate_threshold(top_.score_floor(), list_count()));
+  if (scoring_ == PhraseScoring::kOccurrences) score = occurrences;
+  if (boosts_ != nullptr) score *= boosts_->factor(matches[0].slot);
+  top_.collect(index_, matches[0].slot, score);
+  threshold_ = std::max(threshold_, estimate_threshold(top_.score_floor() / factorMost_, list_count()));
 }
 
 void PhraseWindows::forget_blocks() noexcept {

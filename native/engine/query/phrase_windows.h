@@ -21,6 +21,10 @@ class PhraseWindows final : public WindowSource {
   // Each term bounds the phrase by itself: what is added up is one estimate a field.
   [[nodiscard]] size_t list_count() const noexcept override { return fields_.size(); }
   [[nodiscard]] float bound_window(uint32_t window) const noexcept override;
+  void begin_pass(const SegmentBoosts& boosts, double factorMost) noexcept override {
+    boosts_ = &boosts;
+    factorMost_ = factorMost;
+  }
   void search_window(uint32_t window) override;
   void forget_blocks() noexcept override;
 
@@ -70,6 +74,8 @@ class PhraseWindows final : public WindowSource {
   bool isSummed_ = false;  // estimates are parts of a bm25f score
   bool isSafe_ = true;
   std::vector<Field> fields_;
+  const SegmentBoosts* boosts_ = nullptr;  // of the pass in hand
+  double factorMost_ = 1;
 
   // Of the window in hand.
   uint32_t window_ = 0;

@@ -96,7 +96,7 @@ class PlanExpander {
     const TermPattern pattern{plan_.terms[leaf.term].text, leaf.kind == NodeKind::kFuzzy ? TermMatch::kFuzzy : TermMatch::kWildcard, leaf.edits, leaf.prefix};
     TermUnion terms(sources, pattern, kExpansionScanMax, stop_);
     BestTerms best(most, is_better);
-    for (UnionTerm term; terms.next(term);) best.add(std::move(term));
+    for (UnionTerm term; terms.next(term);) best.add(term);
     std::vector<UnionTerm> taken = best.take(is_before);
     out_.isCut = out_.isCut || best.is_cut() || terms.is_cut();
     return taken;

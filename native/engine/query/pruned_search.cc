@@ -19,7 +19,7 @@ struct BoundedWindow {
 };
 
 // The best windows first, so that the threshold soon leaves out the others.
-void search_windows(WindowSource& source, const WindowGrid& grid, DecodedBlockPool& pool, const TopK& top, StopSignal& stop) {
+void search_windows(WindowSource& source, const WindowGrid& grid, double factorMost, DecodedBlockPool& pool, const TopK& top, StopSignal& stop) {
   std::vector<BoundedWindow> windows;
   windows.reserve(grid.count());
   for (uint32_t window = 0; window < grid.count(); ++window) {
@@ -28,7 +28,7 @@ void search_windows(WindowSource& source, const WindowGrid& grid, DecodedBlockPo
   }
   std::sort(windows.begin(), windows.end(), [](const BoundedWindow& a, const BoundedWindow& b) { return a.bound > b.bound; });
   for (const BoundedWindow& window : windows) {
-    if (window.bound < estimate_threshold(top.score_floor(), source.list_count()) || stop.after(kPrunedWindowDocs)) return;
+    if (window.bound < estimate_threshold(top.score_floor() / factorMost, source.list_count()) || stop.after(kPrunedWindowDocs)) return;
     if (pool.used() > kDecodedBlocksMax) {
       source.forget_blocks();
       pool.clear();
@@ -58,8 +58,8 @@ struct OnlyList {
 };
 
 // The one list that the plan comes to in a segment, where it is one and nothing else decides.
-std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment) {
-  if (!query.plan->filters.empty() || !plan.excluded.empty()) return std::nullopt;
+std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment, const SegmentRefinement& refinement) {
+  if (!query.plan->filters.empty() || !plan.excluded.empty() || refinement.ranged.bits || !refinement.boosts.is_empty()) return std::nullopt;
   std::optional<OnlyList> only;
   for (const std::vector<PrunedTerm>& group : plan.groups) {
     for (const PrunedTerm& term : group) {
@@ -87,19 +87,31 @@ size_t bounded_lists(const ResolvedQuery& query, const PrunedPlan& plan, const R
   return lists;
 }
 
+// Higher factors could leave what float holds.
+constexpr double kPrunedFactorMax = 1e12;
+
 }  // namespace
 
-bool search_segment_pruned(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, TopK& top, StopSignal& stop) {
+bool search_segment_pruned(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, const SegmentRefinement& refinement, TopK& top, StopSignal& stop) {
   const ResolvedSegment& segment = query.segments[index];
-  if (const std::optional<OnlyList> only = only_list(query, plan, segment)) return search_list(query, index, only->term, only->field, top, stop);
+  if (const std::optional<OnlyList> only = only_list(query, plan, segment, refinement)) return search_list(query, index, only->term, only->field, top, stop);
   if (bounded_lists(query, plan, segment) > kPrunedListsMax) return false;
+  const std::vector<BoostPass>& passes = refinement.boosts.passes();
+  if (std::any_of(passes.begin(), passes.end(), [](const BoostPass& pass) { return pass.factorMost > kPrunedFactorMax; })) return false;
   const WindowGrid grid(*segment.collection);
   const PoolLease lease;
-  SegmentFilter filter(query, segment, plan, grid, stop);
+  SegmentFilter filter(query, segment, plan, refinement.ranged_bits(), grid, stop);
   if (filter.is_impossible()) return true;
   const auto search = [&](WindowSource&& source) {
-    if (source.is_safe()) search_windows(source, grid, lease.pool, top, stop);
-    return source.is_safe();
+    if (!source.is_safe()) return false;
+    if (refinement.boosts.is_empty()) search_windows(source, grid, 1, lease.pool, top, stop);
+    for (const BoostPass& pass : refinement.boosts.passes()) {
+      if (stop.stopped()) break;
+      filter.begin_pass(pass.documents ? &*pass.documents : nullptr);
+      source.begin_pass(refinement.boosts, pass.factorMost);
+      search_windows(source, grid, pass.factorMost, lease.pool, top, stop);
+    }
+    return true;
   };
   if (plan.phrase != nullptr) return search(PhraseWindows(query, plan, index, grid, filter, lease.pool, top));
   return search(TermWindows(query, plan, index, grid, filter, lease.pool, top));

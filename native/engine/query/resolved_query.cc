@@ -48,9 +48,10 @@ void cap_fuzzy_idfs(const SearchPlan& plan, std::vector<double>& idfs) {
 
 }  // namespace
 
-ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan) {
+ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan, ValueOrderCache* orders) {
   ResolvedQuery query;
   query.plan = &plan;
+  query.orders = orders;
   const size_t fieldCount = plan.fields.size();
   std::vector<FieldTotals> totals(fieldCount);
   std::vector<uint64_t> dfs(plan.terms.size() * fieldCount);

@@ -18,8 +18,11 @@ struct ResolvedSegment {
   std::vector<TermEntry> terms;             // [term * fields + field], df 0 where it does not occur
 };
 
+class ValueOrderCache;
+
 struct ResolvedQuery {
   const SearchPlan* plan;
+  ValueOrderCache* orders = nullptr;  // null: nothing is kept
   std::vector<ResolvedSegment> segments;
   uint64_t documents = 0;  // N, dead ones included
   uint64_t liveDocuments = 0;
@@ -33,7 +36,7 @@ struct ResolvedQuery {
   }
 };
 
-// Borrows the plan and the set.
-[[nodiscard]] ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan);
+// Borrows all of them.
+[[nodiscard]] ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan, ValueOrderCache* orders = nullptr);
 
 }  // namespace mds

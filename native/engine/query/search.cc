@@ -10,6 +10,7 @@
 #include "query/pruned_plan.h"
 #include "query/pruned_search.h"
 #include "query/resolved_query.h"
+#include "query/segment_refinement.h"
 #include "query/segment_search.h"
 #include "query/sorted_page.h"
 #include "query/top_k.h"
@@ -24,6 +25,7 @@ constexpr size_t kHitBytes = 24;
 constexpr size_t kExpansionBytes = 12;
 constexpr uint32_t kStatusStopped = 1;
 constexpr uint32_t kStatusCut = 2;
+constexpr uint32_t kStatusBoosted = 4;  // the factors of the hits follow the expansions
 
 struct HitsLayout {
   uint32_t maskWords;
@@ -72,14 +74,19 @@ std::vector<uint32_t> largest_first(const ResolvedQuery& query) {
   return order;
 }
 
-Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, StopSignal& stop) {
+// Of the segments that were searched.
+using Refinements = std::vector<std::optional<SegmentRefinement>>;
+
+Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, Refinements& refinements, StopSignal& stop) {
   const std::optional<PrunedPlan> pruned = make_pruned_plan(plan);
   TopK top(query);
   // A deadline that has passed already is noticed before any work.
   for (const uint32_t index : largest_first(query)) {
     if (stop.poll()) break;
     if (query.segments[index].ref->live_in(*query.segments[index].collection) == 0) continue;
-    if (!pruned || !search_segment_pruned(query, *pruned, index, top, stop)) search_segment(query, index, top, stop);
+    const SegmentRefinement& refinement = refinements[index].emplace(query, query.segments[index], stop);
+    if (refinement.ranged.isNothing) continue;
+    if (!pruned || !search_segment_pruned(query, *pruned, index, refinement, top, stop)) search_segment(query, index, refinement, top, stop);
   }
   const uint64_t total = top.total();
   return {total, top.take_page()};
@@ -102,9 +109,22 @@ void append_expansions(const std::vector<Expansion>& expansions, std::vector<uin
   }
 }
 
-std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& plan, StopSignal& stop, uint32_t status) {
-  const ResolvedQuery query = resolve_query(set, plan);
-  const auto [total, hits] = is_listing(plan) ? sorted_page(query, stop) : ranked_page(query, plan, stop);
+// An f64 per hit.
+void append_factors(const Refinements& refinements, const std::vector<Candidate>& hits, std::vector<uint8_t>& record) {
+  size_t at = record.size();
+  record.resize(at + hits.size() * sizeof(double));
+  for (const Candidate& hit : hits) {
+    const std::optional<SegmentRefinement>& refinement = refinements[hit.segment];
+    store(record.data() + at, refinement ? refinement->boosts.factor(hit.slot) : 1.0);
+    at += sizeof(double);
+  }
+}
+
+std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& plan, const std::vector<Expansion>& expansions, ValueOrderCache* orders, StopSignal& stop,
+                                     uint32_t status) {
+  const ResolvedQuery query = resolve_query(set, plan, orders);
+  Refinements refinements(query.segments.size());
+  const auto [total, hits] = is_listing(plan) ? sorted_page(query, stop) : ranked_page(query, plan, refinements, stop);
   const bool isStopped = stop.poll();
 
   const HitsLayout layout(plan.terms.size());
@@ -115,7 +135,7 @@ std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& pl
   store(record.data() + 12, layout.maskWords);
   store(record.data() + 16, set.lsnLast);
   store(record.data() + 24, clamp32(query.liveDocuments));
-  store(record.data() + 28, status | (isStopped ? kStatusStopped : 0));
+  store(record.data() + 28, status | (isStopped ? kStatusStopped : 0) | (plan.boosts.empty() ? 0 : kStatusBoosted));
   uint8_t* at = record.data() + kHeaderBytes;
   for (const Candidate& hit : hits) {
     const Segment& segment = *query.segments[hit.segment].ref->segment;
@@ -125,21 +145,17 @@ std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& pl
     at += layout.hitBytes;
   }
   fill_masks(query, hits, layout, record.data() + kHeaderBytes);
+  append_expansions(expansions, record);
+  if (!plan.boosts.empty()) append_factors(refinements, hits, record);
   return record;
 }
 
 }  // namespace
 
-std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop) {
-  if (!has_expandable(plan.root)) {
-    std::vector<uint8_t> record = search_expanded(set, plan, stop, 0);
-    append_expansions({}, record);
-    return record;
-  }
+std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop, ValueOrderCache* orders) {
+  if (!has_expandable(plan.root)) return search_expanded(set, plan, {}, orders, stop, 0);
   const ExpandedPlan expanded = expand_plan(set, plan, stop);
-  std::vector<uint8_t> record = search_expanded(set, expanded.plan, stop, expanded.isCut ? kStatusCut : 0);
-  append_expansions(expanded.expansions, record);
-  return record;
+  return search_expanded(set, expanded.plan, expanded.expansions, orders, stop, expanded.isCut ? kStatusCut : 0);
 }
 
 }  // namespace mds

@@ -1,4 +1,5 @@
-// Runs one plan on one snapshot and writes the hits record: docs/formats/search-plan.md. Runs on the caller's thread.
+// Runs one plan on one snapshot and writes the hits record: docs/formats/search-plan.md. Runs on the caller's thread. `orders`: what ranges keep between searches; null:
+// nothing.
 #pragma once
 
 #include <cstdint>
@@ -8,9 +9,10 @@
 #include "base/stop_signal.h"
 #include "index/segment_set.h"
 #include "query/search_plan.h"
+#include "query/value_order.h"
 
 namespace mds {
 
-[[nodiscard]] std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop);
+[[nodiscard]] std::vector<uint8_t> run_search(const SegmentSet& set, const SearchPlan& plan, StopSignal stop, ValueOrderCache* orders = nullptr);
 
 }  // namespace mds

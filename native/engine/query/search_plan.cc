@@ -12,12 +12,13 @@ namespace {
 
 constexpr uint32_t kMagic = 0x3251534D;
 constexpr uint32_t kFlagExactTotal = 1;
+constexpr uint32_t kFlagRefined = 2;  // ranges and boosts follow the filters
 
 Status malformed(const char* what) { return Status::malformed(std::string("search plan: ") + what); }
 
 bool is_weight(double value) noexcept { return std::isfinite(value) && value >= 0; }
 
-Status parse_options(ByteReader& reader, SearchPlan& plan) {
+Status parse_options(ByteReader& reader, SearchPlan& plan, bool& isRefined) {
   if (reader.u32() != kMagic) return malformed("no header");
   plan.collection = reader.u32();
   const uint32_t algorithm = reader.u32();
@@ -32,12 +33,13 @@ Status parse_options(ByteReader& reader, SearchPlan& plan) {
   if (!reader.ok()) return malformed("options cut short");
   if (algorithm > 2) return malformed("unknown algorithm");
   if (sort > 4 || descending > 1) return malformed("unknown order");
-  if ((flags & ~kFlagExactTotal) != 0) return malformed("unknown flags");
+  if ((flags & ~(kFlagExactTotal | kFlagRefined)) != 0) return malformed("unknown flags");
   if (!is_weight(plan.k1) || !is_weight(plan.b) || plan.b > 1) return malformed("k1 or b out of range");
   plan.algorithm = static_cast<Algorithm>(algorithm);
   plan.sort = static_cast<SortField>(sort);
   plan.descending = descending != 0;
   plan.exactTotal = (flags & kFlagExactTotal) != 0;
+  isRefined = (flags & kFlagRefined) != 0;
   return {};
 }
 
@@ -57,21 +59,49 @@ Status parse_fields(ByteReader& reader, SearchPlan& plan) {
   return {};
 }
 
-Status parse_filters(ByteReader& reader, SearchPlan& plan) {
-  const uint32_t filterCount = reader.count(8);
-  if (filterCount > kPlanFiltersMax) return malformed("too many filters");
-  uint32_t valuesLeft = kPlanFilterValuesMax;
-  for (uint32_t index = 0; reader.ok() && index < filterCount; ++index) {
+Status parse_bound(ByteReader& reader, RangeFilter& range) {
+  const uint32_t kind = reader.u32();
+  const uint32_t isText = reader.u32();
+  const double scalar = reader.f64();
+  const uint32_t textBytes = reader.u32();
+  const std::string_view text = reader.padded(textBytes);
+  if (kind > 3 || isText > 1 || std::isnan(scalar)) return malformed("unknown bound");
+  if (isText != 0 && range.field != RangeField::kMeta) return malformed("a text bounds a time");
+  range.bounds.push_back({static_cast<BoundKind>(kind), isText != 0, scalar, text});
+  return {};
+}
+
+Status parse_ranges(ByteReader& reader, SearchPlan& plan) {
+  const uint32_t rangeCount = reader.count(12);
+  if (rangeCount > kPlanRangesMax) return malformed("too many ranges");
+  for (uint32_t index = 0; reader.ok() && index < rangeCount; ++index) {
+    const uint32_t field = reader.u32();
     const uint32_t keyBytes = reader.u32();
-    MetaFilter filter{reader.padded(keyBytes), {}};
-    const uint32_t valueCount = reader.count(4);
-    if (valueCount > valuesLeft) return malformed("too many filter values");
-    valuesLeft -= valueCount;
-    for (uint32_t value = 0; reader.ok() && value < valueCount; ++value) {
-      const uint32_t valueBytes = reader.u32();
-      filter.values.push_back(reader.padded(valueBytes));
+    const std::string_view key = reader.padded(keyBytes);
+    const uint32_t boundCount = reader.count(20);
+    if (field > 2) return malformed("unknown field of a range");
+    if (boundCount > kRangeBoundsMax) return malformed("too many bounds");
+    RangeFilter range{static_cast<RangeField>(field), key, {}};
+    for (uint32_t bound = 0; bound < boundCount; ++bound) {
+      const Status status = parse_bound(reader, range);
+      if (!status.ok()) return status;
     }
-    plan.filters.push_back(std::move(filter));
+    plan.ranges.push_back(std::move(range));
+  }
+  return {};
+}
+
+Status parse_boosts(ByteReader& reader, SearchPlan& plan) {
+  const uint32_t boostCount = reader.count(16);
+  if (boostCount > kPlanBoostsMax) return malformed("too many boosts");
+  for (uint32_t index = 0; reader.ok() && index < boostCount; ++index) {
+    const double factor = reader.f64();
+    const uint32_t keyBytes = reader.u32();
+    const std::string_view key = reader.padded(keyBytes);
+    const uint32_t valueBytes = reader.u32();
+    const std::string_view value = reader.padded(valueBytes);
+    if (!(factor >= 1 / kBoostFactorMax && factor <= kBoostFactorMax)) return malformed("boost out of range");
+    plan.boosts.push_back({key, value, factor});
   }
   return {};
 }
@@ -194,19 +224,46 @@ class TreeParser {
   uint32_t phraseTerms_ = 0;
 };
 
+Status parse_refinement(ByteReader& reader, SearchPlan& plan) {
+  const Status status = parse_ranges(reader, plan);
+  return status.ok() ? parse_boosts(reader, plan) : status;
+}
+
 }  // namespace
+
+Status parse_filters(ByteReader& reader, std::vector<MetaFilter>& filters) {
+  const uint32_t filterCount = reader.count(8);
+  if (filterCount > kPlanFiltersMax) return malformed("too many filters");
+  uint32_t valuesLeft = kPlanFilterValuesMax;
+  for (uint32_t index = 0; reader.ok() && index < filterCount; ++index) {
+    const uint32_t keyBytes = reader.u32();
+    MetaFilter filter{reader.padded(keyBytes), {}};
+    const uint32_t valueCount = reader.count(4);
+    if (valueCount > valuesLeft) return malformed("too many filter values");
+    valuesLeft -= valueCount;
+    for (uint32_t value = 0; reader.ok() && value < valueCount; ++value) {
+      const uint32_t valueBytes = reader.u32();
+      filter.values.push_back(reader.padded(valueBytes));
+    }
+    filters.push_back(std::move(filter));
+  }
+  return {};
+}
 
 Result<SearchPlan> parse_search_plan(Bytes bytes) {
   if (bytes.size() > kPlanBytesMax) return Status::too_large("search plan: " + std::to_string(bytes.size()) + " bytes");
   ByteReader reader(bytes);
   SearchPlan plan{};
-  for (const auto part : {parse_options, parse_fields, parse_filters, parse_terms}) {
-    const Status status = part(reader, plan);
-    if (!status.ok()) return status;
-  }
+  bool isRefined = false;
+  Status status = parse_options(reader, plan, isRefined);
+  if (status.ok()) status = parse_fields(reader, plan);
+  if (status.ok()) status = parse_filters(reader, plan.filters);
+  if (status.ok() && isRefined) status = parse_refinement(reader, plan);
+  if (status.ok()) status = parse_terms(reader, plan);
+  if (!status.ok()) return status;
   if (!reader.ok()) return malformed("cut short");
   TreeParser tree(reader, static_cast<uint32_t>(plan.terms.size()));
-  const Status status = tree.parse(plan.root, 1);
+  status = tree.parse(plan.root, 1);
   if (!status.ok()) return status;
   if (!reader.ok() || reader.remaining() != 0) return malformed("length does not match its contents");
   if (uint64_t{tree.cursors()} * plan.fields.size() > kPlanCursorsMax) return malformed("too many terms for so many fields");

@@ -46,6 +46,32 @@ struct MetaFilter {
   std::vector<std::string_view> values;
 };
 
+enum class RangeField : uint32_t { kMeta = 0, kAddedAt = 1, kUpdatedAt = 2 };
+enum class BoundKind : uint32_t { kAtLeast = 0, kAtMost = 1, kAbove = 2, kBelow = 3 };
+
+struct RangeBound {
+  BoundKind kind;
+  bool isText;
+  double scalar;  // a number, or Unix seconds
+  std::string_view text;
+};
+
+// Documents of which one value lies within all bounds; of a time no bound is a text.
+struct RangeFilter {
+  RangeField field;
+  std::string_view key;  // kMeta
+  std::vector<RangeBound> bounds;
+};
+
+// Documents with the value score `factor` times as high; of several boosts the factors multiply, to at least kBoostFloor.
+struct Boost {
+  std::string_view key;
+  std::string_view value;
+  double factor;
+};
+
+inline constexpr double kBoostFloor = 0.001;
+
 // Where a term stands in one dictionary of a snapshot.
 struct TermPlace {
   const SectionEntry* section;
@@ -81,12 +107,17 @@ struct SearchPlan {
   uint32_t pollWord;
   std::vector<ScoredField> fields;
   std::vector<MetaFilter> filters;
+  std::vector<RangeFilter> ranges;
+  std::vector<Boost> boosts;
   std::vector<PlanTerm> terms;
   PlanNode root;
   std::vector<FuzzyGroup> fuzzyGroups;  // of an expanded plan
 };
 
 [[nodiscard]] inline bool is_expandable(const PlanNode& node) noexcept { return node.kind == NodeKind::kFuzzy || node.kind == NodeKind::kWildcard; }
+
+// `u32 count`, then the filters: the form that plans and aggregations share.
+[[nodiscard]] Status parse_filters(ByteReader& reader, std::vector<MetaFilter>& filters);
 
 [[nodiscard]] Result<SearchPlan> parse_search_plan(Bytes bytes);
 

@@ -22,10 +22,17 @@ std::vector<PostingList> filter_lists(const ResolvedSegment& segment, const Meta
   return lists;
 }
 
+uint32_t count_of(const WindowBits& bits) noexcept {
+  uint32_t count = 0;
+  for (const uint64_t word : bits) count += static_cast<uint32_t>(std::popcount(word));
+  return count;
+}
+
 }  // namespace
 
-SegmentFilter::SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const WindowGrid& grid, StopSignal& stop)
-    : segment_(segment), grid_(grid) {
+SegmentFilter::SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const SlotBits* ranged, const WindowGrid& grid,
+                             StopSignal& stop)
+    : segment_(segment), grid_(grid), ranged_(ranged) {
   for (const MetaFilter& filter : query.plan->filters) {
     const std::vector<PostingList> lists = filter_lists(segment, filter);
     isImpossible_ = isImpossible_ || lists.empty();
@@ -48,11 +55,17 @@ uint32_t SegmentFilter::enter(uint32_t window) {
   hasExcluded_ = false;
   uint32_t count = grid_.end(window) - begin_;
   passed_.fill(~uint64_t{0});
+  for (const SlotBits* documents : {ranged_, pass_}) {
+    if (documents == nullptr) continue;
+    documents->keep_window(begin_, passed_);
+    count = count_of(passed_);
+    if (count == 0) return 0;
+  }
   for (SlotSet& filter : filters_) {
     WindowBits bits{};
     filter.add_to(window, bits);
-    count = 0;
-    for (size_t word = 0; word < bits.size(); ++word) count += static_cast<uint32_t>(std::popcount(passed_[word] &= bits[word]));
+    for (size_t word = 0; word < bits.size(); ++word) passed_[word] &= bits[word];
+    count = count_of(passed_);
     if (count == 0) return 0;
   }
   return count;

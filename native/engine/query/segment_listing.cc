@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "query/ranged_slots.h"
+
 namespace mds {
 namespace {
 
@@ -23,11 +25,17 @@ struct Choice {
 SegmentListing::SegmentListing(const ResolvedQuery& query, uint32_t index, uint64_t share, StopSignal& stop)
     : segment_(query.segments[index]), stop_(stop), index_(index), descending_(query.plan->descending), walk_(segment_, query.plan->sort, descending_) {
   const CollectionEntry& collection = *segment_.collection;
-  if (query.plan->filters.empty()) {
+  RangedSlots ranged = ranged_slots(query, segment_, stop);
+  if (query.plan->filters.empty() && query.plan->ranges.empty()) {
     total_ = segment_.ref->live_in(collection);
     return;
   }
-  bits_ = filter_bits(segment_, query.plan->filters, stop);
+  if (ranged.isNothing) {
+    bits_.emplace(collection);
+  } else {
+    bits_ = filter_bits(segment_, query.plan->filters, stop);
+    if (ranged.bits) bits_->keep(ranged.bits->words());
+  }
   total_ = bits_->count();
   stepsLeft_ = std::max(kStepsMin, total_ * kStepsPerSelected);
   // Matches that lie evenly in the order are met every (documents / matches) steps.

@@ -7,12 +7,28 @@
 #include "query/leaf_iterators.h"
 #include "query/phrase_iterator.h"
 #include "query/proximity_iterator.h"
+#include "query/union_iterator.h"
 #include "query/window_disjunction.h"
 
 namespace mds {
 namespace {
 
+DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop);
+
+// Of many TERMs one iterator, and one for each other child.
+DocIteratorPtr make_or(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
+  const auto is_term = [](const PlanNode& child) { return child.kind == NodeKind::kTerm; };
+  const bool isLarge = std::count_if(node.children.begin(), node.children.end(), is_term) > kLargeDisjunctionTerms;
+  std::vector<DocIteratorPtr> children;
+  if (isLarge) children.push_back(make_union_iterator(query, segment, node.children, stop));
+  for (const PlanNode& child : node.children) {
+    if (!isLarge || !is_term(child)) children.push_back(make_iterator(query, segment, child, stop));
+  }
+  return make_or_iterator(std::move(children));
+}
+
 DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
+  if (node.kind == NodeKind::kOr) return make_or(query, segment, node, stop);
   std::vector<DocIteratorPtr> children;
   for (const PlanNode& child : node.children) children.push_back(make_iterator(query, segment, child, stop));
   switch (node.kind) {
@@ -20,8 +36,6 @@ DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& 
       return make_term_iterator(query, segment, node.term);
     case NodeKind::kAnd:
       return make_and_iterator(std::move(children), stop);
-    case NodeKind::kOr:
-      return make_or_iterator(std::move(children));
     case NodeKind::kAndNot:
       return make_and_not_iterator(std::move(children[0]), std::move(children[1]), stop);
     case NodeKind::kPhrase:
@@ -30,6 +44,7 @@ DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& 
       return make_proximity_iterator(query, segment, node, stop);
     case NodeKind::kAll:
       return make_all_iterator(*segment.collection);
+    case NodeKind::kOr:
     case NodeKind::kNone:
     case NodeKind::kFuzzy:  // expanded before
     case NodeKind::kWildcard:
@@ -59,7 +74,7 @@ constexpr uint64_t kSelectiveFilterFactor = 8;
 
 }  // namespace
 
-void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopSignal& stop) {
+void search_segment(const ResolvedQuery& query, uint32_t index, const SegmentRefinement& refinement, TopK& top, StopSignal& stop) {
   const ResolvedSegment& segment = query.segments[index];
   std::vector<DocIteratorPtr> filters;
   uint64_t filterCost = UINT64_MAX;
@@ -67,10 +82,14 @@ void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopS
     filters.push_back(make_filter_iterator(segment, filter, stop));
     filterCost = std::min(filterCost, filters.back()->cost());
   }
+  if (refinement.ranged.bits) {
+    filters.push_back(make_bits_iterator(*segment.collection, *refinement.ranged.bits));
+    filterCost = std::min(filterCost, filters.back()->cost());
+  }
   if (filterCost == 0 || stop.stopped()) return;
   if (is_term_disjunction(query.plan->root) && filterCost >= disjunction_cost(segment) / kSelectiveFilterFactor) {
     DocIteratorPtr filter = filters.empty() ? nullptr : make_and_iterator(std::move(filters), stop);
-    WindowDisjunction(query, segment).run(std::move(filter), index, top, stop);
+    WindowDisjunction(query, segment).run(std::move(filter), index, refinement, top, stop);
     return;
   }
   std::vector<DocIteratorPtr> all;
@@ -78,7 +97,7 @@ void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopS
   for (DocIteratorPtr& filter : filters) all.push_back(std::move(filter));
   const DocIteratorPtr matches = make_and_iterator(std::move(all), stop);
   for (uint32_t slot = matches->doc(); slot != kEndOfList && !stop.after(1); slot = matches->advance(slot + 1)) {
-    if (segment.ref->alive(slot)) top.collect(index, slot, matches->score());
+    if (segment.ref->alive(slot)) top.collect(index, slot, refinement.boosted(slot, matches->score()));
   }
 }
 

@@ -6,11 +6,12 @@
 
 #include "base/stop_signal.h"
 #include "query/resolved_query.h"
+#include "query/segment_refinement.h"
 #include "query/top_k.h"
 
 namespace mds {
 
 // `index`: of the segment in the query. Returns early when `stop` is set.
-void search_segment(const ResolvedQuery& query, uint32_t index, TopK& top, StopSignal& stop);
+void search_segment(const ResolvedQuery& query, uint32_t index, const SegmentRefinement& refinement, TopK& top, StopSignal& stop);
 
 }  // namespace mds

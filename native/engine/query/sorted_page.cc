@@ -11,7 +11,11 @@ namespace {
 class ListingMerge {
  public:
   ListingMerge(const ResolvedQuery& query, StopSignal& stop)
-      : stop_(stop), order_(query), isFiltered_(!query.plan->filters.empty()), skip_(query.plan->skip), wanted_(uint64_t{query.plan->skip} + query.plan->k) {
+      : stop_(stop),
+        order_(query),
+        isFiltered_(!query.plan->filters.empty() || !query.plan->ranges.empty()),
+        skip_(query.plan->skip),
+        wanted_(uint64_t{query.plan->skip} + query.plan->k) {
     listings_.reserve(query.segments.size());
     for (uint32_t index = 0; index < query.segments.size() && !stop.poll(); ++index) {
       const CollectionEntry& collection = *query.segments[index].collection;

@@ -90,7 +90,7 @@ float TermWindows::bound_window(uint32_t window) const noexcept {
 }
 
 void TermWindows::search_window(uint32_t window) {
-  threshold_ = estimate_threshold(top_.score_floor(), listCount_);
+  threshold_ = estimate_threshold(top_.score_floor() / factorMost_, listCount_);
   candidates_.clear();
   const uint32_t passing = filter_.enter(window);
   if (passing == 0) return;
@@ -265,6 +265,7 @@ void TermWindows::join(const Present& present) {
 
 void TermWindows::settle_threshold() {
   std::erase_if(candidates_, [this](const Candidate& candidate) { return candidate.estimate < threshold_ || !filter_.admits(candidate.slot); });
+  if (boosts_ != nullptr) boost_candidates();
   const uint64_t wanted = top_.wanted();
   if (candidates_.size() <= wanted) return;
   scratch_.clear();
@@ -272,7 +273,13 @@ void TermWindows::settle_threshold() {
   const auto last = scratch_.begin() + static_cast<ptrdiff_t>(wanted - 1);
   std::nth_element(scratch_.begin(), last, scratch_.end(), std::greater<>());
   // Estimates on both sides of the comparison: twice the slack.
-  threshold_ = std::max(threshold_, estimate_threshold(static_cast<double>(*last), 2 * listCount_ + 2));
+  threshold_ = std::max(threshold_, estimate_threshold(static_cast<double>(*last), 2 * estimate_terms() + 2));
+}
+
+void TermWindows::boost_candidates() {
+  threshold_ = estimate_threshold(top_.score_floor(), estimate_terms());
+  for (Candidate& candidate : candidates_) candidate.estimate *= static_cast<float>(boosts_->factor(candidate.slot));
+  std::erase_if(candidates_, [this](const Candidate& candidate) { return candidate.estimate < threshold_; });
 }
 
 void TermWindows::collect_exact() {
@@ -280,8 +287,8 @@ void TermWindows::collect_exact() {
     if (candidate.estimate < threshold_) continue;
     const double score = exact_score(candidate.slot);
     if (score == kNoMatch) continue;
-    top_.collect(index_, candidate.slot, score);
-    threshold_ = std::max(threshold_, estimate_threshold(top_.score_floor(), listCount_));
+    top_.collect(index_, candidate.slot, boosts_ == nullptr ? score : score * boosts_->factor(candidate.slot));
+    threshold_ = std::max(threshold_, estimate_threshold(top_.score_floor(), estimate_terms()));
   }
 }
 

@@ -21,6 +21,10 @@ class TermWindows final : public WindowSource {
   [[nodiscard]] bool is_safe() const noexcept override;
   [[nodiscard]] size_t list_count() const noexcept override { return listCount_; }
   [[nodiscard]] float bound_window(uint32_t window) const noexcept override;
+  void begin_pass(const SegmentBoosts& boosts, double factorMost) noexcept override {
+    boosts_ = &boosts;
+    factorMost_ = factorMost;
+  }
   void search_window(uint32_t window) override;
   void forget_blocks() noexcept override;
 
@@ -64,6 +68,10 @@ class TermWindows final : public WindowSource {
   }
   // Drops candidates that may not be hits at all, and with more than are wanted raises the threshold to the estimate of the last one wanted.
   void settle_threshold();
+  // How many roundings of estimate_threshold a candidate's estimate has: a boost is two more.
+  [[nodiscard]] size_t estimate_terms() const noexcept { return boosts_ == nullptr ? listCount_ : listCount_ + 2; }
+  // With boosts: estimates and threshold become those of boosted scores.
+  void boost_candidates();
   void collect_exact();
   // kNoMatch where the slot does not match after all.
   [[nodiscard]] double exact_score(uint32_t slot);
@@ -78,7 +86,9 @@ class TermWindows final : public WindowSource {
   std::vector<Leaf*> optional_;
   RareLists rare_;
   size_t listCount_ = 0;
-  bool isImpossible_ = false;  // a required term is not in the segment
+  bool isImpossible_ = false;              // a required term is not in the segment
+  const SegmentBoosts* boosts_ = nullptr;  // of the pass in hand
+  double factorMost_ = 1;
 
   // Of the window in hand.
   uint32_t window_ = 0;

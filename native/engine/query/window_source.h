@@ -3,6 +3,8 @@
 
 #include <cstdint>
 
+#include "query/segment_boosts.h"
+
 namespace mds {
 
 // Bound of a window that cannot have a match.
@@ -18,7 +20,9 @@ class WindowSource {
   [[nodiscard]] virtual size_t list_count() const noexcept = 0;
   // Never below the score of a document in the window, or kDeadWindow.
   [[nodiscard]] virtual float bound_window(uint32_t window) const noexcept = 0;
-  // Collects the window's matches that can still enter. Windows come in any order, each once.
+  // With boosts: what follows is for documents that have no higher factor. Bounds stay those of unboosted scores.
+  virtual void begin_pass(const SegmentBoosts& boosts, double factorMost) noexcept = 0;
+  // Collects the window's matches that can still enter. Windows come in any order, each once in a pass.
   virtual void search_window(uint32_t window) = 0;
   // Forgets what has been decoded: between two windows.
   virtual void forget_blocks() noexcept = 0;

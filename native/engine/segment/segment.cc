@@ -141,7 +141,7 @@ ColumnView<uint32_t> Segment::ordered_slots(SlotOrder order, const CollectionEnt
 }
 
 ColumnView<uint64_t> Segment::bit_set(const SectionEntry& section, uint32_t term) const noexcept {
-  const std::pair target(static_cast<uint32_t>(&section - columns_.sections.data()), term);
+  const std::pair target(section_index(section), term);
   const ColumnView<BitSetEntry>& all = views_.bitSets;
   size_t begin = 0;
   size_t end = all.size();

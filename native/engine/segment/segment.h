@@ -15,6 +15,8 @@
 #include "segment/dictionary.h"
 #include "segment/field_lengths.h"
 #include "segment/segment_columns.h"
+#include "segment/term_scan.h"
+#include "segment/term_signatures.h"
 #include "segment/text_column.h"
 
 namespace mds {
@@ -41,7 +43,7 @@ class Segment {
   [[nodiscard]] uint32_t slot_count() const noexcept { return static_cast<uint32_t>(views_.docids.size()); }
   [[nodiscard]] uint32_t term_count() const noexcept { return termCount_; }
   // On the heap; mapped chunks not counted.
-  [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_; }
+  [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_ + signatures_.memory_bytes(); }
   // Of all columns, wherever they lie: what a merge has to read.
   [[nodiscard]] uint64_t column_bytes() const noexcept { return columnBytes_; }
   // The columns of a segment in memory.
@@ -53,6 +55,8 @@ class Segment {
   [[nodiscard]] std::span<const SectionEntry> sections(const CollectionEntry& collection) const noexcept;
   [[nodiscard]] const SectionEntry* find_section(const CollectionEntry& collection, SectionKind kind, std::string_view name) const noexcept;
   [[nodiscard]] std::string_view name(const SectionEntry& section) const noexcept;
+  // Of a section of this segment: its place among all.
+  [[nodiscard]] uint32_t section_index(const SectionEntry& section) const noexcept { return static_cast<uint32_t>(&section - columns_.sections.data()); }
   // Index of a term of the section, O(log n).
   [[nodiscard]] std::optional<uint32_t> find_term(const SectionEntry& section, std::string_view term) const noexcept {
     return mds::find_term(dictionary_, section.termBegin, section.termEnd, term);
@@ -62,6 +66,9 @@ class Segment {
   }
   // The terms of the section in order of their bytes.
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
+  [[nodiscard]] TermScan scan(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
+  // One per term of the section. Null when `stop` is set before they are made.
+  [[nodiscard]] Signatures signatures(const SectionEntry& section, StopSignal& stop) const { return signatures_.of(section, scan(section), stop); }
   [[nodiscard]] TermEntry term_entry(uint32_t term) const noexcept { return entry_of(dictionary_, term); }
   [[nodiscard]] uint32_t df(uint32_t term) const noexcept { return term_entry(term).df; }
   // Slot of a docid of the collection, dead or alive.
@@ -72,6 +79,8 @@ class Segment {
   [[nodiscard]] uint64_t lsn(uint32_t slot) const noexcept { return views_.lsns[slot]; }
   [[nodiscard]] int64_t added_at(uint32_t slot) const noexcept { return views_.addedAt[slot]; }
   [[nodiscard]] int64_t updated_at(uint32_t slot) const noexcept { return views_.updatedAt[slot]; }
+  // The column of kAddedAt or kUpdatedAt.
+  [[nodiscard]] const ColumnView<int64_t>& times(SlotOrder order) const noexcept { return order == SlotOrder::kAddedAt ? views_.addedAt : views_.updatedAt; }
   [[nodiscard]] std::string_view key(uint32_t slot) const noexcept { return as_text(keys_[slot]); }
   [[nodiscard]] std::string_view lang(uint32_t slot) const noexcept { return as_text(langs_[slot]); }
   // The collection's slots in ascending order. In a damaged segment anything may stand there: who follows a slot checks that it is one of the collection.
@@ -100,6 +109,7 @@ class Segment {
   TextColumn dictionary_;
   TextColumn keys_;
   TextColumn langs_;
+  mutable SignatureCache signatures_;
   uint32_t termCount_ = 0;
   uint64_t memoryBytes_ = 0;
   uint64_t columnBytes_ = 0;

@@ -1,6 +1,6 @@
 /**
  * `boost`: factors for documents with a metadata value. A positive number multiplies, a negative one divides; those that hold for a document are multiplied, and the product is at least 0.001
- * (service-1, "Full-text search"). Pure; read lanes.
+ * (service-1, "Full-text search"). The engine applies them; here they are read, and applied to documents that it does not show as they are now. Pure; read lanes.
  */
 import { badRequest } from '../../errors.js'
 import { BOOST_FACTOR_MAX, BOOSTS_MAX } from '../../limits.js'
@@ -22,6 +22,8 @@ export function readBoosts(input: Readonly<Record<string, number>> | null | unde
     if (colon <= 0) throw badRequest(`invalid boost: ${name.slice(0, 100)} is not of the form key:value`)
     if (number === 0 || !(Math.abs(number) <= BOOST_FACTOR_MAX))
       throw badRequest(`invalid boost: ${name.slice(0, 100)} must be a number other than 0, up to ${BOOST_FACTOR_MAX}`)
+    if (Math.abs(number) < 1 / BOOST_FACTOR_MAX)
+      throw badRequest(`invalid boost: ${name.slice(0, 100)} must be at least ${1 / BOOST_FACTOR_MAX} in size`)
     return { key: name.slice(0, colon), value: name.slice(colon + 1), factor: number > 0 ? number : 1 / -number }
   })
 }
@@ -32,9 +34,4 @@ export function factorOf(boosts: readonly Boost[], meta: Readonly<Record<string,
     if (Object.hasOwn(meta, boost.key) && (meta[boost.key] as readonly string[]).includes(boost.value)) factor *= boost.factor
   }
   return Math.max(FACTOR_MIN, factor)
-}
-
-/** No document has a higher factor. */
-export function factorMaxOf(boosts: readonly Boost[]): number {
-  return boosts.reduce((product, { factor }) => product * Math.max(1, factor), 1)
 }

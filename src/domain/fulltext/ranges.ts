@@ -1,7 +1,9 @@
 /**
  * `rangeMeta`: bounds that a metadata value, or the time of the first or last write, must lie in. Values are compared as numbers, else as times, else as texts.
+ * The engine applies them (native/engine/query/ranged_value.h, by the same rule to the bit); what is here reads them, and judges documents that the engine does not show as they are now.
  * Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
  */
+import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX, RANGES_MAX } from '../../limits.js'
 
@@ -14,19 +16,13 @@ export type RangeInput = Readonly<Partial<Record<BoundName, BoundInput>>> & { re
 /** A list of ranges with their fields, or a map from fields to bounds. */
 export type RangesInput = readonly RangeInput[] | Readonly<Record<string, RangeInput>>
 
-type TimeField = 'addedAt' | 'updatedAt'
-
 interface Operand {
   readonly text: string
-  readonly number: number | undefined
-  /** Unix seconds. */
-  readonly time: number | undefined
+  /** A number, or the Unix seconds of a time. */
+  readonly scalar: number | undefined
 }
 
-export interface Range {
-  readonly of: { readonly time: TimeField } | { readonly key: string }
-  readonly bounds: readonly (readonly [name: BoundName, value: Operand])[]
-}
+export type Range = PlanRange
 
 /** What a range looks at. */
 export interface RangedDocument {
@@ -57,33 +53,38 @@ function readRange(input: RangeInput): Range {
     if (value === undefined) return []
     const operand = operandOf(value)
     if (operand.text.length > META_VALUE_BYTES_MAX) throw badRequest(`invalid rangeMeta: ${named}.${name} is too long`)
-    if ('time' in of && secondsOf(operand) === undefined) throw badRequest(`invalid rangeMeta: ${named}.${name} is not a time`)
-    return [[name, operand]]
+    if ('time' in of && operand.scalar === undefined) throw badRequest(`invalid rangeMeta: ${named}.${name} is not a time`)
+    return [[name, operand.scalar ?? operand.text]]
   })
   if (bounds.length === 0) throw badRequest(`invalid rangeMeta: ${named} has no bound`)
   return { of, bounds }
 }
 
 const NUMBER = /^[+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?$/i
-const TIME = /^\d{4}-\d{2}(?:-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?)?$/
+const TIME = /^(\d{4}-\d{2})(?:-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d+))?)?(Z|[+-]\d{2}:?\d{2})?)?)?$/
+const HOURS = 24
+const MINUTES = 60
 
 function operandOf(value: BoundInput): Operand {
-  const text = String(value).trim()
-  return { text, number: NUMBER.test(text) ? Number(text) : undefined, time: timeOf(text) }
+  // As it is in the index: lone surrogates have no bytes there.
+  const text = Buffer.from(String(value).trim()).toString()
+  return { text, scalar: NUMBER.test(text) ? Number(text) : timeOf(text) }
 }
 
-/** ISO 8601; without a zone UTC, whatever the machine's. */
+/** ISO 8601, a day and a time that there are; without a zone UTC, whatever the machine's. Of a fraction the milliseconds. */
 function timeOf(text: string): number | undefined {
   const match = TIME.exec(text)
   if (match === null) return undefined
-  const written = text.replace(' ', 'T')
-  const milliseconds = Date.parse(written.includes('T') && match[1] === undefined ? `${written}Z` : written)
-  return Number.isNaN(milliseconds) ? undefined : milliseconds / 1000
-}
-
-/** A number may be a time. */
-function secondsOf({ number, time }: Operand): number | undefined {
-  return time ?? number
+  const [, month, day = '01', hour = '0', minute = '0', second = '0', fraction = '', zone = 'Z'] = match
+  const midnight = new Date(`${month}-${day}T00:00:00Z`)
+  // A day that its month does not have would become one of the next.
+  if (Number.isNaN(midnight.getTime()) || midnight.getUTCDate() !== Number(day)) return undefined
+  const [zoneHours, zoneMinutes] = [Number(zone.slice(1, 3)), Number(zone.slice(-2).replace('Z', ''))]
+  if (Number(hour) >= HOURS || Number(minute) >= MINUTES || Number(second) >= MINUTES || zoneHours >= HOURS || zoneMinutes >= MINUTES)
+    return undefined
+  const east = (zone.startsWith('-') ? -1 : 1) * (zoneHours * 60 + zoneMinutes)
+  const seconds = midnight.getTime() / 1000 + Number(hour) * 3600 + (Number(minute) - east) * 60 + Number(second)
+  return (seconds * 1000 + Number(fraction.slice(0, 3).padEnd(3, '0'))) / 1000
 }
 
 /** Every range holds; of a metadata key with several values, one value for all bounds of the range. */
@@ -98,7 +99,7 @@ function valuesOf(document: RangedDocument, of: Range['of']): readonly Operand[]
   return Object.hasOwn(document.meta, of.key) ? (document.meta[of.key] as readonly string[]).map(operandOf) : []
 }
 
-function holds(name: BoundName, value: Operand, bound: Operand): boolean {
+function holds(name: BoundName, value: Operand, bound: number | string): boolean {
   const order = compare(value, bound)
   if (order === undefined) return false
   if (name === 'gte') return order >= 0
@@ -107,9 +108,7 @@ function holds(name: BoundName, value: Operand, bound: Operand): boolean {
 }
 
 /** Undefined where a text meets a bound that is a number or a time: there is no order between them. */
-function compare(value: Operand, bound: Operand): number | undefined {
-  if (value.number !== undefined && bound.number !== undefined) return value.number - bound.number
-  const [left, right] = [secondsOf(value), secondsOf(bound)]
-  if (right !== undefined) return left === undefined ? undefined : left - right
-  return value.text < bound.text ? -1 : value.text > bound.text ? 1 : 0
+function compare({ text, scalar }: Operand, bound: number | string): number | undefined {
+  if (typeof bound === 'number') return scalar === undefined ? undefined : scalar - bound
+  return text < bound ? -1 : text > bound ? 1 : 0
 }

@@ -1,6 +1,6 @@
 /**
  * Terms that stand beside a term more often than chance would have it, for `pmisparse`: learnt from the collection itself, per term when it is first asked for, from a sample of its documents in
- * text order. One per lane. Formula and reasons: docs/decisions/0064-pmisparse.md.
+ * text order. One per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
 import { resolveLanguage } from '../../engine/languages.js'

@@ -18,7 +18,7 @@ import { readLimit, readOffset } from '../paging.js'
 import { readBoosts } from './boosts.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { type RangesInput, readRanges } from './ranges.js'
-import type { Refinement } from './refined_search.js'
+import type { Refinement } from './refinement.js'
 import { resolveScoring, type Scoring } from './scoring.js'
 
 type Absent = null | undefined

@@ -28,7 +28,7 @@ import { CuratedResults } from './curated_results.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
-import { mayShow, type Refinement, searchRefined } from './refined_search.js'
+import { mayShow, movedFactor, type Refinement, withFactors } from './refinement.js'
 import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './request.js'
 import { withSuggestions } from './suggested_terms.js'
@@ -116,6 +116,7 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
     exactTotal: request.count,
     fields,
     filters: request.filters,
+    ...request.refinement,
     terms: query.terms,
     root: query.root,
   }
@@ -131,13 +132,12 @@ interface Arrangement {
 
 /** Fills the answer. What it returns describes the last snapshot searched. */
 function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): Found {
-  const { refinement, curation } = arrangement
-  const isRefined = refinement.ranges.length > 0 || refinement.boosts.length > 0
+  const { curation } = arrangement
   // What curation takes out of the organic results must not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
   let plan: SearchPlan = { ...first, k: first.k + apart }
   for (let round = 1; ; round++) {
-    const hits = isRefined ? searchRefined(tools, plan, refinement, stop) : tools.engine.search(plan, stop.stopWord)
+    const hits = tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
     answer.restart(hits.expansions)
     const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, arrangement, answer, stop))
@@ -154,7 +154,25 @@ function writeResults(
   view: View,
   plan: SearchPlan,
   hits: Hits,
+  arrangement: Arrangement,
+  answer: AnswerWriter,
+  stop: Stop,
+): number {
+  const present = new PresentMatches(tools, view, plan, hits, arrangement.refinement)
+  const dropped = writeHits(tools, view, plan, hits, arrangement, present, answer, stop)
+  if (present.factors.size === 0) return dropped
+  // Hits after one whose boosts have changed may stand in its place: they are written again.
+  answer.restart(hits.expansions)
+  return writeHits(tools, view, plan, withFactors(hits, present.factors), arrangement, present, answer, stop)
+}
+
+function writeHits(
+  tools: FulltextTools,
+  view: View,
+  plan: SearchPlan,
+  hits: Hits,
   { refinement, curation, explain }: Arrangement,
+  present: PresentMatches,
   answer: AnswerWriter,
   stop: Stop,
 ): number {
@@ -162,7 +180,6 @@ function writeResults(
     curation === undefined
       ? undefined
       : new CuratedResults(view, plan.collection, curation, (head) => mayShow(head, plan.filters, refinement), hits.hits)
-  const present = new PresentMatches(tools, view, plan, hits, refinement)
   const isKept = answer.limit <= CACHED_PAGE_DOCUMENTS_MAX
   let dropped = 0
   let looked = 0
@@ -179,14 +196,16 @@ function writeResults(
     const document = view.document(plan.collection, hit.docid, isKept)
     const matched = present.of(hit, document)
     if (document === undefined || matched === undefined) dropped++
-    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid) } : {})
+    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid, stop.stopWord) } : {})
   }
   curated?.writeRest(answer)
   return dropped
 }
 
-/** Which of the query's terms the documents of one round's hits have, as the store's snapshot shows them. */
+/** What the documents of one round's hits are by now, as the store's snapshot shows them. */
 class PresentMatches {
+  /** Of documents whose boosts have changed since the index was asked, by docid. */
+  readonly factors = new Map<number, number>()
   readonly #tools: FulltextTools
   readonly #view: View
   readonly #plan: SearchPlan
@@ -202,13 +221,15 @@ class PresentMatches {
     this.#expansions = expansions
   }
 
-  /** Indexes of the terms; undefined where the document is gone or matches no more. @param document what the snapshot has of it */
+  /** Indexes of the terms that it has; undefined where the document is gone or matches no more. @param document what the snapshot has of it */
   of(hit: Hit, document: { readonly indexedLsn: bigint } | undefined): readonly number[] | undefined {
     if (document === undefined || document.indexedLsn === hit.lsn) return document && hit.matched
     const head = this.#view.head(this.#plan.collection, hit.docid)
     if (head === undefined) return undefined
     this.#recheckBytes += head.bodyRawBytes
     if (this.#recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, this.#plan.filters, this.#refinement)) return undefined
+    const factor = movedFactor(head, hit, this.#refinement)
+    if (factor !== undefined) this.factors.set(hit.docid, factor)
     return recheckHit(this.#tools, this.#view, head, expandPlan(this.#plan, this.#expansions))
   }
 }

@@ -52,8 +52,6 @@ const BEGINNING_CHARACTERS_MIN = 3
 const FIXED_CHARACTERS = 1
 /** A word that one document in so many has is common enough for a short word. */
 const COMMON_SHARE = 200
-/** Where nearly every word of a collection stands: other fields are walked only where this is not searched. */
-const MAIN_FIELD = 'content'
 const ONLY_LETTERS = /^[\p{L}\p{M}]+$/u
 
 export class CandidateSearch {
@@ -97,14 +95,7 @@ export class CandidateSearch {
   #near(text: string, edits: number, fixed: number, cut: number): TermNear[] {
     const { collection, fields } = this.#source
     if (collection === undefined) return []
-    const terms = this.#tools.engine.nearTerms(
-      collection,
-      fields.includes(MAIN_FIELD) ? [MAIN_FIELD] : fields,
-      text,
-      edits,
-      fixed,
-      SPELL_NEAR_TERMS_MAX,
-    )
+    const terms = this.#tools.engine.nearTerms(collection, fields, text, edits, fixed, SPELL_NEAR_TERMS_MAX)
     return terms.filter(({ term }) => ONLY_LETTERS.test(term)).map((near) => ({ ...near, cut }))
   }
 

@@ -16,7 +16,7 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
   '86400',
 ]
 
-const EXPOSED = ['Access-Control-Expose-Headers', 'X-Total-Count'] as const
+const EXPOSED = ['Access-Control-Expose-Headers', 'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl'] as const
 
 /** @param origins exact origins, or one `*`. */
 export function corsPolicy(origins: readonly string[]): CorsPolicy {

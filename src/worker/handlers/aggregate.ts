@@ -1,10 +1,10 @@
 /**
- * `/v1/aggregate`: one pass over the heads of a collection, in one snapshot. On the bulk lane, because it takes as long as the collection is large.
+ * `/v1/aggregate`: the engine counts what it holds, without the documents that have expired and are still to be swept. Runs on read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { Aggregation } from '../../domain/aggregation.js'
 import { serviceError } from '../../errors.js'
-import { FTS_POLL_RESULTS } from '../../limits.js'
+import { AGGREGATE_DUE_MAX } from '../../limits.js'
 import type { aggregate as aggregateRow } from '../../operations/collections.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
@@ -12,17 +12,23 @@ import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js
 function aggregate(lane: LaneContext, input: InputOf<typeof aggregateRow>, request: RequestContext): Answer {
   const startedMs = performance.now()
   const aggregation = new Aggregation(input)
-  lane.store.read((view) => {
+  const counted = lane.store.read((view) => {
     const collection = view.collection(input.collection)
-    if (collection === undefined) return
-    let looked = 0
-    for (const head of view.heads(collection.id)) {
-      if (++looked % FTS_POLL_RESULTS === 0 && request.shouldStop()) throw serviceError('deadline')
-      aggregation.add(head)
-    }
+    if (collection === undefined) return undefined
+    const due = view
+      .due(AGGREGATE_DUE_MAX)
+      .filter((row) => row.collection === collection.id && view.head(row.collection, row.docid) === undefined)
+    return lane.engine.aggregate(
+      aggregation.request(
+        collection.id,
+        due.map(({ docid }) => docid),
+      ),
+      request.stopWord,
+    )
   })
+  if (counted?.isStopped === true) throw serviceError('deadline')
   const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000
-  return { status: 200, body: JSON.stringify({ collection: input.collection, ...aggregation.result(), durationMs }) }
+  return { status: 200, body: JSON.stringify({ collection: input.collection, ...aggregation.result(counted), durationMs }) }
 }
 
 export const aggregateHandlers: readonly (readonly [string, Handler])[] = [['aggregate', { kind: 'read', run: aggregate }]]
