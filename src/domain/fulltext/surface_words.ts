@@ -41,7 +41,6 @@ const CHANGED_CHARACTERS = 2
 const UNSTEMMED = /[\p{N}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
 const WORD_CHARACTER = /[\p{L}\p{M}\p{N}]/u
 const WORD_BEGINNING = /^[\p{L}\p{M}\p{N}]+/u
-// eslint-disable-next-line no-control-regex -- all of ASCII, as bytes have it
 const ONLY_ASCII = /^[\x00-\x7f]*$/
 const ACCENTED = /[\u00c0-\u024f\u0370-\u052f\u1e00-\u1fff]/g
 /** First bytes of Latin, Greek and Cyrillic letters beyond ASCII. */
