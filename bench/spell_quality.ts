@@ -1,8 +1,8 @@
 /**
  * Question: how many misspelled words does spell correction put right, what do misspelled queries find with it, without it, and with fuzzy search instead, and how long does a word take?
  * Words: those of the judged queries of Cranfield and of the known items of md50k (in queries/md.json: titles) with four letters or more that the collection has, each with one or two typing errors: a letter
- * left out, doubled by another, taken for a neighbour on the keyboard, or exchanged with the next (seeded). Top-1, top-5: the original word is the first, or among the first five suggestions; unnoticed:
- * the result is a word that the collection knows. Queries: every such word misspelled once; nDCG@10 with bm25, mode simple.
+ * left out, doubled by another, taken for a neighbour on the keyboard, or exchanged with the next (seeded). Top-1, top-5: the original word is the first, or among the first five suggestions; stem-1: the
+ * first has its stem, so that a search finds the same; unnoticed: what came out is a word that the collection knows. Queries: every such word misspelled once; nDCG@10 with bm25, mode simple.
  * Run: npm run bench:spell-quality [-- DOCUMENTS]. Last result: bench/README.md.
  */
 import { randomSource } from '../loadtest/random_source.js'
@@ -12,6 +12,7 @@ import { fill, search } from './fulltext_client.js'
 import { readQueries } from './query_classes.js'
 import { mean, ndcgAt, type Judgements } from './ranking_measures.js'
 import { percentile, Report } from './report.js'
+import { createAnalyzer } from '../src/engine/analyzer.js'
 import { startServer } from '../test/harness/server.js'
 
 const SEED = 20_261
@@ -23,6 +24,8 @@ const documentsMax = Number(process.argv[2] ?? Number.POSITIVE_INFINITY)
 const random = randomSource(SEED)
 const report = new Report()
 
+const analyzer = createAnalyzer()
+const stemOf = (word: string): string | undefined => analyzer.tokenize(word, { language: 'en', stem: true, markdown: false })[0]?.term
 const below = (bound: number): number => Math.floor(random() * bound)
 
 function neighbour(letter: string): string {
@@ -74,7 +77,7 @@ async function judgeWords(connection: Connection, collection: string, queries: r
     if (known.length === WORDS_MAX) break
   }
   for (const errors of [1, 2]) {
-    const counts = { top1: 0, top5: 0, unnoticed: 0 }
+    const counts = { top1: 0, top5: 0, stem1: 0, unnoticed: 0 }
     const times: number[] = []
     for (const word of known) {
       const text = misspelled(word, errors)
@@ -87,6 +90,7 @@ async function judgeWords(connection: Connection, collection: string, queries: r
       times.push(performance.now() - begun)
       if (token.suggestions[0] === word) counts.top1++
       if (token.suggestions.includes(word)) counts.top5++
+      if (stemOf(token.suggestions[0] ?? '') === stemOf(word)) counts.stem1++
     }
     const share = (count: number, of: number): number => count / of
     const noticed = known.length - counts.unnoticed
@@ -98,6 +102,7 @@ async function judgeWords(connection: Connection, collection: string, queries: r
       unnoticed: share(counts.unnoticed, known.length),
       top1: share(counts.top1, noticed),
       top5: share(counts.top5, noticed),
+      stem1: share(counts.stem1, noticed),
       p50Ms: percentile(times, 0.5),
       p99Ms: percentile(times, 0.99),
     })
@@ -165,4 +170,4 @@ try {
 } finally {
   await server.stop()
 }
-report.table(['what', 'corpus', 'errors', 'words', 'unnoticed', 'top1', 'top5', 'queries', 'ndcg10', 'p50Ms', 'p99Ms'])
+report.table(['what', 'corpus', 'errors', 'words', 'unnoticed', 'top1', 'top5', 'stem1', 'queries', 'ndcg10', 'p50Ms', 'p99Ms'])

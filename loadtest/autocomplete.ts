@@ -2,7 +2,8 @@
  * Autocomplete under load: how long does a keystroke wait for its completions, on 16 connections? Prefixes as people type them: of each of the 300 commonest words every beginning, one after the
  * other. First after a start, when no lane remembers anything, each prefix once; then over and over; then beside one connection that adds documents, so that nothing that was answered may be said
  * again. At last one connection alone, cold, each length of prefix for itself.
- * Corpus: md50k. Load by wrk, the cold rounds by the bench's own client (both share the cores with the server). Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS].
+ * Corpus: md50k. Load by wrk, the cold rounds by the bench's own client (both share the cores with the server). Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY]
+ * (of a server that has them in its collection md; new documents are added to it).
  * Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -26,7 +27,8 @@ const COLLECTION = 'md'
 
 const report = new Report()
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-load-autocomplete-'))
-const directory = path.join(scratch, 'db')
+const given = process.argv[4]
+const directory = given ?? path.join(scratch, 'db')
 
 async function fill(server: Server, documents: readonly CorpusDocument[]): Promise<void> {
   for (let at = 0; at < documents.length; at += BATCH_DOCUMENTS) {
@@ -108,9 +110,11 @@ const script = path.join(scratch, 'load.lua')
 // Under the supervisor, as users run it: it also sets the flags of the server's process.
 const start = (): Promise<Server> => startServer({ supervisor: true, directory })
 try {
-  const first = await start()
-  await fill(first, documents)
-  await first.stop()
+  if (given === undefined) {
+    const first = await start()
+    await fill(first, documents)
+    await first.stop()
+  }
   const second = await start()
   report.add({ what: 'cold, each prefix once', connections: CONNECTIONS, ...(await once(second, distinct.map(pathOf))) })
   for (const round of [1, 2, 3])

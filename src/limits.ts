@@ -179,7 +179,7 @@ export const SPELL_ENDING_CHARACTERS_MAX = 7
 /** Terms asked for of one walk through the dictionaries. */
 export const SPELL_NEAR_TERMS_MAX = 32
 /** Terms of one walk whose words are looked at, and how many of one word may be looked up in documents: 12 x 150 us. */
-export const SPELL_CANDIDATES_MAX = 6
+export const SPELL_CANDIDATES_MAX = 10
 export const SPELL_LOOK_UPS_MAX = 12
 /** Suggestions for one word where the request says no number, and at most. */
 export const SPELL_SUGGESTIONS_DEFAULT = 5

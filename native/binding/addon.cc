@@ -349,8 +349,8 @@ NAPI_MODULE_INIT() {
   }
   const bool isComplete =
       add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
-      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") && add_export<explain>(env, exports, "explain") &&
-      add_export<aggregate>(env, exports, "aggregate") && add_export<last_lsn>(env, exports, "lastLsn") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
+      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") && add_export<last_lsn>(env, exports, "lastLsn") &&
+      add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
       add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
       add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
       add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");

@@ -20,9 +20,9 @@ interface Addon {
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly completions: (collection: number, fields: string, prefix: string, most: number) => string
   readonly nearTerms: (collection: number, fields: string, word: string, edits: number, prefix: number, most: number) => string
+  readonly lastLsn: () => bigint
   readonly explain: (plan: Uint8Array, docid: number, control?: Int32Array) => string
   readonly aggregate: (request: Uint8Array, control?: Int32Array) => string
-  readonly lastLsn: () => bigint
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
   readonly endRebuild: () => void

@@ -110,11 +110,11 @@ class Engine {
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
 
-  // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
-  [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
-
   // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
+
+  // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
+  [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
 
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;

@@ -109,7 +109,12 @@ export class Corrector {
     const dictionary = dictionaryOf(settings.dictionaries.get(language))
     if (dictionary?.has(word) === true) return undefined
     const lists = [stopWordsOf(language, documents), ...(dictionary === undefined ? [] : [dictionary])]
-    return new CandidateSearch(tools, view, this.#surfaces, { collection: collection?.id, fields, lists, documents }).find(word, token.term)
+    const stemOf = (other: string): string | undefined => {
+      const [only, ...more] = tokenize(other)
+      return more.length > 0 ? undefined : only?.term
+    }
+    const source = { collection: collection?.id, fields, lists, documents, stemOf }
+    return new CandidateSearch(tools, view, this.#surfaces, source).find(word, token.term)
   }
 }
 
