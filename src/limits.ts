@@ -116,8 +116,8 @@ export const FTS_FIELD_WEIGHT_MAX = 1e6
 export const FTS_RECHECK_BYTES_MAX = 32 * MIB
 /** Searches of one multi-search: each has its own limits, and all share one deadline. */
 export const MULTI_SEARCHES_MAX = 16
-/** Documents of a term that are read to learn its related terms: 128 x 5 KB, some 8 ms. */
-export const RELATED_DOCUMENTS_MAX = 128
+/** Documents of a term that are read to learn its related terms: 64 x 5 KB, some 6 ms. */
+export const RELATED_DOCUMENTS_MAX = 64
 /** Terms beside it whose frequency is asked for then, 10 us each. */
 export const RELATED_CANDIDATES_MAX = 64
 /** Terms whose related terms a lane remembers: 5 x 50 B each. */
