@@ -18,7 +18,9 @@ interface Addon {
   readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
-  readonly completions: (collection: number, field: string, prefix: string, most: number) => string
+  readonly completions: (collection: number, fields: string, prefix: string, most: number) => string
+  readonly nearTerms: (collection: number, fields: string, word: string, edits: number, prefix: number, most: number) => string
+  readonly lastLsn: () => bigint
   readonly explain: (plan: Uint8Array, docid: number, control?: Int32Array) => string
   readonly aggregate: (request: Uint8Array, control?: Int32Array) => string
   readonly metaKeys: (collection: number) => string
@@ -37,6 +39,8 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'publish',
   'search',
   'completions',
+  'nearTerms',
+  'lastLsn',
   'explain',
   'aggregate',
   'metaKeys',
@@ -46,6 +50,8 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'stats',
   'lockFile',
 ]
+
+const FIELD_SEPARATOR = '\0'
 
 /** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
 export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
@@ -60,12 +66,19 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
       decodeHits(
         stop === undefined ? addon.search(encodePlan(plan, NO_POLL_WORD)) : addon.search(encodePlan(plan, stop.byteOffset), stop.control),
       ),
-    completions: (collection, field, prefix, most) =>
-      (JSON.parse(addon.completions(collection, field, prefix, most)) as [string, string, number][]).map(([term, name, documents]) => ({
-        term,
-        field: name,
-        documents,
-      })),
+    completions: (collection, fields, prefix, most) =>
+      (JSON.parse(addon.completions(collection, fields.join(FIELD_SEPARATOR), prefix, most)) as [string, string, number][]).map(
+        ([term, name, documents]) => ({
+          term,
+          field: name,
+          documents,
+        }),
+      ),
+    nearTerms: (collection, fields, word, edits, prefix, most) =>
+      (JSON.parse(addon.nearTerms(collection, fields.join(FIELD_SEPARATOR), word, edits, prefix, most)) as [string, number, number][]).map(
+        ([term, distance, documents]) => ({ term, edits: distance, documents }),
+      ),
+    lastLsn: () => addon.lastLsn(),
     explain: (plan, docid, stop) => {
       const bytes = encodePlan(plan, stop?.byteOffset ?? NO_POLL_WORD)
       return (

@@ -185,6 +185,14 @@ export interface Completion {
   readonly documents: number
 }
 
+/** A term within some edits of a word. */
+export interface NearTerm {
+  readonly term: string
+  readonly edits: number
+  /** Summed over the text fields. */
+  readonly documents: number
+}
+
 export interface Hits {
   readonly total: number
   readonly hits: readonly Hit[]
@@ -283,9 +291,16 @@ export interface SearchEngine {
   /**
    * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
    * were indexed. Dead documents count until a merge drops them.
-   * @param field a text field as it was indexed; empty: all, each on its own
+   * @param fields text fields as they were indexed, each on its own; empty: all
    */
-  completions(collection: number, field: string, prefix: string, most: number): Completion[]
+  completions(collection: number, fields: readonly string[], prefix: string, most: number): Completion[]
+  /**
+   * The `most` (256 at most) terms within `edits` (0 to 2) of `word` (128 bytes at most) in these text fields (empty: all), of whose first `prefix` characters none is edited: fewest edits
+   * first, then the commonest, over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.
+   */
+  nearTerms(collection: number, fields: readonly string[], word: string, edits: number, prefix: number, most: number): NearTerm[]
+  /** Of the current snapshot: while it stands, what was answered from the engine holds. */
+  lastLsn(): bigint
   /** Counts over a collection. Stopped by `stop`, it says so. */
   aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */

@@ -50,6 +50,10 @@ const facetBy = Type.Array(Type.String(), {
   examples: [['category']],
 })
 const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
+const spellCorrect = Type.Boolean({
+  description:
+    'Words that the collection lacks are corrected before the search, where the server has spell correction. Default: as the collection is configured.',
+})
 const Explanation = shape('Only with `explain`: what the score is made of.', {
   score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
   factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
@@ -121,6 +125,12 @@ const FtsResponse = shape('Results, best first.', {
       description: 'With `facetBy`: by key, the values by count, then by value.',
     }),
   ),
+  spellCorrected: Type.Optional(
+    Type.Object(
+      { original: Type.String(), corrected: Type.String() },
+      { description: 'The query was corrected and the results are those of the corrected one.' },
+    ),
+  ),
   contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
 
@@ -148,6 +158,7 @@ const FtsRequest = Type.Object({
   facetBy: optional(facetBy),
   facetMaxValues: optional(facetMaxValues),
   count: optional(count),
+  spellCorrect: optional(spellCorrect),
   explain: optional(explain),
   cacheTtl: optional(cacheTtl),
   ...highlight,
@@ -183,6 +194,7 @@ export interface FtsQueryInput {
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
+  readonly spellCorrect?: boolean
   readonly explain?: boolean
   readonly cacheTtl?: number
   readonly highlight?: boolean
@@ -218,6 +230,7 @@ export const ftsQuery = operation({
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),
+      spellCorrect: optional(spellCorrect),
       explain: optional(explain),
       cacheTtl: optional(cacheTtl),
       ...highlight,

@@ -9,6 +9,9 @@ import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
 import { analysisVersion } from '../domain/analysis_version.js'
 import { SettingsCache } from '../domain/collection_settings.js'
+import { Autocompleter } from '../domain/fulltext/autocomplete.js'
+import { SurfaceWords } from '../domain/fulltext/surface_words.js'
+import { Corrector } from '../domain/spell/corrector.js'
 import { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
@@ -27,6 +30,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const end = new AbortController()
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
   if (start.kind !== 'write') await control.storeAnnounced()
+  const surfaces = new SurfaceWords()
   const context: LaneContext = {
     config: start.config,
     store: new TruthStore(
@@ -34,6 +38,8 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
       start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
     ),
     settings: new SettingsCache(),
+    completer: new Autocompleter(surfaces),
+    corrector: new Corrector(surfaces),
     engine: openEngine(),
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),

@@ -153,7 +153,7 @@ export class AnswerWriter {
 
   /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
   finish(facts: SearchFacts): Uint8Array {
-    const { scoring, query, language, stem, synonyms, count, offset } = this.#request
+    const { scoring, query, language, stem, synonyms, count, offset, text, correctedFrom } = this.#request
     const milliseconds = Math.round(facts.durationMs * 1000) / 1000
     const tail = {
       total: this.#count,
@@ -173,6 +173,7 @@ export class AnswerWriter {
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
       },
+      ...(correctedFrom === undefined ? {} : { spellCorrected: { original: correctedFrom, corrected: text } }),
       ...(this.#facets === undefined ? {} : { facets: this.#facets.counts() }),
       ...(this.#isTruncated ? { contextTruncated: true } : {}),
     }

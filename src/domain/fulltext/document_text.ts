@@ -18,6 +18,11 @@ export function headOf(json: Buffer): DocumentHead {
   return JSON.parse(`${json.toString('utf8', 0, json.indexOf(CONTENT))}}`) as DocumentHead
 }
 
+/** Of the content's first byte, which is escaped; it ends two bytes before the end of the text. */
+export function contentStartOf(json: Buffer): number {
+  return json.indexOf(CONTENT) + CONTENT.length
+}
+
 /** What decides how a document's content is read, told from the bytes of its head in most cases: only one with metadata `kind` or `path` is parsed. */
 export function readingOf(json: Buffer): { readonly lang: string; readonly marks: CodeMarks } {
   const head = json.toString('latin1', 0, json.indexOf(CONTENT))

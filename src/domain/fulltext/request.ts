@@ -43,6 +43,7 @@ export interface FulltextInput extends HighlightInput {
   readonly boost?: Readonly<Record<string, number>> | Absent
   readonly facetBy?: readonly string[] | Absent
   readonly facetMaxValues?: number | Absent
+  readonly spellCorrect?: boolean | Absent
   readonly fuzzy?: number | Absent
   readonly distance?: number | Absent
   readonly offset?: number | Absent
@@ -61,6 +62,10 @@ export interface FulltextRequest {
   /** The query as written. */
   readonly text: string
   readonly query: ParsedQuery
+  /** Reads another text as this one was read. */
+  readonly parse: (text: string) => ParsedQuery
+  /** The query before its spelling was corrected; undefined where it is as it was asked. */
+  readonly correctedFrom: string | undefined
   readonly scoring: Scoring
   readonly limit: number
   /** Results that the answer begins behind. */
@@ -76,6 +81,8 @@ export interface FulltextRequest {
   readonly stem: boolean
   /** The synonyms of the collection are looked for, too. */
   readonly synonyms: boolean
+  /** Misspelled words are corrected; undefined: as the collection says. */
+  readonly spellCorrect: boolean | undefined
   readonly filters: Filters
   readonly refinement: Refinement
   /** The number of all matches is wanted, which keeps the engine from stopping early. */
@@ -101,10 +108,13 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
   const fuzzy = readWhole('fuzzy', input.fuzzy, FUZZY_EDITS_MAX)
   const distance = Math.min(readWhole('distance', input.distance) || PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX)
   const limit = readLimit(input.limit, profile.topK)
+  const parse = (other: string): ParsedQuery => parseQuery(other, input.mode ?? undefined, { fuzzy, distance })
   return {
     collection: input.collection,
     text,
-    query: parseQuery(text, input.mode ?? undefined, { fuzzy, distance }),
+    query: parse(text),
+    parse,
+    correctedFrom: undefined,
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),
     limit,
     offset: readDepth(input.offset, limit),
@@ -114,6 +124,7 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),
     stem: defaults.ftsStemming && input.disableStem !== true,
     synonyms: defaults.ftsSynonyms && input.disableSynonyms !== true,
+    spellCorrect: input.spellCorrect ?? undefined,
     filters: readFilters(input),
     refinement: { ranges: readRanges(input.rangeMeta), boosts: readBoosts(input.boost) },
     count: input.count === true,
