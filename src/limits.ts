@@ -126,6 +126,14 @@ export const RELATED_CACHED_TERMS_MAX = 10_000
 export const RELATED_QUERY_TERMS_MAX = 32
 /** Seconds; the contract's longest `cacheTtl`. */
 export const CACHE_TTL_SECONDS_MAX = 3600
+/** Fragments of one document (`maxHighlights`), bytes of one (`fragmentSize`), of `highlightTag`. What is more is clamped; a longer tag is refused. */
+export const HIGHLIGHTS_MAX = 100
+export const HIGHLIGHT_FRAGMENT_BYTES_MAX = 10_000
+export const HIGHLIGHT_TAG_BYTES_MAX = 256
+/** Content that one answer's highlights look at, as it is stored: 0.1 s at 300 MB/s. Results beyond have no fragments. */
+export const HIGHLIGHT_ANSWER_BYTES_MAX = 32 * MIB
+/** Content handed to the highlighter at once: its input keeps the room. */
+export const HIGHLIGHT_PIECE_BYTES = 256 * KIB
 /** Results between two looks at the deadline while documents are read: 64 x 5 KB are 50 us. */
 export const FTS_POLL_RESULTS = 64
 /** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */

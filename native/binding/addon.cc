@@ -217,14 +217,16 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
   set(env, object, name, made, value);
 }
 
-// The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
+// Directory, history, analysis. The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
 napi_value open(const Call& call, mds::Engine& engine) {
   constexpr size_t kSpanBytes = sizeof(mds::Epoch) + sizeof(uint64_t);
   const std::optional<std::string> directory = call.text(0);
   const std::optional<mds::Bytes> history = call.bytes(1);
-  if (!directory || !history || history->size() % kSpanBytes != 0) return call.raise("open: expected a directory and the history of the store");
+  const std::optional<uint32_t> analysis = call.number(2);
+  if (!directory || !history || history->size() % kSpanBytes != 0 || !analysis) return call.raise("open: expected a directory, the history of the store, the analysis");
   mds::OpenRequest request;
   request.directory = *directory;
+  request.analysis = *analysis;
   for (size_t at = 0; at < history->size(); at += kSpanBytes) {
     mds::EpochSpan span{};
     std::memcpy(span.epoch.data(), history->data() + at, span.epoch.size());

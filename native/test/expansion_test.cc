@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "index/engine.h"
 #include "model.h"
@@ -107,7 +108,9 @@ TEST_P(Dictionary, BlocksArePassedThatHaveOnlyTermsBelow) {
         ASSERT_TRUE(at != known_.end());
         ASSERT_TRUE(at == before || *at <= target);
         // The next block begins above the target.
-        ASSERT_LE(std::distance(at, known_.upper_bound(target)), static_cast<ptrdiff_t>(kDictionaryBlockTerms));
+        if (*at <= target) {
+          ASSERT_LE(std::distance(at, known_.upper_bound(target)), static_cast<ptrdiff_t>(kDictionaryBlockTerms));
+        }
       } else {
         ASSERT_TRUE(scan.next());
       }
@@ -266,6 +269,76 @@ TEST(Explanation, PartsSumToTheScoreOfEveryHitOfRandomPlans) {
     }
   }
   EXPECT_GT(explained, 1000U);
+}
+
+TEST(Explanation, IsNoneOnceTheRequestIsStopped) {
+  Engine engine;
+  publish_words(engine, {"server", "serve", "sever"});
+  Plan plan;
+  plan.terms = {{"server", 1}, {"*e*", 1}};
+  plan.pollWord = 4;
+  for (const test::Tree& root : {test::Tree{1, 0, 0, {}, {}}, test::Tree{8, 0, 0, {}, {}, 2}, test::Tree{9, 1, 0, {}, {}}}) {
+    plan.root = root;
+    std::vector<int32_t> control = {1, 0};
+    EXPECT_NE(engine.explain(test::plan_bytes(plan), 0, control).value(), "null");
+    control[1] = 1;
+    EXPECT_EQ(engine.explain(test::plan_bytes(plan), 0, control).value(), "null");
+  }
+  plan.pollWord = 8;
+  EXPECT_FALSE(engine.explain(test::plan_bytes(plan), 0, std::vector<int32_t>{0, 0}).ok());
+}
+
+// Enough terms that the engine looks for them by signatures: the same in one segment and in many, from which it looks by their dictionaries.
+TEST(Expansion, IsTheSameBySignaturesAndByTheDictionaries) {
+  Words words(test::seed() + 7100);
+  Engine large;
+  Engine small;
+  std::vector<std::string> known;
+  for (uint32_t docid = 0; docid < 40; ++docid) {
+    test::Document document;
+    document.docid = docid;
+    document.lsn = docid + 1;
+    for (uint32_t position = 0; position < 400; ++position) {
+      known.push_back(words.word(6));
+      document.fields["content"][known.back()].push_back(position);
+    }
+    const Wire batch = test::batch_of({test::upsert_op(document)}, docid + 1);
+    ASSERT_TRUE(large.publish(batch).ok());
+    ASSERT_TRUE(small.publish(batch).ok());
+  }
+  ASSERT_TRUE(large.force_merge().ok());
+  ASSERT_GE(large.snapshot()->segments[0].segment->term_count(), kSignatureTermsMin);
+  const uint64_t bytesBefore = large.stats().memoryBytes;
+  for (uint32_t round = 0; round < 100; ++round) {
+    Plan plan;
+    plan.k = 1000;
+    plan.terms = {{known[words.below(static_cast<uint32_t>(known.size()))], 1},
+                  {(words.below(2) == 0 ? "*" : "?") + words.word(2) + (words.below(2) == 0 ? "*" : ""), 1}};
+    plan.root = words.below(2) == 0 ? test::Tree{8, 0, 0, {}, {}, 1 + words.below(2)} : test::Tree{9, 1, 0, {}, {}};
+    const Hits one = search(large, plan);
+    const Hits many = search(small, plan);
+    ASSERT_EQ(one.status, many.status);
+    ASSERT_EQ(one.hits, many.hits) << plan.terms[0].first << " " << plan.terms[1].first;
+  }
+  EXPECT_GT(large.stats().memoryBytes, bytesBefore);
+}
+
+TEST(Expansion, SignaturesAreMadeForManyThreadsAtOnce) {
+  Words words(test::seed() + 7200);
+  std::set<std::string> known;
+  while (known.size() < 2 * kSignatureTermsMin) known.insert(words.word(6));
+  Engine engine;
+  publish_words(engine, known);
+  Plan plan;
+  plan.terms = {{"abcd", 1}};
+  plan.root = {8, 0, 0, {}, {}, 2};
+  constexpr uint32_t kThreads = 4;
+  std::vector<Hits> found(kThreads);
+  std::vector<std::thread> threads;
+  for (Hits& hits : found) threads.emplace_back([&engine, &plan, &hits] { hits = search(engine, plan); });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(found[0].hits.size(), 1U);
+  for (const Hits& hits : found) EXPECT_EQ(hits.hits, found[0].hits);
 }
 
 TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {

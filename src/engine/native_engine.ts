@@ -12,7 +12,7 @@ import { encodePlan, NO_POLL_WORD } from './search_plan.js'
 import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
 
 interface Addon {
-  readonly open: (directory: string, history: Uint8Array) => OpenedIndex
+  readonly open: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
   readonly flushedTo: (lsn: bigint) => void
   readonly flush: () => void
   readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
@@ -57,7 +57,7 @@ const FIELD_SEPARATOR = '\0'
 export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
   const addon = loadAddon(addonPath)
   return {
-    open: (directory, history) => addon.open(directory, history),
+    open: (directory, history, analysis) => addon.open(directory, history, analysis),
     flushedTo: (lsn) => addon.flushedTo(lsn),
     flush: () => addon.flush(),
     holds: (collection, docid, lsn) => addon.holds(collection, docid, lsn),

@@ -7,6 +7,7 @@ import { ControlBlock } from '../dispatch/control_block.js'
 import { rebuildPages } from '../consumers/rebuild.js'
 import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
+import { analysisVersion } from '../domain/analysis_version.js'
 import { SettingsCache } from '../domain/collection_settings.js'
 import { Autocompleter } from '../domain/fulltext/autocomplete.js'
 import { SurfaceWords } from '../domain/fulltext/surface_words.js'
@@ -80,7 +81,11 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
 async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): Promise<void> {
   const { store, engine } = context
   const history = await store.beginEpoch()
-  const { checkpoint, damage } = engine.open(join(currentGeneration(context.config.path), 'index'), history)
+  const { checkpoint, damage } = engine.open(
+    join(currentGeneration(context.config.path), 'index'),
+    history,
+    analysisVersion(context.config),
+  )
   engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
   for (const line of damage) console.error(`index: ${line}`)
   if (checkpoint === 0n || !reachesBack(context, checkpoint)) {

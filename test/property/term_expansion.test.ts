@@ -19,7 +19,7 @@ const analyzer = createAnalyzer()
 let collections = 5000
 let lsn = 0n
 
-const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', 'ж'), minLength: 2, maxLength: 6 })
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'й', 'ж'), minLength: 2, maxLength: 6 })
 const texts = fc.array(fc.array(word, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 })
 
 /** Publishes the documents, docids from 1 on, and returns their collection. Two snapshots, so that there are two segments. */
@@ -89,7 +89,7 @@ function docidsWhere(documents: readonly (readonly string[])[], matches: (word: 
 describe('leaves that stand for other terms', () => {
   it('wildcards match what the regular expression matches', () => {
     const pattern = fc
-      .array(fc.constantFrom('*', '?', 'a', 'b', 'c', 'é', 'ж'), { minLength: 1, maxLength: 6 })
+      .array(fc.constantFrom('*', '?', 'a', 'b', 'c', 'й', 'ж'), { minLength: 1, maxLength: 6 })
       .map((parts) => parts.join(''))
     fc.assert(
       fc.property(texts, pattern, (documents, text) => {

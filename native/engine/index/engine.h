@@ -66,6 +66,7 @@ struct EpochSpan {
 struct OpenRequest {
   std::string directory;  // exists
   std::vector<EpochSpan> history;
+  uint32_t analysis = 0;  // how texts become terms now: an index made otherwise is of no use
   uint64_t mapBytes = kIndexMapBytes;
   std::function<void(const char* point)> onPoint;  // tests: see SegmentStore::Options
 };
@@ -201,6 +202,7 @@ class Engine {
   std::optional<OpenedIndex> opened_;
   std::unique_ptr<SegmentStore> store_;
   Epoch epoch_{};
+  uint32_t analysis_ = 0;
   std::mutex persistMutex_;  // one manifest at a time
   std::atomic<uint64_t> checkpoint_{0};
   std::atomic<uint64_t> persistedLsn_{0};  // of the snapshot whose live bits the manifest has

@@ -176,7 +176,10 @@ std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32
     append_number(json, sum * factor);
     json += R"(,"factor":)";
     append_number(json, factor);
-    return json + R"(,"parts":[)" + list + "]}";
+    json += R"(,"parts":[)";
+    json += list;
+    json += "]}";
+    return json;
   }
   return kNoExplanation;
 }

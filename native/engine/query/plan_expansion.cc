@@ -63,6 +63,11 @@ class PlanExpander {
 
   // The leaf as TERMs.
   std::vector<PlanNode> expand(const PlanNode& leaf) {
+    if (left_ == 0) {
+      // Nothing to look for: what it finds could not be kept.
+      out_.isCut = true;
+      return {};
+    }
     std::vector<UnionTerm> found = best_terms(leaf, std::min<size_t>(left_, kLeafExpansionsMax));
     left_ -= found.size();
     FuzzyGroup group{static_cast<uint32_t>(out_.plan.terms.size()), 0, {}};

@@ -19,9 +19,9 @@ TermUnion::TermUnion(const std::vector<TermSource>& sources, const TermPattern& 
     runs_.push_back({pattern.match == TermMatch::kFuzzy ? fuzzy_terms(source, pattern, stop) : wildcard_terms(source, pattern, stop), source.section, source.group});
   }
   for (Run& run : runs_) {
-    heap_.push_back(&run);
-    advance_last();
+    if (advance(run)) heap_.push_back(&run);
   }
+  std::make_heap(heap_.begin(), heap_.end(), later);
 }
 
 TermUnion::Terms TermUnion::fuzzy_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop) {
@@ -45,12 +45,11 @@ TermUnion::Terms TermUnion::wildcard_terms(const TermSource& source, const TermP
 }
 
 bool TermUnion::later(const Run* a, const Run* b) noexcept {
-  const int order = a->term().compare(b->term());
+  const int order = a->text.compare(b->text);
   return order != 0 ? order > 0 : a->group > b->group;
 }
 
-void TermUnion::advance_last() {
-  Run& run = *heap_.back();
+bool TermUnion::advance(Run& run) {
   bool isFound = false;
   while (!isFound && left_ > 0 && !stop_.stopped()) {
     // A slice at a time, so that the stop is noticed also where nothing matches.
@@ -62,26 +61,37 @@ void TermUnion::advance_last() {
     if (!isFound && unused > 0) break;
   }
   isCut_ = isCut_ || left_ == 0;
-  if (isFound) {
-    std::push_heap(heap_.begin(), heap_.end(), later);
-  } else {
+  if (isFound) run.text = std::visit([](const auto& terms) { return terms.term(); }, run.terms);
+  return isFound;
+}
+
+void TermUnion::settle_first() {
+  if (!advance(*heap_.front())) {
+    std::pop_heap(heap_.begin(), heap_.end(), later);
     heap_.pop_back();
+    return;
+  }
+  // Down to its place, in one pass: with many runs this is most of the work.
+  for (size_t at = 0, child = 1; child < heap_.size(); child = 2 * at + 1) {
+    if (child + 1 < heap_.size() && later(heap_[child], heap_[child + 1])) ++child;
+    if (!later(heap_[at], heap_[child])) return;
+    std::swap(heap_[at], heap_[child]);
+    at = child;
   }
 }
 
 bool TermUnion::next(UnionTerm& out) {
   if (heap_.empty() || stop_.stopped()) return false;
   // In the memory of the term before: most are looked at only.
-  out.text.assign(heap_.front()->term());
+  out.text.assign(heap_.front()->text);
   out.group = heap_.front()->group;
   out.edits = heap_.front()->edits();
   out.df = 0;
   out.places.clear();
-  while (!heap_.empty() && heap_.front()->group == out.group && heap_.front()->term() == out.text) {
+  while (!heap_.empty() && heap_.front()->group == out.group && heap_.front()->text == out.text) {
     out.df += heap_.front()->entry().df;
     out.places.push_back({heap_.front()->section, heap_.front()->entry()});
-    std::pop_heap(heap_.begin(), heap_.end(), later);
-    advance_last();
+    settle_first();
   }
   return true;
 }

@@ -58,14 +58,12 @@ class TermUnion {
     Terms terms;
     const SectionEntry* section;
     uint32_t group;
+    std::string_view text = {};  // the present match
 
-    [[nodiscard]] std::string_view term() const noexcept {
-      return std::visit([](const auto& found) { return found.term(); }, terms);
-    }
-    [[nodiscard]] const TermEntry& entry() noexcept {
+    [[nodiscard]] const TermEntry& entry() {
       return std::visit([](auto& found) -> const TermEntry& { return found.entry(); }, terms);
     }
-    [[nodiscard]] uint32_t edits() const noexcept {
+    [[nodiscard]] uint32_t edits() const {
       if (const auto* walked = std::get_if<FuzzyTerms>(&terms)) return walked->edits();
       const auto* filtered = std::get_if<FuzzyCandidates>(&terms);
       return filtered == nullptr ? 0 : filtered->edits();
@@ -74,9 +72,11 @@ class TermUnion {
 
   [[nodiscard]] static Terms fuzzy_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
   [[nodiscard]] static Terms wildcard_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
-  // Puts the last run of the heap, which is in no order yet, at its next match; drops it at the end.
-  void advance_last();
-  static bool later(const Run* a, const Run* b) noexcept;
+  // Moves the run to its next match. False at the end.
+  [[nodiscard]] bool advance(Run& run);
+  // The first run of the heap has moved: puts another one there.
+  void settle_first();
+  [[nodiscard]] static bool later(const Run* a, const Run* b) noexcept;
 
   StopSignal& stop_;
   uint32_t left_;

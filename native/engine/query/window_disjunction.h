@@ -5,7 +5,6 @@
 
 #include "base/stop_signal.h"
 #include "query/doc_iterator.h"
-#include "query/resolved_query.h"
 #include "query/scored_window.h"
 #include "query/segment_refinement.h"
 #include "query/top_k.h"

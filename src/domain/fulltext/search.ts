@@ -25,6 +25,7 @@ import { type Curation, curationOf } from '../curation.js'
 import type { PreparationTools } from '../preparation.js'
 import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
 import { CuratedResults } from './curated_results.js'
+import { Highlights } from './highlights.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
@@ -74,7 +75,8 @@ export function searchFulltext(
   const settings = collection?.settings ?? NO_SETTINGS
   const words = queryWords(tools.analyzer, settings, request)
   const query = suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop)
-  const answer = new AnswerWriter(request, query, tools.out, results)
+  const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
+  const answer = new AnswerWriter(request, query, tools.out, results, highlights)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
