@@ -50,7 +50,7 @@ function shownField(name: string): string {
 }
 
 interface Remembered {
-  readonly items: readonly AutocompleteItem[]
+  readonly answer: string
   /** Of the index that they were taken from. */
   readonly lsn: bigint
   /** Unix seconds. */
@@ -66,16 +66,22 @@ export class Autocompleter {
     this.#surfaces = surfaces
   }
 
-  complete(tools: SurfaceTools, view: View, collection: number, request: AutocompleteRequest): readonly AutocompleteItem[] {
+  /** The answer's JSON. @param collection undefined where there is none */
+  complete(tools: SurfaceTools, view: View, collection: number | undefined, request: AutocompleteRequest): string {
+    if (collection === undefined || request.query === '') return answerOf([], request)
     const key = `${collection} ${request.most} ${request.field} ${request.query}`
     const known = this.#answers.get(key)
     // Taken first: what is published meanwhile makes the answer look older than it is, never newer.
     const lsn = tools.engine.lastLsn()
-    if (known?.lsn === lsn && Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX) return known.items
-    const items = completionsOf(tools, this.#surfaces, view, collection, request)
-    this.#answers.set(key, { items, lsn, at: view.now })
-    return items
+    if (known?.lsn === lsn && Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX) return known.answer
+    const answer = answerOf(completionsOf(tools, this.#surfaces, view, collection, request), request)
+    this.#answers.set(key, { answer, lsn, at: view.now })
+    return answer
   }
+}
+
+function answerOf(items: readonly AutocompleteItem[], { query, field }: AutocompleteRequest): string {
+  return JSON.stringify({ items, total: items.length, query, field })
 }
 
 function completionsOf(

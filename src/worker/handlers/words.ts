@@ -27,11 +27,8 @@ function json(value: unknown): Answer {
 function autocomplete(lane: LaneContext, input: InputOf<typeof autocompleteRow>): Answer {
   if (input.collection === '') throw serviceError('missingFields')
   const request = readAutocomplete(input.q, input.field, input.topN)
-  const items = lane.store.read((view) => {
-    const collection = request.query === '' ? undefined : view.collection(input.collection)
-    return collection === undefined ? [] : lane.completer.complete(lane, view, collection.id, request)
-  })
-  return json({ items, total: items.length, query: request.query, field: request.field })
+  const body = lane.store.read((view) => lane.completer.complete(lane, view, view.collection(input.collection)?.id, request))
+  return { status: 200, body }
 }
 
 function misspellingsOf(lane: LaneContext, { collection: name, text, lang }: InputOf<typeof cleanupRow>): Misspelling[] {
