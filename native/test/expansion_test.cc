@@ -355,7 +355,10 @@ TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
   publish(0, {"server", "service", "sea"}, {"server"});
   publish(1, {"service", "serv\"ice", "ser*"}, {});
   publish(2, {"service", "server"}, {"server"});
-  const auto ask = [&engine](std::string_view field, std::string_view prefix, uint32_t most) { return engine.completions({1, field, prefix, most}).value(); };
+  const auto ask = [&engine](std::string_view field, std::string_view prefix, uint32_t most) {
+    const std::vector<std::string_view> fields(field.empty() ? 0 : 1, field);
+    return engine.completions({1, fields, prefix, most}).value();
+  };
   EXPECT_EQ(ask("", "serv", 10), R"([["service","content",3],["server","content",2],["server","meta.title",2],["serv\"ice","content",1]])");
   EXPECT_EQ(ask("", "serv", 2), R"([["service","content",3],["server","content",2]])");
   EXPECT_EQ(ask("meta.title", "s", 10), R"([["server","meta.title",2]])");
@@ -363,8 +366,8 @@ TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
   EXPECT_EQ(ask("", "zebra", 10), "[]");
   EXPECT_EQ(ask("title", "s", 10), "[]");
   EXPECT_EQ(ask("", "s", 0), "[]");
-  EXPECT_EQ(engine.completions({2, "", "s", 10}).value(), "[]");
-  EXPECT_FALSE(engine.completions({1, "", std::string(129, 's'), 10}).ok());
+  EXPECT_EQ(engine.completions({2, {}, "s", 10}).value(), "[]");
+  EXPECT_FALSE(engine.completions({1, {}, std::string(129, 's'), 10}).ok());
 }
 
 TEST(Completions, LookAtSoManyEntriesOnly) {
@@ -372,10 +375,10 @@ TEST(Completions, LookAtSoManyEntriesOnly) {
   std::set<std::string> words = {"zlast"};
   for (uint32_t word = 0; word < 12000; ++word) words.insert("a" + std::to_string(100000 + word));
   publish_words(engine, words);
-  const std::string json = engine.completions({1, "", "", 1000}).value();
+  const std::string json = engine.completions({1, {}, "", 1000}).value();
   EXPECT_NE(json.find("\"a100999\""), std::string::npos);
   EXPECT_EQ(json.find("\"a101000\""), std::string::npos);
-  EXPECT_EQ(engine.completions({1, "", "zl", 10}).value(), R"([["zlast","content",1]])");
+  EXPECT_EQ(engine.completions({1, {}, "zl", 10}).value(), R"([["zlast","content",1]])");
 }
 
 }  // namespace

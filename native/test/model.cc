@@ -63,7 +63,8 @@ double proximity_span(const Plan& plan, const Tree& node, const Document& docume
   double best = -1;
   for (const uint32_t first : lists.front()) {
     for (const uint32_t last : lists.back()) {
-      const auto [low, high] = std::minmax(first, last);
+      const uint32_t low = std::min(first, last);
+      const uint32_t high = std::max(first, last);
       bool isWhole = high - low <= node.distance && !(isSame && low == high);
       for (size_t middle = 1; middle + 1 < lists.size(); ++middle) {
         isWhole = isWhole && std::any_of(lists[middle].begin(), lists[middle].end(), [&](uint32_t at) { return at >= low && at <= high; });

@@ -175,7 +175,8 @@ TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
   for (uint32_t round = 0; round < 40; ++round) {
     Plan plan = this->plan();
     plan.root = {};
-    plan.boosts.clear();  // a factor of a sum rounds otherwise than a sum of products
+    // A factor of a sum rounds in another way than the sum of the products.
+    plan.boosts.clear();
     plan.exactTotal = true;
     plan.k = 100000;
     plan.skip = 0;

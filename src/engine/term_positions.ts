@@ -5,6 +5,7 @@
 import { viewOf } from './byte_layout.js'
 import type { SearchPlan } from './types.js'
 
+const AT_POSITION_COUNT = 4
 const AT_LENGTH = 8
 const AT_TERM_COUNT = 12
 const HEADER_BYTES = 20
@@ -51,27 +52,34 @@ export function readPlanTerms(packedTokens: Uint8Array, { algorithm, terms }: Se
 export function neighbours(packedTokens: Uint8Array, term: string, window: number): string[] {
   const bytes = viewOf(packedTokens)
   const termCount = bytes.readUInt32LE(AT_TERM_COUNT)
-  const positions = positionsByTerm(bytes, termCount)
-  const termsAt = HEADER_BYTES + 8 * termCount + 4 * bytes.readUInt32LE(AT_LENGTH)
+  // Records of the analyzer begin at a multiple of four.
+  const words = new Uint32Array(bytes.buffer, bytes.byteOffset, bytes.length >> 2)
+  const [firstEnd, firstTf] = [HEADER_BYTES / 4, HEADER_BYTES / 4 + termCount]
+  const firstPosition = firstTf + termCount
+  const termsAt = 4 * (firstPosition + (words[AT_LENGTH / 4] ?? 0))
   const wanted = Buffer.from(term)
-  const beginOf = (index: number): number => termsAt + (index === 0 ? 0 : bytes.readUInt32LE(HEADER_BYTES + 4 * (index - 1)))
-  const endOf = (index: number): number => termsAt + bytes.readUInt32LE(HEADER_BYTES + 4 * index)
-  const isTerm = (index: number): boolean =>
-    endOf(index) - beginOf(index) === wanted.length && bytes.compare(wanted, 0, wanted.length, beginOf(index), endOf(index)) === 0
-  let own = 0
-  while (own < termCount && !isTerm(own)) own++
-  const near = new Set<number>()
-  for (const position of positions[own] ?? []) for (let at = position - window; at <= position + window; at++) near.add(at)
-  return positions.flatMap((each, index) =>
-    index !== own && each.some((position) => near.has(position)) ? [bytes.toString('utf8', beginOf(index), endOf(index))] : [],
-  )
-}
+  const beginOf = (index: number): number => termsAt + (index === 0 ? 0 : (words[firstEnd + index - 1] ?? 0))
+  const endOf = (index: number): number => termsAt + (words[firstEnd + index] ?? 0)
 
-/** A view per term. */
-function positionsByTerm(bytes: Buffer, termCount: number): Uint32Array[] {
-  // Records begin at a multiple of four of a buffer of their own, but one may come from a slice.
-  const words = new Uint32Array(bytes.buffer.slice(bytes.byteOffset, bytes.byteOffset + (bytes.length & ~3)))
-  const firstTf = HEADER_BYTES / 4 + termCount
-  let at = firstTf + termCount
-  return Array.from({ length: termCount }, (_, index) => words.subarray(at, (at += words[firstTf + index] ?? 0)))
+  let own = 0
+  let at = firstPosition
+  const isOwn = (): boolean =>
+    endOf(own) - beginOf(own) === wanted.length && bytes.compare(wanted, 0, wanted.length, beginOf(own), endOf(own)) === 0
+  while (own < termCount && !isOwn()) at += words[firstTf + own++] ?? 0
+  if (own === termCount) return []
+  const near = new Uint8Array((words[AT_POSITION_COUNT / 4] ?? 0) + window)
+  for (const end = at + (words[firstTf + own] ?? 0); at < end; at++) {
+    const position = words[at] ?? 0
+    near.fill(1, Math.max(0, position - window), position + window + 1)
+  }
+
+  const found: string[] = []
+  at = firstPosition
+  for (let index = 0; index < termCount; index++) {
+    const end = at + (words[firstTf + index] ?? 0)
+    while (at < end && near[words[at] ?? 0] === 0) at++
+    if (at < end && index !== own) found.push(bytes.toString('utf8', beginOf(index), endOf(index)))
+    at = end
+  }
+  return found
 }

@@ -5,14 +5,19 @@
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import fc from 'fast-check'
+import { NO_SETTINGS } from '../../src/domain/collection_settings.js'
 import { factorOf, readBoosts } from '../../src/domain/fulltext/boosts.js'
 import { passesRanges, type RangedDocument, type RangeInput, readRanges } from '../../src/domain/fulltext/ranges.js'
 import { withFactors } from '../../src/domain/fulltext/refinement.js'
+import { readRequest } from '../../src/domain/fulltext/request.js'
+import { type FulltextTools, searchFulltext } from '../../src/domain/fulltext/search.js'
 import { passesFilter } from '../../src/domain/metadata.js'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
-import type { Hits, SearchPlan } from '../../src/engine/types.js'
+import type { Hit, Hits, SearchPlan } from '../../src/engine/types.js'
+import { ByteWriter } from '../../src/store/byte_writer.js'
+import type { View } from '../../src/store/view.js'
 
 interface Indexed extends RangedDocument {
   readonly words: string
@@ -156,6 +161,27 @@ test('the best of a search with ranges, boosts, filters and deletes are those of
     ),
     { numRuns: 300 },
   )
+})
+
+test('a hit whose document has moved on is judged and boosted as it is now', () => {
+  const price = (docid: number): string => String(docid === 3 ? 99 : docid)
+  // The engine found all boosted but the last; since then 1 has lost the value, 2 is as it was, 3 has left the range, 4 has got the value.
+  const tagged = [true, false, true, true, true]
+  const hits = [10, 8, 6, 4, 1].map((score, docid): Hit => ({ docid, score, factor: docid === 4 ? 1 : 2, lsn: 1n, matched: [0] }))
+  const headOf = (docid: number): string =>
+    JSON.stringify({ id: `c|k${docid}|en`, key: `k${docid}`, lang: 'en', meta: { tag: tagged[docid] === true ? ['a'] : ['b'], price: [price(docid)] }, addedAt: 1, updatedAt: 1 }).slice(0, -1) // prettier-ignore
+  const view = {
+    document: (_: number, docid: number) => ({ docid, indexedLsn: docid === 0 ? 1n : 2n, json: Buffer.from(`${headOf(docid)},"contentMd":"walrus"}`) }), // prettier-ignore
+    head: (_: number, docid: number) => ({ addedAt: 1, updatedAt: 1, json: Buffer.from(headOf(docid)), meta: Buffer.from('{}') }),
+    escapedContent: () => Buffer.from('walrus'),
+  } as unknown as View
+  const found = { total: 5, hits, lsn: 1n, docCount: 5, complete: true, expansions: [], expansionsCut: false }
+  const config = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }
+  const tools = { analyzer, config, engine: { search: () => found }, store: { read: <T>(run: (view: View) => T): T => run(view) }, out: new ByteWriter() } as unknown as FulltextTools // prettier-ignore
+  const request = readRequest({ collection: 'c', query: 'walrus', boost: { 'tag:a': 2 }, rangeMeta: { price: { lt: 50 } } }, config)
+  const answer = searchFulltext(tools, request, { id: 1, settings: NO_SETTINGS }, { shouldStop: () => false })
+  const { results } = JSON.parse(Buffer.from(answer).toString()) as { results: { document: { key: string }; score: number }[] }
+  assert.deepEqual(results.map(({ document, score }) => [document.key, score]), [['k0', 10], ['k2', 6], ['k1', 4], ['k4', 2]]) // prettier-ignore
 })
 
 test('hits whose factors have changed stand where their new scores put them', () => {

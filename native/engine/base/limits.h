@@ -89,6 +89,12 @@ inline constexpr uint32_t kCompletionScanMax = 10000;
 inline constexpr size_t kCompletionPrefixBytesMax = 128;
 inline constexpr uint32_t kCompletionsMax = 1000;
 
+// Dictionary entries that one walk for the terms near a word looks at, over all fields and segments: some 2 ms.
+inline constexpr uint32_t kNearTermsScanMax = 20000;
+// A word of 32 characters, of at most 4 bytes each: longer ones are no words.
+inline constexpr size_t kNearTermsWordBytesMax = 128;
+inline constexpr uint32_t kNearTermsMax = 256;
+
 // A filter of more values than this is read into a bit set instead of being kept as open cursors.
 inline constexpr uint32_t kFilterCursorsMax = 16;
 

@@ -204,7 +204,10 @@ std::string aggregation_json(const SegmentSet& set, const AggregationRequest& re
   json += text(stop.poll());
   json += R"(,"isCut":)";
   json += text(distinct > request.valuesMax);
-  return json + ',' + lists + "]}";
+  json += ',';
+  json += lists;
+  json += "]}";
+  return json;
 }
 
 }  // namespace mds

@@ -178,7 +178,8 @@ std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32
     append_number(json, factor);
     json += R"(,"parts":[)";
     json += list;
-    return json + "]}";
+    json += "]}";
+    return json;
   }
   return kNoExplanation;
 }

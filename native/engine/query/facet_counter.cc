@@ -2,7 +2,9 @@
 #include "query/facet_counter.h"
 
 #include <algorithm>
+#include <array>
 #include <bit>
+#include <utility>
 
 #include "query/ranged_value.h"
 #include "segment/posting_cursor.h"
@@ -51,6 +53,53 @@ class ValueRun {
   DictionaryWalk walk_;
 };
 
+// The runs by their present value. Most comparisons end with the first eight bytes, which lie beside each other here.
+class ValueHeap {
+ public:
+  explicit ValueHeap(std::vector<ValueRun>& runs) {
+    for (ValueRun& run : runs) entries_.push_back({prefix_of(run.value()), &run});
+    for (size_t at = entries_.size(); at-- > 0;) sift_down(at);
+  }
+
+  [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
+  // The run with the smallest value.
+  [[nodiscard]] ValueRun& front() noexcept { return *entries_.front().run; }
+  // To the first run's next value.
+  void advance() {
+    if (front().next()) {
+      entries_.front().prefix = prefix_of(front().value());
+    } else {
+      entries_.front() = entries_.back();
+      entries_.pop_back();
+    }
+    sift_down(0);
+  }
+
+ private:
+  struct Entry {
+    uint64_t prefix;
+    ValueRun* run;
+  };
+
+  static uint64_t prefix_of(std::string_view value) noexcept {
+    std::array<uint8_t, 8> bytes{};
+    value.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());
+    return __builtin_bswap64(load_u64(bytes.data()));
+  }
+  static bool is_before(const Entry& a, const Entry& b) noexcept { return a.prefix != b.prefix ? a.prefix < b.prefix : a.run->value() < b.run->value(); }
+
+  void sift_down(size_t at) noexcept {
+    for (size_t child = 2 * at + 1; child < entries_.size(); child = 2 * at + 1) {
+      if (child + 1 < entries_.size() && is_before(entries_[child + 1], entries_[child])) ++child;
+      if (!is_before(entries_[child], entries_[at])) return;
+      std::swap(entries_[child], entries_[at]);
+      at = child;
+    }
+  }
+
+  std::vector<Entry> entries_;
+};
+
 class BestValues {
  public:
   BestValues(bool byValue, uint32_t most) : byValue_(byValue), most_(most) {}
@@ -92,25 +141,17 @@ FacetCounts count_values(const std::vector<CountedSegment>& segments, std::strin
     runs.emplace_back(counted, *section);
     if (!runs.back().next()) runs.pop_back();
   }
-  std::vector<ValueRun*> heap;  // the smallest value first
-  for (ValueRun& run : runs) heap.push_back(&run);
-  const auto later = [](const ValueRun* a, const ValueRun* b) { return a->value() > b->value(); };
-  std::make_heap(heap.begin(), heap.end(), later);
+  ValueHeap heap(runs);
   FacetCounts counts;
   BestValues best(byValue, most);
   std::string value;
   while (!heap.empty() && !stop.after(1) && counts.distinct <= distinctMax) {
     uint64_t count = 0;
-    value = heap.front()->value();
+    value = heap.front().value();
     do {
-      std::pop_heap(heap.begin(), heap.end(), later);
-      count += heap.back()->count(stop);
-      if (heap.back()->next()) {
-        std::push_heap(heap.begin(), heap.end(), later);
-      } else {
-        heap.pop_back();
-      }
-    } while (!heap.empty() && heap.front()->value() == value);
+      count += heap.front().count(stop);
+      heap.advance();
+    } while (!heap.empty() && heap.front().value() == value);
     if (count == 0) continue;
     ++counts.distinct;
     best.add(value, count);

@@ -118,11 +118,10 @@ int64_t days_of(int year, int month, int day) noexcept {
   return days;
 }
 
-bool is_below(int value, int bound) noexcept { return value >= 0 && value < bound; }
+bool is_below(int64_t value, int64_t bound) noexcept { return value >= 0 && value < bound; }
 
-// YYYY-MM[-DD[(T| )hh:mm[:ss[.f]][Z|(+|-)hh[:]mm]]]; without a zone UTC, of a fraction the milliseconds.
-std::optional<double> time_of(std::string_view text) noexcept {
-  Scanner scanner(text);
+// YYYY-MM[-DD] as a day; what follows is left to the scanner.
+std::optional<int64_t> take_day(Scanner& scanner) noexcept {
   const int year = scanner.fixed(4);
   if (year < 0 || !scanner.take('-')) return std::nullopt;
   const int month = scanner.fixed(2);
@@ -134,38 +133,52 @@ std::optional<double> time_of(std::string_view text) noexcept {
   } else if (!scanner.at_end()) {
     return std::nullopt;
   }
-  const int64_t days = days_of(year, month, day);
-  if (scanner.at_end()) return static_cast<double>(days * 86400);
-  if (!scanner.take('T') && !scanner.take(' ')) return std::nullopt;
-  const int hour = scanner.fixed(2);
+  return days_of(year, month, day);
+}
+
+// hh:mm[:ss[.f]] as milliseconds; digits beyond them are left away.
+std::optional<int64_t> take_clock(Scanner& scanner) noexcept {
+  const int64_t hour = scanner.fixed(2);
   if (!is_below(hour, 24) || !scanner.take(':')) return std::nullopt;
-  const int minute = scanner.fixed(2);
+  const int64_t minute = scanner.fixed(2);
   if (!is_below(minute, 60)) return std::nullopt;
-  int second = 0;
-  int64_t milliseconds = 0;
-  if (scanner.take(':')) {
-    second = scanner.fixed(2);
-    if (!is_below(second, 60)) return std::nullopt;
-    if (scanner.take('.')) {
-      const std::string_view fraction = scanner.digits();
-      if (fraction.empty()) return std::nullopt;
-      for (size_t at = 0; at < 3; ++at) milliseconds = milliseconds * 10 + (at < fraction.size() ? fraction[at] - '0' : 0);
-    }
-  }
-  int64_t zone = 0;  // minutes east
-  if (!scanner.at_end() && !scanner.take('Z')) {
-    const bool isWest = scanner.peek() == '-';
-    if (!isWest && scanner.peek() != '+') return std::nullopt;
-    (void)scanner.take(scanner.peek());
-    const int hours = scanner.fixed(2);
-    (void)scanner.take(':');
-    const int minutes = scanner.fixed(2);
-    if (!is_below(hours, 24) || !is_below(minutes, 60)) return std::nullopt;
-    zone = (isWest ? -1 : 1) * (hours * 60 + minutes);
-  }
-  if (!scanner.at_end()) return std::nullopt;
-  const int64_t seconds = days * 86400 + hour * 3600 + minute * 60 + second - zone * 60;
-  return static_cast<double>(seconds * 1000 + milliseconds) / 1000;
+  int64_t milliseconds = (hour * 60 + minute) * 60000;
+  if (!scanner.take(':')) return milliseconds;
+  const int64_t second = scanner.fixed(2);
+  if (!is_below(second, 60)) return std::nullopt;
+  milliseconds += second * 1000;
+  if (!scanner.take('.')) return milliseconds;
+  const std::string_view fraction = scanner.digits();
+  if (fraction.empty()) return std::nullopt;
+  int64_t part = 0;
+  for (size_t at = 0; at < 3; ++at) part = part * 10 + (at < fraction.size() ? fraction[at] - '0' : 0);
+  return milliseconds + part;
+}
+
+// Nothing, Z or (+|-)hh[:]mm as minutes east, to the end.
+std::optional<int64_t> take_zone(Scanner& scanner) noexcept {
+  if (scanner.at_end()) return 0;
+  if (scanner.take('Z')) return scanner.at_end() ? std::optional<int64_t>(0) : std::nullopt;
+  const bool isWest = scanner.take('-');
+  if (!isWest && !scanner.take('+')) return std::nullopt;
+  const int64_t hours = scanner.fixed(2);
+  (void)scanner.take(':');
+  const int64_t minutes = scanner.fixed(2);
+  if (!is_below(hours, 24) || !is_below(minutes, 60) || !scanner.at_end()) return std::nullopt;
+  return isWest ? -(hours * 60 + minutes) : hours * 60 + minutes;
+}
+
+// YYYY-MM[-DD[(T| )hh:mm[:ss[.f]][zone]]]; without a zone UTC.
+std::optional<double> time_of(std::string_view text) noexcept {
+  Scanner scanner(text);
+  const std::optional<int64_t> day = take_day(scanner);
+  if (!day) return std::nullopt;
+  if (scanner.at_end()) return static_cast<double>(*day * 86400);
+  if (!scanner.take('T') && !scanner.take(' ')) return std::nullopt;
+  const std::optional<int64_t> clock = take_clock(scanner);
+  const std::optional<int64_t> zone = clock ? take_zone(scanner) : std::nullopt;
+  if (!zone) return std::nullopt;
+  return static_cast<double>(*day * 86400000 - *zone * 60000 + *clock) / 1000;
 }
 
 // Bytes of UTF-8 in the order of UTF-16: code points of two surrogates stand below U+E000, others above them.
