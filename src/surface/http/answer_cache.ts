@@ -1,6 +1,6 @@
 /**
  * Answers that may be given again (`cacheTtl`): to the same request by the same caller, as long as nothing is written and the time that the request allowed has not passed. Front-end thread
- * only, so that every lane's answers are in one place. Least recently used goes first. Decision: docs/decisions/0065-answers-given-again.md.
+ * only, so that every lane's answers are in one place. Least recently used goes first. Decision: docs/decisions/0068-answers-given-again.md.
  */
 import { ANSWERS_CACHED_BYTES_MAX, CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../../limits.js'
 import { CACHE_HEADERS } from '../../operations/cache_headers.js'
