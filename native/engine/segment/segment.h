@@ -64,6 +64,8 @@ class Segment {
   }
   // The terms of the section in order of their bytes.
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
+  // The text of a term of the section; empty where the dictionary is damaged.
+  [[nodiscard]] std::string term(const SectionEntry& section, uint32_t term) const;
   [[nodiscard]] TermEntry term_entry(uint32_t term) const noexcept { return entry_of(dictionary_, term); }
   [[nodiscard]] uint32_t df(uint32_t term) const noexcept { return term_entry(term).df; }
   // Slot of a docid of the collection, dead or alive.
