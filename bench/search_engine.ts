@@ -104,6 +104,7 @@ async function measureClass(kind: QueryClass, columns: readonly Column[]): Promi
     const name = `${peer.name} ${wanted}`
     rates.set(name, timing.perSecond)
     row[name] = Math.round(timing.perSecond)
+    if (wanted === 'top') row[`${peer.name} p50, p99 us`] = `${timing.p50Us.toFixed(0)}, ${timing.p99Us.toFixed(0)}`
     if (wanted === 'exact') row[`${peer.name} matches`] = Math.round(timing.matches)
     console.log(JSON.stringify({ class: kind, engine: peer.name, wanted, ...timing }))
   }

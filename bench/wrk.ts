@@ -5,13 +5,14 @@
 import { execFile, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
 import { promisify } from 'node:util'
-import { postBytes } from './connection.js'
+import { getBytes, postBytes } from './connection.js'
 import { runLoad } from './load.js'
 import { skipPart } from './report.js'
 
 export interface Request {
   readonly path: string
-  readonly json: string
+  /** Absent: a GET. */
+  readonly json?: string
 }
 
 export interface Load {
@@ -33,7 +34,7 @@ export async function load(
   script: string,
 ): Promise<Load> {
   if (!hasWrk) {
-    const bytes = requests.map(({ path, json }) => postBytes(path, json))
+    const bytes = requests.map(({ path, json }) => (json === undefined ? getBytes(path) : postBytes(path, json)))
     return runLoad(port, connections, seconds, (n) => bytes[n % bytes.length]!)
   }
   writeFileSync(script, program(requests))
@@ -48,7 +49,9 @@ export async function load(
 
 /** Every request is formatted once. A fast error is no result: anything but 200 counts as a failure. */
 function program(requests: readonly Request[]): string {
-  const formatted = requests.map(({ path, json }) => `  wrk.format('POST', ${luaText(path)}, headers, ${luaText(json)}),`)
+  const formatted = requests.map(({ path, json }) =>
+    json === undefined ? `  wrk.format('GET', ${luaText(path)}),` : `  wrk.format('POST', ${luaText(path)}, headers, ${luaText(json)}),`,
+  )
   return `local headers = { ['Content-Type'] = 'application/json' }
 local requests, at = nil, 0
 function init()

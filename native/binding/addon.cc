@@ -5,12 +5,15 @@
 // when it cannot throw there. A failed call leaves the callback with nullptr; what JavaScript should see has been thrown by then.
 #include <node_api.h>
 
+#include <algorithm>
 #include <cstring>
 #include <exception>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "base/unpack_kernels.h"
 #include "binding/file_lock.h"
@@ -106,8 +109,8 @@ class Call {
 
   napi_env env_;
   bool isUsable_;
-  size_t count_ = 4;
-  napi_value arguments_[4] = {};
+  size_t count_ = 6;
+  napi_value arguments_[6] = {};
 };
 
 napi_value answer(const Call& call, const mds::Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
@@ -140,20 +143,43 @@ napi_value text_value(const Call& call, const mds::Result<std::string>& json) no
   return text;
 }
 
+// Names of fields with a zero byte between them.
+std::vector<std::string_view> split_fields(std::string_view names) {
+  std::vector<std::string_view> fields;
+  while (!names.empty()) {
+    const size_t end = std::min(names.find('\0'), names.size());
+    fields.push_back(names.substr(0, end));
+    names.remove_prefix(std::min(end + 1, names.size()));
+  }
+  return fields;
+}
+
 napi_value completions(const Call& call, mds::Engine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
-  const std::optional<std::string> field = call.text(1);
+  const std::optional<std::string> fields = call.text(1);
   const std::optional<std::string> prefix = call.text(2);
   const std::optional<uint32_t> most = call.number(3);
-  if (!collection || !field || !prefix || !most) return call.raise("completions: expected a collection id, a field, a prefix and a number");
-  return text_value(call, engine.completions({*collection, *field, *prefix, *most}));
+  if (!collection || !fields || !prefix || !most) return call.raise("completions: expected a collection id, names of fields, a prefix and a number");
+  return text_value(call, engine.completions({*collection, split_fields(*fields), *prefix, *most}));
+}
+
+napi_value near_terms(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  const std::optional<std::string> fields = call.text(1);
+  const std::optional<std::string> word = call.text(2);
+  const std::optional<uint32_t> edits = call.number(3);
+  const std::optional<uint32_t> prefix = call.number(4);
+  const std::optional<uint32_t> most = call.number(5);
+  if (!collection || !fields || !word || !edits || !prefix || !most) return call.raise("nearTerms: expected a collection id, names of fields, a word and three numbers");
+  return text_value(call, engine.near_terms({*collection, split_fields(*fields), *word, *edits, *prefix, *most}));
 }
 
 napi_value explain(const Call& call, mds::Engine& engine) {
   const std::optional<mds::Bytes> plan = call.bytes(0);
   const std::optional<uint32_t> docid = call.number(1);
-  if (!plan || !docid) return call.raise("explain: expected a Uint8Array and a docid");
-  return text_value(call, engine.explain(*plan, *docid));
+  const auto control = call.control(2);
+  if (!plan || !docid || !control) return call.raise("explain: expected a Uint8Array, a docid, and an Int32Array or nothing");
+  return text_value(call, engine.explain(*plan, *docid, *control));
 }
 
 napi_value aggregate(const Call& call, mds::Engine& engine) {
@@ -161,6 +187,11 @@ napi_value aggregate(const Call& call, mds::Engine& engine) {
   const auto control = call.control(1);
   if (!request || !control) return call.raise("aggregate: expected a Uint8Array and an Int32Array or nothing");
   return text_value(call, engine.aggregate(*request, *control));
+}
+
+napi_value last_lsn(const Call& call, mds::Engine& engine) {
+  napi_value value = nullptr;
+  return napi_create_bigint_uint64(call.env(), engine.last_lsn(), &value) == napi_ok ? value : nullptr;
 }
 
 napi_value meta_keys(const Call& call, mds::Engine& engine) {
@@ -186,14 +217,16 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
   set(env, object, name, made, value);
 }
 
-// The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
+// Directory, history, analysis. The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
 napi_value open(const Call& call, mds::Engine& engine) {
   constexpr size_t kSpanBytes = sizeof(mds::Epoch) + sizeof(uint64_t);
   const std::optional<std::string> directory = call.text(0);
   const std::optional<mds::Bytes> history = call.bytes(1);
-  if (!directory || !history || history->size() % kSpanBytes != 0) return call.raise("open: expected a directory and the history of the store");
+  const std::optional<uint32_t> analysis = call.number(2);
+  if (!directory || !history || history->size() % kSpanBytes != 0 || !analysis) return call.raise("open: expected a directory, the history of the store, the analysis");
   mds::OpenRequest request;
   request.directory = *directory;
+  request.analysis = *analysis;
   for (size_t at = 0; at < history->size(); at += kSpanBytes) {
     mds::EpochSpan span{};
     std::memcpy(span.epoch.data(), history->data() + at, span.epoch.size());
@@ -314,12 +347,12 @@ NAPI_MODULE_INIT() {
     (void)napi_throw_error(env, nullptr, error.what());
     return nullptr;
   }
-  const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
-                          add_export<completions>(env, exports, "completions") && add_export<explain>(env, exports, "explain") &&
-                          add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
-                          add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") &&
-                          add_export<force_merge>(env, exports, "forceMerge") && add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") &&
-                          add_export<flushed_to>(env, exports, "flushedTo") && add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") &&
-                          add_export<lock_file>(env, exports, "lockFile");
+  const bool isComplete =
+      add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
+      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") && add_export<last_lsn>(env, exports, "lastLsn") &&
+      add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
+      add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
+      add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
+      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
   return isComplete ? exports : nullptr;
 }

@@ -104,7 +104,7 @@ void bench_expansions(const mds::Engine& engine) {
   std::vector<double> micros;
   for (uint32_t round = 0; round < 200; ++round) {
     const auto begin = Clock::now();
-    if (!engine.completions({1, "", "term1", 10}).ok()) std::abort();
+    if (!engine.completions({1, {}, "term1", 10}).ok()) std::abort();
     micros.push_back(us_since(begin));
   }
   std::sort(micros.begin(), micros.end());

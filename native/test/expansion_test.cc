@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <random>
 #include <set>
+#include <thread>
 
 #include "index/engine.h"
 #include "model.h"
@@ -45,9 +46,34 @@ void publish_words(Engine& engine, const std::set<std::string>& words) {
   ASSERT_TRUE(engine.publish(test::batch_of({test::upsert_op(document)}, 1)).ok());
 }
 
-DictionaryWalk walk_of(const SegmentSet& set) {
+TermScan scan_of(const SegmentSet& set) {
   const Segment& segment = *set.segments[0].segment;
-  return segment.terms(segment.sections(segment.collections()[0])[0]);
+  return segment.scan(segment.sections(segment.collections()[0])[0]);
+}
+
+uint32_t term_begin(const SegmentSet& set) {
+  const Segment& segment = *set.segments[0].segment;
+  return segment.sections(segment.collections()[0])[0].termBegin;
+}
+
+Signatures signatures_of(const SegmentSet& set) {
+  const Segment& segment = *set.segments[0].segment;
+  StopSignal never(nullptr);
+  return segment.signatures(segment.sections(segment.collections()[0])[0], never);
+}
+
+// All that `terms` finds, in rests of so many steps, as the stop signal makes them.
+template <class Terms, class Visit>
+void in_rests(Terms& terms, uint32_t rest, Visit visit) {
+  uint32_t left = rest;
+  while (true) {
+    if (terms.next(left)) {
+      visit();
+    } else if (left > 0) {
+      return;
+    }
+    if (left == 0) left = rest;
+  }
 }
 
 class Dictionary : public testing::TestWithParam<uint32_t> {
@@ -65,25 +91,39 @@ class Dictionary : public testing::TestWithParam<uint32_t> {
   std::shared_ptr<const SegmentSet> set_;
 };
 
-TEST_P(Dictionary, SeeksStandOnTheFirstTermThatIsNotBelow) {
+TEST_P(Dictionary, BlocksArePassedThatHaveOnlyTermsBelow) {
   for (uint32_t round = 0; round < 300; ++round) {
-    DictionaryWalk walk = walk_of(*set_);
+    TermScan scan = scan_of(*set_);
+    std::string text;
     std::string target;
     auto at = known_.begin();
     while (at != known_.end()) {
-      target = std::max(target, words_.word(7));
-      if (words_.below(3) == 0) target = *at;
-      const auto expected = std::max(*at, target) == *at ? at : known_.lower_bound(target);
-      ASSERT_EQ(walk.seek(target), expected != known_.end());
-      if (expected == known_.end()) break;
-      ASSERT_EQ(walk.term(), *expected);
-      at = std::next(expected);
-      if (words_.below(4) == 0 && at != known_.end()) {
-        ASSERT_TRUE(walk.next());
-        ASSERT_EQ(walk.term(), *at);
-        ++at;
+      if (scan.is_at_border() && words_.below(3) == 0) {
+        target = std::max(target, words_.below(3) == 0 ? *at : words_.word(7));
+        const auto before = at;
+        scan.pass_below(target);
+        ASSERT_TRUE(scan.next());
+        ASSERT_EQ(scan.shared(), 0U);
+        at = known_.find(std::string(scan.suffix()));
+        ASSERT_TRUE(at != known_.end());
+        ASSERT_TRUE(at == before || *at <= target);
+        // The next block begins above the target.
+        if (*at <= target) {
+          ASSERT_LE(std::distance(at, known_.upper_bound(target)), static_cast<ptrdiff_t>(kDictionaryBlockTerms));
+        }
+      } else {
+        ASSERT_TRUE(scan.next());
       }
+      text.resize(scan.shared());
+      text += scan.suffix();
+      ASSERT_EQ(text, *at);
+      if (words_.below(2) == 0) {
+        ASSERT_EQ(scan.entry().df, 1U);
+        ASSERT_LT(scan.entry().postingsBegin, scan.entry().postingsEnd);
+      }
+      ++at;
     }
+    ASSERT_FALSE(scan.next());
   }
 }
 
@@ -100,20 +140,15 @@ TEST_P(Dictionary, FuzzyTermsAreThoseWithinTheDistance) {
       const uint32_t distance = test::edit_distance(text.substr(std::min(fixed, text.size())), wanted.substr(fixed));
       if (text.substr(0, fixed) == wanted.substr(0, fixed) && distance <= edits) expected.emplace_back(term, distance);
     }
-    FuzzyTerms terms(word, edits, prefix, walk_of(*set_));
     std::vector<std::pair<std::string, uint32_t>> found;
-    // In rests of any length, as the stop signal makes them.
-    const uint32_t rest = 1 + words_.below(40);
-    uint32_t left = rest;
-    while (true) {
-      if (terms.next(left)) {
-        found.emplace_back(terms.walk().term(), terms.edits());
-      } else if (left > 0) {
-        break;
-      }
-      if (left == 0) left = rest;
-    }
+    FuzzyTerms terms(word, edits, prefix, scan_of(*set_));
+    in_rests(terms, 1 + words_.below(40), [&] { found.emplace_back(terms.term(), terms.edits()); });
     ASSERT_EQ(found, expected) << word << " edits " << edits << " prefix " << prefix;
+    if (prefix > 0) continue;
+    found.clear();
+    FuzzyCandidates candidates(word, edits, scan_of(*set_), signatures_of(*set_), term_begin(*set_));
+    in_rests(candidates, 1 + words_.below(40), [&] { found.emplace_back(candidates.term(), candidates.edits()); });
+    ASSERT_EQ(found, expected) << word << " edits " << edits << " by signatures";
   }
 }
 
@@ -125,11 +160,14 @@ TEST_P(Dictionary, WildcardTermsAreThoseThatThePatternMatches) {
     for (const std::string& term : known_) {
       if (test::wildcard_matches(test::code_points(pattern), test::code_points(term))) expected.push_back(term);
     }
-    WildcardTerms terms(WildcardPattern(pattern), walk_of(*set_));
     std::vector<std::string> found;
-    uint32_t left = UINT32_MAX;
-    while (terms.next(left)) found.emplace_back(terms.walk().term());
+    WildcardTerms terms(WildcardPattern(pattern), scan_of(*set_));
+    in_rests(terms, 1 + words_.below(40), [&] { found.emplace_back(terms.term()); });
     ASSERT_EQ(found, expected) << pattern;
+    found.clear();
+    WildcardCandidates candidates(WildcardPattern(pattern), scan_of(*set_), signatures_of(*set_), term_begin(*set_));
+    in_rests(candidates, 1 + words_.below(40), [&] { found.emplace_back(candidates.term()); });
+    ASSERT_EQ(found, expected) << pattern << " by signatures";
   }
 }
 
@@ -215,7 +253,7 @@ TEST(Explanation, PartsSumToTheScoreOfEveryHitOfRandomPlans) {
     std::set<uint32_t> found;
     for (const test::Hit& hit : hits.hits) {
       found.insert(hit.docid);
-      const std::string json = engine.explain(test::plan_bytes(plan), hit.docid).value();
+      const std::string json = engine.explain(test::plan_bytes(plan), hit.docid, {}).value();
       ASSERT_NE(json, "null");
       size_t at = 0;
       const double whole = score_after(json, at);
@@ -227,10 +265,80 @@ TEST(Explanation, PartsSumToTheScoreOfEveryHitOfRandomPlans) {
     }
     for (uint32_t docid = 0; docid < 320; ++docid) {
       if (found.contains(docid)) continue;
-      ASSERT_EQ(engine.explain(test::plan_bytes(plan), docid).value(), "null");
+      ASSERT_EQ(engine.explain(test::plan_bytes(plan), docid, {}).value(), "null");
     }
   }
   EXPECT_GT(explained, 1000U);
+}
+
+TEST(Explanation, IsNoneOnceTheRequestIsStopped) {
+  Engine engine;
+  publish_words(engine, {"server", "serve", "sever"});
+  Plan plan;
+  plan.terms = {{"server", 1}, {"*e*", 1}};
+  plan.pollWord = 4;
+  for (const test::Tree& root : {test::Tree{1, 0, 0, {}, {}}, test::Tree{8, 0, 0, {}, {}, 2}, test::Tree{9, 1, 0, {}, {}}}) {
+    plan.root = root;
+    std::vector<int32_t> control = {1, 0};
+    EXPECT_NE(engine.explain(test::plan_bytes(plan), 0, control).value(), "null");
+    control[1] = 1;
+    EXPECT_EQ(engine.explain(test::plan_bytes(plan), 0, control).value(), "null");
+  }
+  plan.pollWord = 8;
+  EXPECT_FALSE(engine.explain(test::plan_bytes(plan), 0, std::vector<int32_t>{0, 0}).ok());
+}
+
+// Enough terms that the engine looks for them by signatures: the same in one segment and in many, from which it looks by their dictionaries.
+TEST(Expansion, IsTheSameBySignaturesAndByTheDictionaries) {
+  Words words(test::seed() + 7100);
+  Engine large;
+  Engine small;
+  std::vector<std::string> known;
+  for (uint32_t docid = 0; docid < 40; ++docid) {
+    test::Document document;
+    document.docid = docid;
+    document.lsn = docid + 1;
+    for (uint32_t position = 0; position < 400; ++position) {
+      known.push_back(words.word(6));
+      document.fields["content"][known.back()].push_back(position);
+    }
+    const Wire batch = test::batch_of({test::upsert_op(document)}, docid + 1);
+    ASSERT_TRUE(large.publish(batch).ok());
+    ASSERT_TRUE(small.publish(batch).ok());
+  }
+  ASSERT_TRUE(large.force_merge().ok());
+  ASSERT_GE(large.snapshot()->segments[0].segment->term_count(), kSignatureTermsMin);
+  const uint64_t bytesBefore = large.stats().memoryBytes;
+  for (uint32_t round = 0; round < 100; ++round) {
+    Plan plan;
+    plan.k = 1000;
+    plan.terms = {{known[words.below(static_cast<uint32_t>(known.size()))], 1},
+                  {(words.below(2) == 0 ? "*" : "?") + words.word(2) + (words.below(2) == 0 ? "*" : ""), 1}};
+    plan.root = words.below(2) == 0 ? test::Tree{8, 0, 0, {}, {}, 1 + words.below(2)} : test::Tree{9, 1, 0, {}, {}};
+    const Hits one = search(large, plan);
+    const Hits many = search(small, plan);
+    ASSERT_EQ(one.status, many.status);
+    ASSERT_EQ(one.hits, many.hits) << plan.terms[0].first << " " << plan.terms[1].first;
+  }
+  EXPECT_GT(large.stats().memoryBytes, bytesBefore);
+}
+
+TEST(Expansion, SignaturesAreMadeForManyThreadsAtOnce) {
+  Words words(test::seed() + 7200);
+  std::set<std::string> known;
+  while (known.size() < 2 * kSignatureTermsMin) known.insert(words.word(6));
+  Engine engine;
+  publish_words(engine, known);
+  Plan plan;
+  plan.terms = {{"abcd", 1}};
+  plan.root = {8, 0, 0, {}, {}, 2};
+  constexpr uint32_t kThreads = 4;
+  std::vector<Hits> found(kThreads);
+  std::vector<std::thread> threads;
+  for (Hits& hits : found) threads.emplace_back([&engine, &plan, &hits] { hits = search(engine, plan); });
+  for (std::thread& thread : threads) thread.join();
+  ASSERT_EQ(found[0].hits.size(), 1U);
+  for (const Hits& hits : found) EXPECT_EQ(hits.hits, found[0].hits);
 }
 
 TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
@@ -247,7 +355,10 @@ TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
   publish(0, {"server", "service", "sea"}, {"server"});
   publish(1, {"service", "serv\"ice", "ser*"}, {});
   publish(2, {"service", "server"}, {"server"});
-  const auto ask = [&engine](std::string_view field, std::string_view prefix, uint32_t most) { return engine.completions({1, field, prefix, most}).value(); };
+  const auto ask = [&engine](std::string_view field, std::string_view prefix, uint32_t most) {
+    const std::vector<std::string_view> fields(field.empty() ? 0 : 1, field);
+    return engine.completions({1, fields, prefix, most}).value();
+  };
   EXPECT_EQ(ask("", "serv", 10), R"([["service","content",3],["server","content",2],["server","meta.title",2],["serv\"ice","content",1]])");
   EXPECT_EQ(ask("", "serv", 2), R"([["service","content",3],["server","content",2]])");
   EXPECT_EQ(ask("meta.title", "s", 10), R"([["server","meta.title",2]])");
@@ -255,8 +366,8 @@ TEST(Completions, AreTheCommonestTermsOverAllSegmentsAndFields) {
   EXPECT_EQ(ask("", "zebra", 10), "[]");
   EXPECT_EQ(ask("title", "s", 10), "[]");
   EXPECT_EQ(ask("", "s", 0), "[]");
-  EXPECT_EQ(engine.completions({2, "", "s", 10}).value(), "[]");
-  EXPECT_FALSE(engine.completions({1, "", std::string(129, 's'), 10}).ok());
+  EXPECT_EQ(engine.completions({2, {}, "s", 10}).value(), "[]");
+  EXPECT_FALSE(engine.completions({1, {}, std::string(129, 's'), 10}).ok());
 }
 
 TEST(Completions, LookAtSoManyEntriesOnly) {
@@ -264,10 +375,10 @@ TEST(Completions, LookAtSoManyEntriesOnly) {
   std::set<std::string> words = {"zlast"};
   for (uint32_t word = 0; word < 12000; ++word) words.insert("a" + std::to_string(100000 + word));
   publish_words(engine, words);
-  const std::string json = engine.completions({1, "", "", 1000}).value();
+  const std::string json = engine.completions({1, {}, "", 1000}).value();
   EXPECT_NE(json.find("\"a100999\""), std::string::npos);
   EXPECT_EQ(json.find("\"a101000\""), std::string::npos);
-  EXPECT_EQ(engine.completions({1, "", "zl", 10}).value(), R"([["zlast","content",1]])");
+  EXPECT_EQ(engine.completions({1, {}, "zl", 10}).value(), R"([["zlast","content",1]])");
 }
 
 }  // namespace

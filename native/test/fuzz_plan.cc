@@ -32,7 +32,7 @@ mds::Engine& filled_engine() {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   const mds::Engine& engine = filled_engine();
   (void)engine.search({data, size}, {});
-  (void)engine.explain({data, size}, 7);
+  (void)engine.explain({data, size}, 7, {});
   (void)engine.aggregate({data, size}, {});
   return 0;
 }

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "index/engine.h"
 #include "model.h"
@@ -165,6 +166,44 @@ TEST_P(Pruned, CommonTermsAreNotCountedToTheEnd) {
     const Hits pruned = search_in(*set_, plan);
     EXPECT_EQ(pruned.hits, exact.hits);
     EXPECT_LT(pruned.total, exact.total / 2);
+  }
+}
+
+// A pattern of dozens of words beside a word: what each finds alone says what they find together.
+TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
+  fill();
+  for (uint32_t round = 0; round < 40; ++round) {
+    Plan plan = this->plan();
+    plan.root = {};
+    // A factor of a sum rounds in another way than the sum of the products.
+    plan.boosts.clear();
+    plan.exactTotal = true;
+    plan.k = 100000;
+    plan.skip = 0;
+    plan.terms[6] = {below(2) == 0 ? "*1*" : "rare" + std::to_string(1 + below(2)) + "*", 0.5F};
+    const auto scores_of = [&](Tree root) {
+      plan.root = std::move(root);
+      std::map<uint32_t, double> scores;
+      for (const test::Hit& hit : search_in(*set_, plan).hits) scores[hit.docid] = hit.score;
+      return scores;
+    };
+    const std::map<uint32_t, double> word = scores_of(term(0));
+    const std::map<uint32_t, double> pattern = scores_of(wildcard());
+    std::map<uint32_t, double> both;
+    std::map<uint32_t, double> wordOnly;
+    std::map<uint32_t, double> either = pattern;
+    for (const auto& [docid, score] : word) {
+      either[docid] += score;
+      if (pattern.contains(docid)) {
+        both[docid] = score + pattern.at(docid);
+      } else {
+        wordOnly[docid] = score;
+      }
+    }
+    EXPECT_EQ(scores_of({2, 0, 0, {}, {term(0), wildcard()}}), both);
+    EXPECT_EQ(scores_of({4, 0, 0, {}, {term(0), wildcard()}}), wordOnly);
+    // Kept apart by an AND around each, so that they stay two children of the OR.
+    EXPECT_EQ(scores_of({3, 0, 0, {}, {{2, 0, 0, {}, {wildcard()}}, {2, 0, 0, {}, {term(0)}}}}), either);
   }
 }
 

@@ -34,6 +34,8 @@ export interface OptionValues {
   readonly ftsStemming: boolean
   readonly ftsDefaultLang: string
   readonly ftsSynonyms: boolean
+  /** Spell correction: its operations, and what collections ask for. */
+  readonly spell: boolean
   readonly searchCacheSize: number
   /** 0: no bound but the lanes. */
   readonly searchesMax: number
@@ -140,6 +142,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'synonym expansion in full-text search',
+  },
+  spell: {
+    flag: 'spell',
+    variables: ['SVC_SPELL'],
+    yaml: ['spell', 'spell.enabled'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'spell correction',
   },
   searchCacheSize: {
     flag: 'search-cache-size',

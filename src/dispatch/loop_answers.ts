@@ -5,7 +5,7 @@
 import type { Config } from '../config.js'
 import { formatAddress } from '../config.js'
 import { serviceError } from '../errors.js'
-import { operations } from '../operations/index.js'
+import { offered } from '../operations/index.js'
 import { INTERFACE_VERSION } from '../version.js'
 import type { Answer } from '../worker/handler.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
@@ -73,15 +73,14 @@ const answerSystemInfo: LoopHandler = ({ startedAt }) => {
   })
 }
 
-const ENDPOINTS = JSON.stringify({
-  http: operations.flatMap(({ http, description, permission }) =>
-    http.map(({ method, path }) => ({ method, path, description, requiresAuth: permission !== 'public' })),
-  ),
-  grpc: [],
-  mcp: [],
-})
-
-const answerEndpoints: LoopHandler = () => ({ status: 200, body: ENDPOINTS })
+const answerEndpoints: LoopHandler = ({ config }) =>
+  json(200, {
+    http: offered(config).flatMap(({ http, description, permission }) =>
+      http.map(({ method, path }) => ({ method, path, description, requiresAuth: permission !== 'public' })),
+    ),
+    grpc: [],
+    mcp: [],
+  })
 
 /** True where anyone who reaches the machine can use the server: no access control, and more than the loopback is listened on. */
 export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {

@@ -9,6 +9,9 @@ import type { CurationRule } from './curation.js'
 
 export type Synonyms = readonly (readonly [term: string, synonyms: readonly string[]])[]
 
+/** Lower-case words, sorted. */
+export type SpellWords = readonly (readonly [word: string, frequency: number])[]
+
 export interface CollectionSettings {
   readonly lsn: bigint
   readonly config: CollectionConfig
@@ -17,9 +20,11 @@ export interface CollectionSettings {
   readonly stopWords: readonly string[]
   /** In the order in which they were made. */
   readonly rules: readonly CurationRule[]
+  /** Words that count as right, with the number of documents that each counts for, by language. */
+  readonly dictionaries: ReadonlyMap<string, SpellWords>
 }
 
-export const NO_SETTINGS: CollectionSettings = { lsn: 0n, config: {}, synonyms: [], stopWords: [], rules: [] }
+export const NO_SETTINGS: CollectionSettings = { lsn: 0n, config: {}, synonyms: [], stopWords: [], rules: [], dictionaries: new Map() }
 
 export class SettingsCache {
   readonly #known = new Map<number, CollectionSettings>()
@@ -44,6 +49,7 @@ function readSettings(view: View, collection: number, lsn: bigint): CollectionSe
     synonyms: synonymsOf(view, collection),
     stopWords: stopWordsOf(view, collection),
     rules: rulesOf(view, collection),
+    dictionaries: new Map(view.settings(collection, 'dictionary') as [string, SpellWords][]),
   }
 }
 
@@ -63,4 +69,9 @@ export function stopWordsOf(view: View, collection: number): readonly string[] {
 export function rulesOf(view: View, collection: number): readonly CurationRule[] {
   const rules = view.settings(collection, 'curation').map(([, rule]) => rule as CurationRule)
   return rules.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+}
+
+/** @param language base code */
+export function spellWordsOf(view: View, collection: number, language: string): SpellWords {
+  return (view.setting(collection, 'dictionary', language) ?? []) as SpellWords
 }

@@ -5,12 +5,13 @@
 import type { Config } from '../config.js'
 import { resolveLanguage } from '../engine/languages.js'
 import { encodeUpsert } from '../engine/index_batch.js'
-import type { Analyzer } from '../engine/types.js'
+import type { AnalysisOptions, Analyzer } from '../engine/types.js'
 import { badRequest } from '../errors.js'
 import { DOCUMENT_BYTES_MAX, TTL_SECONDS_MAX } from '../limits.js'
 import { encodeBody, escapeContent } from '../store/body.js'
 import type { Compression } from '../store/body.js'
 import { HEAD_FLAGS } from '../store/head.js'
+import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { NewBody, PreparedDocument, SharedBody } from './commands.js'
 import { checkIdentity } from './identity.js'
 import { parseMetadata } from './metadata.js'
@@ -96,10 +97,8 @@ export function indexDocument(
   replaceEqual = false,
 ): Uint8Array {
   const { analyzer, config } = tools
-  const language = resolveLanguage(lang, config.ftsDefaultLang)
-  const stem = config.ftsStemming
-  const fields = indexedTexts(metadata.values, contentMd).map(
-    ({ name, text, markdown }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), { language, stem, markdown })] as const,
+  const fields = indexedTexts(config, { key, lang, values: metadata.values, contentMd }).map(
+    ({ name, text, options }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), options)] as const,
   )
   return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
 }
@@ -107,11 +106,26 @@ export function indexDocument(
 export interface IndexedText {
   readonly name: string
   readonly text: string
-  readonly markdown: boolean
+  readonly options: AnalysisOptions
 }
 
-/** The fields of a document: its content, and the values of each metadata key. */
-export function indexedTexts(values: Metadata['values'], contentMd: string): IndexedText[] {
-  const fields = values.map(([key, list]) => ({ name: `meta.${key}`, text: list.join(' '), markdown: false }))
-  return [{ name: 'content', text: contentMd, markdown: true }, ...fields]
+export interface TextsOfDocument {
+  readonly key: string
+  readonly lang: string
+  readonly values: Metadata['values']
+  readonly contentMd: string
+}
+
+/** The fields of a document, and how each is analysed: its content, and the values of each metadata key. The one rule for everything that has to know. */
+export function indexedTexts(config: AnalysisSettings, { key, lang, values, contentMd }: TextsOfDocument): IndexedText[] {
+  const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: false }
+  const fields = values.map(([name, list]) => ({ name: `meta.${name}`, text: list.join(' '), options }))
+  return [{ name: 'content', text: contentMd, options: contentAnalysis(config, lang, isCodeDocument(codeMarksOf(key, values))) }, ...fields]
+}
+
+export type AnalysisSettings = Pick<Config, 'ftsDefaultLang' | 'ftsStemming'>
+
+/** How the content of a document is analysed. */
+export function contentAnalysis(config: AnalysisSettings, lang: string, isCode: boolean): AnalysisOptions {
+  return { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: true, code: isCode }
 }

@@ -10,6 +10,8 @@ export type SettingsChange =
   /** `synonyms` null: the term has none any more. */
   | { readonly kind: 'synonyms'; readonly term: string; readonly synonyms: readonly string[] | null }
   | { readonly kind: 'addStopWords' | 'deleteStopWords'; readonly words: readonly string[]; readonly refused: readonly string[] }
+  /** `language`: base code; `frequency` null: they are taken out. */
+  | { readonly kind: 'spellWords'; readonly language: string; readonly words: readonly string[]; readonly frequency: number | null }
   /** `seed`: 24 random hexadecimal digits for the rule's id. */
   | { readonly kind: 'addRule'; readonly rule: CurationDraft; readonly seed: string }
   | { readonly kind: 'replaceRule'; readonly id: string; readonly rule: CurationDraft }

@@ -2,7 +2,7 @@
  * `decide` for settings of collections: on the write lane, inside the write transaction, a change becomes entries and an answer, or is refused before anything is written.
  */
 import { badRequest, serviceError } from '../errors.js'
-import { CURATION_RULES_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
+import { CURATION_RULES_MAX, SPELL_DICTIONARY_WORDS_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { SettingKind } from '../store/settings.js'
 import type { Collection } from '../store/view.js'
@@ -10,7 +10,8 @@ import { mergeConfig } from './collection_config.js'
 import type { CurationDraft, CurationRule } from './curation.js'
 import type { Step } from './decision.js'
 import { lowerCase } from '../store/keys.js'
-import type { SettingsCommand } from './settings_commands.js'
+import { spellWordsOf } from './collection_settings.js'
+import type { SettingsChange, SettingsCommand } from './settings_commands.js'
 
 export interface SettingsDecision {
   readonly steps: readonly Step[]
@@ -40,6 +41,8 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
     case 'addStopWords':
     case 'deleteStopWords':
       return decideStopWords(place, change.kind === 'addStopWords', change.words, change.refused)
+    case 'spellWords':
+      return decideSpellWords(place, change)
     case 'addRule':
       return addRule(place, change.rule, change.seed)
     case 'replaceRule':
@@ -100,6 +103,22 @@ function decideStopWords(place: Place, isAdding: boolean, words: readonly string
   }
   if (changed === 0) return { steps: [], answer }
   return { steps: all.size === 0 ? remove(place, 'stopwords', '') : put(place, 'stopwords', '', [...all].sort()), answer }
+}
+
+function decideSpellWords(place: Place, { language, words, frequency }: Extract<SettingsChange, { kind: 'spellWords' }>): SettingsDecision {
+  const { transaction, known } = place
+  const stored = new Map(known === undefined ? [] : spellWordsOf(transaction.view, known.id, language))
+  const before = stored.size
+  for (const word of words) {
+    if (frequency === null) stored.delete(word)
+    else stored.set(word, frequency)
+  }
+  if (stored.size > SPELL_DICTIONARY_WORDS_MAX && frequency !== null)
+    throw badRequest(`too many words: at most ${SPELL_DICTIONARY_WORDS_MAX} in a dictionary`)
+  const answer = frequency === null ? { removed: before - stored.size } : { added: stored.size - before }
+  if (frequency === null && stored.size === before) return { steps: [], answer }
+  const sorted = [...stored].sort(([one], [other]) => (one < other ? -1 : 1))
+  return { steps: sorted.length === 0 ? remove(place, 'dictionary', language) : put(place, 'dictionary', language, sorted), answer }
 }
 
 /** The last eight digits of a rule's id name its collection, so that a rule is found by its id alone. */

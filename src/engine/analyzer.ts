@@ -3,29 +3,18 @@
  * tokens. One per thread; a trap or too much memory costs the instance, never the thread. What becomes a term: docs/decisions/0012-text-analysis.md.
  */
 import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
-import { cutHanRun } from './han_words.js'
+import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
+import { encodeHighlightQuery, highlightDocument } from './highlighter.js'
 import { languageIndex } from './languages.js'
 import { mergePackedTokens } from './packed_tokens.js'
 import type { AnalysisOptions, Analyzer, QueryToken } from './types.js'
-import { instantiateWasm, type WasmExports } from './wasm_instance.js'
-
-const FLAG_STEM = 1
-const FLAG_MARKDOWN = 2
-const FLAG_SPANS = 4
+import type { WasmExports } from './wasm_instance.js'
 
 const NEEDS_WINDOW = 0
 const NEEDS_FINISH = 1
 
 /** Words of a token in the list that the module writes: start, end, position, first byte of the term, bytes of the term. */
 const TOKEN_WORDS = 5
-
-interface Instance {
-  readonly exports: WasmExports
-  readonly windowBytes: number
-  readonly windowAddress: number
-  readonly cutsAddress: number
-  readonly cutsMax: number
-}
 
 /**
  * @param windowBytesMax bytes of text per window, above 4 096 and at most the module's; only tests pass it
@@ -48,20 +37,17 @@ export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy 
   }
 
   return {
-    analyze: (text, options) => guarded((open) => mergePackedTokens(feed(open, text, options, 0))),
-    tokenize: (text, options) => guarded((open) => feed(open, Buffer.from(text), options, FLAG_SPANS).flatMap(readTokens)),
+    analyze: (text, options) => guarded((open) => mergePackedTokens(feed(open, text, options, FLAGS.folds))),
+    tokenize: (text, options) =>
+      guarded((open) => feed(open, Buffer.from(text), options, FLAGS.spans | (options.asks === true ? FLAGS.asks : 0)).flatMap(readTokens)),
+    highlighter: (query) => {
+      const bytes = encodeHighlightQuery(query)
+      return {
+        highlight: (escaped, options, matched, shouldStop) =>
+          guarded((open) => highlightDocument(open, bytes, { escaped, options, matched, shouldStop })),
+      }
+    },
     memoryBytes: () => instance?.exports.memory.buffer.byteLength ?? 0,
-  }
-}
-
-function openInstance(windowBytesMax: number): Instance {
-  const exports = instantiateWasm()
-  return {
-    exports,
-    windowBytes: Math.max(exports.analyzer_lookahead_bytes() + 1, Math.min(exports.analyzer_window_bytes(), windowBytesMax)),
-    windowAddress: exports.analyzer_window_address(),
-    cutsAddress: exports.analyzer_cuts_address(),
-    cutsMax: exports.analyzer_cuts_max(),
   }
 }
 
@@ -69,7 +55,7 @@ function openInstance(windowBytesMax: number): Instance {
 function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags: number): Uint8Array[] {
   const { exports, windowBytes } = open
   const records: Uint8Array[] = []
-  exports.analyzer_begin(languageIndex(options.language), flags | (options.stem ? FLAG_STEM : 0) | (options.markdown ? FLAG_MARKDOWN : 0))
+  exports.analyzer_begin(languageIndex(options.language), flags | flagsOf(options))
   let at = 0
   for (;;) {
     const end = Math.min(at + windowBytes, text.length)
@@ -91,12 +77,6 @@ function takeRecord(exports: WasmExports): Uint8Array {
   const bytes = exports.analyzer_finish() * 4
   const begin = exports.analyzer_output_address()
   return new Uint8Array(exports.memory.buffer.slice(begin, begin + bytes))
-}
-
-function placeHanWords({ exports, windowAddress, cutsAddress, cutsMax }: Instance): void {
-  const begin = windowAddress + exports.analyzer_cursor()
-  const run = Buffer.from(exports.memory.buffer, begin, exports.analyzer_han_run_bytes()).toString('utf8')
-  exports.analyzer_place_words(cutHanRun(run, new Uint32Array(exports.memory.buffer, cutsAddress, cutsMax * 3)))
 }
 
 function readTokens(record: Uint8Array): QueryToken[] {

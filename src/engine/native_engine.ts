@@ -12,14 +12,16 @@ import { encodePlan, NO_POLL_WORD } from './search_plan.js'
 import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
 
 interface Addon {
-  readonly open: (directory: string, history: Uint8Array) => OpenedIndex
+  readonly open: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
   readonly flushedTo: (lsn: bigint) => void
   readonly flush: () => void
   readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
-  readonly completions: (collection: number, field: string, prefix: string, most: number) => string
-  readonly explain: (plan: Uint8Array, docid: number) => string
+  readonly completions: (collection: number, fields: string, prefix: string, most: number) => string
+  readonly nearTerms: (collection: number, fields: string, word: string, edits: number, prefix: number, most: number) => string
+  readonly lastLsn: () => bigint
+  readonly explain: (plan: Uint8Array, docid: number, control?: Int32Array) => string
   readonly aggregate: (request: Uint8Array, control?: Int32Array) => string
   readonly metaKeys: (collection: number) => string
   readonly beginRebuild: () => void
@@ -37,6 +39,8 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'publish',
   'search',
   'completions',
+  'nearTerms',
+  'lastLsn',
   'explain',
   'aggregate',
   'metaKeys',
@@ -47,11 +51,13 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'lockFile',
 ]
 
+const FIELD_SEPARATOR = '\0'
+
 /** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
 export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
   const addon = loadAddon(addonPath)
   return {
-    open: (directory, history) => addon.open(directory, history),
+    open: (directory, history, analysis) => addon.open(directory, history, analysis),
     flushedTo: (lsn) => addon.flushedTo(lsn),
     flush: () => addon.flush(),
     holds: (collection, docid, lsn) => addon.holds(collection, docid, lsn),
@@ -60,13 +66,26 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
       decodeHits(
         stop === undefined ? addon.search(encodePlan(plan, NO_POLL_WORD)) : addon.search(encodePlan(plan, stop.byteOffset), stop.control),
       ),
-    completions: (collection, field, prefix, most) =>
-      (JSON.parse(addon.completions(collection, field, prefix, most)) as [string, string, number][]).map(([term, name, documents]) => ({
-        term,
-        field: name,
-        documents,
-      })),
-    explain: (plan, docid) => (JSON.parse(addon.explain(encodePlan(plan, NO_POLL_WORD), docid)) as Explanation | null) ?? undefined,
+    completions: (collection, fields, prefix, most) =>
+      (JSON.parse(addon.completions(collection, fields.join(FIELD_SEPARATOR), prefix, most)) as [string, string, number][]).map(
+        ([term, name, documents]) => ({
+          term,
+          field: name,
+          documents,
+        }),
+      ),
+    nearTerms: (collection, fields, word, edits, prefix, most) =>
+      (JSON.parse(addon.nearTerms(collection, fields.join(FIELD_SEPARATOR), word, edits, prefix, most)) as [string, number, number][]).map(
+        ([term, distance, documents]) => ({ term, edits: distance, documents }),
+      ),
+    lastLsn: () => addon.lastLsn(),
+    explain: (plan, docid, stop) => {
+      const bytes = encodePlan(plan, stop?.byteOffset ?? NO_POLL_WORD)
+      return (
+        (JSON.parse(stop === undefined ? addon.explain(bytes, docid) : addon.explain(bytes, docid, stop.control)) as Explanation | null) ??
+        undefined
+      )
+    },
     aggregate: (request, stop) =>
       decodeAggregated(
         stop === undefined

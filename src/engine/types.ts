@@ -9,6 +9,40 @@ export interface AnalysisOptions {
   readonly stem: boolean
   /** Markdown: markup is not indexed. False for metadata values and queries. */
   readonly markdown: boolean
+  /** Source code: identifiers and their parts, neither stemmed nor left out, whatever else is said here. */
+  readonly code?: boolean
+}
+
+export interface TokenizeOptions extends AnalysisOptions {
+  /** The text asks: of a script without spaces come pairs, single characters only where they stand alone. Without it, as in documents. */
+  readonly asks?: boolean
+}
+
+/** What highlights are made of. Texts are JSON texts: they are copied into the answer. */
+export interface HighlightQuery {
+  /** By the index that documents name them by: as indexed, and as shown; undefined: never marked. */
+  readonly terms: readonly (HighlightTerm | undefined)[]
+  readonly phrases: readonly (readonly { readonly term: number; readonly offset: number }[])[]
+  readonly opening: string
+  readonly closing: string
+  /** Bytes that a fragment should have. */
+  readonly fragmentBytes: number
+  readonly most: number
+}
+
+export interface HighlightTerm {
+  readonly indexed: string
+  readonly shown: string
+}
+
+/** One per search. */
+export interface Highlighter {
+  /**
+   * The JSON text of a document's highlights, valid until the analyzer's next call; undefined when `shouldStop` said so, which is asked every 64 KB.
+   * @param escaped its content as JSON text, without the quotes
+   * @param matched indexes of the terms that it has
+   */
+  highlight(escaped: Uint8Array, options: AnalysisOptions, matched: readonly number[], shouldStop: () => boolean): Uint8Array | undefined
 }
 
 /** One token of a query, in text order. `position` counts stop words, so that phrases keep their gaps. `start`/`end`: UTF-8 byte offsets into the text. */
@@ -24,7 +58,9 @@ export interface Analyzer {
   /** Packed tokens of `text` (UTF-8), a copy that the caller owns. Bad input yields fewer tokens, never an error. */
   analyze(text: Uint8Array, options: AnalysisOptions): Uint8Array
   /** Tokens of a query or a fragment to highlight, stop words left out (but counted in positions). */
-  tokenize(text: string, options: AnalysisOptions): QueryToken[]
+  tokenize(text: string, options: TokenizeOptions): QueryToken[]
+  /** What finds the places in documents that show why they matched. Good until the next one is made. */
+  highlighter(query: HighlightQuery): Highlighter
   /** Bytes of linear memory that this thread's instance holds. */
   memoryBytes(): number
 }
@@ -149,6 +185,14 @@ export interface Completion {
   readonly documents: number
 }
 
+/** A term within some edits of a word. */
+export interface NearTerm {
+  readonly term: string
+  readonly edits: number
+  /** Summed over the text fields. */
+  readonly documents: number
+}
+
 export interface Hits {
   readonly total: number
   readonly hits: readonly Hit[]
@@ -229,8 +273,9 @@ export interface SearchEngine {
   /**
    * Gives the engine the directory of its index, before anything is published. Without it everything stays in memory.
    * @param history of the store, as `beginEpoch` returns it
+   * @param analysis `analysisVersion` of this process: an index made by another one is built anew
    */
-  open(directory: string, history: Uint8Array): OpenedIndex
+  open(directory: string, history: Uint8Array, analysis: number): OpenedIndex
   /** The store has every entry up to `lsn` on disk: what comes from later ones must not leave memory. */
   flushedTo(lsn: bigint): void
   /** Stores everything published so far, which must have been flushed by the store. */
@@ -241,14 +286,21 @@ export interface SearchEngine {
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
-  /** Why a document has its score under the plan; undefined where it is not there or the plan's tree does not match it. Filters are not looked at. */
-  explain(plan: SearchPlan, docid: number): Explanation | undefined
+  /** Why a document has its score under the plan; undefined where it is not there, the plan's tree does not match it, or `stop` was set meanwhile. Filters are not looked at. */
+  explain(plan: SearchPlan, docid: number, stop?: StopWord): Explanation | undefined
   /**
    * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
    * were indexed. Dead documents count until a merge drops them.
-   * @param field a text field as it was indexed; empty: all, each on its own
+   * @param fields text fields as they were indexed, each on its own; empty: all
    */
-  completions(collection: number, field: string, prefix: string, most: number): Completion[]
+  completions(collection: number, fields: readonly string[], prefix: string, most: number): Completion[]
+  /**
+   * The `most` (256 at most) terms within `edits` (0 to 2) of `word` (128 bytes at most) in these text fields (empty: all), of whose first `prefix` characters none is edited: fewest edits
+   * first, then the commonest, over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.
+   */
+  nearTerms(collection: number, fields: readonly string[], word: string, edits: number, prefix: number, most: number): NearTerm[]
+  /** Of the current snapshot: while it stands, what was answered from the engine holds. */
+  lastLsn(): bigint
   /** Counts over a collection. Stopped by `stop`, it says so. */
   aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */

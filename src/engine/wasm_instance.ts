@@ -37,6 +37,13 @@ export interface WasmExports {
   readonly analyzer_place_words: (count: number) => void
   readonly analyzer_finish: () => number
   readonly analyzer_output_address: () => number
+  readonly highlight_input: (bytes: number) => number
+  readonly highlight_query: (bytes: number) => number
+  readonly highlight_begin: (language: number, flags: number, count: number) => void
+  readonly highlight_append: (bytes: number, isLast: number) => number
+  readonly highlight_run: () => number
+  readonly highlight_finish: () => number
+  readonly highlight_output_address: () => number
 }
 
 let compiled: WebAssembly.Module | undefined

@@ -50,6 +50,10 @@ const facetBy = Type.Array(Type.String(), {
   examples: [['category']],
 })
 const facetMaxValues = wholeNumber('Values shown of each; 0: all.', { default: 0 })
+const spellCorrect = Type.Boolean({
+  description:
+    'Words that the collection lacks are corrected before the search, where the server has spell correction. Default: as the collection is configured.',
+})
 const Explanation = shape('Only with `explain`: what the score is made of.', {
   score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
   factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
@@ -65,6 +69,26 @@ const Explanation = shape('Only with `explain`: what the score is made of.', {
 })
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
+const Highlight = Type.Object({
+  fragment: Type.String({ description: 'The piece, with matched terms in tags and `…` where it was cut.' }),
+  matchedTerms: Type.Array(Type.String()),
+  startOffset: Type.Integer({ description: 'First byte of the piece in `contentMd` as UTF-8.' }),
+  endOffset: Type.Integer({ description: 'Behind its last byte.' }),
+  startLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it begins in, from 1.' })),
+  endLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it ends in.' })),
+})
+const highlights = Type.Optional(Type.Array(Highlight, { description: 'With `highlight`: the best pieces of the content, in text order.' }))
+const highlight = {
+  highlight: optional(
+    Type.Boolean({ description: 'Adds `highlights` to each result: pieces of its content that show why it matched.', default: false }),
+  ),
+  highlightTag: optional(
+    Type.String({ description: 'What stands before a matched term; what stands behind it is derived.', default: '<mark>' }),
+  ),
+  maxHighlights: optional(wholeNumber('Pieces of each result; 0: 3.', { default: 3 })),
+  fragmentSize: optional(wholeNumber('Bytes of a piece, about; 0: 150.', { default: 150 })),
+}
+
 const FtsResponse = shape('Results, best first.', {
   results: Type.Array(
     Type.Object({
@@ -74,6 +98,7 @@ const FtsResponse = shape('Results, best first.', {
         description:
           'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
       }),
+      highlights,
       pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
       explanation: Type.Optional(Explanation),
     }),
@@ -99,6 +124,12 @@ const FtsResponse = shape('Results, best first.', {
     mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), {
       description: 'With `facetBy`: by key, the values by count, then by value.',
     }),
+  ),
+  spellCorrected: Type.Optional(
+    Type.Object(
+      { original: Type.String(), corrected: Type.String() },
+      { description: 'The query was corrected and the results are those of the corrected one.' },
+    ),
   ),
   contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
@@ -127,8 +158,10 @@ const FtsRequest = Type.Object({
   facetBy: optional(facetBy),
   facetMaxValues: optional(facetMaxValues),
   count: optional(count),
+  spellCorrect: optional(spellCorrect),
   explain: optional(explain),
   cacheTtl: optional(cacheTtl),
+  ...highlight,
 })
 
 export const fts = operation({
@@ -161,8 +194,13 @@ export interface FtsQueryInput {
   readonly facetBy?: readonly string[]
   readonly facetMaxValues?: number
   readonly count?: boolean
+  readonly spellCorrect?: boolean
   readonly explain?: boolean
   readonly cacheTtl?: number
+  readonly highlight?: boolean
+  readonly highlightTag?: string
+  readonly maxHighlights?: number
+  readonly fragmentSize?: number
   readonly [filter: `meta.${string}`]: string | readonly string[]
 }
 
@@ -192,8 +230,10 @@ export const ftsQuery = operation({
       facetBy: optional(facetBy),
       facetMaxValues: optional(facetMaxValues),
       count: optional(count),
+      spellCorrect: optional(spellCorrect),
       explain: optional(explain),
       cacheTtl: optional(cacheTtl),
+      ...highlight,
     }),
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
   }),
@@ -206,6 +246,7 @@ const MergedResult = Type.Object({
   score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found it.' }),
   rank: Type.Integer(),
   matchedTerms: Type.Array(Type.String()),
+  highlights,
   searches: Type.Array(
     Type.Object({ search: Type.Integer({ description: 'Index in the request.' }), rank: Type.Integer(), score: Type.Number() }),
     { description: 'Which searches found it, and where.' },

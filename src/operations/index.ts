@@ -2,14 +2,16 @@
  * The table of operations: every row of every domain, checked once at load. Routes, validation, OpenAPI, `/v1/endpoints`, metric labels and permissions are derived from it.
  * Pure data; loaded by every thread, loads no engine.
  */
+import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { collectionOperations } from './collections.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
-import type { Operation } from './operation.js'
+import type { Feature, Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
+import { spellOperations } from './spell.js'
 import { vocabularyOperations } from './vocabulary.js'
 
 /** In the order of the reference page. */
@@ -21,10 +23,17 @@ export const operations: readonly Operation[] = checked([
   ...vocabularyOperations,
   ...curationOperations,
   ...fulltextOperations,
+  ...autocompleteOperations,
+  ...spellOperations,
   ...healthOperations,
 ])
 
 export const operationByName: ReadonlyMap<string, Operation> = new Map(operations.map((row) => [row.name, row]))
+
+/** What a server offers whose features are switched on or off so. */
+export function offered(features: Readonly<Record<Feature, boolean>>): readonly Operation[] {
+  return operations.filter(({ feature }) => feature === undefined || features[feature])
+}
 
 /** @throws Error for a table that contradicts itself: a mistake of ours, found by the first test that loads it. */
 export function checked(rows: readonly Operation[]): readonly Operation[] {

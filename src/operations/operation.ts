@@ -20,6 +20,9 @@ export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy'
 export type CollectionExtractor =
   'server' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
 
+/** What a server may be configured to do without: operations of a feature that is switched off are not there. */
+export type Feature = 'spell'
+
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
   /** With `:name` for path parameters, which join the input. */
@@ -40,6 +43,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly http: readonly HttpRoute[]
   readonly input: Input
   readonly output: Output
+  /** Only offered where this is switched on. */
+  readonly feature?: Feature
   /** Content type of a success, when it is not JSON. */
   readonly contentType?: string
   /** Errors of its own, beside those that follow from its input and its effect. */

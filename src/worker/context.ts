@@ -7,7 +7,11 @@ import { ControlBlock } from '../dispatch/control_block.js'
 import { rebuildPages } from '../consumers/rebuild.js'
 import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
+import { analysisVersion } from '../domain/analysis_version.js'
 import { SettingsCache } from '../domain/collection_settings.js'
+import { Autocompleter } from '../domain/fulltext/autocomplete.js'
+import { SurfaceWords } from '../domain/fulltext/surface_words.js'
+import { Corrector } from '../domain/spell/corrector.js'
 import { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
@@ -26,6 +30,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const end = new AbortController()
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
   if (start.kind !== 'write') await control.storeAnnounced()
+  const surfaces = new SurfaceWords()
   const context: LaneContext = {
     config: start.config,
     store: new TruthStore(
@@ -33,6 +38,8 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
       start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
     ),
     settings: new SettingsCache(),
+    completer: new Autocompleter(surfaces),
+    corrector: new Corrector(surfaces),
     engine: openEngine(),
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),
@@ -74,7 +81,11 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
 async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): Promise<void> {
   const { store, engine } = context
   const history = await store.beginEpoch()
-  const { checkpoint, damage } = engine.open(join(currentGeneration(context.config.path), 'index'), history)
+  const { checkpoint, damage } = engine.open(
+    join(currentGeneration(context.config.path), 'index'),
+    history,
+    analysisVersion(context.config),
+  )
   engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
   for (const line of damage) console.error(`index: ${line}`)
   if (checkpoint === 0n || !reachesBack(context, checkpoint)) {

@@ -4,6 +4,8 @@
  */
 import type { Config } from '../config.js'
 import type { SettingsCache } from '../domain/collection_settings.js'
+import type { Autocompleter } from '../domain/fulltext/autocomplete.js'
+import type { Corrector } from '../domain/spell/corrector.js'
 import type { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
@@ -15,6 +17,8 @@ export interface LaneContext {
   readonly config: Config
   readonly store: TruthStore
   readonly settings: SettingsCache
+  readonly completer: Autocompleter
+  readonly corrector: Corrector
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
   readonly related: RelatedTerms

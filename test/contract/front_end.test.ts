@@ -251,7 +251,10 @@ describe('CORS', () => {
   it('any origin may call by default, and the total may be read', async () => {
     const response = await server.get('/v1/health', { origin: 'https://app.example' })
     assert.equal(response.headers['access-control-allow-origin'], '*')
-    assert.equal(response.headers['access-control-expose-headers'], 'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl')
+    assert.equal(
+      response.headers['access-control-expose-headers'],
+      'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl',
+    )
   })
 
   it('a preflight answers 204 with methods, headers and a day of validity', async () => {

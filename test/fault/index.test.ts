@@ -152,3 +152,26 @@ it('an index file that is cut, empty or no index is made again from the store', 
     }
   })
 })
+
+it('an index that another text analysis made is thrown away at the start and made again from the store; one of the same is opened', async () => {
+  await withDirectory(async (directory) => {
+    // The language of these documents is not known: they are read in the default one.
+    const add = { collection: COLLECTION, documents: [{ key: 'houses', lang: 'xx', contentMd: 'Die Häuser of the running dogs' }] }
+    const found = async (server: ServerProcess, query: string): Promise<number> => (await search(server, query))?.length ?? -1
+    const first = await ServerProcess.start(directory)
+    assert.equal((await first.client.post('/v1/add-batch', add)).status, 200)
+    assert.equal(await found(first, 'run'), 1)
+    await first.stop()
+    for (const [defaultLang, runs, houses, isRebuilt] of [
+      ['en', 1, 0, false],
+      ['de', 0, 1, true],
+      ['de', 0, 1, false],
+    ] as const) {
+      const server = await ServerProcess.start(directory, { SVC_FTS_DEFAULT_LANG: defaultLang })
+      assert.equal(await found(server, 'run'), runs, defaultLang)
+      assert.equal(await found(server, 'Haus'), houses, defaultLang)
+      assert.equal(server.output.includes('another text analysis'), isRebuilt, server.output)
+      await server.stop()
+    }
+  })
+})

@@ -6,7 +6,7 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import type { AnswerWriter } from '../../src/domain/fulltext/answer.js'
 import { CuratedResults } from '../../src/domain/fulltext/curated_results.js'
-import { contentBytesOf, metaOf } from '../../src/domain/fulltext/document_text.js'
+import { contentBytesOf, headOf } from '../../src/domain/fulltext/document_text.js'
 import { FacetCounter } from '../../src/domain/fulltext/facets.js'
 import type { Hit } from '../../src/engine/types.js'
 import { escapeContent } from '../../src/store/body.js'
@@ -31,7 +31,7 @@ test('metadata and the size of the content are read from any stored document wit
     fc.property(meta, fc.array(awkward, { maxLength: 6 }), (of, parts) => {
       const contentMd = parts.join('')
       const json = stored(of, contentMd)
-      assert.deepEqual(metaOf(json), JSON.parse(JSON.stringify(of)))
+      assert.deepEqual(headOf(json).meta, JSON.parse(JSON.stringify(of)))
       assert.equal(contentBytesOf(json), Buffer.byteLength(contentMd))
     }),
     { numRuns: 1000 },

@@ -27,6 +27,8 @@ interface ModelSettings {
   config: CollectionConfig | undefined
   synonyms: Map<string, readonly string[]>
   stopWords: Set<string>
+  /** By language. */
+  dictionaries: Map<string, Map<string, number>>
   rules: Map<string, CurationRule>
 }
 
@@ -65,6 +67,7 @@ const change: fc.Arbitrary<SettingsChange> = fc.oneof(
   fc.constant({ kind: 'unconfigure' as const }),
   fc.record({ kind: fc.constant('synonyms' as const), term: fc.constantFrom('car', 'new york', 'ä'), synonyms: fc.option(words.filter((list) => list.length > 0)) }), // prettier-ignore
   fc.record({ kind: fc.constantFrom('addStopWords' as const, 'deleteStopWords' as const), words, refused: fc.constant([]) }),
+  fc.record({ kind: fc.constant('spellWords' as const), language: fc.constantFrom('en', 'de'), words, frequency: fc.option(fc.nat(9)) }),
   fc.record({
     kind: fc.constant('addRule' as const),
     rule: draft,
@@ -98,7 +101,13 @@ class Run {
   }
 
   settings(name: string): ModelSettings {
-    const found = this.model.get(name.toLowerCase()) ?? { config: undefined, synonyms: new Map(), stopWords: new Set(), rules: new Map() }
+    const found = this.model.get(name.toLowerCase()) ?? {
+      config: undefined,
+      synonyms: new Map(),
+      stopWords: new Set(),
+      dictionaries: new Map(),
+      rules: new Map(),
+    }
     this.model.set(name.toLowerCase(), found)
     return found
   }
@@ -156,6 +165,16 @@ class Run {
       case 'deleteStopWords':
         for (const word of change.words) settings.stopWords.delete(word)
         break
+      case 'spellWords': {
+        const dictionary = new Map(settings.dictionaries.get(change.language))
+        for (const word of change.words) {
+          if (change.frequency === null) dictionary.delete(word)
+          else dictionary.set(word, change.frequency)
+        }
+        if (dictionary.size === 0) settings.dictionaries.delete(change.language)
+        else settings.dictionaries.set(change.language, dictionary)
+        break
+      }
       default:
         settings.rules.set((answer as CurationRule).id, answer as CurationRule)
     }
@@ -182,10 +201,11 @@ class Run {
     this.store.read((view) => {
       for (const [name, expected] of this.model) {
         const found = view.collection(name)
-        const { config, synonyms, stopWords, rules } = this.cache.of(view, found?.id ?? 0)
+        const { config, synonyms, stopWords, rules, dictionaries } = this.cache.of(view, found?.id ?? 0)
         assert.deepEqual(config, expected.config ?? {})
         assert.deepEqual(new Map(synonyms), expected.synonyms)
         assert.deepEqual(stopWords, [...expected.stopWords].sort())
+        assert.deepEqual(new Map([...dictionaries].map(([language, list]) => [language, new Map(list)])), expected.dictionaries)
         assert.deepEqual(
           rules,
           [...expected.rules.values()].sort((one, other) => (one.id < other.id ? -1 : 1)),

@@ -19,7 +19,7 @@ const analyzer = createAnalyzer()
 let collections = 5000
 let lsn = 0n
 
-const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'é', 'ж'), minLength: 2, maxLength: 6 })
+const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'й', 'ж'), minLength: 2, maxLength: 6 })
 const texts = fc.array(fc.array(word, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 })
 
 /** Publishes the documents, docids from 1 on, and returns their collection. Two snapshots, so that there are two segments. */
@@ -89,7 +89,7 @@ function docidsWhere(documents: readonly (readonly string[])[], matches: (word: 
 describe('leaves that stand for other terms', () => {
   it('wildcards match what the regular expression matches', () => {
     const pattern = fc
-      .array(fc.constantFrom('*', '?', 'a', 'b', 'c', 'é', 'ж'), { minLength: 1, maxLength: 6 })
+      .array(fc.constantFrom('*', '?', 'a', 'b', 'c', 'й', 'ж'), { minLength: 1, maxLength: 6 })
       .map((parts) => parts.join(''))
     fc.assert(
       fc.property(texts, pattern, (documents, text) => {
@@ -152,11 +152,40 @@ describe('completions', () => {
           .sort(([a, first], [b, second]) => second - first || Buffer.compare(Buffer.from(a), Buffer.from(b)))
           .map(([term, documentCount]) => ({ term, field: 'content', documents: documentCount }))
         const collection = publish(documents)
-        assert.deepEqual(engine.completions(collection, 'content', prefix, most), expected.slice(0, most))
-        assert.deepEqual(engine.completions(collection, '', prefix, most), expected.slice(0, most))
-        assert.deepEqual(engine.completions(collection, 'meta.title', prefix, most), [])
+        assert.deepEqual(engine.completions(collection, ['content'], prefix, most), expected.slice(0, most))
+        assert.deepEqual(engine.completions(collection, [], prefix, most), expected.slice(0, most))
+        assert.deepEqual(engine.completions(collection, ['meta.title'], prefix, most), [])
       }),
     )
-    assert.throws(() => engine.completions(1, '', 'a'.repeat(129), 10), /prefix too long/)
+    assert.throws(() => engine.completions(1, [], 'a'.repeat(129), 10), /prefix too long/)
+  })
+})
+
+describe('near terms', () => {
+  it('are the terms within the edit distance, nearest first, then the commonest', () => {
+    fc.assert(
+      fc.property(
+        texts,
+        word,
+        fc.integer({ min: 0, max: 2 }),
+        fc.integer({ min: 0, max: 2 }),
+        fc.integer({ min: 1, max: 5 }),
+        (documents, text, edits, prefix, most) => {
+          const counts = new Map<string, number>()
+          for (const words of documents) for (const each of new Set(words)) counts.set(each, (counts.get(each) ?? 0) + 1)
+          const [fixed, rest] = [text.slice(0, prefix), text.slice(prefix)]
+          const expected = [...counts]
+            .filter(([term]) => term.startsWith(fixed))
+            .map(([term, documentCount]) => ({ term, edits: editDistance(term.slice(fixed.length), rest), documents: documentCount }))
+            .filter((near) => near.edits <= edits)
+            .sort((a, b) => a.edits - b.edits || b.documents - a.documents || Buffer.compare(Buffer.from(a.term), Buffer.from(b.term)))
+          const collection = publish(documents)
+          assert.deepEqual(engine.nearTerms(collection, ['content'], text, edits, prefix, most), expected.slice(0, most))
+          assert.deepEqual(engine.nearTerms(collection, [], text, edits, prefix, most), expected.slice(0, most))
+          assert.deepEqual(engine.nearTerms(collection, ['meta.title'], text, edits, prefix, most), [])
+        },
+      ),
+    )
+    assert.throws(() => engine.nearTerms(1, [], 'a'.repeat(129), 1, 0, 10), /word too long/)
   })
 })

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
+import { readPackedTokens } from '../harness/packed_tokens.js'
 
 interface TokenCase {
   readonly name: string
@@ -48,6 +49,43 @@ describe('forms of a Polish word share the recorded stem', () => {
   for (const { stem, forms } of readGolden<{ words: { stem: string; forms: string }[] }>('polish.json').words) {
     it(forms.split(' ')[0] ?? '', () => {
       for (const form of forms.split(' ')) assert.equal(termOf(form, 'pl'), stem, form)
+    })
+  }
+})
+
+interface UnicodeForms {
+  readonly forms: Readonly<Record<string, readonly string[]>>
+  readonly runs: Readonly<Record<string, readonly [document: string, query: string]>>
+}
+
+describe('forms of words are those of an independent implementation of Unicode', () => {
+  const { forms, runs } = readGolden<UnicodeForms>('unicode.json')
+  for (const [language, lines] of Object.entries(forms)) {
+    it(`${language}, ${lines.length} words`, () => {
+      for (const line of lines) {
+        const [word = '', term = '', folded = ''] = line.split(' ')
+        const how = { language, stem: false, markdown: false }
+        assert.deepEqual(
+          analyzer.tokenize(word, { ...how, asks: true }).map((token) => token.term),
+          [/[ёЁ]/.test(word) ? folded : term],
+          word,
+        )
+        const indexed = readPackedTokens(analyzer.analyze(Buffer.from(word), how)).map((token) => token.term)
+        assert.deepEqual(indexed.sort(), [...new Set([term, folded])].sort(), word)
+      }
+    })
+  }
+  for (const [run, [document, query]] of Object.entries(runs)) {
+    it(run, () => {
+      for (const language of ['ja', 'ko', 'en', 'de']) {
+        const how = { language, stem: true, markdown: false }
+        const said = (asks: boolean): string =>
+          analyzer
+            .tokenize(run, { ...how, asks })
+            .map(({ term, position }) => `${term}@${position}`)
+            .join(' ')
+        assert.deepEqual([said(false), said(true)], [document, query])
+      }
     })
   }
 })

@@ -20,11 +20,12 @@ const ROUTES = [
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
-  'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages',
+  'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages', 'GET /v1/autocomplete',
+  'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
 
 function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): ServerState {
-  const config = loadConfig(['--db', tmpdir()], env)
+  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', ...env })
   return { config, listenAddress: '127.0.0.1:4711', startedAt: Date.now() - 61_000, phase: () => phase, phaseReason: () => 'flush failed' }
 }
 
@@ -59,12 +60,14 @@ describe('the table', () => {
       'add',
       'addBatch',
       'addCuration',
+      'addSpellWords',
       'addStopWords',
       'delete',
       'deleteBatch',
       'deleteCollection',
       'deleteCollectionConfig',
       'deleteCuration',
+      'deleteSpellWords',
       'deleteStopWords',
       'deleteSynonyms',
       'ftsReindex',
@@ -77,12 +80,14 @@ describe('the table', () => {
     ])
     assert.deepEqual(named('read'), [
       'aggregate',
+      'autocomplete',
       'checksum',
       'docMeta',
       'fts',
       'ftsQuery',
       'get',
       'getCollectionConfig',
+      'getSpellDictionary',
       'listCollectionConfigs',
       'listCuration',
       'listStopWords',
@@ -91,6 +96,8 @@ describe('the table', () => {
       'multiSearch',
       'revisions',
       'search',
+      'spellCleanup',
+      'spellSuggest',
     ])
     assert.deepEqual(named('system'), [
       'config',
@@ -109,15 +116,15 @@ describe('the table', () => {
     for (const row of operations.filter(({ effect }) => effect === 'write')) assert.equal(row.audit, `write.${row.http[0]?.path ?? ''}`)
   })
 
-  it('operations: every operation on a collection takes its name from a required field, but for rules that are named by their id', () => {
-    const byId = ['listCuration', 'replaceCuration', 'deleteCuration']
+  it('operations: every operation on a collection takes its name from a required field, but for rules that are named by their id and texts that are checked without one', () => {
+    const without = ['listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup']
     for (const row of operations.filter(({ collection }) => collection !== 'server')) {
       const ofList = row.input as { readonly properties: { readonly searches?: { readonly items: object } } }
       const { required } = (row.name === 'multiSearch' ? ofList.properties.searches?.items : row.input) as {
         readonly required?: readonly string[]
       }
       assert.deepEqual(row.collection, { field: 'collection', ...(row.name === 'multiSearch' ? { list: 'searches' } : {}) }, row.name)
-      assert.equal(required?.includes('collection') ?? false, !byId.includes(row.name), row.name)
+      assert.equal(required?.includes('collection') ?? false, !without.includes(row.name), row.name)
     }
   })
 

@@ -78,6 +78,8 @@ inline constexpr uint32_t kLeafExpansionsMax = 1024;
 inline constexpr uint32_t kPlanExpansionsMax = 2048;
 // Dictionary entries that one leaf looks at, over all fields and segments: 40 ms. Only a WILDCARD that begins with `*` or `?` comes near.
 inline constexpr uint32_t kExpansionScanMax = uint32_t{1} << 20;
+// A section of fewer terms is walked by its dictionary, which takes less than 0.1 ms; larger ones have signatures in memory (4 bytes a term) once a search wants them.
+inline constexpr uint32_t kSignatureTermsMin = 4096;
 // Edits of a FUZZY leaf: the contract's; the automaton's band grows with it.
 inline constexpr uint32_t kFuzzyEditsMax = 2;
 
@@ -86,6 +88,12 @@ inline constexpr uint32_t kCompletionScanMax = 10000;
 // A prefix of the contract's 32 characters, of at most 4 bytes each.
 inline constexpr size_t kCompletionPrefixBytesMax = 128;
 inline constexpr uint32_t kCompletionsMax = 1000;
+
+// Dictionary entries that one walk for the terms near a word looks at, over all fields and segments: some 2 ms.
+inline constexpr uint32_t kNearTermsScanMax = 20000;
+// A word of 32 characters, of at most 4 bytes each: longer ones are no words.
+inline constexpr size_t kNearTermsWordBytesMax = 128;
+inline constexpr uint32_t kNearTermsMax = 256;
 
 // A filter of more values than this is read into a bit set instead of being kept as open cursors.
 inline constexpr uint32_t kFilterCursorsMax = 16;

@@ -144,11 +144,13 @@ Result<std::string> Engine::aggregate(Bytes bytes, std::span<const int32_t> cont
   }
 }
 
-Result<std::string> Engine::explain(Bytes bytes, uint32_t docid) const noexcept {
+Result<std::string> Engine::explain(Bytes bytes, uint32_t docid, std::span<const int32_t> control) const noexcept {
   try {
     const Result<SearchPlan> plan = parse_search_plan(bytes);
     if (!plan.ok()) return plan.status();
-    return explanation_json(*snapshot(), plan.value(), docid);
+    const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
+    if (!stop.ok()) return stop.status();
+    return explanation_json(*snapshot(), plan.value(), docid, stop.value());
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
@@ -158,6 +160,15 @@ Result<std::string> Engine::completions(const CompletionRequest& request) const 
   if (request.prefix.size() > kCompletionPrefixBytesMax) return Status::too_large("completions: prefix too long");
   try {
     return completions_json(*snapshot(), request);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::string> Engine::near_terms(const NearTermsRequest& request) const noexcept {
+  if (request.word.size() > kNearTermsWordBytesMax) return Status::too_large("near terms: word too long");
+  try {
+    return near_terms_json(*snapshot(), request);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

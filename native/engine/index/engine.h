@@ -31,6 +31,7 @@
 #include "index/merge_policy.h"
 #include "index/segment_set.h"
 #include "query/completions.h"
+#include "query/near_terms.h"
 #include "query/value_order.h"
 #include "storage/segment_store.h"
 
@@ -65,6 +66,7 @@ struct EpochSpan {
 struct OpenRequest {
   std::string directory;  // exists
   std::vector<EpochSpan> history;
+  uint32_t analysis = 0;  // how texts become terms now: an index made otherwise is of no use
   uint64_t mapBytes = kIndexMapBytes;
   std::function<void(const char* point)> onPoint;  // tests: see SegmentStore::Options
 };
@@ -102,11 +104,14 @@ class Engine {
   // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
 
-  // JSON of why the document has its score under the plan: query/explanation.h.
-  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid) const noexcept;
+  // JSON of why the document has its score under the plan: query/explanation.h. Stopped as a search is.
+  [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
 
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
+
+  // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
+  [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
 
   // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
   [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
@@ -124,6 +129,8 @@ class Engine {
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
+  // Of the current snapshot: while it stands, every answer stands.
+  [[nodiscard]] uint64_t last_lsn() const noexcept { return snapshot()->lsnLast; }
   [[nodiscard]] std::shared_ptr<const SegmentSet> snapshot() const noexcept;
 
  private:
@@ -195,6 +202,7 @@ class Engine {
   std::optional<OpenedIndex> opened_;
   std::unique_ptr<SegmentStore> store_;
   Epoch epoch_{};
+  uint32_t analysis_ = 0;
   std::mutex persistMutex_;  // one manifest at a time
   std::atomic<uint64_t> checkpoint_{0};
   std::atomic<uint64_t> persistedLsn_{0};  // of the snapshot whose live bits the manifest has

@@ -51,8 +51,10 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   const auto open_once = [&] { return SegmentStore::open(request.directory, {request.mapBytes, request.onPoint}, found); };
   Result<std::unique_ptr<SegmentStore>> store = open_once();
   if (!store.ok() && store.status().code() != StatusCode::kIo && store.status().code() != StatusCode::kCorrupt) return store.status();
-  if (store.ok() && found.manifest.checkpoint > 0 && !is_known(request.history, found.manifest)) {
-    opened.damage.emplace_back("the index does not belong to this history of the store");
+  const bool isFilled = store.ok() && found.manifest.checkpoint > 0;
+  const bool isForeign = isFilled && !is_known(request.history, found.manifest);
+  if (isForeign || (isFilled && found.manifest.analysis != request.analysis)) {
+    opened.damage.emplace_back(isForeign ? "the index does not belong to this history of the store" : "the index was made by another text analysis");
     found = {};
     store.value().reset();
   } else if (!store.ok()) {
@@ -80,6 +82,7 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
 void Engine::adopt(StoredIndex found, const OpenRequest& request, OpenedIndex& opened) {
   const std::lock_guard lock(writerMutex_);
   epoch_ = request.history.back().epoch;
+  analysis_ = request.analysis;
   serialNext_.store(std::max(serialNext_.load(), found.manifest.serialNext));
   opened.checkpoint = found.manifest.checkpoint;
   opened.damage.insert(opened.damage.end(), found.damaged.begin(), found.damaged.end());
@@ -205,6 +208,7 @@ Status Engine::persist() noexcept {
       const std::lock_guard lock(writerMutex_);
       set = snapshot();
       manifest.epoch = epoch_;
+      manifest.analysis = analysis_;
       manifest.serialNext = serialNext_.load();
       manifest.checkpoint = rebuilding_.load() ? 0 : set->lsnLast;
       manifest.droppedCollections.assign(droppedCollections_.begin(), droppedCollections_.end());

@@ -8,6 +8,7 @@
 #include "base/json_text.h"
 #include "base/limits.h"
 #include "query/term_union.h"
+#include "query/text_fields.h"
 
 namespace mds {
 namespace {
@@ -29,7 +30,7 @@ CompletionSources sources_of(const SegmentSet& set, const CompletionRequest& req
     if (collection == nullptr) continue;
     for (const SectionEntry& section : ref.segment->sections(*collection)) {
       const std::string_view name = ref.segment->name(section);
-      if (section.kind != SectionKind::kText || (!request.field.empty() && name != request.field)) continue;
+      if (!is_wanted(section.kind, name, request.fields)) continue;
       found.sources.push_back({ref.segment.get(), &section, 0});
       found.fields.push_back(name);
     }
@@ -52,7 +53,7 @@ std::string completions_json(const SegmentSet& set, const CompletionRequest& req
   StopSignal never(nullptr);
   TermUnion terms(found.sources, {request.prefix, TermMatch::kPrefix}, kCompletionScanMax, never);
   BestTerms best(std::min(request.most, kCompletionsMax), is_commoner);
-  for (UnionTerm term; terms.next(term);) best.add(std::move(term));
+  for (UnionTerm term; terms.next(term);) best.add(term);
   std::string json = "[";
   for (const UnionTerm& term : best.take(is_commoner)) {
     json += json.size() > 1 ? ",[" : "[";

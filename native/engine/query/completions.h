@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/bytes.h"
 #include "base/status.h"
@@ -14,7 +15,7 @@ namespace mds {
 
 struct CompletionRequest {
   uint32_t collection;
-  std::string_view field;  // a text field; empty: all of them, a term of two fields is two completions
+  std::vector<std::string_view> fields;  // text fields; empty: all of them. A term of two fields is two completions
   std::string_view prefix;
   uint32_t most;
 };

@@ -19,6 +19,11 @@
 namespace mds {
 namespace {
 
+constexpr const char* kNoExplanation = "null";
+
+// A leaf decodes a block in each field.
+constexpr uint32_t kNodeSteps = 64;
+
 struct Part {
   std::vector<std::string_view> terms;
   std::string_view field;
@@ -29,10 +34,11 @@ struct Part {
 
 class Explainer {
  public:
-  Explainer(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t slot) : query_(query), segment_(segment), slot_(slot), stop_(nullptr) {}
+  Explainer(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t slot, StopSignal& stop) : query_(query), segment_(segment), slot_(slot), stop_(stop) {}
 
   // Whether the node matches; its parts are added then.
   bool add(const PlanNode& node) {
+    if (stop_.after(kNodeSteps)) return false;
     const size_t before = parts.size();
     const bool isMatch = add_node(node);
     if (!isMatch) parts.resize(before);
@@ -110,7 +116,7 @@ class Explainer {
   const ResolvedQuery& query_;
   const ResolvedSegment& segment_;
   uint32_t slot_;
-  StopSignal stop_;
+  StopSignal& stop_;
 };
 
 void append_number(std::string& out, double value) {
@@ -151,13 +157,13 @@ double factor_of(const SearchPlan& plan, const ResolvedSegment& segment, uint32_
   return std::max(kBoostFloor, factor);
 }
 
-std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32_t docid) {
+std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32_t docid, StopSignal& stop) {
   const ResolvedQuery query = resolve_query(set, plan);
   for (const ResolvedSegment& segment : query.segments) {
     const std::optional<uint32_t> slot = segment.ref->segment->find_docid(*segment.collection, docid);
     if (!slot || !segment.ref->alive(*slot)) continue;
-    Explainer explainer(query, segment, *slot);
-    if (!explainer.add(plan.root)) break;
+    Explainer explainer(query, segment, *slot, stop);
+    if (!explainer.add(plan.root) || stop.poll()) break;
     double sum = 0;
     std::string list;
     for (const Part& part : explainer.parts) {
@@ -175,16 +181,15 @@ std::string explanation_of(const SegmentSet& set, const SearchPlan& plan, uint32
     json += "]}";
     return json;
   }
-  return "null";
+  return kNoExplanation;
 }
 
 }  // namespace
 
-std::string explanation_json(const SegmentSet& set, const SearchPlan& plan, uint32_t docid) {
-  if (!has_expandable(plan.root)) return explanation_of(set, plan, docid);
-  StopSignal never(nullptr);
-  const ExpandedPlan expanded = expand_plan(set, plan, never);
-  return explanation_of(set, expanded.plan, docid);
+std::string explanation_json(const SegmentSet& set, const SearchPlan& plan, uint32_t docid, StopSignal stop) {
+  if (!has_expandable(plan.root)) return explanation_of(set, plan, docid, stop);
+  const ExpandedPlan expanded = expand_plan(set, plan, stop);
+  return stop.stopped() ? kNoExplanation : explanation_of(set, expanded.plan, docid, stop);
 }
 
 }  // namespace mds

@@ -2,15 +2,12 @@
 #include "query/fuzzy_terms.h"
 
 #include <algorithm>
+#include <utility>
 
-#include "query/code_points.h"
+#include "base/code_points.h"
 
 namespace mds {
 namespace {
-
-// Of a cell outside of the band, and of one that is out of reach: adding to it does not matter.
-constexpr uint8_t kFar = kFuzzyEditsMax + 1;
-constexpr size_t kBand = 2 * kFuzzyEditsMax + 1;
 
 // No text has a code point in between.
 constexpr uint32_t kSurrogateFirst = 0xD800;
@@ -22,114 +19,129 @@ std::string first_code_points(std::string_view word, uint32_t count) {
   return std::string(word.substr(0, at));
 }
 
+// What is within reach of a word has a signature that passes.
+SignatureFilter filter_of(std::string_view word, uint32_t edits) {
+  const uint32_t signature = signature_of(word);
+  const uint32_t length = signature >> kSignatureLetters;
+  SignatureFilter filter;
+  filter.letters = signature & ((1U << kSignatureLetters) - 1);
+  filter.lengthMin = length - std::min(length, edits);
+  filter.lengthMax = std::min(length + edits, kSignatureLengthMax);
+  filter.edits = edits;
+  return filter;
+}
+
+size_t common_prefix(std::string_view a, std::string_view b) noexcept {
+  const size_t most = std::min(a.size(), b.size());
+  size_t at = 0;
+  while (at < most && a[at] == b[at]) ++at;
+  return at;
+}
+
 }  // namespace
 
-FuzzyTerms::FuzzyTerms(std::string_view word, uint32_t edits, uint32_t prefix, const DictionaryWalk& walk)
-    : walk_(first_code_points(word, prefix), walk), edits_(std::min(edits, kFuzzyEditsMax)) {
-  for (size_t at = walk_.prefix().size(); at < word.size();) rest_.push_back(take_code_point(word, at));
-  for (size_t k = 0; k < kBand; ++k) {
-    start_[k] = k < kFuzzyEditsMax || k - kFuzzyEditsMax > rest_.size() ? kFar : static_cast<uint8_t>(k - kFuzzyEditsMax);
-  }
-  read_ = walk_.prefix();
-}
+FuzzyTerms::FuzzyTerms(std::string_view word, uint32_t edits, uint32_t prefix, const TermScan& scan)
+    : FuzzyTerms(first_code_points(word, prefix), word.substr(first_code_points(word, prefix).size()), edits, scan) {}
 
-FuzzyRow FuzzyTerms::step(size_t level, uint32_t code) const noexcept {
-  const FuzzyRow& before = row_at(level);
-  FuzzyRow row;
-  uint8_t left = kFar;
-  for (size_t k = 0; k < kBand; ++k) {
-    // Cell k stands for the first `column` characters of the word.
-    const size_t shifted = level + 1 + k;
-    uint32_t best = kFar;
-    if (shifted >= kFuzzyEditsMax && shifted - kFuzzyEditsMax <= rest_.size()) {
-      const size_t column = shifted - kFuzzyEditsMax;
-      if (column > 0) best = before[k] + (rest_[column - 1] == code ? 0U : 1U);
-      if (k + 1 < kBand) best = std::min(best, before[k + 1] + 1U);
-      best = std::min(best, left + 1U);
-      if (column > 1 && level > 0 && rest_[column - 2] == code && rest_[column - 1] == levels_[level - 1].code) {
-        best = std::min(best, row_at(level - 1)[k] + 1U);
-      }
-    }
-    left = static_cast<uint8_t>(std::min<uint32_t>(best, kFar));
-    row[k] = left;
-  }
-  return row;
-}
-
-uint32_t FuzzyTerms::least(const FuzzyRow& row) const noexcept { return *std::min_element(row.begin(), row.end()); }
-
-std::optional<uint32_t> FuzzyTerms::follower(size_t level, uint32_t code) const noexcept {
-  // With an edit to spare anything can follow: as an insertion.
-  if (least(row_at(level)) < edits_) {
-    if (code >= kCodePointLast) return std::nullopt;
-    return code + 1 >= kSurrogateFirst && code + 1 <= kSurrogateLast ? kSurrogateLast + 1 : code + 1;
-  }
-  std::optional<uint32_t> next;
-  const size_t begin = level > kFuzzyEditsMax ? level - kFuzzyEditsMax : 0;
-  const size_t end = std::min(rest_.size(), level + kFuzzyEditsMax + 1);
-  for (size_t index = begin; index < end; ++index) {
-    const uint32_t candidate = rest_[index];
-    if (candidate <= code || (next && candidate >= *next)) continue;
-    if (least(step(level, candidate)) <= edits_) next = candidate;
-  }
-  return next;
-}
-
-bool FuzzyTerms::read(uint32_t& code) {
-  const std::string_view term = walk_.term();
-  const size_t common =
-      static_cast<size_t>(std::mismatch(term.begin(), term.begin() + static_cast<ptrdiff_t>(std::min(term.size(), read_.size())), read_.begin()).first - term.begin());
-  while (!levels_.empty() && levels_.back().end > common) levels_.pop_back();
-  size_t at = levels_.empty() ? walk_.prefix().size() : levels_.back().end;
-  read_.resize(at);
-  while (at < term.size()) {
-    const size_t begin = at;
-    code = take_code_point(term, at);
-    const FuzzyRow row = step(levels_.size(), code);
-    if (least(row) > edits_) return false;
-    read_.append(term.substr(begin, at - begin));
-    levels_.push_back({code, at, row});
-  }
-  return true;
-}
-
-void FuzzyTerms::leap(uint32_t code) {
-  while (true) {
-    const std::optional<uint32_t> next = follower(levels_.size(), code);
-    if (next) {
-      target_ = read_;
-      append_code_point(target_, *next);
-      return walk_.seek(target_);
-    }
-    if (levels_.empty()) return walk_.end();
-    code = levels_.back().code;
-    levels_.pop_back();
-    read_.resize(levels_.empty() ? walk_.prefix().size() : levels_.back().end);
-  }
-}
+FuzzyTerms::FuzzyTerms(std::string prefix, std::string_view rest, uint32_t edits, const TermScan& scan)
+    : prefix_(std::move(prefix)), automaton_(code_points_of(rest), edits), start_(automaton_.start()), edits_(std::min(edits, kFuzzyEditsMax)), scan_(scan) {}
 
 bool FuzzyTerms::next(uint32_t& steps) {
-  for (; steps > 0 && walk_.ready(); --steps) {
-    uint32_t code = 0;
-    if (!read(code)) {
-      leap(code);
-      continue;
-    }
-    walk_.mark_looked_at();
-    if (is_within_reach()) {
-      --steps;
-      return true;
-    }
+  if (!isBegun_) {
+    scan_.pass_below(prefix_);
+    isBegun_ = true;
+  }
+  while (steps > 0 && !isEnded_) {
+    if (scan_.is_at_border() && dead_ != kAlive) pass_blocks();
+    isEnded_ = isEnded_ || !scan_.next();
+    // Not looked at, and no more than a block of them side by side.
+    if (isEnded_ || scan_.shared() >= dead_) continue;
+    --steps;
+    if (!read()) continue;
+    found_ = automaton_.distance(levels_.empty() ? start_ : levels_.back().state, levels_.size());
+    if (found_ <= edits_) return true;
   }
   return false;
 }
 
-bool FuzzyTerms::is_within_reach() noexcept {
-  // The cell of the whole word, if it lies beside the diagonal.
-  const size_t shifted = rest_.size() + kFuzzyEditsMax;
-  if (shifted < levels_.size() || shifted - levels_.size() >= kBand) return false;
-  found_ = row_at(levels_.size())[shifted - levels_.size()];
-  return found_ <= edits_;
+bool FuzzyTerms::read() {
+  // The first term of a block comes whole.
+  const size_t shared = scan_.shared() == 0 ? common_prefix(term_, scan_.suffix()) : scan_.shared();
+  if (shared >= dead_) return false;
+  term_.resize(scan_.shared());
+  term_ += scan_.suffix();
+  while (!levels_.empty() && levels_.back().end > shared) levels_.pop_back();
+  if (shared < prefix_.size() && !has_prefix()) return false;
+  return read_on(levels_.empty() ? prefix_.size() : levels_.back().end);
+}
+
+bool FuzzyTerms::has_prefix() {
+  const size_t common = common_prefix(term_, prefix_);
+  if (common == prefix_.size()) return true;
+  dead_ = common < term_.size() ? common + 1 : kAlive;
+  isEnded_ = common < term_.size() && static_cast<uint8_t>(term_[common]) > static_cast<uint8_t>(prefix_[common]);
+  return false;
+}
+
+bool FuzzyTerms::read_on(size_t at) {
+  while (at < term_.size()) {
+    const uint32_t code = take_code_point(term_, at);
+    const EditAutomaton::State state = step(levels_.size(), code);
+    if (!automaton_.is_alive(state)) {
+      dead_ = at;
+      deadCode_ = code;
+      return false;
+    }
+    levels_.push_back({code, at, state});
+  }
+  dead_ = kAlive;
+  return true;
+}
+
+std::optional<uint32_t> FuzzyTerms::follower(size_t level, uint32_t code) const noexcept {
+  if (automaton_.has_edit_left(level > 0 ? levels_[level - 1].state : start_)) {
+    if (code >= kCodePointLast) return std::nullopt;
+    return code + 1 >= kSurrogateFirst && code + 1 <= kSurrogateLast ? kSurrogateLast + 1 : code + 1;
+  }
+  const std::vector<uint32_t>& word = automaton_.word();
+  std::optional<uint32_t> next;
+  const size_t begin = level > kFuzzyEditsMax ? level - kFuzzyEditsMax : 0;
+  const size_t end = std::min(word.size(), level + kFuzzyEditsMax + 1);
+  for (size_t at = begin; at < end; ++at) {
+    const uint32_t candidate = word[at];
+    if (candidate <= code || (next && candidate >= *next)) continue;
+    if (automaton_.is_alive(step(level, candidate))) next = candidate;
+  }
+  return next;
+}
+
+void FuzzyTerms::pass_blocks() {
+  // Where the block behind begins so, too, this one has nothing else.
+  if (!scan_.first_ahead(1).starts_with(std::string_view(term_).substr(0, dead_))) return;
+  uint32_t code = deadCode_;
+  for (size_t level = levels_.size();; --level) {
+    if (const std::optional<uint32_t> next = follower(level, code)) {
+      target_.assign(term_, 0, level > 0 ? levels_[level - 1].end : prefix_.size());
+      append_code_point(target_, *next);
+      return scan_.pass_below(target_);
+    }
+    if (level == 0) break;
+    code = levels_[level - 1].code;
+  }
+  isEnded_ = true;
+}
+
+FuzzyCandidates::FuzzyCandidates(std::string_view word, uint32_t edits, const TermScan& scan, Signatures signatures, uint32_t begin)
+    : candidates_(scan, std::move(signatures), begin, filter_of(word, std::min(edits, kFuzzyEditsMax))),
+      automaton_(code_points_of(word), edits),
+      edits_(std::min(edits, kFuzzyEditsMax)) {}
+
+bool FuzzyCandidates::next(uint32_t& steps) {
+  while (candidates_.next(steps)) {
+    found_ = automaton_.distance_to(candidates_.term());
+    if (found_ <= edits_) return true;
+  }
+  return false;
 }
 
 }  // namespace mds

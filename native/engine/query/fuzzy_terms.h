@@ -1,64 +1,90 @@
-// The terms of a dictionary within so many edits of a word: an insertion, a deletion, a substitution, or an exchange of two neighbours, none of which is edited again
-// (the optimal string alignment distance), over code points. A Levenshtein automaton, kept as rows of the distance matrix, walks the ordered dictionary: the rows of what
-// a term shares with the one before are kept, and where no term can go on, the walk seeks the next one that can. Sources: Damerau, CACM 1964; Schulz & Mihov, "Fast
-// String Correction with Levenshtein-Automata", 2002 (the automaton beside a dictionary).
+// The terms of a dictionary within so many edits of a word (edit_automaton.h), over code points. The automaton walks the ordered dictionary: what a term shares with the
+// one before is not read again, a term that begins as one that could not go on is passed, and so are whole blocks up to the next beginning that can.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "base/limits.h"
-#include "query/prefix_walk.h"
+#include "query/edit_automaton.h"
+#include "query/term_candidates.h"
+#include "segment/term_scan.h"
+#include "segment/term_signatures.h"
 
 namespace mds {
 
-// A row of the matrix beside its diagonal: cell k of row i is the distance between the first i characters of a term and the first i + k - kFuzzyEditsMax of the word.
-using FuzzyRow = std::array<uint8_t, 2 * kFuzzyEditsMax + 1>;
-
 class FuzzyTerms {
  public:
-  // The first `prefix` code points of `word` are not edited. `edits` is at most kFuzzyEditsMax. The walk has not begun.
-  FuzzyTerms(std::string_view word, uint32_t edits, uint32_t prefix, const DictionaryWalk& walk);
+  // The first `prefix` code points of `word` are not edited. `edits` is at most kFuzzyEditsMax. Stands before the first term.
+  FuzzyTerms(std::string_view word, uint32_t edits, uint32_t prefix, const TermScan& scan);
 
   // Moves to the next term within reach; at most `steps` terms are looked at, and that number falls by those that were. False at the end or when no step is left.
   [[nodiscard]] bool next(uint32_t& steps);
-  [[nodiscard]] const PrefixWalk& walk() const noexcept { return walk_; }
-  // Of the present term.
+  // The present term, its edits and its entry.
+  [[nodiscard]] std::string_view term() const noexcept { return term_; }
   [[nodiscard]] uint32_t edits() const noexcept { return found_; }
+  [[nodiscard]] const TermEntry& entry() noexcept { return scan_.entry(); }
 
  private:
-  // What of the present term has been read.
+  // What of `term_` has been read behind the prefix.
   struct Level {
     uint32_t code;
     size_t end;  // in bytes
-    FuzzyRow row;
+    EditAutomaton::State state;
   };
 
-  [[nodiscard]] const FuzzyRow& row_at(size_t level) const noexcept { return level == 0 ? start_ : levels_[level - 1].row; }
-  // The row behind `level` when `code` follows.
-  [[nodiscard]] FuzzyRow step(size_t level, uint32_t code) const noexcept;
-  [[nodiscard]] uint32_t least(const FuzzyRow& row) const noexcept;
+  FuzzyTerms(std::string prefix, std::string_view rest, uint32_t edits, const TermScan& scan);
+
+  // Reads the scan's term. False where it can't be reached.
+  [[nodiscard]] bool read();
+  [[nodiscard]] bool read_on(size_t at);
+  // Whether the term begins with the prefix; else it is out of reach, and so may be all that follow.
+  [[nodiscard]] bool has_prefix();
+  [[nodiscard]] EditAutomaton::State step(size_t level, uint32_t code) const noexcept {
+    return automaton_.step(level > 1 ? levels_[level - 2].state : start_, level > 0 ? levels_[level - 1].state : start_, level, code);
+  }
   // The smallest code point above `code` that can follow `level`.
   [[nodiscard]] std::optional<uint32_t> follower(size_t level, uint32_t code) const noexcept;
-  // Reads the walk's term. False where it can't be reached; `code` is what could not follow then.
-  [[nodiscard]] bool read(uint32_t& code);
-  // All of the present term has been read: is it within reach?
-  [[nodiscard]] bool is_within_reach() noexcept;
-  // To the first term that can be reached behind one where `code` could not follow.
-  void leap(uint32_t code);
+  // Between two blocks: passes those that begin as the last term, which could not go on.
+  void pass_blocks();
 
-  PrefixWalk walk_;
+  // More than any term is long.
+  static constexpr size_t kAlive = SIZE_MAX;
+
+  std::string prefix_;
+  EditAutomaton automaton_;
+  EditAutomaton::State start_;
+  uint32_t edits_;
+  TermScan scan_;
+  bool isBegun_ = false;
+  bool isEnded_ = false;
+  std::string term_;  // the last one that was read
+  std::vector<Level> levels_;
+  size_t dead_ = kAlive;   // so many of its first bytes, if there are so many, are how no term within reach begins
+  uint32_t deadCode_ = 0;  // the last character of them
+  uint32_t found_ = 0;
+  std::string target_;
+};
+
+// The same from the terms whose signatures say that they may be within reach, however they begin: for large dictionaries, in which a walk ends at thousands of
+// beginnings.
+class FuzzyCandidates {
+ public:
+  // `begin`: the section's first term.
+  FuzzyCandidates(std::string_view word, uint32_t edits, const TermScan& scan, Signatures signatures, uint32_t begin);
+
+  [[nodiscard]] bool next(uint32_t& steps);
+  [[nodiscard]] std::string_view term() const noexcept { return candidates_.term(); }
+  [[nodiscard]] uint32_t edits() const noexcept { return found_; }
+  [[nodiscard]] const TermEntry& entry() noexcept { return candidates_.entry(); }
+
+ private:
+  TermCandidates candidates_;
+  EditAutomaton automaton_;
   uint32_t edits_;
   uint32_t found_ = 0;
-  std::vector<uint32_t> rest_;  // code points of the word behind what is not edited
-  FuzzyRow start_;
-  std::string read_;  // the term that the levels describe
-  std::vector<Level> levels_;
-  std::string target_;
 };
 
 }  // namespace mds

@@ -63,6 +63,11 @@ class PlanExpander {
 
   // The leaf as TERMs.
   std::vector<PlanNode> expand(const PlanNode& leaf) {
+    if (left_ == 0) {
+      // Nothing to look for: what it finds could not be kept.
+      out_.isCut = true;
+      return {};
+    }
     std::vector<UnionTerm> found = best_terms(leaf, std::min<size_t>(left_, kLeafExpansionsMax));
     left_ -= found.size();
     FuzzyGroup group{static_cast<uint32_t>(out_.plan.terms.size()), 0, {}};
@@ -96,7 +101,7 @@ class PlanExpander {
     const TermPattern pattern{plan_.terms[leaf.term].text, leaf.kind == NodeKind::kFuzzy ? TermMatch::kFuzzy : TermMatch::kWildcard, leaf.edits, leaf.prefix};
     TermUnion terms(sources, pattern, kExpansionScanMax, stop_);
     BestTerms best(most, is_better);
-    for (UnionTerm term; terms.next(term);) best.add(std::move(term));
+    for (UnionTerm term; terms.next(term);) best.add(term);
     std::vector<UnionTerm> taken = best.take(is_before);
     out_.isCut = out_.isCut || best.is_cut() || terms.is_cut();
     return taken;

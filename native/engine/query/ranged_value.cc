@@ -8,7 +8,7 @@
 #include <cstdlib>
 #include <string>
 
-#include "query/code_points.h"
+#include "base/code_points.h"
 
 namespace mds {
 namespace {

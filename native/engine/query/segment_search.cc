@@ -7,12 +7,28 @@
 #include "query/leaf_iterators.h"
 #include "query/phrase_iterator.h"
 #include "query/proximity_iterator.h"
+#include "query/union_iterator.h"
 #include "query/window_disjunction.h"
 
 namespace mds {
 namespace {
 
+DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop);
+
+// Of many TERMs one iterator, and one for each other child.
+DocIteratorPtr make_or(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
+  const auto is_term = [](const PlanNode& child) { return child.kind == NodeKind::kTerm; };
+  const bool isLarge = std::count_if(node.children.begin(), node.children.end(), is_term) > kLargeDisjunctionTerms;
+  std::vector<DocIteratorPtr> children;
+  if (isLarge) children.push_back(make_union_iterator(query, segment, node.children, stop));
+  for (const PlanNode& child : node.children) {
+    if (!isLarge || !is_term(child)) children.push_back(make_iterator(query, segment, child, stop));
+  }
+  return make_or_iterator(std::move(children));
+}
+
 DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
+  if (node.kind == NodeKind::kOr) return make_or(query, segment, node, stop);
   std::vector<DocIteratorPtr> children;
   for (const PlanNode& child : node.children) children.push_back(make_iterator(query, segment, child, stop));
   switch (node.kind) {
@@ -20,8 +36,6 @@ DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& 
       return make_term_iterator(query, segment, node.term);
     case NodeKind::kAnd:
       return make_and_iterator(std::move(children), stop);
-    case NodeKind::kOr:
-      return make_or_iterator(std::move(children));
     case NodeKind::kAndNot:
       return make_and_not_iterator(std::move(children[0]), std::move(children[1]), stop);
     case NodeKind::kPhrase:
@@ -30,6 +44,7 @@ DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& 
       return make_proximity_iterator(query, segment, node, stop);
     case NodeKind::kAll:
       return make_all_iterator(*segment.collection);
+    case NodeKind::kOr:
     case NodeKind::kNone:
     case NodeKind::kFuzzy:  // expanded before
     case NodeKind::kWildcard:

@@ -52,23 +52,31 @@ class TermUnion {
   [[nodiscard]] bool is_cut() const noexcept { return isCut_; }
 
  private:
+  using Terms = std::variant<FuzzyTerms, FuzzyCandidates, WildcardTerms, WildcardCandidates>;
+
   struct Run {
-    std::variant<FuzzyTerms, WildcardTerms> terms;
+    Terms terms;
     const SectionEntry* section;
     uint32_t group;
+    std::string_view text = {};  // the present match
 
-    [[nodiscard]] std::string_view term() const noexcept {
-      return std::visit([](const auto& found) { return found.walk().term(); }, terms);
+    [[nodiscard]] const TermEntry& entry() {
+      return std::visit([](auto& found) -> const TermEntry& { return found.entry(); }, terms);
     }
-    [[nodiscard]] const TermEntry& entry() const noexcept {
-      return std::visit([](const auto& found) -> const TermEntry& { return found.walk().entry(); }, terms);
+    [[nodiscard]] uint32_t edits() const {
+      if (const auto* walked = std::get_if<FuzzyTerms>(&terms)) return walked->edits();
+      const auto* filtered = std::get_if<FuzzyCandidates>(&terms);
+      return filtered == nullptr ? 0 : filtered->edits();
     }
-    [[nodiscard]] uint32_t edits() const noexcept { return std::holds_alternative<FuzzyTerms>(terms) ? std::get<FuzzyTerms>(terms).edits() : 0; }
   };
 
-  // Puts the last run of the heap, which is in no order yet, at its next match; drops it at the end.
-  void advance_last();
-  static bool later(const Run* a, const Run* b) noexcept;
+  [[nodiscard]] static Terms fuzzy_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
+  [[nodiscard]] static Terms wildcard_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
+  // Moves the run to its next match. False at the end.
+  [[nodiscard]] bool advance(Run& run);
+  // The first run of the heap has moved: puts another one there.
+  void settle_first();
+  [[nodiscard]] static bool later(const Run* a, const Run* b) noexcept;
 
   StopSignal& stop_;
   uint32_t left_;
@@ -84,7 +92,7 @@ class BestTerms {
 
   BestTerms(size_t most, Order isBetter) noexcept : most_(most), isBetter_(isBetter) {}
 
-  void add(UnionTerm term);
+  void add(const UnionTerm& term);
   // Empties it.
   [[nodiscard]] std::vector<UnionTerm> take(Order isBefore);
   // Some were not kept; known after take().
@@ -99,6 +107,7 @@ class BestTerms {
   size_t most_;
   Order isBetter_;
   bool isCut_ = false;
+  bool hasWorst_ = false;  // the last of the `most_` terms is the worst that can be kept
   std::vector<UnionTerm> terms_;
 };
 

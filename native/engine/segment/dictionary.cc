@@ -27,7 +27,12 @@ void put_range(std::vector<uint8_t>& out, uint64_t endBefore, uint64_t begin, ui
 
 uint32_t blocks_of(uint32_t df) noexcept { return df > kBlockPostings ? (df + kBlockPostings - 1) / kBlockPostings : 0; }
 
-// Every step of a lookup reads one: nothing but the text is decoded.
+size_t common_prefix(std::string_view a, std::string_view b) noexcept {
+  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first - a.begin());
+}
+
+}  // namespace
+
 std::string_view first_term(Bytes block) noexcept {
   uint64_t size = 0;
   size_t at = 0;
@@ -39,11 +44,6 @@ std::string_view first_term(Bytes block) noexcept {
   return as_text(block.subspan(at, static_cast<size_t>(std::min<uint64_t>(size, block.size() - at))));
 }
 
-size_t common_prefix(std::string_view a, std::string_view b) noexcept {
-  return static_cast<size_t>(std::mismatch(a.begin(), a.begin() + static_cast<ptrdiff_t>(std::min(a.size(), b.size())), b.begin()).first - a.begin());
-}
-
-// The last block of [begin, end) whose first term is not above `term`; `begin` where all are above.
 uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
   while (end - begin > 1) {
     const uint32_t middle = begin + (end - begin) / 2;
@@ -55,8 +55,6 @@ uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::
   }
   return begin;
 }
-
-}  // namespace
 
 uint32_t DictionaryWriter::begin_section(const SegmentColumns& columns) noexcept {
   sectionTerms_ = 0;
@@ -106,7 +104,7 @@ uint64_t DictionaryBlock::varint() noexcept {
   return 0;
 }
 
-bool DictionaryBlock::next() noexcept {
+bool DictionaryBlock::next_text() noexcept {
   if (failed_ || at_ == bytes_.size()) return false;
   const uint64_t shared = isFirst_ ? 0 : varint();
   const uint64_t suffix = varint();
@@ -118,6 +116,28 @@ bool DictionaryBlock::next() noexcept {
   suffix_ = as_text(bytes_.subspan(at_, static_cast<size_t>(suffix)));
   termBytes_ = static_cast<uint32_t>(shared + suffix);
   at_ += static_cast<size_t>(suffix);
+  return true;
+}
+
+bool DictionaryBlock::pass() noexcept {
+  if (!next_text()) return false;
+  if (isFirst_) {
+    for (uint32_t number = 0; number < 3; ++number) (void)varint();
+    isFirst_ = false;
+  }
+  // Most terms are rare: three numbers of a byte each, and no gap.
+  if (bytes_.size() - at_ >= 3 && (bytes_[at_] | bytes_[at_ + 1] | bytes_[at_ + 2]) < 0x80 && ((bytes_[at_ + 1] | bytes_[at_ + 2]) & 1) == 0) {
+    at_ += 3;
+    return true;
+  }
+  (void)varint();
+  if ((varint() & 1) != 0) (void)varint();
+  if ((varint() & 1) != 0) (void)varint();
+  return !failed_;
+}
+
+bool DictionaryBlock::next() noexcept {
+  if (!next_text()) return false;
   if (isFirst_) {
     entry_.postingsEnd = varint();
     entry_.positionsEnd = varint();
@@ -147,25 +167,6 @@ bool DictionaryWalk::next() {
   term_.resize(block_.shared());
   term_ += block_.suffix();
   return true;
-}
-
-bool DictionaryWalk::seek(std::string_view target) {
-  if (next_ >= end_) return false;
-  const uint32_t blockEnd = (end_ + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
-  const uint32_t here = next_ / kDictionaryBlockTerms;
-  // The target is most often near: steps that double, then halves of the last one.
-  uint32_t block = here;
-  uint32_t step = 1;
-  while (step < blockEnd - block && first_term((*blocks_)[block + step]) <= target) {
-    block += step;
-    step *= 2;
-  }
-  block = block_for(*blocks_, block, std::min(block + step, blockEnd), target);
-  if (block != here) next_ = block * kDictionaryBlockTerms;
-  while (next()) {
-    if (term_ >= target) return true;
-  }
-  return false;
 }
 
 namespace {

@@ -1,6 +1,6 @@
 // The ordered dictionary: terms front-coded in blocks of kDictionaryBlockTerms, each with what its postings need. DictionaryWriter appends the blocks while a segment is
-// written; DictionaryWalk reads them back in order; find and entry_of serve single lookups. Blocks come from disk: every read is bounded by the block, and what does not
-// fit ends it. Layout: docs/formats/segment.md.
+// written; DictionaryWalk reads them back in order, term_scan.h looks for some of them; find and entry_of serve single lookups. Blocks come from disk: every read is
+// bounded by the block, and what does not fit ends it. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -47,12 +47,15 @@ class DictionaryBlock {
 
   // False at the end of the block and at bytes that are none. The fields below describe the entry then; its term is `shared()` bytes of the one before, then `suffix()`.
   [[nodiscard]] bool next() noexcept;
+  // The same, but that the entry is not decoded: neither entry() nor next() makes sense afterwards.
+  [[nodiscard]] bool pass() noexcept;
   [[nodiscard]] uint32_t shared() const noexcept { return shared_; }
   [[nodiscard]] std::string_view suffix() const noexcept { return suffix_; }
   [[nodiscard]] const TermEntry& entry() const noexcept { return entry_; }
 
  private:
   [[nodiscard]] uint64_t varint() noexcept;
+  [[nodiscard]] bool next_text() noexcept;
 
   Bytes bytes_;
   size_t at_ = 0;
@@ -70,9 +73,7 @@ class DictionaryWalk {
   DictionaryWalk(const TextColumn& blocks, uint32_t begin, uint32_t end) noexcept : blocks_(&blocks), next_(begin), end_(end), block_({}) {}
 
   [[nodiscard]] bool next();
-  // Moves forward to the first term that is not below `target` and lies behind the present one; passes blocks unread.
-  [[nodiscard]] bool seek(std::string_view target);
-  // Valid until next() or seek().
+  // Valid until next().
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
   // Of the present term, in the dictionary.
   [[nodiscard]] uint32_t index() const noexcept { return next_ - 1; }
@@ -86,6 +87,10 @@ class DictionaryWalk {
   std::string term_;
 };
 
+// The first term of a block; every step of a lookup reads one, and nothing but the text is decoded.
+[[nodiscard]] std::string_view first_term(Bytes block) noexcept;
+// The last block of [begin, end) whose first term is not above `term`; `begin` where all are above.
+[[nodiscard]] uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 // Index of `term` among terms [begin, end) of a section, O(log n); its entry.
 [[nodiscard]] std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 [[nodiscard]] std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;

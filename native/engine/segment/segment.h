@@ -15,6 +15,8 @@
 #include "segment/dictionary.h"
 #include "segment/field_lengths.h"
 #include "segment/segment_columns.h"
+#include "segment/term_scan.h"
+#include "segment/term_signatures.h"
 #include "segment/text_column.h"
 
 namespace mds {
@@ -41,7 +43,7 @@ class Segment {
   [[nodiscard]] uint32_t slot_count() const noexcept { return static_cast<uint32_t>(views_.docids.size()); }
   [[nodiscard]] uint32_t term_count() const noexcept { return termCount_; }
   // On the heap; mapped chunks not counted.
-  [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_; }
+  [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_ + signatures_.memory_bytes(); }
   // Of all columns, wherever they lie: what a merge has to read.
   [[nodiscard]] uint64_t column_bytes() const noexcept { return columnBytes_; }
   // The columns of a segment in memory.
@@ -66,6 +68,9 @@ class Segment {
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
   // The text of a term of the section; empty where the dictionary is damaged.
   [[nodiscard]] std::string term(const SectionEntry& section, uint32_t term) const;
+  [[nodiscard]] TermScan scan(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
+  // One per term of the section. Null when `stop` is set before they are made.
+  [[nodiscard]] Signatures signatures(const SectionEntry& section, StopSignal& stop) const { return signatures_.of(section, scan(section), stop); }
   [[nodiscard]] TermEntry term_entry(uint32_t term) const noexcept { return entry_of(dictionary_, term); }
   [[nodiscard]] uint32_t df(uint32_t term) const noexcept { return term_entry(term).df; }
   // Slot of a docid of the collection, dead or alive.
@@ -106,6 +111,7 @@ class Segment {
   TextColumn dictionary_;
   TextColumn keys_;
   TextColumn langs_;
+  mutable SignatureCache signatures_;
   uint32_t termCount_ = 0;
   uint64_t memoryBytes_ = 0;
   uint64_t columnBytes_ = 0;

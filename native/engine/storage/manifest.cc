@@ -21,7 +21,7 @@ struct ManifestHeader {
   uint64_t checkpoint;
   uint64_t serialNext;
   uint32_t droppedCount;
-  uint32_t padding;
+  uint32_t analysis;
 };
 
 static_assert(sizeof(ManifestHeader) == 56 && sizeof(ManifestSegment) == 32);
@@ -37,7 +37,7 @@ std::vector<uint8_t> encode_manifest(const Manifest& manifest) {
                               manifest.checkpoint,
                               manifest.serialNext,
                               static_cast<uint32_t>(manifest.droppedCollections.size()),
-                              0};
+                              manifest.analysis};
   const size_t segmentBytes = manifest.segments.size() * sizeof(ManifestSegment);
   const size_t droppedBytes = manifest.droppedCollections.size() * sizeof(uint32_t);
   std::vector<uint8_t> bytes(sizeof header + segmentBytes + droppedBytes);
@@ -57,7 +57,8 @@ Result<Manifest> decode_manifest(Bytes bytes) {
   if (header.segmentVersion != kSegmentVersion) return Status::corrupt("manifest: segments of version " + std::to_string(header.segmentVersion));
   const uint64_t expected = sizeof header + uint64_t{header.segmentCount} * sizeof(ManifestSegment) + uint64_t{header.droppedCount} * sizeof(uint32_t);
   if (bytes.size() != expected) return Status::corrupt("manifest: " + std::to_string(bytes.size()) + " bytes, " + std::to_string(expected) + " expected");
-  Manifest manifest{header.epoch, header.checkpoint, header.serialNext, std::vector<ManifestSegment>(header.segmentCount), std::vector<uint32_t>(header.droppedCount)};
+  Manifest manifest{
+      header.epoch, header.analysis, header.checkpoint, header.serialNext, std::vector<ManifestSegment>(header.segmentCount), std::vector<uint32_t>(header.droppedCount)};
   const uint8_t* at = bytes.data() + sizeof header;
   if (header.segmentCount > 0) std::memcpy(manifest.segments.data(), at, header.segmentCount * sizeof(ManifestSegment));
   at += header.segmentCount * sizeof(ManifestSegment);

@@ -8,6 +8,7 @@ import type { ByteWriter } from '../../store/byte_writer.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { contentBytesOf } from './document_text.js'
 import { FacetCounter } from './facets.js'
+import type { Highlights } from './highlights.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './request.js'
 
@@ -25,6 +26,8 @@ export interface WrittenResult {
   readonly document: Buffer
   readonly score: number
   readonly matchedTerms: readonly string[]
+  /** JSON text, a copy; undefined where none were asked for. */
+  readonly highlights: Buffer | undefined
 }
 
 /** What an answer says of a result beside document, score and terms. */
@@ -46,6 +49,7 @@ export class AnswerWriter {
   /** Results of earlier pages that were passed over. */
   #passed = 0
   readonly #results: WrittenResult[] | undefined
+  readonly #highlights: Highlights | undefined
   #facets: FacetCounter | undefined
   #count = 0
   /** Bytes of content written, where they are capped. */
@@ -56,8 +60,9 @@ export class AnswerWriter {
    * @param out the lane's: nothing else may use it until the answer has left
    * @param results gets what is written, too
    */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, results?: WrittenResult[]) {
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, results?: WrittenResult[], highlights?: Highlights) {
     this.#results = results
+    this.#highlights = highlights
     this.#request = request
     this.#query = query
     this.#shown = query.terms.map(([term], index) =>
@@ -93,6 +98,7 @@ export class AnswerWriter {
       const word = this.#shown[leaf]
       return word === undefined || edits === 0 ? word && term : `${word}~${term}`
     })
+    this.#lookForHighlights(expansions)
     this.#passed = 0
     if (this.#results !== undefined) this.#results.length = 0
     this.#out.begin().ascii(OPENING)
@@ -101,6 +107,15 @@ export class AnswerWriter {
     this.#count = 0
     this.#contextBytes = 0
     this.#isTruncated = false
+  }
+
+  #lookForHighlights(expansions: readonly Expansion[]): void {
+    const indexed = [...this.#query.terms.map(([term]) => term), ...expansions.map(({ term }) => term)]
+    const shown = [...this.#shown, ...this.#expansions]
+    this.#highlights?.lookFor(
+      indexed.map((term, index) => (shown[index] === undefined ? undefined : { indexed: term, shown: JSON.stringify(shown[index]) })),
+      this.#query.root,
+    )
   }
 
   /** A result of an earlier page. */
@@ -123,15 +138,22 @@ export class AnswerWriter {
     this.#out.bytes(document.json)
     const notes = `${isPinned ? ',"pinned":true' : ''}${explanation === undefined ? '' : `,"explanation":${JSON.stringify(explanation)}`}`
     const matchedTerms = this.#matchedTerms(matched)
-    this.#out.utf8(`,"score":${score},"matchedTerms":${JSON.stringify(matchedTerms)}${notes}}`)
-    this.#results?.push({ docid: document.docid, document: Buffer.from(document.json), score, matchedTerms })
+    this.#out.utf8(`,"score":${score},"matchedTerms":${JSON.stringify(matchedTerms)}${notes}`)
+    const highlights = this.#highlights?.of(document, matched)
+    if (highlights !== undefined) {
+      this.#out.ascii(',"highlights":')
+      this.#out.bytes(highlights)
+    }
+    this.#out.ascii('}')
+    const copy = this.#results === undefined || highlights === undefined ? undefined : Buffer.from(highlights)
+    this.#results?.push({ docid: document.docid, document: Buffer.from(document.json), score, matchedTerms, highlights: copy })
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
   }
 
   /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
   finish(facts: SearchFacts): Uint8Array {
-    const { scoring, query, language, stem, synonyms, count, offset } = this.#request
+    const { scoring, query, language, stem, synonyms, count, offset, text, correctedFrom } = this.#request
     const milliseconds = Math.round(facts.durationMs * 1000) / 1000
     const tail = {
       total: this.#count,
@@ -151,6 +173,7 @@ export class AnswerWriter {
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
       },
+      ...(correctedFrom === undefined ? {} : { spellCorrected: { original: correctedFrom, corrected: text } }),
       ...(this.#facets === undefined ? {} : { facets: this.#facets.counts() }),
       ...(this.#isTruncated ? { contextTruncated: true } : {}),
     }

@@ -1,7 +1,7 @@
 /**
  * Counts metadata values over the results of a search: the final ones, after curation, limit and context budget (service-1, `facetBy`). One per answer.
  */
-import { metaOf } from './document_text.js'
+import { headOf } from './document_text.js'
 
 export interface FacetBucket {
   readonly value: string
@@ -26,7 +26,7 @@ export class FacetCounter {
 
   /** @param json of the document */
   add(json: Buffer): void {
-    const meta = metaOf(json)
+    const meta = headOf(json).meta
     for (const { key, counts } of this.#facets) {
       if (!Object.hasOwn(meta, key)) continue
       for (const value of new Set(meta[key])) counts.set(value, (counts.get(value) ?? 0) + 1)

@@ -4,6 +4,7 @@
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
 import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
+import { identifierAlternatives } from './identifiers.js'
 import type { FieldTable } from './query_fields.js'
 import type { Alternative, QueryWords } from './query_words.js'
 import { normalisePattern, patternParts } from './wildcards.js'
@@ -69,15 +70,21 @@ export class LeafTable {
       leaf.weight = count
       return fuzzyNode(index, leaf.term, edits)
     })
-    return [...nodes, ...this.#synonymsOf(this.#words.alternatives(tokens), tokens)]
+    return [...nodes, ...this.#besides(this.#alternativesOf(text, tokens), tokens)]
   }
 
   /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with its synonyms beside it. Undefined when nothing remains. */
   word(text: string, field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
-    if (tokens.length === 0) return undefined
-    const synonyms = this.#words.alternatives(tokens).filter(({ length }) => length === tokens.length)
-    return nodeOf('or', [this.#sequence(tokens, field), ...this.#synonymsOf(synonyms, tokens, field)])
+    const alternatives = this.#alternativesOf(text, tokens).filter(({ length }) => length === tokens.length)
+    const besides = this.#besides(alternatives, tokens, field)
+    const nodes = tokens.length === 0 ? besides : [this.#sequence(tokens, field), ...besides]
+    return nodes.length === 0 ? undefined : nodeOf('or', nodes)
+  }
+
+  /** Identifiers of code, and synonyms. */
+  #alternativesOf(text: string, tokens: readonly QueryToken[]): Alternative[] {
+    return [...identifierAlternatives(text, tokens, this.#words.identifiers), ...this.#words.alternatives(tokens)]
   }
 
   /** Where the tokenizer makes several terms of it, each may be misspelt, and all have to be there. */
@@ -121,15 +128,15 @@ export class LeafTable {
   }
 
   /** Leaves to stand beside those of `tokens`: what these say themselves is not looked for twice. */
-  #synonymsOf(alternatives: readonly Alternative[], tokens: readonly QueryToken[], field?: string): PlanNode[] {
+  #besides(alternatives: readonly Alternative[], tokens: readonly QueryToken[], field?: string): PlanNode[] {
     const seen = new Set<string>(alternatives.length === 0 ? [] : tokens.map(({ term }) => `${term} 0`))
-    return alternatives.flatMap(({ terms }): PlanNode[] => {
+    return alternatives.flatMap(({ terms, weight = SYNONYM_WEIGHT }): PlanNode[] => {
       const name = terms.map(({ term, offset }) => `${term} ${offset}`).join('\n')
       if (seen.has(name)) return []
       if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#addedTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
       seen.add(name)
       this.#addedTokens += terms.length
-      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, SYNONYM_WEIGHT, field), offset }))
+      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, weight, field), offset }))
       return [places.length === 1 ? { kind: 'term', term: places[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: places }]
     })
   }
@@ -139,10 +146,17 @@ export class LeafTable {
     return node.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
   }
 
-  /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. */
-  phrase(text: string, scoring: Phrase['scoring'], field?: string): Phrase | undefined {
+  /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is something else, the phrase as it stands in code. */
+  phrase(text: string, scoring: Phrase['scoring'], field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
-    return tokens.length === 0 ? undefined : this.#phraseOf(tokens, scoring, field)
+    const identifiers = this.#words.identifiers(text)
+    const room = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#addedTokens)
+    const nodes = tokens.length === 0 ? [] : [this.#phraseOf(tokens, scoring, field)]
+    if (identifiers.length > 0 && identifiers.length <= room && !areSame(tokens, identifiers)) {
+      this.#addedTokens += identifiers.length
+      nodes.push(this.#phraseOf(identifiers, scoring, field))
+    }
+    return nodes.length === 0 ? undefined : nodeOf('or', nodes)
   }
 
   #phraseOf(tokens: readonly QueryToken[], scoring: Phrase['scoring'], field: string | undefined): Phrase {
@@ -178,6 +192,14 @@ export class LeafTable {
     this.#indexes.set(name, this.#terms.length)
     return this.#terms.push({ term, weight, field: place }) - 1
   }
+}
+
+function areSame(tokens: readonly QueryToken[], others: readonly QueryToken[]): boolean {
+  const shift = (others[0]?.position ?? 0) - (tokens[0]?.position ?? 0)
+  return (
+    tokens.length === others.length &&
+    tokens.every(({ term, position }, index) => others[index]?.term === term && others[index].position === position + shift)
+  )
 }
 
 /** One character is never misspelt, two at most by one. */

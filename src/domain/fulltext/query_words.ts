@@ -5,6 +5,7 @@
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
 import type { CollectionSettings, Synonyms } from '../collection_settings.js'
+import { type FindIdentifiers, wholesOf } from './identifiers.js'
 import type { Tokenize } from './query_leaves.js'
 
 /** What stands for a run of a query's tokens. */
@@ -15,6 +16,8 @@ export interface Alternative {
   readonly length: number
   /** Terms with their places, the first at 0. */
   readonly terms: readonly PlacedTerm[]
+  /** Of its terms; without it, that of a synonym. */
+  readonly weight?: number
 }
 
 export interface PlacedTerm {
@@ -29,6 +32,7 @@ export interface QueryWords {
   /** Without stemming, and without the collection's own stop words. */
   readonly unstemmed: Tokenize
   readonly alternatives: FindAlternatives
+  readonly identifiers: FindIdentifiers
 }
 
 interface Reading {
@@ -43,17 +47,19 @@ const compiled = new WeakMap<CollectionSettings, Map<string, QueryWords>>()
 const NO_ALTERNATIVES: FindAlternatives = () => []
 
 export function queryWords(analyzer: Analyzer, settings: CollectionSettings, { language, stem, synonyms }: Reading): QueryWords {
-  const plain: Tokenize = (text) => analyzer.tokenize(text, { language, stem, markdown: false })
+  const plain: Tokenize = (text) => analyzer.tokenize(text, { language, stem, markdown: false, asks: true })
+  const identifiers: FindIdentifiers = (text) =>
+    wholesOf(analyzer.tokenize(text, { language, stem, markdown: false, asks: true, code: true }))
   const hasSynonyms = synonyms && settings.synonyms.length > 0
-  const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false })
-  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, unstemmed, alternatives: NO_ALTERNATIVES }
+  const unstemmed: Tokenize = (text) => analyzer.tokenize(text, { language, stem: false, markdown: false, asks: true })
+  if (settings.stopWords.length === 0 && !hasSynonyms) return { tokenize: plain, unstemmed, alternatives: NO_ALTERNATIVES, identifiers }
   const readings = compiled.get(settings) ?? new Map<string, QueryWords>()
   compiled.set(settings, readings)
   const name = `${language} ${stem} ${hasSynonyms}`
   let words = readings.get(name)
   if (words === undefined) {
     const tokenize = settings.stopWords.length === 0 ? plain : withoutWords(settings.stopWords, plain, unstemmed)
-    words = { tokenize, unstemmed, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES }
+    words = { tokenize, unstemmed, alternatives: hasSynonyms ? alternativesOf(settings.synonyms, plain) : NO_ALTERNATIVES, identifiers }
     readings.set(name, words)
   }
   return words

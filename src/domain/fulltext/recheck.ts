@@ -3,13 +3,12 @@
  * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
  */
 import { readPlanTerms } from '../../engine/term_positions.js'
-import { resolveLanguage } from '../../engine/languages.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { passesFilter } from '../metadata.js'
-import { indexedTexts, type PreparationTools } from '../preparation.js'
+import { indexedTexts, type PreparationTools, type TextsOfDocument } from '../preparation.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>
@@ -18,23 +17,21 @@ type FieldTerms = ReadonlyMap<number, readonly number[]>
 export function recheckHit(tools: PreparationTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined
-  const fields = analyzeScoredFields(tools, plan, text.lang, Object.entries(text.metaValues), unescapeContent(view.escapedContent(head)))
+  const fields = analyzeScoredFields(tools, plan, {
+    key: text.key,
+    lang: text.lang,
+    values: Object.entries(text.metaValues),
+    contentMd: unescapeContent(view.escapedContent(head)),
+  })
   if (!nodeMatches(plan.root, fields)) return undefined
   return plan.terms.flatMap((_, index) => (fields.some((field) => field.has(index)) ? [index] : []))
 }
 
-function analyzeScoredFields(
-  { analyzer, config }: PreparationTools,
-  plan: SearchPlan,
-  lang: string,
-  metaValues: readonly (readonly [string, readonly string[]])[],
-  contentMd: string,
-): FieldTerms[] {
+function analyzeScoredFields({ analyzer, config }: PreparationTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
   const fieldIndexes = new Map(plan.fields.map(([name], field) => [name, field]))
-  const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming }
-  return indexedTexts(metaValues, contentMd).flatMap(({ name, text, markdown }): FieldTerms[] => {
+  return indexedTexts(config, document).flatMap(({ name, text, options }): FieldTerms[] => {
     const field = fieldIndexes.get(name)
-    return field === undefined ? [] : [readPlanTerms(analyzer.analyze(Buffer.from(text, 'utf8'), { ...options, markdown }), plan, field)]
+    return field === undefined ? [] : [readPlanTerms(analyzer.analyze(Buffer.from(text, 'utf8'), options), plan, field)]
   })
 }
 

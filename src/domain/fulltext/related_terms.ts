@@ -3,7 +3,6 @@
  * text order. One per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
-import { resolveLanguage } from '../../engine/languages.js'
 import { neighbours } from '../../engine/term_positions.js'
 import type { SearchPlan } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
@@ -11,7 +10,8 @@ import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import { indexedTexts } from '../preparation.js'
+import { codeMarksOf, isCodeDocument } from '../code_document.js'
+import { contentAnalysis } from '../preparation.js'
 import type { FulltextTools, Stop } from './search.js'
 
 export interface RelatedTerm {
@@ -24,6 +24,8 @@ interface Learnt {
   readonly lsn: bigint
   readonly atMs: number
   readonly tookMs: number
+  /** That were read. */
+  readonly documents: number
   readonly terms: readonly RelatedTerm[]
 }
 
@@ -37,6 +39,8 @@ const RELATED_MAX = 5
 const SAMPLE_PLACES = 4
 /** After a write a term is learnt again once this many times what that takes has passed: learning is a twentieth of the work beside a stream of writes. */
 const AGE_FACTOR = 20
+/** A term of so few documents is learnt again after every write: that takes less than a millisecond. */
+const ALWAYS_FRESH_DOCUMENTS = 16
 
 export class RelatedTerms {
   readonly #learnt = new Map<string, Learnt>()
@@ -47,17 +51,21 @@ export class RelatedTerms {
     const known = this.#learnt.get(name)
     const lsn = tools.store.read((view) => view.lastLsn())
     const startedMs = performance.now()
-    if (known !== undefined && (known.lsn === lsn || startedMs - known.atMs < known.tookMs * AGE_FACTOR)) return known.terms
-    const terms = learn(tools, collection, term, stop)
+    if (known !== undefined && (known.lsn === lsn || isYoung(known, startedMs))) return known.terms
+    const { terms, documents } = learn(tools, collection, term, stop)
     const atMs = performance.now()
     this.#learnt.delete(name)
     if (this.#learnt.size >= RELATED_CACHED_TERMS_MAX) for (const oldest of this.#learnt.keys()) if (this.#learnt.delete(oldest)) break
-    this.#learnt.set(name, { lsn, atMs, tookMs: atMs - startedMs, terms })
+    this.#learnt.set(name, { lsn, atMs, tookMs: atMs - startedMs, documents, terms })
     return terms
   }
 }
 
-function learn(tools: FulltextTools, collection: number, term: string, stop: Stop): RelatedTerm[] {
+function isYoung({ atMs, tookMs, documents }: Learnt, nowMs: number): boolean {
+  return documents > ALWAYS_FRESH_DOCUMENTS && nowMs - atMs < tookMs * AGE_FACTOR
+}
+
+function learn(tools: FulltextTools, collection: number, term: string, stop: Stop): Pick<Learnt, 'terms' | 'documents'> {
   const { docids, documents } = sample(tools, collection, term)
   const counts = new Map<string, number>()
   tools.store.read((view) => {
@@ -71,12 +79,13 @@ function learn(tools: FulltextTools, collection: number, term: string, stop: Sto
     .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
     .slice(0, RELATED_CANDIDATES_MAX)
   // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So PMI = ln(that * N / (df * df of the other)).
-  return candidates
+  const terms = candidates
     .map(([other, count]) => ({ term: other, ppmi: Math.log((count * documents) / (docids.length * dfOf(tools, collection, other))) }))
     .filter(({ ppmi }) => ppmi > 0)
     .sort((one, other) => other.ppmi - one.ppmi || (one.term < other.term ? -1 : 1))
     .slice(0, RELATED_MAX)
     .map(({ term: other, ppmi }) => ({ term: other, weight: (WEIGHT_MAX * Math.min(ppmi, PPMI_MAX)) / PPMI_MAX }))
+  return { terms, documents: docids.length }
 }
 
 /** Documents that have the term, by docid, from places all over the collection. */
@@ -117,10 +126,8 @@ function planFor(collection: number, term: string): SearchPlan {
 function termsBeside(tools: FulltextTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
   const head = view.head(collection, docid)
   if (head === undefined) return []
-  const { lang, metaValues } = textOfHead(head)
-  const content = unescapeContent(view.escapedContent(head))
-  const options = { language: resolveLanguage(lang, tools.config.ftsDefaultLang), stem: tools.config.ftsStemming }
-  const text = indexedTexts(Object.entries(metaValues), content).find(({ name }) => name === 'content')
-  if (text === undefined) return []
-  return neighbours(tools.analyzer.analyze(Buffer.from(text.text, 'utf8'), { ...options, markdown: text.markdown }), term, WINDOW)
+  const { key, lang, metaValues } = textOfHead(head)
+  const isCode = isCodeDocument(codeMarksOf(key, Object.entries(metaValues)))
+  const content = Buffer.from(unescapeContent(view.escapedContent(head)), 'utf8')
+  return neighbours(tools.analyzer.analyze(content, contentAnalysis(tools.config, lang, isCode)), term, WINDOW)
 }

@@ -16,6 +16,7 @@ import type { RetrievalProfile } from '../collection_config.js'
 import { type Filters, parseFilters } from '../filters.js'
 import { readLimit, readOffset } from '../paging.js'
 import { readBoosts } from './boosts.js'
+import { type HighlightInput, type HighlightRequest, readHighlight } from './highlight_request.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { type RangesInput, readRanges } from './ranges.js'
 import type { Refinement } from './refinement.js'
@@ -23,8 +24,8 @@ import { resolveScoring, type Scoring } from './scoring.js'
 
 type Absent = null | undefined
 
-/** The body or query string after validation by the operation's schema; fields of later versions are looked at in `refuseLaterFeatures`. */
-export interface FulltextInput {
+/** The body or query string after validation by the operation's schema. */
+export interface FulltextInput extends HighlightInput {
   readonly collection: string
   readonly query?: string | Absent
   /** `query` in the GET form. */
@@ -42,6 +43,7 @@ export interface FulltextInput {
   readonly boost?: Readonly<Record<string, number>> | Absent
   readonly facetBy?: readonly string[] | Absent
   readonly facetMaxValues?: number | Absent
+  readonly spellCorrect?: boolean | Absent
   readonly fuzzy?: number | Absent
   readonly distance?: number | Absent
   readonly offset?: number | Absent
@@ -60,6 +62,10 @@ export interface FulltextRequest {
   /** The query as written. */
   readonly text: string
   readonly query: ParsedQuery
+  /** Reads another text as this one was read. */
+  readonly parse: (text: string) => ParsedQuery
+  /** The query before its spelling was corrected; undefined where it is as it was asked. */
+  readonly correctedFrom: string | undefined
   readonly scoring: Scoring
   readonly limit: number
   /** Results that the answer begins behind. */
@@ -75,6 +81,8 @@ export interface FulltextRequest {
   readonly stem: boolean
   /** The synonyms of the collection are looked for, too. */
   readonly synonyms: boolean
+  /** Misspelled words are corrected; undefined: as the collection says. */
+  readonly spellCorrect: boolean | undefined
   readonly filters: Filters
   readonly refinement: Refinement
   /** The number of all matches is wanted, which keeps the engine from stopping early. */
@@ -83,6 +91,8 @@ export interface FulltextRequest {
   readonly facetBy: readonly string[] | undefined
   /** Values shown of each facet. */
   readonly facetValuesMax: number
+  /** Undefined where no highlights are wanted. */
+  readonly highlight: HighlightRequest | undefined
   /** Tokens of content that the results may have together; undefined for no cap. */
   readonly contextTokensMax: number | undefined
 }
@@ -95,14 +105,16 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
   if (input.collection === '' || text === '') throw serviceError('missingFields')
   const bytes = Buffer.byteLength(text)
   if (bytes > QUERY_BYTES_MAX) throw badRequest(`query too long: ${bytes} bytes, at most ${QUERY_BYTES_MAX}`)
-  refuseLaterFeatures(input)
   const fuzzy = readWhole('fuzzy', input.fuzzy, FUZZY_EDITS_MAX)
   const distance = Math.min(readWhole('distance', input.distance) || PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX)
   const limit = readLimit(input.limit, profile.topK)
+  const parse = (other: string): ParsedQuery => parseQuery(other, input.mode ?? undefined, { fuzzy, distance })
   return {
     collection: input.collection,
     text,
-    query: parseQuery(text, input.mode ?? undefined, { fuzzy, distance }),
+    query: parse(text),
+    parse,
+    correctedFrom: undefined,
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),
     limit,
     offset: readDepth(input.offset, limit),
@@ -112,11 +124,13 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),
     stem: defaults.ftsStemming && input.disableStem !== true,
     synonyms: defaults.ftsSynonyms && input.disableSynonyms !== true,
+    spellCorrect: input.spellCorrect ?? undefined,
     filters: readFilters(input),
     refinement: { ranges: readRanges(input.rangeMeta), boosts: readBoosts(input.boost) },
     count: input.count === true,
     facetBy: readFacets(input.facetBy),
     facetValuesMax: readFacetMax(input.facetMaxValues),
+    highlight: readHighlight(input),
     contextTokensMax: profile.contextTokenBudget || undefined,
   }
 }
@@ -160,17 +174,4 @@ function readWhole(name: string, value: number | Absent, most = Number.MAX_SAFE_
   if (!Number.isInteger(number) || number < 0) throw badRequest(`invalid ${name}`)
   if (number > most) throw badRequest(`invalid ${name}: at most ${most}`)
   return number
-}
-
-/** What this version can't do and would change the answer is refused, never passed over: who asks for typo tolerance must not take what is found without it for all there is. */
-function refuseLaterFeatures(input: FulltextInput): void {
-  const asked = input as unknown as Readonly<Record<string, unknown>>
-  for (const name of ['highlight']) {
-    if (isAsked(asked[name])) throw badRequest(`not available yet: ${name}`)
-  }
-}
-
-function isAsked(value: unknown): boolean {
-  if (typeof value === 'object' && value !== null) return Object.keys(value).length > 0
-  return value !== undefined && value !== null && value !== false && value !== 0 && value !== ''
 }

@@ -30,6 +30,9 @@ const BM25F_FIELDS: Scoring['fields'] = [
   ['meta.description', 1.5],
 ]
 
+/** Names of the fields that are scored where the request says none of its own. */
+export const STANDARD_FIELDS: readonly string[] = BM25F_FIELDS.map(([name]) => name)
+
 /** @param fieldWeights bm25f only; replaces the default weights as a whole */
 export function resolveScoring(algorithm: string | undefined, fieldWeights: Readonly<Record<string, number>> | undefined): Scoring {
   switch (algorithm) {

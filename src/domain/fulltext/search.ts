@@ -23,7 +23,9 @@ import { AnswerWriter, type WrittenResult } from './answer.js'
 import { NO_SETTINGS, type CollectionSettings } from '../collection_settings.js'
 import { type Curation, curationOf } from '../curation.js'
 import type { PreparationTools } from '../preparation.js'
+import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
 import { CuratedResults } from './curated_results.js'
+import { Highlights } from './highlights.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
@@ -32,7 +34,7 @@ import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './request.js'
 import { withSuggestions } from './suggested_terms.js'
 
-export interface FulltextTools extends PreparationTools {
+export interface FulltextTools extends PreparationTools, CorrectionTools {
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly out: ByteWriter
@@ -62,16 +64,19 @@ export interface SearchedCollection {
  */
 export function searchFulltext(
   tools: FulltextTools,
-  request: FulltextRequest,
+  asked: FulltextRequest,
   collection: SearchedCollection | undefined,
   stop: Stop,
   results?: WrittenResult[],
 ): Uint8Array {
   const startedMs = performance.now()
+  const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
+  const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected, correctedFrom: asked.text }
   const settings = collection?.settings ?? NO_SETTINGS
   const words = queryWords(tools.analyzer, settings, request)
   const query = suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop)
-  const answer = new AnswerWriter(request, query, tools.out, results)
+  const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
+  const answer = new AnswerWriter(request, query, tools.out, results, highlights)
   if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
@@ -193,7 +198,7 @@ function writeHits(
     const document = view.document(plan.collection, hit.docid, isKept)
     const matched = present.of(hit, document)
     if (document === undefined || matched === undefined) dropped++
-    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid) } : {})
+    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid, stop.stopWord) } : {})
   }
   curated?.writeRest(answer)
   return dropped

@@ -12,7 +12,7 @@ import type { LoopHandler, ServerState } from '../../dispatch/server_state.js'
 import type { AnswerSink, OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
 import type { CATALOGUE } from '../../errors.js'
 import { ServiceError } from '../../errors.js'
-import { operations } from '../../operations/index.js'
+import { offered, operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { AnswerCache } from './answer_cache.js'
@@ -40,7 +40,7 @@ export interface FrontEndParts {
 export class FrontEnd {
   readonly #parts: FrontEndParts
   readonly #app = uWS.App()
-  readonly #routes = new RouteTable(operations)
+  readonly #routes: RouteTable
   readonly #cors: CorsPolicy
   readonly #budget: ByteBudget
   readonly #unsent: ByteBudget
@@ -52,6 +52,8 @@ export class FrontEnd {
 
   constructor(parts: FrontEndParts) {
     this.#parts = parts
+    const rows = new Set(offered(parts.config))
+    this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
     this.#cors = corsPolicy(parts.config.corsOrigins)
     this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
     this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)

@@ -1,15 +1,17 @@
 /** Every answer that is made on the loop, by the name of its operation, checked against the table at load. The reference pages are built when they are first asked for. Front-end thread. */
+import type { Config } from '../../config.js'
 import { loopAnswers } from '../../dispatch/loop_answers.js'
 import type { LoopHandler } from '../../dispatch/server_state.js'
-import { operations } from '../../operations/index.js'
+import { offered, operations } from '../../operations/index.js'
+import type { Operation } from '../../operations/operation.js'
 import type { Answer } from '../../worker/handler.js'
 import { buildDocsPage, docsPolicy } from './docs_page.js'
 import { buildOpenApi } from './openapi.js'
 
-const answerOpenApi = builtOnce(() => ({ status: 200, body: JSON.stringify(buildOpenApi(operations)) }))
-const answerDocs = builtOnce(() => ({
+const answerOpenApi = builtOnce((rows) => ({ status: 200, body: JSON.stringify(buildOpenApi(rows)) }))
+const answerDocs = builtOnce((rows) => ({
   status: 200,
-  body: buildDocsPage(operations),
+  body: buildDocsPage(rows),
   contentType: 'text/html; charset=utf-8',
   headers: [['Content-Security-Policy', docsPolicy()]],
 }))
@@ -18,10 +20,14 @@ export const loopHandlers: ReadonlyMap<string, LoopHandler> = checked(
   new Map([...loopAnswers, ['openapi', answerOpenApi], ['docs', answerDocs]]),
 )
 
-/** The same answer to everybody, from the first request on. */
-function builtOnce(build: () => Answer): LoopHandler {
-  let built: Answer | undefined
-  return () => (built ??= build())
+/** The same answer to everybody, from the first request on: what is offered does not change while a server runs. */
+function builtOnce(build: (rows: readonly Operation[]) => Answer): LoopHandler {
+  const built = new WeakMap<Config, Answer>()
+  return ({ config }) => {
+    const answer = built.get(config) ?? build(offered(config))
+    built.set(config, answer)
+    return answer
+  }
 }
 
 /** @throws Error where table and functions differ: a mistake of ours. */

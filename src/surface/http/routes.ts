@@ -29,8 +29,10 @@ export class RouteTable {
   readonly #exact = new Map<string, Methods>()
   readonly #patterns: Pattern[] = []
 
-  constructor(operations: readonly Operation[]) {
+  /** @param isOffered leaves operations out whose feature is off; their places in the table stay theirs */
+  constructor(operations: readonly Operation[], isOffered: (operation: Operation) => boolean) {
     operations.forEach((operation, operationIndex) => {
+      if (!isOffered(operation)) return
       for (const { method, path } of operation.http) this.#methodsAt(path).set(method, { operation, operationIndex })
     })
   }

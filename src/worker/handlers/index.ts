@@ -10,6 +10,7 @@ import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
 import { settingsHandlers } from './settings.js'
 import { systemHandlers } from './system.js'
+import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
   ...documentHandlers,
@@ -18,6 +19,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...aggregateHandlers,
   ...settingsHandlers,
   ...fulltextHandlers,
+  ...wordHandlers,
   ...systemHandlers,
 ])
 

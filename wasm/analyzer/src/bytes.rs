@@ -19,6 +19,8 @@ pub enum Class {
 pub enum Mode {
     /// No markup at all: metadata values, queries.
     Plain,
+    /// Source code: identifiers instead of words.
+    Code,
     Text,
     Span(u32),
     Fence(u8, u32),
@@ -38,7 +40,7 @@ pub enum RawElement {
 
 pub type Table = [Class; 256];
 
-const fn table(newline: Class, marks: &[u8]) -> Table {
+const fn table(newline: Class, letters: &[u8], marks: &[u8]) -> Table {
     let mut table = [Class::Dull; 256];
     let mut byte = 0;
     while byte < 256 {
@@ -50,6 +52,11 @@ const fn table(newline: Class, marks: &[u8]) -> Table {
         }
         byte += 1;
     }
+    let mut letter = 0;
+    while letter < letters.len() {
+        table[letters[letter] as usize] = Class::Word;
+        letter += 1;
+    }
     let mut mark = 0;
     while mark < marks.len() {
         table[marks[mark] as usize] = Class::Mark;
@@ -59,10 +66,11 @@ const fn table(newline: Class, marks: &[u8]) -> Table {
     table
 }
 
-pub static PLAIN: Table = table(Class::Dull, b"");
-pub static TEXT: Table = table(Class::Newline, b"<&\\`]");
-pub static SPAN: Table = table(Class::Newline, b"`");
-pub static FENCE: Table = table(Class::Newline, b"");
+pub static PLAIN: Table = table(Class::Dull, b"", b"");
+pub static CODE: Table = table(Class::Dull, b"_", b"");
+pub static TEXT: Table = table(Class::Newline, b"", b"<&\\`]");
+pub static SPAN: Table = table(Class::Newline, b"", b"`");
+pub static FENCE: Table = table(Class::Newline, b"", b"");
 
 /// Blank, tab or line break (with the carriage return of foreign line ends).
 pub fn is_space(byte: u8) -> bool {

@@ -56,7 +56,8 @@ pub fn is_tail(character: char) -> bool {
     let code = character as u32;
     match code {
         0..=0x2ff | 0x3400..=0x4dbf | 0x4e00..=0x9fff | 0xac00..=0xd7a3 | 0x3041..=0x3096 | 0x30a1..=0x30fa => false,
-        0x1160..=0x11ff => true,
+        // Vowels and final consonants; voicing marks of half-width kana.
+        0x1160..=0x11ff | 0xff9e | 0xff9f => true,
         _ => is_combining_mark(character),
     }
 }

@@ -1,4 +1,4 @@
-//! Sixteen bytes at a time: which of them are ASCII letters or digits, and the same bytes in lower case.
+//! Sixteen bytes at a time: which of them are ASCII letters or digits, which are certain bytes, and the same bytes in lower case.
 //! On wasm32 these are SIMD instructions; elsewhere (the crate's own tests) plain loops with the same results.
 
 /// Bytes in one block. Whoever reads a block near the end of a buffer pads the buffer with that many zeros.
@@ -32,7 +32,8 @@ fn word(bytes: &[u8]) -> u64 {
 mod imp {
     use super::Block;
     use core::arch::wasm32::{
-        i8x16_bitmask, i8x16_splat, i8x16_sub, u64x2, u64x2_extract_lane, u8x16_lt, u8x16_splat, v128, v128_and, v128_or,
+        i8x16_bitmask, i8x16_ne, i8x16_splat, i8x16_sub, i8x16_swizzle, u64x2, u64x2_extract_lane, u8x16_lt, u8x16_shr, u8x16_splat, v128,
+        v128_and, v128_or,
     };
 
     #[inline(always)]
@@ -45,6 +46,22 @@ mod imp {
         let bytes = u64x2(block.low, block.high);
         let letters = between(v128_or(bytes, i8x16_splat(0x20)), b'a', 26);
         u32::from(i8x16_bitmask(v128_or(letters, between(bytes, b'0', 10))))
+    }
+
+    #[inline(always)]
+    pub fn set_masks<const SETS: usize>(block: Block, sets: [Block; SETS]) -> [u32; SETS] {
+        let bytes = u64x2(block.low, block.high);
+        let rows = i8x16_swizzle(u64x2(super::ROWS, 0), u8x16_shr(bytes, 4));
+        let columns = v128_and(bytes, u8x16_splat(0x0f));
+        sets.map(|set| {
+            let found = v128_and(i8x16_swizzle(u64x2(set.low, set.high), columns), rows);
+            u32::from(i8x16_bitmask(i8x16_ne(found, i8x16_splat(0))))
+        })
+    }
+
+    #[inline(always)]
+    pub fn high_mask(block: Block) -> u32 {
+        u32::from(i8x16_bitmask(u64x2(block.low, block.high)))
     }
 
     #[inline(always)]
@@ -63,6 +80,18 @@ mod imp {
         bytes(block).iter().enumerate().filter(|(_, byte)| byte.is_ascii_alphanumeric()).fold(0, |mask, (i, _)| mask | 1 << i)
     }
 
+    pub fn set_masks<const SETS: usize>(block: Block, sets: [Block; SETS]) -> [u32; SETS] {
+        sets.map(|set| {
+            let columns = bytes(set);
+            let is_in = |byte: u8| byte < 0x80 && columns[usize::from(byte & 15)] >> (byte >> 4) & 1 == 1;
+            bytes(block).iter().enumerate().filter(|(_, &byte)| is_in(byte)).fold(0, |mask, (i, _)| mask | 1 << i)
+        })
+    }
+
+    pub fn high_mask(block: Block) -> u32 {
+        bytes(block).iter().enumerate().filter(|(_, byte)| **byte >= 0x80).fold(0, |mask, (i, _)| mask | 1 << i)
+    }
+
     pub fn lower(block: Block) -> Block {
         let half = |word: u64| u64::from_le_bytes(word.to_le_bytes().map(|byte| byte.to_ascii_lowercase()));
         Block { low: half(block.low), high: half(block.high) }
@@ -76,7 +105,28 @@ mod imp {
     }
 }
 
-pub use imp::{lower, word_mask};
+/// Bit of each row of sixteen ASCII characters, by the upper half of the byte; 0 for bytes beyond ASCII.
+#[cfg(target_arch = "wasm32")]
+const ROWS: u64 = 0x8040_2010_0804_0201;
+
+/// A set of ASCII characters for `set_masks`: per lower half of the byte, the rows in which it is in the set.
+pub const fn set_of(characters: &[u8]) -> Block {
+    let mut columns = [0u8; 16];
+    let mut at = 0;
+    while at < characters.len() {
+        columns[(characters[at] & 15) as usize] |= 1 << (characters[at] >> 4 & 7);
+        at += 1;
+    }
+    let mut halves = [0u64; 2];
+    let mut column = 0;
+    while column < 16 {
+        halves[column / 8] |= (columns[column] as u64) << (8 * (column % 8));
+        column += 1;
+    }
+    Block { low: halves[0], high: halves[1] }
+}
+
+pub use imp::{high_mask, lower, set_masks, word_mask};
 
 /// The first `count` (0 to 16) bytes of the block, zeros after them.
 #[inline(always)]
@@ -93,6 +143,19 @@ mod tests {
     fn a_block_tells_letters_and_digits_from_the_rest() {
         let block = load(b"Az09 _@[`{/:\x80\xff\0Z", 0);
         assert_eq!(word_mask(block), 0b1000_0000_0000_1111);
+    }
+
+    #[test]
+    fn a_block_tells_wanted_and_high_bytes() {
+        let block = load(b"a`b]\xff\xc3\x80......`a]", 0);
+        assert_eq!(set_masks(block, [set_of(b"`]"), set_of(b"")]), [0b1010_0000_0000_1010, 0]);
+        for byte in 0..=u8::MAX {
+            let one = load(&[byte; LANES], 0);
+            for wanted in 0..0x80u8 {
+                assert_eq!(set_masks(one, [set_of(&[wanted])]), [if wanted == byte { 0xffff } else { 0 }]);
+            }
+        }
+        assert_eq!(high_mask(block), 0b0111_0000);
     }
 
     #[test]

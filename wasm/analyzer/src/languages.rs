@@ -7,6 +7,9 @@ use crate::stop_words::STOP_WORDS;
 pub const CODES: [&str; 21] =
     ["en", "pl", "de", "fr", "es", "it", "pt", "nl", "ru", "sv", "no", "da", "fi", "hu", "ro", "tr", "ar", "ta", "zh", "ja", "ko"];
 
+/// Profile numbers behind those of the languages and of none.
+const CODE: u8 = 2 * CODES.len() as u8 + 2;
+
 /// Everything that depends on the language of a text.
 pub struct Profile {
     /// Key of the lexicon: 2 x language + stem.
@@ -19,6 +22,10 @@ pub struct Profile {
     pub has_contractions: bool,
     /// Han runs are cut into words by the caller instead of into single characters and pairs.
     pub segments_han: bool,
+    /// Umlauts are also written as two letters.
+    pub is_german: bool,
+    /// A word of ASCII letters and its term begin with the same letter, upper or lower case.
+    pub keeps_first_letter: bool,
 }
 
 impl Profile {
@@ -33,7 +40,16 @@ impl Profile {
             is_turkish: code == "tr",
             has_contractions: code == "en",
             segments_han: code == "zh",
+            is_german: code == "de",
+            // Polish loses `naj`, and a Turkish `I` is no ASCII letter.
+            keeps_first_letter: !matches!(code, "pl" | "tr"),
         }
+    }
+
+    /// For source code: no stop words, no stems, no lower case but the common one. Of the language only how Han runs are cut is left.
+    pub fn of_code(language: u32) -> Self {
+        let is_chinese = CODES.get(language as usize) == Some(&"zh");
+        Self { segments_han: is_chinese, number: CODE + u8::from(is_chinese), ..Self::new(u32::MAX, false) }
     }
 
     pub fn is_stop_word(&self, word: &str) -> bool {

@@ -226,6 +226,12 @@ impl Lexicon {
         }
     }
 
+    /// The number that `local` gave the term in the record in progress, if it did.
+    #[inline(always)]
+    pub fn marked(&self, number: u32) -> Option<u32> {
+        self.terms.get(number as usize).filter(|term| term.generation == self.generation).map(|term| term.local)
+    }
+
     /// Ends a record: no term has a local number any more.
     pub fn forget_locals(&mut self) {
         self.generation = self.generation.wrapping_add(1);

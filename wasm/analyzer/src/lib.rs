@@ -4,11 +4,16 @@
 #![warn(clippy::pedantic)]
 // Casts: numbers here are bounded by the window (64 KiB) or by the 32-bit address space of the instance.
 #![allow(clippy::cast_possible_truncation, clippy::cast_lossless)]
+// Bools: a scanner's state is several yes and no that have nothing to do with each other. Counting lines byte by byte is what a vector unit is given anyway.
+#![allow(clippy::struct_excessive_bools, clippy::naive_bytecount)]
 // `inline(always)`: the per-token path is one loop, measured by bench/analyzer.ts.
 #![allow(clippy::inline_always, clippy::module_name_repetitions, clippy::must_use_candidate, clippy::precedence)]
 
 mod bytes;
 mod characters;
+mod code;
+mod fold;
+mod highlight;
 mod lanes;
 mod languages;
 mod lexicon;
@@ -21,6 +26,8 @@ mod stem;
 mod stop_words;
 mod words;
 
+pub use highlight::{Highlighter, Progress, Query, Term};
 pub use languages::CODES;
 pub use markdown::LOOKAHEAD;
-pub use scanner::{Analyzer, Options, Status, CUTS_MAX, WINDOW_BYTES_MAX};
+pub use record::Purpose;
+pub use scanner::{Analyzer, Options, Status, Text, CUTS_MAX, WINDOW_BYTES_MAX};

@@ -1,9 +1,10 @@
-//! From a word as it is written to the form that is indexed: entities decoded, lower case, composed letters, no soft hyphens, zero-width
-//! characters or Arabic vowel marks, full-width forms as ASCII. Rules: docs/decisions on analysis.
+//! From a word as it is written to the form that is indexed: entities decoded, lower case, composed letters, ligatures and other forms made
+//! for typesetting as the letters they stand for, no soft hyphens, zero-width characters or Arabic vowel marks. Rules: docs/decisions on analysis.
 
-use crate::characters::decode;
+use crate::characters::{decode, kind, Kind};
 use crate::markdown::entity;
-use unicode_normalization::{is_nfc_quick, IsNormalized, UnicodeNormalization};
+use unicode_normalization::char::decompose_compatible;
+use unicode_normalization::{is_nfc_quick, is_nfkc_quick, IsNormalized, UnicodeNormalization};
 
 /// Longest term; docs/formats/packed-tokens.md.
 pub const TERM_BYTES_MAX: usize = 255;
@@ -18,13 +19,34 @@ pub fn normalise(word: &[u8], is_turkish: bool, out: &mut String) {
             None => decode(word, at).unwrap_or(('\u{fffd}', 1)),
         };
         at += length;
-        push_lower(character, is_turkish, out);
+        if is_variant(character) {
+            push_letters_of(character, is_turkish, out);
+        } else {
+            push_lower(character, is_turkish, out);
+        }
     }
     if is_nfc_quick(out.chars()) != IsNormalized::Yes {
         let composed: String = out.nfc().collect();
         *out = composed;
     }
     cut(out, TERM_BYTES_MAX);
+}
+
+/// Whether Unicode calls it a form of other characters: ligatures, superscripts, full and half width, letters of formulas, Arabic forms by place.
+fn is_variant(character: char) -> bool {
+    // Thai and Lao vowel signs and lone Korean letters are taken apart by Unicode, but by nobody who writes them.
+    let stays = matches!(character as u32, 0..=0xa9 | 0xe00..=0xeff | 0x3131..=0x318e);
+    !stays && is_nfkc_quick(core::iter::once(character)) == IsNormalized::No
+}
+
+/// The letters and digits that a variant stands for; itself where it stands for anything else, such as a fraction with its stroke.
+fn push_letters_of(variant: char, is_turkish: bool, out: &mut String) {
+    let begin = out.len();
+    decompose_compatible(variant, |part| push_lower(part, is_turkish, out));
+    if out.get(begin..).is_some_and(|parts| parts.chars().any(|part| kind(part) == Kind::Other && !part.is_ascii_alphanumeric())) {
+        out.truncate(begin);
+        push_lower(variant, is_turkish, out);
+    }
 }
 
 fn push_lower(character: char, is_turkish: bool, out: &mut String) {
@@ -35,11 +57,8 @@ fn push_lower(character: char, is_turkish: bool, out: &mut String) {
         'I' if is_turkish => out.push('ı'),
         'İ' => out.push('i'),
         'ς' => out.push('σ'),
-        '\u{ff01}'..='\u{ff5e}' => {
-            if let Some(ascii) = char::from_u32(character as u32 - 0xfee0) {
-                out.push(ascii.to_ascii_lowercase());
-            }
-        }
+        // Case folding, as Unicode has it: in capitals it is SS.
+        'ß' | 'ẞ' => out.push_str("ss"),
         _ => out.extend(character.to_lowercase()),
     }
 }
@@ -77,7 +96,22 @@ mod tests {
             ("كِتَـاب", "كتاب"),
             ("caf&eacute;s", "cafés"),
             ("&Uuml;ber", "über"),
-            ("Straße", "straße"),
+            ("Straße", "strasse"),
+            ("STRASSE", "strasse"),
+            ("ﬁnal", "final"),
+            ("eﬃcient", "efficient"),
+            ("Ĳssel", "ijssel"),
+            ("x²", "x2"),
+            ("CO₂", "co2"),
+            ("½", "½"),
+            ("Å", "å"),
+            ("µm", "μm"),
+            ("𝐁old", "bold"),
+            ("ſee", "see"),
+            ("ﻛﺘﺎﺏ", "كتاب"),
+            ("ｶﾞ", "ガ"),
+            ("ำ", "ำ"),
+            ("ﷺ", "ﷺ"),
         ] {
             assert_eq!(normalised(word, false), expected, "{word}");
         }

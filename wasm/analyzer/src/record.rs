@@ -7,6 +7,30 @@ use crate::lexicon::Lexicon;
 /// Occurrences in one record. 2^19 x (4 B term + 4 B position + 8 B span) = 8 MB, and as much again at most for the result.
 pub const OCCURRENCES_MAX: usize = 1 << 19;
 
+/// Found terms of one text that are kept; 2^16 x 16 B = 1 MB. The rest of a text with more is not looked at.
+pub const FOUND_MAX: usize = 1 << 16;
+
+/// What tokens are collected for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
+pub enum Purpose {
+    /// Packed tokens.
+    #[default]
+    Index,
+    /// A list of tokens with byte ranges.
+    List,
+    /// The places of marked terms.
+    Find,
+}
+
+/// A place of a wanted term: byte range in the text.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Found {
+    pub begin: u32,
+    pub end: u32,
+    /// What the lexicon's mark of the term says.
+    pub term: u32,
+}
+
 const MAGIC: u32 = 0x314b_544d;
 const HEADER_WORDS: usize = 5;
 
@@ -18,18 +42,20 @@ pub struct Record {
     /// Index into `terms`, one per occurrence.
     occurrences: Vec<u32>,
     positions: Vec<u32>,
-    /// Byte range in the whole text, one per occurrence; filled only while `keeps_spans`.
+    /// Byte range in the whole text, one per occurrence; filled only for a list.
     spans: Vec<(u32, u32)>,
-    keeps_spans: bool,
+    found: Vec<Found>,
+    purpose: Purpose,
     position: u32,
     output: Vec<u32>,
     term_bytes: Vec<u8>,
 }
 
 impl Record {
-    pub fn begin(&mut self, keeps_spans: bool) {
+    pub fn begin(&mut self, purpose: Purpose) {
         self.clear();
-        self.keeps_spans = keeps_spans;
+        self.found.clear();
+        self.purpose = purpose;
         self.position = 0;
     }
 
@@ -45,6 +71,11 @@ impl Record {
         self.occurrences.len() >= OCCURRENCES_MAX
     }
 
+    /// Places in text order; of those that begin together, the term as a whole first.
+    pub fn found(&self) -> &[Found] {
+        &self.found
+    }
+
     /// A token at the current position; does not advance it.
     #[inline(always)]
     pub fn put(&mut self, lexicon: &mut Lexicon, term: u32, span: (u32, u32)) {
@@ -58,6 +89,12 @@ impl Record {
 
     #[inline(always)]
     fn put_at(&mut self, lexicon: &mut Lexicon, term: u32, position: u32, span: (u32, u32)) {
+        if self.purpose == Purpose::Find {
+            if let Some(mark) = lexicon.marked(term) {
+                self.found.push(Found { begin: span.0, end: span.1, term: mark });
+            }
+            return;
+        }
         let next = self.terms.len() as u32;
         let local = lexicon.local(term, next);
         if local == next {
@@ -69,7 +106,7 @@ impl Record {
         }
         self.occurrences.push(local);
         self.positions.push(position);
-        if self.keeps_spans {
+        if self.purpose == Purpose::List {
             self.spans.push(span);
         }
     }
@@ -83,7 +120,7 @@ impl Record {
     pub fn finish(&mut self, lexicon: &mut Lexicon) {
         self.output.clear();
         self.term_bytes.clear();
-        if self.keeps_spans {
+        if self.purpose == Purpose::List {
             self.write_token_list(lexicon);
         } else {
             self.write_packed(lexicon);

@@ -2,15 +2,19 @@
 //! ahead and depends on nothing else but the carried state, so that where windows are cut never changes a token. Time is linear in the text:
 //! what was searched in vain is not searched again.
 
+mod finding;
+mod identifiers;
 mod markup;
+mod skim;
 
-use crate::bytes::{Class, Mode, Table, FENCE, PLAIN, SPAN, TEXT};
+use crate::bytes::{Class, Mode, Table, CODE, FENCE, PLAIN, SPAN, TEXT};
 use crate::characters::{decode, is_han, kind, Kind};
-use crate::lanes::{keep, load, lower, word_mask, LANES};
+use crate::fold::has_yo;
+use crate::lanes::{keep, load, lower, word_mask, Block, LANES};
 use crate::languages::Profile;
-use crate::lexicon::{Lexicon, NOTHING, STOP};
+use crate::lexicon::{Lexicon, NOTHING};
 use crate::markdown::LOOKAHEAD;
-use crate::record::Record;
+use crate::record::{Purpose, Record};
 use crate::words::{cluster_end, contraction_end, is_unspaced_at, word_end, Words};
 
 /// Bytes of text at a time: large enough that the looked-ahead tail, copied twice, is 6 %; small enough to stay in the level 2 cache.
@@ -30,14 +34,27 @@ pub enum Status {
     NeedsWords,
 }
 
+/// How a text is read.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Text {
+    /// Words without markup.
+    Plain,
+    Markdown,
+    /// Identifiers and their parts, neither stemmed nor left out.
+    Code,
+}
+
 #[derive(Clone, Copy, Debug)]
 pub struct Options {
     /// Index into `CODES`.
     pub language: u32,
     pub stem: bool,
-    pub markdown: bool,
-    /// Collect a list of tokens with byte ranges instead of packed tokens.
-    pub spans: bool,
+    pub text: Text,
+    /// Words with accents also become terms without them, at the same place: for what is to be found.
+    pub folds: bool,
+    /// For what finds: of scripts without spaces pairs only, and single characters where they stand alone; the Cyrillic ё as е.
+    pub asks: bool,
+    pub purpose: Purpose,
 }
 
 pub struct Analyzer {
@@ -56,9 +73,20 @@ pub struct Analyzer {
     no_target_before: u64,
     no_comment_end_before: u64,
     han_run_end: usize,
+    /// End of the last pair in the text, and whether characters in one are left out as single ones.
+    pair_end: u64,
+    asks: bool,
+    folds: bool,
+    /// Whether only words that begin as a wanted term does are looked at: the first letters as a set, and by first letter (6 bits, the
+    /// case left out) the second ones in lower case.
+    skims: bool,
+    skimmed: Block,
+    seconds: [u128; 64],
     profile: Profile,
     lexicon: Lexicon,
     words: Words,
+    /// Scratch space: terms of the identifier in hand.
+    parts_seen: Vec<u32>,
     record: Record,
 }
 
@@ -77,25 +105,39 @@ impl Analyzer {
             no_target_before: 0,
             no_comment_end_before: 0,
             han_run_end: 0,
+            pair_end: 0,
+            asks: false,
+            folds: false,
+            skims: false,
+            skimmed: Block::default(),
+            seconds: [0; 64],
             profile: Profile::new(u32::MAX, false),
             lexicon: Lexicon::new(seed),
             words: Words::default(),
+            parts_seen: Vec::new(),
             record: Record::default(),
         }
     }
 
     /// Starts a text. What was left of another one is dropped.
     pub fn begin(&mut self, options: Options) {
-        let number = self.profile.number;
-        let profile = Profile::new(options.language, options.stem);
-        if number != profile.number {
-            self.profile = profile;
-        }
+        self.profile = match options.text {
+            Text::Code => Profile::of_code(options.language),
+            Text::Plain | Text::Markdown => Profile::new(options.language, options.stem),
+        };
         self.lexicon.forget_locals();
         self.lexicon.empty_if_full();
-        self.record.begin(options.spans);
-        self.mode = if options.markdown { Mode::Text } else { Mode::Plain };
-        self.at_line_start = options.markdown;
+        self.record.begin(options.purpose);
+        self.mode = match options.text {
+            Text::Plain => Mode::Plain,
+            Text::Markdown => Mode::Text,
+            Text::Code => Mode::Code,
+        };
+        self.at_line_start = options.text == Text::Markdown;
+        self.asks = options.asks;
+        self.folds = options.folds && options.text != Text::Code;
+        self.skims = false;
+        self.pair_end = 0;
         self.line_is_definition = false;
         self.no_target_before = 0;
         self.no_comment_end_before = 0;
@@ -135,6 +177,7 @@ impl Analyzer {
             }
             let status = match self.mode {
                 Mode::Plain => self.tokens(&PLAIN),
+                Mode::Code => self.identifiers(&CODE),
                 Mode::Text => self.tokens(&TEXT),
                 Mode::Span(_) => self.tokens(&SPAN),
                 Mode::Fence(..) => self.tokens(&FENCE),
@@ -152,6 +195,9 @@ impl Analyzer {
     /// Reads words until the line, the mode or the window ends, or something is needed.
     fn tokens(&mut self, table: &Table) -> Option<Status> {
         while self.cursor < self.limit {
+            if self.skims && self.skim() {
+                continue;
+            }
             let at = self.cursor;
             let byte = self.byte(at);
             match table.get(byte as usize).copied().unwrap_or(Class::Dull) {
@@ -230,7 +276,17 @@ impl Analyzer {
         let (length, is_ascii) = word_end(self.view(at), 0, self.mode == Mode::Text);
         let end = at + length.max(1);
         let word = self.window.get(at..end).unwrap_or_default();
-        let term = self.words.term(&mut self.lexicon, &self.profile, word, is_ascii);
+        let mut term = self.words.term(&mut self.lexicon, &self.profile, word, is_ascii);
+        if (!is_ascii || self.profile.is_turkish) && term < NOTHING {
+            if self.folds {
+                let folded = self.words.folded_term(&mut self.lexicon, &self.profile, word);
+                if folded != term {
+                    self.place(folded, at, end);
+                }
+            } else if self.asks && has_yo(word) {
+                term = self.words.folded_term(&mut self.lexicon, &self.profile, word);
+            }
+        }
         self.put(term, at, end);
         self.cursor = end;
         self.contraction();
@@ -248,12 +304,18 @@ impl Analyzer {
 
     #[inline(always)]
     fn put(&mut self, term: u32, begin: usize, end: usize) {
+        self.place(term, begin, end);
+        if term != NOTHING {
+            self.record.advance(1);
+        }
+    }
+
+    /// Puts a term at the present position and leaves that as it is.
+    #[inline(always)]
+    fn place(&mut self, term: u32, begin: usize, end: usize) {
         if term < NOTHING {
             let base = self.base as u32;
             self.record.put(&mut self.lexicon, term, (base.wrapping_add(begin as u32), base.wrapping_add(end as u32)));
-            self.record.advance(1);
-        } else if term == STOP {
-            self.record.advance(1);
         }
     }
 
@@ -277,19 +339,21 @@ impl Analyzer {
     /// One character of a script without spaces, and with the next one as a pair at the same position: both a single character and
     /// any sequence of them can be searched for.
     fn unspaced(&mut self, at: usize) {
-        let base = self.base as u32;
         let view = self.view(at);
         let first = cluster_end(view, 0);
         let has_next =
             is_unspaced_at(view, first) && !(self.profile.segments_han && decode(view, first).is_some_and(|(next, _)| is_han(next)));
         let second = if has_next { cluster_end(view, first) } else { first };
-        for end in [first, second].into_iter().take(1 + usize::from(has_next)) {
-            let word = self.window.get(at..at + end).unwrap_or_default();
-            let term = self.words.unspaced_term(&mut self.lexicon, &self.profile, word);
-            if term < NOTHING {
-                let span = (base.wrapping_add(at as u32), base.wrapping_add((at + end) as u32));
-                self.record.put(&mut self.lexicon, term, span);
+        let is_said_by_pair = has_next || self.offset(at) < self.pair_end;
+        for (end, is_wanted) in [(first, !(self.asks && is_said_by_pair)), (second, has_next)] {
+            if is_wanted {
+                let word = self.window.get(at..at + end).unwrap_or_default();
+                let term = self.words.unspaced_term(&mut self.lexicon, &self.profile, word);
+                self.place(term, at, at + end);
             }
+        }
+        if has_next {
+            self.pair_end = self.offset(at + second);
         }
         self.record.advance(1);
         self.cursor = at + first;

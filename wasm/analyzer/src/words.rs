@@ -1,6 +1,7 @@
 //! From a range of the window to a term: where a word ends, what it is called in the lexicon, and what it becomes when it is new.
 
 use crate::characters::{decode, is_tail, kind, Kind};
+use crate::fold::{fold, may_fold};
 use crate::languages::Profile;
 use crate::lexicon::{Lexicon, NOTHING, STOP};
 use crate::markdown::entity;
@@ -12,6 +13,8 @@ pub const WORD_BYTES_MAX: usize = 255;
 const CLUSTER_BYTES_MAX: usize = 24;
 /// Lexicon key of what is neither stemmed nor a stop word: characters and words of unspaced scripts.
 const UNSPACED: u8 = u8::MAX;
+/// Added to a profile's number: the word without its accents.
+const FOLDED: u8 = 0x40;
 
 /// End of the word that begins at `at`, and whether it is all ASCII.
 pub fn word_end(text: &[u8], at: usize, decodes_entities: bool) -> (usize, bool) {
@@ -39,7 +42,7 @@ pub fn word_end(text: &[u8], at: usize, decodes_entities: bool) -> (usize, bool)
 }
 
 /// Bytes of the character at `at` if it continues a word, else 0.
-fn continuation(text: &[u8], at: usize) -> usize {
+pub fn continuation(text: &[u8], at: usize) -> usize {
     match decode(text, at) {
         Some((character, length)) if matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable) => length,
         _ => 0,
@@ -82,6 +85,7 @@ pub fn contraction_end(text: &[u8], at: usize) -> Option<usize> {
 pub struct Words {
     lowered: Vec<u8>,
     normal: String,
+    folded: String,
 }
 
 impl Words {
@@ -103,6 +107,28 @@ impl Words {
         self.look_up(lexicon, profile, word, UNSPACED)
     }
 
+    /// Term of the word without its accents; `NOTHING` where it has none, `STOP` where that is a stop word.
+    pub fn folded_term(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8]) -> u32 {
+        // A Turkish `I` has no dot, which is left out as an accent is.
+        if !(may_fold(word) || profile.is_turkish && word.contains(&b'I')) {
+            return NOTHING;
+        }
+        let key = lexicon.key(word, profile.number | FOLDED);
+        if let Some(term) = lexicon.find(&key, word) {
+            return term;
+        }
+        normalise(word, profile.is_turkish, &mut self.normal);
+        let term = if fold(&self.normal, profile.is_german, &mut self.folded) {
+            core::mem::swap(&mut self.normal, &mut self.folded);
+            cut(&mut self.normal, TERM_BYTES_MAX);
+            self.stem(lexicon, profile)
+        } else {
+            NOTHING
+        };
+        lexicon.remember(&key, word, term);
+        term
+    }
+
     fn look_up(&mut self, lexicon: &mut Lexicon, profile: &Profile, word: &[u8], number: u8) -> u32 {
         let key = lexicon.key(word, number);
         if let Some(term) = lexicon.find(&key, word) {
@@ -122,6 +148,11 @@ impl Words {
         if is_unspaced {
             return lexicon.intern(self.normal.as_bytes());
         }
+        self.stem(lexicon, profile)
+    }
+
+    /// Term of the word in `normal`.
+    fn stem(&mut self, lexicon: &mut Lexicon, profile: &Profile) -> u32 {
         if profile.is_stop_word(&self.normal) {
             return STOP;
         }

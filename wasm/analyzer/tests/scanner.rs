@@ -1,8 +1,8 @@
 //! The whole analyzer from outside: what becomes a term, where windows may be cut, how work grows with the text.
 
-use mds_analyzer::{Analyzer, Options, Status, CODES, LOOKAHEAD, WINDOW_BYTES_MAX};
+use mds_analyzer::{Analyzer, Options, Purpose, Status, Text, CODES, LOOKAHEAD, WINDOW_BYTES_MAX};
 
-const ENGLISH: Options = Options { language: 0, stem: true, markdown: true, spans: true };
+const ENGLISH: Options = Options { language: 0, stem: true, text: Text::Markdown, folds: false, asks: false, purpose: Purpose::List };
 
 /// All records of a text, fed in windows of at most `window` bytes.
 fn analyse(analyzer: &mut Analyzer, text: &[u8], options: Options, window: usize) -> Vec<Vec<u32>> {
@@ -70,7 +70,7 @@ fn markup_is_no_term_and_text_is() {
 
 #[test]
 fn without_markdown_marks_only_separate() {
-    let plain = Options { markdown: false, ..ENGLISH };
+    let plain = Options { text: Text::Plain, ..ENGLISH };
     assert_eq!(terms("<b>x</b> [y](z.md) 1. `q`", plain), "b@0 x@1 b@2 y@3 z@4 md@5 1@6 q@7");
 }
 
@@ -87,6 +87,40 @@ fn characters_of_unspaced_scripts_come_alone_and_in_pairs() {
     let japanese = Options { language: 19, ..ENGLISH };
     assert_eq!(terms("東京x 中", japanese), "東@0 東京@0 京@1 x@2 中@3");
     assert_eq!(terms("\u{1112}\u{1161}\u{11ab}국", japanese), "한@0 한국@0 국@1");
+}
+
+#[test]
+fn code_has_identifiers_and_their_parts_at_one_position() {
+    let code = Options { text: Text::Code, ..ENGLISH };
+    for (text, expected) in [
+        ("function parseHTTPResponse(x)", "function@0 parsehttpresponse@1 parse@1 http@1 response@1 x@2"),
+        ("user_name = 7; // the Users", "user_name@0 user@0 name@0 7@1 the@2 users@3"),
+        ("<div class=\"btn-primary\">it's</div>", "div@0 class@1 btn-primary@2 btn@2 primary@2 it@3 s@4 div@5"),
+        (
+            "--main-color: a->b; i--; x-1; __init__ _ - foo_foo",
+            "main-color@0 main@0 color@0 a@1 b@2 i@3 x-1@4 x@4 1@4 __init__@5 init@5 foo_foo@6 foo@6",
+        ),
+        ("/* 東京 naïveName */", "東@0 東京@0 京@1 naïvename@2 naïve@2 name@2"),
+    ] {
+        assert_eq!(terms(text, code), expected, "{text}");
+    }
+}
+
+#[test]
+fn documents_have_words_without_accents_beside_those_with_them() {
+    let document = Options { folds: true, ..ENGLISH };
+    assert_eq!(terms("A café in München, naïve", document), "cafe@1 café@1 munchen@3 münchen@3 naiv@4 naïv@4");
+    assert_eq!(terms("Die Häfen von Köln", Options { language: 2, ..document }), "haef@1 haf@1 koeln@3 koln@3");
+    assert_eq!(terms("Ёлка и за\u{301}мок", Options { language: 8, ..document }), "елк@0 ёлка@0 замок@2 за\u{301}мок@2");
+    let query = Options { asks: true, ..ENGLISH };
+    assert_eq!(terms("café", query), "café@0");
+    assert_eq!(terms("ёлка", Options { language: 8, ..query }), "елк@0");
+}
+
+#[test]
+fn queries_have_pairs_and_single_characters_only_where_they_are_alone() {
+    let query = Options { language: 19, asks: true, text: Text::Plain, ..ENGLISH };
+    assert_eq!(terms("東京都 東 x語", query), "東京@0 京都@1 東@3 x@4 語@5");
 }
 
 fn next(state: &mut u64) -> usize {
@@ -163,12 +197,12 @@ fn where_windows_are_cut_changes_no_token() {
         let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let text = random_text(&mut state, 30_000);
         let language = (next(&mut state) % CODES.len()) as u32;
-        for markdown in [false, true] {
-            let options = Options { language, markdown, ..ENGLISH };
+        for read in [Text::Plain, Text::Markdown, Text::Code] {
+            let options = Options { language, text: read, folds: true, asks: seed % 2 == 0, ..ENGLISH };
             let whole = analyse(&mut analyzer, &text, options, WINDOW_BYTES_MAX);
             for _ in 0..3 {
                 let window = LOOKAHEAD + 1 + next(&mut state) % 3000;
-                assert_eq!(analyse(&mut analyzer, &text, options, window), whole, "seed {seed}, window {window}, markdown {markdown}");
+                assert_eq!(analyse(&mut analyzer, &text, options, window), whole, "seed {seed}, window {window}, {read:?}");
             }
         }
     }
@@ -189,8 +223,73 @@ fn what_an_instance_saw_before_changes_no_token() {
 #[test]
 fn a_text_of_very_many_words_comes_in_records_with_running_positions() {
     let text: String = (0..700_000).map(|i| format!("w{} ", i % 90_000)).collect();
-    let records = analyse(&mut Analyzer::new(1), text.as_bytes(), Options { spans: false, ..ENGLISH }, WINDOW_BYTES_MAX);
+    let records = analyse(&mut Analyzer::new(1), text.as_bytes(), Options { purpose: Purpose::Index, ..ENGLISH }, WINDOW_BYTES_MAX);
     assert!(records.len() > 1);
     assert_eq!(records.iter().map(|words| words[2]).sum::<u32>(), 700_000);
     assert_eq!(records.last().expect("one at least")[1], 700_000);
+}
+
+/// Places of `wanted` in the text: begin and end of each.
+fn found(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]) -> Vec<(u32, u32, u32)> {
+    let mut at = 0;
+    analyzer.begin(Options { purpose: Purpose::Find, ..options });
+    let mark = |analyzer: &mut Analyzer| analyzer.look_for(wanted.iter().enumerate().map(|(index, term)| (index as u32, term.as_bytes())));
+    mark(analyzer);
+    loop {
+        let end = text.len().min(at + WINDOW_BYTES_MAX);
+        analyzer.window_mut()[..end - at].copy_from_slice(&text[at..end]);
+        analyzer.load(end - at, end == text.len());
+        loop {
+            match analyzer.run() {
+                Status::NeedsWindow => break,
+                Status::NeedsWords => analyzer.place_words(&[[0, 3, 0]]),
+                Status::NeedsFinish => {
+                    analyzer.empty();
+                    mark(analyzer);
+                }
+            }
+        }
+        if end == text.len() {
+            return analyzer.found().iter().map(|found| (found.begin, found.end, found.term)).collect();
+        }
+        at += analyzer.cursor();
+    }
+}
+
+/// The same by way of the list of all tokens.
+fn listed(analyzer: &mut Analyzer, text: &[u8], options: Options, wanted: &[&str]) -> Vec<(u32, u32, u32)> {
+    let records = analyse(analyzer, text, Options { purpose: Purpose::List, ..options }, WINDOW_BYTES_MAX);
+    let mut places = Vec::new();
+    for words in &records {
+        let count = words[0] as usize;
+        let bytes: Vec<u8> = words[1 + 5 * count..].iter().flat_map(|word| word.to_le_bytes()).collect();
+        for token in words[1..1 + 5 * count].chunks(5) {
+            let term = &bytes[token[3] as usize..(token[3] + token[4]) as usize];
+            if let Some(index) = wanted.iter().position(|wanted| wanted.as_bytes() == term) {
+                places.push((token[0], token[1], index as u32));
+            }
+        }
+    }
+    places
+}
+
+#[test]
+fn places_of_terms_are_those_of_the_token_list() {
+    let mut analyzer = Analyzer::new(11);
+    for seed in 1..=120u64 {
+        let mut state = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        let text = random_text(&mut state, 90_000);
+        let language = (next(&mut state) % CODES.len()) as u32;
+        for read in [Text::Plain, Text::Markdown, Text::Code] {
+            let options = Options { language, text: read, folds: true, ..ENGLISH };
+            for wanted in
+                [&["word", "wörter", "中"][..], &["worter", "é", "s", "eacut"], &["ไท", "b", "x", "z", "script"], &["t", "wort", "hidden"]]
+            {
+                let expected = listed(&mut analyzer, &text, options, wanted);
+                let places = found(&mut analyzer, &text, options, wanted);
+                assert_eq!(places.len(), expected.len(), "seed {seed}, {language}, {read:?}, {wanted:?}");
+                assert_eq!(places, expected, "seed {seed}, {language}, {read:?}, {wanted:?}");
+            }
+        }
+    }
 }

@@ -1,21 +1,32 @@
 //! The WASM face of the analyzer: one analyzer per instance, numbers as arguments, bytes through linear memory at the addresses that the
 //! `*_address` functions tell. An address is valid until the next call that may allocate. The host's side: src/engine/wasm_instance.ts.
 
-use mds_analyzer::{Analyzer, Options, Status, CUTS_MAX, LOOKAHEAD, WINDOW_BYTES_MAX};
+use mds_analyzer::{Analyzer, Highlighter, Options, Progress, Purpose, Query, Status, Text, CUTS_MAX, LOOKAHEAD, WINDOW_BYTES_MAX};
 use std::cell::RefCell;
 use wasm_bindgen::prelude::wasm_bindgen;
 
 const FLAG_STEM: u32 = 1;
 const FLAG_MARKDOWN: u32 = 2;
 const FLAG_SPANS: u32 = 4;
+const FLAG_CODE: u32 = 8;
+const FLAG_FOLDS: u32 = 16;
+const FLAG_ASKS: u32 = 32;
 
 struct Host {
     analyzer: Analyzer,
     cuts: Vec<[u32; 3]>,
+    highlighter: Highlighter,
+    /// Where the caller writes what highlights need.
+    input: Vec<u8>,
 }
 
 thread_local! {
-    static HOST: RefCell<Host> = RefCell::new(Host { analyzer: Analyzer::new(0), cuts: vec![[0; 3]; CUTS_MAX] });
+    static HOST: RefCell<Host> = RefCell::new(Host {
+        analyzer: Analyzer::new(0),
+        cuts: vec![[0; 3]; CUTS_MAX],
+        highlighter: Highlighter::default(),
+        input: Vec::new(),
+    });
 }
 
 fn with<T>(action: impl FnOnce(&mut Host) -> T) -> T {
@@ -57,8 +68,23 @@ pub fn analyzer_cuts_max() -> u32 {
 
 #[wasm_bindgen]
 pub fn analyzer_begin(language: u32, flags: u32) {
-    let options = Options { language, stem: flags & FLAG_STEM != 0, markdown: flags & FLAG_MARKDOWN != 0, spans: flags & FLAG_SPANS != 0 };
-    with(|host| host.analyzer.begin(options));
+    with(|host| host.analyzer.begin(options(language, flags)));
+}
+
+fn options(language: u32, flags: u32) -> Options {
+    let has = |flag: u32| flags & flag != 0;
+    Options {
+        language,
+        stem: has(FLAG_STEM),
+        text: match (has(FLAG_CODE), has(FLAG_MARKDOWN)) {
+            (true, _) => Text::Code,
+            (false, true) => Text::Markdown,
+            (false, false) => Text::Plain,
+        },
+        folds: has(FLAG_FOLDS),
+        asks: has(FLAG_ASKS),
+        purpose: if has(FLAG_SPANS) { Purpose::List } else { Purpose::Index },
+    }
 }
 
 #[wasm_bindgen]
@@ -105,4 +131,64 @@ pub fn analyzer_finish() -> u32 {
 #[wasm_bindgen]
 pub fn analyzer_output_address() -> u32 {
     with(|host| host.analyzer.output().as_ptr() as u32)
+}
+
+/// Address of at least so many bytes for what the next call takes in.
+#[wasm_bindgen]
+pub fn highlight_input(bytes: u32) -> u32 {
+    with(|host| {
+        if host.input.len() < bytes as usize {
+            host.input.resize(bytes as usize, 0);
+        }
+        host.input.as_ptr() as u32
+    })
+}
+
+/// Takes the request over, for all documents that follow: `Query::read` says in which bytes. 0 where they are not well formed.
+#[wasm_bindgen]
+pub fn highlight_query(bytes: u32) -> u32 {
+    with(|host| match host.input.get(..bytes as usize).and_then(Query::read) {
+        Some(query) => {
+            host.highlighter.ask(query);
+            1
+        }
+        None => 0,
+    })
+}
+
+/// Starts a document that matched `count` terms: their indexes lie in the input, four bytes each.
+#[wasm_bindgen]
+pub fn highlight_begin(language: u32, flags: u32, count: u32) {
+    with(|host| {
+        let matched: Vec<u32> =
+            host.input.chunks_exact(4).take(count as usize).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
+        host.highlighter.begin(&mut host.analyzer, options(language, flags), &matched);
+    });
+}
+
+/// Takes escaped content from the input. Returns how many bytes of it; the rest comes again with what follows.
+#[wasm_bindgen]
+pub fn highlight_append(bytes: u32, is_last: u32) -> u32 {
+    with(|host| host.highlighter.append(host.input.get(..bytes as usize).unwrap_or_default(), is_last != 0) as u32)
+}
+
+/// 0 has read all, 1 has more to read, 2 needs the words of a Han run.
+#[wasm_bindgen]
+pub fn highlight_run() -> u32 {
+    with(|host| match host.highlighter.run(&mut host.analyzer) {
+        Progress::Done => 0,
+        Progress::More => 1,
+        Progress::NeedsWords => 2,
+    })
+}
+
+/// The list of highlights as JSON text; its length in bytes, at `highlight_output_address()`.
+#[wasm_bindgen]
+pub fn highlight_finish() -> u32 {
+    with(|host| host.highlighter.finish(&host.analyzer).len() as u32)
+}
+
+#[wasm_bindgen]
+pub fn highlight_output_address() -> u32 {
+    with(|host| host.highlighter.output().as_ptr() as u32)
 }

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 namespace mds {
 
@@ -23,6 +24,12 @@ inline constexpr uint32_t kCodePointLast = 0x10FFFF;
   }
   at += more;
   return code;
+}
+
+[[nodiscard]] inline std::vector<uint32_t> code_points_of(std::string_view text) {
+  std::vector<uint32_t> codes;
+  for (size_t at = 0; at < text.size();) codes.push_back(take_code_point(text, at));
+  return codes;
 }
 
 // What take_code_point reads back.

@@ -1,0 +1,135 @@
+/**
+ * Completions of a word that somebody is typing: words of the documents, commonest first. The index holds stems, so two kinds of terms come into question: those that begin with what was typed, and
+ * those that it has already passed (`configur` for `configura`); either is shown as the word of the documents that it stands for and that begins as typed. Read lanes.
+ * Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
+ */
+import type { Completion } from '../../engine/types.js'
+import { AUTOCOMPLETE_ANSWERS_MAX, AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
+import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
+import type { View } from '../../store/view.js'
+import { BoundedCache } from '../bounded_cache.js'
+import { STANDARD_FIELDS } from './scoring.js'
+import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from './surface_words.js'
+
+export interface AutocompleteRequest {
+  /** As normalised. */
+  readonly query: string
+  /** As asked; empty: the fields that a search looks in. */
+  readonly field: string
+  readonly most: number
+}
+
+export interface AutocompleteItem {
+  readonly term: string
+  readonly field: string
+  /** Documents that a search for the word finds in the field, words of the same stem included. */
+  readonly docCount: number
+}
+
+/** Neither a letter with its marks nor a digit. */
+const STRIPPED = /[^\p{Alphabetic}\p{M}\p{N}]/gu
+
+/** @param topN 0 is the default, as with limits */
+export function readAutocomplete(q: string, field: string | undefined, topN: number | undefined): AutocompleteRequest {
+  const letters = q.normalize('NFC').toLowerCase().replace(STRIPPED, '')
+  return {
+    query: [...letters].slice(0, AUTOCOMPLETE_CHARACTERS_MAX).join(''),
+    field: field ?? '',
+    most: Math.min(topN || AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX),
+  }
+}
+
+/** `title` is the metadata key; every other field has its own name. */
+function fieldsOf(field: string): readonly string[] {
+  if (field === '') return STANDARD_FIELDS
+  return [field === 'title' ? 'meta.title' : field]
+}
+
+function shownField(name: string): string {
+  return name === 'meta.title' ? 'title' : name
+}
+
+interface Remembered {
+  readonly items: readonly AutocompleteItem[]
+  /** Of the index that they were taken from. */
+  readonly lsn: bigint
+  /** Unix seconds. */
+  readonly at: number
+}
+
+/** One per lane: with what it remembers while the index stands. */
+export class Autocompleter {
+  readonly #surfaces: SurfaceWords
+  readonly #answers = new BoundedCache<Remembered>(AUTOCOMPLETE_ANSWERS_MAX)
+
+  constructor(surfaces: SurfaceWords) {
+    this.#surfaces = surfaces
+  }
+
+  complete(tools: SurfaceTools, view: View, collection: number, request: AutocompleteRequest): readonly AutocompleteItem[] {
+    const key = `${collection} ${request.most} ${request.field} ${request.query}`
+    const known = this.#answers.get(key)
+    // Taken first: what is published meanwhile makes the answer look older than it is, never newer.
+    const lsn = tools.engine.lastLsn()
+    if (known?.lsn === lsn && Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX) return known.items
+    const items = completionsOf(tools, this.#surfaces, view, collection, request)
+    this.#answers.set(key, { items, lsn, at: view.now })
+    return items
+  }
+}
+
+function completionsOf(
+  tools: SurfaceTools,
+  surfaces: SurfaceWords,
+  view: View,
+  collection: number,
+  { query, field, most }: AutocompleteRequest,
+): readonly AutocompleteItem[] {
+  const fields = fieldsOf(field)
+  const lookUps: LookUps = { left: AUTOCOMPLETE_LOOK_UPS_MAX }
+  // Each term may come from each field, and some have no word that begins as typed.
+  const beginnings = new Set([query, foldLetters(query)])
+  const begun = [...beginnings].flatMap((beginning) => tools.engine.completions(collection, fields, beginning, most * (fields.length + 1)))
+  const candidates = onePerTerm([...begun, ...passedTerms(tools, collection, fields, query)])
+  const items = new Map<string, AutocompleteItem>()
+  for (const { term, field: name, documents } of candidates) {
+    if (items.size === most) break
+    const words = surfaces.of(tools, view, collection, [name], term, lookUps)
+    const word = (words ?? [term]).find((form) => form.startsWith(query))
+    if (word !== undefined && !items.has(word)) items.set(word, { term: word, field: shownField(name), docCount: documents })
+  }
+  return [...items.values()].sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
+}
+
+/** A word is offered once, for the field in which most documents have it. Commonest first. */
+function onePerTerm(completions: readonly Completion[]): Completion[] {
+  const best = new Map<string, Completion>()
+  for (const completion of completions) {
+    const known = best.get(completion.term)
+    if (known === undefined || completion.documents > known.documents) best.set(completion.term, completion)
+  }
+  return [...best.values()].sort((one, other) => other.documents - one.documents || (one.term < other.term ? -1 : 1))
+}
+
+/** Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed. */
+function passedTerms(
+  { engine, analyzer, config }: SurfaceTools,
+  collection: number,
+  fields: readonly string[],
+  query: string,
+): Completion[] {
+  if (!config.ftsStemming) return []
+  const stems = analyzer.tokenize(query, { language: config.ftsDefaultLang, stem: true, markdown: false }).map(({ term }) => term)
+  const candidates = new Set(stems.length === 1 ? stems.filter((stem) => !stem.startsWith(query)) : [])
+  for (const characters of new Set([query, foldLetters(query)]).values()) {
+    const all = [...characters]
+    for (let length = all.length - 1; length >= Math.max(2, all.length - AUTOCOMPLETE_STEPS_BACK_MAX); length--)
+      candidates.add(all.slice(0, length).join(''))
+  }
+  return [...candidates].flatMap((term) => {
+    if (engine.nearTerms(collection, fields, term, 0, 0, 1).length === 0) return []
+    return fields.flatMap((field) =>
+      engine.nearTerms(collection, [field], term, 0, 0, 1).map(({ documents }): Completion => ({ term, field, documents })),
+    )
+  })
+}

@@ -1,0 +1,91 @@
+/**
+ * The highlights of a search's results: how the content of each was analysed is told from its head, and the analyzer's highlighter finds the places. One per answer; read lanes.
+ * Rules: docs/decisions/0071-highlights.md.
+ */
+import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
+import { serviceError } from '../../errors.js'
+import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits.js'
+import type { StoredDocument } from '../../store/document_cache.js'
+import { isCodeDocument } from '../code_document.js'
+import { contentAnalysis, type PreparationTools } from '../preparation.js'
+import { escapedContentOf, readingOf } from './document_text.js'
+import type { HighlightRequest } from './highlight_request.js'
+
+const NONE = Buffer.from('[]')
+
+export class Highlights {
+  readonly #tools: PreparationTools
+  readonly #request: HighlightRequest
+  readonly #shouldStop: () => boolean
+  /** By language, as documents name it. */
+  readonly #prose = new Map<string, AnalysisOptions>()
+  readonly #code = new Map<string, AnalysisOptions>()
+  #highlighter: Highlighter | undefined
+  /** Bytes of content looked at for this answer. */
+  #bytes = 0
+
+  constructor(tools: PreparationTools, request: HighlightRequest, shouldStop: () => boolean) {
+    this.#tools = tools
+    this.#request = request
+    this.#shouldStop = shouldStop
+  }
+
+  /**
+   * What is looked for from now on.
+   * @param terms by the index that hits name them by; undefined: never marked
+   */
+  lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
+    const { opening, closing, most, fragmentBytes } = this.#request
+    this.#highlighter = this.#tools.analyzer.highlighter({
+      terms,
+      phrases: phrasesOf(root),
+      opening: inJson(opening),
+      closing: inJson(closing),
+      most,
+      fragmentBytes,
+    })
+  }
+
+  /**
+   * The JSON text of a result's highlights, valid until the next call. Results beyond the bound on bytes have none.
+   * @param matched indexes of the terms that it has
+   * @throws ServiceError `deadline`
+   */
+  of({ json }: StoredDocument, matched: readonly number[]): Uint8Array {
+    const escaped = escapedContentOf(json)
+    this.#bytes += escaped.length
+    if (matched.length === 0 || this.#highlighter === undefined || this.#bytes > HIGHLIGHT_ANSWER_BYTES_MAX) return NONE
+    const found = this.#highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop)
+    if (found === undefined) throw serviceError('deadline')
+    return found
+  }
+
+  #analysisOf(json: Buffer): AnalysisOptions {
+    const { lang, marks } = readingOf(json)
+    const isCode = isCodeDocument(marks)
+    const kept = isCode ? this.#code : this.#prose
+    let options = kept.get(lang)
+    if (options === undefined) kept.set(lang, (options = contentAnalysis(this.#tools.config, lang, isCode)))
+    return options
+  }
+}
+
+/** The text between the quotes. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Phrases of more than one term that the query wants. */
+function phrasesOf(node: PlanNode): Extract<PlanNode, { kind: 'phrase' }>['terms'][] {
+  switch (node.kind) {
+    case 'phrase':
+      return node.terms.length > 1 ? [node.terms] : []
+    case 'and':
+    case 'or':
+      return node.children.flatMap(phrasesOf)
+    case 'andNot':
+      return phrasesOf(node.wanted)
+    default:
+      return []
+  }
+}

@@ -1,0 +1,157 @@
+/**
+ * What a misspelled word may have been meant to be. The index holds stems, so terms near to the word's own stem come into question, and, where the error is in the ending and the stem is wrong for
+ * that, terms near to what the word begins with. Only words count in the end: each term is taken for the words of the documents that it stands for, and these are compared with what was written.
+ * Two steps: most errors are one edit, which is looked for first and is five times as fast. Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ */
+import type { NearTerm } from '../../engine/types.js'
+import {
+  SPELL_CANDIDATES_MAX,
+  SPELL_EDITS_MAX,
+  SPELL_ENDING_CHARACTERS_MAX,
+  SPELL_LOOK_UPS_MAX,
+  SPELL_NEAR_TERMS_MAX,
+  SPELL_SHORT_CHARACTERS_MAX,
+  SPELL_TWO_EDITS_CHARACTERS_MIN,
+} from '../../limits.js'
+import type { View } from '../../store/view.js'
+import type { LookUps, SurfaceTools, SurfaceWords } from '../fulltext/surface_words.js'
+import { editDistance } from './edit_distance.js'
+import type { WordList } from './word_list.js'
+
+export interface Candidate {
+  readonly word: string
+  readonly edits: number
+  /** Logarithm of how likely it was meant, up to a constant: one edit less outweighs a word that is 150 times as common. */
+  readonly score: number
+}
+
+/** Where words come from. */
+export interface WordSource {
+  readonly collection: number | undefined
+  /** Text fields whose terms count. */
+  readonly fields: readonly string[]
+  readonly lists: readonly WordList[]
+  /** Documents of the collection. */
+  readonly documents: number
+  /** Undefined where the word is a stop word or several terms. */
+  readonly stemOf: (word: string) => string | undefined
+}
+
+interface TermNear extends NearTerm {
+  /** The word's end, which was left out. */
+  readonly ending: string
+}
+
+const COST_OF_EDIT = 5
+const COST_OF_FIRST_LETTER = 2
+/** The second commonest word of a stem is less likely than the first. */
+const COST_OF_RARER_FORM = 0.3
+/** A word that was put together of a stem and the ending as written, and was not seen in a document: it may be none. */
+const COST_OF_UNSEEN_FORM = 3
+const COST_OF_CUT = 0.7
+/** An ending of so many characters is nothing unusual. */
+const CUT_FREE = 3
+const BEGINNING_CHARACTERS_MIN = 3
+/** Of a walk with two edits so many first characters are right. */
+const FIXED_CHARACTERS = 1
+/** A word that one document in so many has is common enough for a short word. */
+const COMMON_SHARE = 200
+const ONLY_LETTERS = /^[\p{L}\p{M}]+$/u
+
+export class CandidateSearch {
+  readonly #tools: SurfaceTools
+  readonly #view: View
+  readonly #surfaces: SurfaceWords
+  readonly #source: WordSource
+
+  constructor(tools: SurfaceTools, view: View, surfaces: SurfaceWords, source: WordSource) {
+    this.#tools = tools
+    this.#view = view
+    this.#surfaces = surfaces
+    this.#source = source
+  }
+
+  /** @param word lower-case, unknown. @param stem of it. Best first. */
+  find(word: string, stem: string): Candidate[] {
+    const edits = word.length < SPELL_TWO_EDITS_CHARACTERS_MIN ? 1 : SPELL_EDITS_MAX
+    const found = new Map<string, Candidate>()
+    const lookUps: LookUps = { left: SPELL_LOOK_UPS_MAX }
+    this.#addTerms(found, word, this.#oneEdit(word, stem), edits, lookUps)
+    // Stems may differ by more than their words: `ctiy` is one edit from `city`, two from `citi`.
+    const isShort = word.length <= SPELL_SHORT_CHARACTERS_MAX
+    if (!isShort && ![...found.values()].some((candidate) => candidate.edits === 1))
+      this.#addTerms(found, word, this.#twoEdits(word, stem), edits, lookUps)
+    // Last: a word of a list that happens to be near says nothing about the collection's own.
+    for (const list of this.#source.lists)
+      for (const near of list.near(word, edits)) this.#add(found, word, near.word, 0, near.documents, edits)
+    return [...found.values()].sort((one, other) => other.score - one.score || (one.word < other.word ? -1 : 1))
+  }
+
+  #oneEdit(word: string, stem: string): TermNear[] {
+    const beginnings = beginningsOf(word).flatMap(({ text, ending }) => this.#near(text, 0, 0, ending))
+    // What an error makes of a word may have an ending to lose that the word has not: `eneral`, `ener`.
+    const whole = stem === word ? [] : this.#near(word, 1, 0, '')
+    return [...this.#near(stem, 1, 0, endingOf(word, stem)), ...whole, ...beginnings]
+  }
+
+  #twoEdits(word: string, stem: string): TermNear[] {
+    const beginnings = beginningsOf(word).flatMap(({ text, ending }) => this.#near(text, 1, 0, ending))
+    return [...this.#near(stem, SPELL_EDITS_MAX, FIXED_CHARACTERS, endingOf(word, stem)), ...beginnings]
+  }
+
+  #near(text: string, edits: number, fixed: number, ending: string): TermNear[] {
+    const { collection, fields } = this.#source
+    if (collection === undefined) return []
+    const terms = this.#tools.engine.nearTerms(collection, fields, text, edits, fixed, SPELL_NEAR_TERMS_MAX)
+    return terms.filter(({ term }) => ONLY_LETTERS.test(term)).map((near) => ({ ...near, ending }))
+  }
+
+  #addTerms(found: Map<string, Candidate>, word: string, terms: readonly TermNear[], editsMax: number, lookUps: LookUps): void {
+    const { collection, fields, stemOf } = this.#source
+    if (collection === undefined) return
+    for (const { term, documents, ending } of likeliest(terms)) {
+      const words = this.#surfaces.of(this.#tools, this.#view, collection, fields, term, lookUps) ?? []
+      words.forEach((form, rank) => this.#add(found, word, form, COST_OF_RARER_FORM * Math.min(rank, 3), documents, editsMax))
+      // Few documents are looked at, which need not have the word with the ending that was written.
+      if (ending !== '' && stemOf(term + ending) === term) this.#add(found, word, term + ending, COST_OF_UNSEEN_FORM, documents, editsMax)
+    }
+  }
+
+  #add(found: Map<string, Candidate>, word: string, form: string, cost: number, documents: number, editsMax: number): void {
+    if (Math.abs(form.length - word.length) > editsMax) return
+    const edits = editDistance(word, form)
+    if (edits === 0 || edits > editsMax) return
+    const isSameFirst = form[0] === word[0]
+    if (word.length <= SPELL_SHORT_CHARACTERS_MAX && (!isSameFirst || documents * COMMON_SHARE < this.#source.documents)) return
+    const score = Math.log1p(documents) - COST_OF_EDIT * edits - (isSameFirst ? 0 : COST_OF_FIRST_LETTER) - cost
+    const known = found.get(form)
+    if (known === undefined || known.score < score) found.set(form, { word: form, edits, score })
+  }
+}
+
+/** What the stemmer took away; empty where it changed more. */
+function endingOf(word: string, stem: string): string {
+  return word.startsWith(stem) ? word.slice(stem.length) : ''
+}
+
+/** The word without one, two, ... of its last characters. */
+function beginningsOf(word: string): { readonly text: string; readonly ending: string }[] {
+  const characters = [...word]
+  const cuts = Math.min(SPELL_ENDING_CHARACTERS_MAX, characters.length - BEGINNING_CHARACTERS_MIN)
+  return Array.from({ length: Math.max(0, cuts) }, (_, index) => {
+    const length = characters.length - index - 1
+    return { text: characters.slice(0, length).join(''), ending: characters.slice(length).join('') }
+  })
+}
+
+/** Each term once. What is taken before its words are known: few edits, common, not much left out. */
+function likeliest(terms: readonly TermNear[]): TermNear[] {
+  const cost = ({ edits, documents, ending }: TermNear): number =>
+    COST_OF_EDIT * edits + COST_OF_CUT * Math.max(0, ending.length - CUT_FREE) - Math.log1p(documents)
+  const best = new Map<string, TermNear>()
+  for (const near of terms) {
+    const known = best.get(near.term)
+    if (known === undefined || cost(near) < cost(known)) best.set(near.term, near)
+  }
+  return [...best.values()].sort((one, other) => cost(one) - cost(other)).slice(0, SPELL_CANDIDATES_MAX)
+}

@@ -1,0 +1,153 @@
+/**
+ * Corrects words that neither the documents of a collection nor its dictionary know. A word that is known is right and never touched. One per lane, with what it remembers while index and
+ * settings stand; read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ */
+import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
+import type { View } from '../../store/view.js'
+import { BoundedCache } from '../bounded_cache.js'
+import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../collection_settings.js'
+import { queryWords } from '../fulltext/query_words.js'
+import type { SurfaceTools, SurfaceWords } from '../fulltext/surface_words.js'
+import { defaultStopWords } from '../fulltext/vocabulary.js'
+import { type Candidate, CandidateSearch } from './candidates.js'
+import { withCaseOf, wordsOfText } from './words.js'
+import { WordList } from './word_list.js'
+
+/** Against what a text is checked. */
+export interface SpellContext {
+  /** Undefined where there is none: the stop words are all that is known then. */
+  readonly collection: { readonly id: number; readonly settings: CollectionSettings } | undefined
+  /** Base code. */
+  readonly language: string
+  readonly fields: readonly string[]
+}
+
+/** Of one word that is not known. */
+export interface Misspelling {
+  /** As written. */
+  readonly word: string
+  /** UTF-16 index in the text. */
+  readonly start: number
+  /** Best first, in the word's case. */
+  readonly suggestions: readonly string[]
+  /** Of the first suggestion, 0 to 1. */
+  readonly confidence: number
+}
+
+interface Remembered {
+  readonly lsn: bigint
+  readonly settingsLsn: bigint
+  /** Unix seconds. */
+  readonly at: number
+  /** Undefined: the word is right. */
+  readonly candidates: readonly Candidate[] | undefined
+}
+
+/** Stop words count as if one document in so many had each: they are not in the index. */
+const STOP_WORD_SHARE = 4
+const CERTAINTY_BY_EDITS = [1, 0.95, 0.8]
+
+const stopWordLists = new Map<string, readonly string[]>()
+const dictionaries = new WeakMap<SpellWords, WordList>()
+
+export class Corrector {
+  readonly #surfaces: SurfaceWords
+  readonly #known = new BoundedCache<Remembered>(SPELL_CORRECTIONS_MAX)
+
+  constructor(surfaces: SurfaceWords) {
+    this.#surfaces = surfaces
+  }
+
+  /** The words of the text that are not known, in its order. A word that comes again costs nothing. @param isPattern what is left alone */
+  check(tools: SurfaceTools, view: View, context: SpellContext, text: string, isPattern?: (chunk: string) => boolean): Misspelling[] {
+    const words = new Map<string, readonly Candidate[] | undefined>()
+    let searched = 0
+    return wordsOfText(text, isPattern).flatMap(({ text: word, start }) => {
+      const lower = word.toLowerCase().normalize('NFC')
+      if (!words.has(lower)) {
+        if (searched >= SPELL_WORDS_MAX) return []
+        const candidates = this.#candidates(tools, view, context, lower)
+        if (candidates !== undefined) searched++
+        words.set(lower, candidates)
+      }
+      const candidates = words.get(lower)
+      if (candidates === undefined) return []
+      return [
+        {
+          word,
+          start,
+          suggestions: candidates.map((candidate) => withCaseOf(word, candidate.word)),
+          confidence: confidenceOf(candidates),
+        },
+      ]
+    })
+  }
+
+  #candidates(tools: SurfaceTools, view: View, context: SpellContext, word: string): readonly Candidate[] | undefined {
+    const { collection, language, fields } = context
+    const settingsLsn = collection?.settings.lsn ?? 0n
+    const lsn = tools.engine.lastLsn()
+    const key = `${collection?.id ?? ''} ${language} ${fields.join()} ${word}`
+    const known = this.#known.get(key)
+    const isFresh = known?.lsn === lsn && known.settingsLsn === settingsLsn && Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX
+    if (isFresh) return known.candidates
+    const candidates = this.#search(tools, view, context, word)
+    this.#known.set(key, { lsn, settingsLsn, at: view.now, candidates })
+    return candidates
+  }
+
+  #search(tools: SurfaceTools, view: View, { collection, language, fields }: SpellContext, word: string): Candidate[] | undefined {
+    const settings = collection?.settings ?? NO_SETTINGS
+    const reading = { language, stem: tools.config.ftsStemming, synonyms: true }
+    const { tokenize, alternatives } = queryWords(tools.analyzer, settings, reading)
+    const tokens = tokenize(word)
+    const [token] = tokens
+    // A stop word; or nothing that the index has as one term.
+    if (token === undefined || tokens.length > 1 || alternatives(tokens).length > 0) return undefined
+    if (collection !== undefined && tools.engine.nearTerms(collection.id, fields, token.term, 0, 0, 1).length > 0) return undefined
+    const documents = collection === undefined ? 0 : view.collectionCounters(collection.id).documents
+    const dictionary = dictionaryOf(settings.dictionaries.get(language))
+    if (dictionary?.has(word) === true) return undefined
+    const lists = [stopWordsOf(language, documents), ...(dictionary === undefined ? [] : [dictionary])]
+    const stemOf = (other: string): string | undefined => {
+      const [only, ...more] = tokenize(other)
+      return more.length > 0 ? undefined : only?.term
+    }
+    const source = { collection: collection?.id, fields, lists, documents, stemOf }
+    return new CandidateSearch(tools, view, this.#surfaces, source).find(word, token.term)
+  }
+}
+
+/** The text with the first suggestion of each word that has one. */
+export function applyCorrections(text: string, misspellings: readonly Misspelling[]): string {
+  let corrected = ''
+  let from = 0
+  for (const { word, start, suggestions } of misspellings) {
+    const [suggestion] = suggestions
+    if (suggestion === undefined) continue
+    corrected += text.slice(from, start) + suggestion
+    from = start + word.length
+  }
+  return corrected + text.slice(from)
+}
+
+/** How much likelier the first candidate is than the others together. */
+function confidenceOf(candidates: readonly Candidate[]): number {
+  const [best] = candidates
+  if (best === undefined) return 0
+  const sum = candidates.reduce((total, { score }) => total + Math.exp(score - best.score), 0)
+  return Math.round(((CERTAINTY_BY_EDITS[best.edits] ?? 0) / sum) * 1000) / 1000
+}
+
+function stopWordsOf(language: string, documents: number): WordList {
+  const known = stopWordLists.get(language) ?? [...defaultStopWords(language)].filter((word) => word.length > 1)
+  stopWordLists.set(language, known)
+  return new WordList(known.map((word) => ({ word, documents: Math.max(1, Math.floor(documents / STOP_WORD_SHARE)) })))
+}
+
+function dictionaryOf(words: SpellWords | undefined): WordList | undefined {
+  if (words === undefined) return undefined
+  const known = dictionaries.get(words) ?? new WordList(words.map(([word, documents]) => ({ word, documents })))
+  dictionaries.set(words, known)
+  return known
+}

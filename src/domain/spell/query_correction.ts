@@ -1,0 +1,58 @@
+/**
+ * Corrects the words of a full-text query that the searched fields lack, where the collection or the request asks for it and the server has spell correction. Quoted phrases, operators and patterns
+ * stay; a query all of whose words are known is left alone. Read lanes.
+ */
+import type { CollectionSettings } from '../collection_settings.js'
+import { resolveLanguage } from '../../engine/languages.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { ParsedQuery } from '../fulltext/query_mode.js'
+import type { SurfaceTools } from '../fulltext/surface_words.js'
+import { applyCorrections, type Corrector } from './corrector.js'
+
+export interface CorrectionTools extends SurfaceTools {
+  readonly store: TruthStore
+  readonly corrector: Corrector
+}
+
+/** What of a search concerns its correction. */
+export interface CorrectableRequest {
+  readonly text: string
+  readonly query: ParsedQuery
+  readonly parse: (text: string) => ParsedQuery
+  readonly language: string
+  readonly scoring: { readonly fields: readonly (readonly [name: string, weight: number])[] }
+  /** As the request says; undefined: as the collection says. */
+  readonly spellCorrect: boolean | undefined
+}
+
+export interface CorrectedQuery {
+  readonly text: string
+  readonly query: ParsedQuery
+}
+
+/** Undefined where the query stays as it is. */
+export function correctQuery(
+  tools: CorrectionTools,
+  request: CorrectableRequest,
+  collection: { readonly id: number; readonly settings: CollectionSettings },
+): CorrectedQuery | undefined {
+  const { spellCorrect, spellLang } = collection.settings.config
+  const { mode } = request.query
+  if (!tools.config.spell || !(request.spellCorrect ?? spellCorrect ?? false)) return undefined
+  if (!CORRECTED_MODES.includes(mode) || request.scoring.fields.length === 0) return undefined
+  const language = spellLang ? resolveLanguage(spellLang, request.language) : request.language
+  const fields = request.scoring.fields.map(([name]) => name)
+  // In a question the last mark is none of the words'.
+  const isPattern = mode === 'simple' ? undefined : hasWildcard
+  const misspellings = tools.store.read((view) =>
+    tools.corrector.check(tools, view, { collection, language, fields }, request.text, isPattern),
+  )
+  const text = applyCorrections(request.text, misspellings)
+  return text === request.text ? undefined : { text, query: request.parse(text) }
+}
+
+const CORRECTED_MODES: readonly ParsedQuery['mode'][] = ['simple', 'boolean', 'expression']
+
+function hasWildcard(chunk: string): boolean {
+  return chunk.includes('*') || chunk.includes('?')
+}

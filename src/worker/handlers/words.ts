@@ -1,0 +1,84 @@
+/**
+ * Handlers of autocomplete and spell correction; the rules are in src/domain/fulltext/autocomplete.ts and src/domain/spell. Read on read lanes; dictionaries are changed as settings are.
+ */
+import { spellWordsOf } from '../../domain/collection_settings.js'
+import { encodeCommand } from '../../domain/commands.js'
+import { readAutocomplete } from '../../domain/fulltext/autocomplete.js'
+import { STANDARD_FIELDS } from '../../domain/fulltext/scoring.js'
+import type { Misspelling } from '../../domain/spell/corrector.js'
+import { checkText, describeCleanup, describeSuggestions, readFrequency, readSpellWords } from '../../domain/spell/requests.js'
+import { resolveLanguage } from '../../engine/languages.js'
+import { serviceError } from '../../errors.js'
+import type { autocomplete as autocompleteRow } from '../../operations/autocomplete.js'
+import type { InputOf } from '../../operations/operation.js'
+import type {
+  addSpellWords as addWordsRow,
+  deleteSpellWords as deleteWordsRow,
+  getSpellDictionary as getDictionaryRow,
+  spellCleanup as cleanupRow,
+  spellSuggest as suggestRow,
+} from '../../operations/spell.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+function autocomplete(lane: LaneContext, input: InputOf<typeof autocompleteRow>): Answer {
+  if (input.collection === '') throw serviceError('missingFields')
+  const request = readAutocomplete(input.q, input.field, input.topN)
+  const items = lane.store.read((view) => {
+    const collection = request.query === '' ? undefined : view.collection(input.collection)
+    return collection === undefined ? [] : lane.completer.complete(lane, view, collection.id, request)
+  })
+  return json({ items, total: items.length, query: request.query, field: request.field })
+}
+
+function misspellingsOf(lane: LaneContext, { collection: name, text, lang }: InputOf<typeof cleanupRow>): Misspelling[] {
+  checkText(text)
+  return lane.store.read((view) => {
+    const found = name === undefined || name === '' ? undefined : view.collection(name)
+    const collection = found === undefined ? undefined : { id: found.id, settings: lane.settings.of(view, found.id) }
+    const language = languageOf(lane, lang)
+    return lane.corrector.check(lane, view, { collection, language, fields: STANDARD_FIELDS }, text)
+  })
+}
+
+function languageOf(lane: LaneContext, lang: string): string {
+  return resolveLanguage(lang, lane.config.ftsDefaultLang)
+}
+
+function suggest(lane: LaneContext, input: InputOf<typeof suggestRow>): Answer {
+  return json(describeSuggestions(input.text, misspellingsOf(lane, input), input.maxSuggestions))
+}
+
+function cleanup(lane: LaneContext, input: InputOf<typeof cleanupRow>): Answer {
+  return json(describeCleanup(input.text, misspellingsOf(lane, input)))
+}
+
+function getDictionary(lane: LaneContext, { collection, lang }: InputOf<typeof getDictionaryRow>): Answer {
+  const words = lane.store.read((view) => {
+    const found = view.collection(collection)
+    return found === undefined ? [] : spellWordsOf(view, found.id, languageOf(lane, lang))
+  })
+  return json({ collection, lang, words: words.map(([word]) => word) })
+}
+
+function addWords(lane: LaneContext, { collection, lang, words, frequency }: InputOf<typeof addWordsRow>): Uint8Array {
+  const change = { words: readSpellWords(words), frequency: readFrequency(frequency), language: languageOf(lane, lang) }
+  return encodeCommand({ kind: 'settings', collection, change: { kind: 'spellWords', ...change } })
+}
+
+function deleteWords(lane: LaneContext, { collection, lang, words }: InputOf<typeof deleteWordsRow>): Uint8Array {
+  const change = { words: readSpellWords(words), frequency: null, language: languageOf(lane, lang) }
+  return encodeCommand({ kind: 'settings', collection, change: { kind: 'spellWords', ...change } })
+}
+
+export const wordHandlers: readonly (readonly [string, Handler])[] = [
+  ['autocomplete', { kind: 'read', run: autocomplete }],
+  ['spellSuggest', { kind: 'read', run: suggest }],
+  ['spellCleanup', { kind: 'read', run: cleanup }],
+  ['getSpellDictionary', { kind: 'read', run: getDictionary }],
+  ['addSpellWords', { kind: 'prepare', run: addWords }],
+  ['deleteSpellWords', { kind: 'prepare', run: deleteWords }],
+]

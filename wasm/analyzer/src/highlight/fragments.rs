@@ -1,0 +1,249 @@
+//! Which pieces of a text are shown: places of terms are joined into clusters no longer than a fragment, the best clusters are taken, and each
+//! is widened to the size wanted, at words. Pure; linear in the number of places but for sorting the clusters.
+
+use crate::characters::{decode, kind, Kind};
+use crate::record::Found;
+
+/// How far a cut is moved to find the beginning or end of a word. Longer runs without a break are cut at a character.
+const SNAP_BYTES_MAX: usize = 64;
+/// How far the next word of a phrase is looked for: bytes of text, and places of terms.
+const PHRASE_GAP_BYTES_MAX: usize = 200;
+const PHRASE_PLACES_MAX: usize = 8;
+
+/// A marked run: places that overlap are one.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Mark {
+    pub begin: usize,
+    pub end: usize,
+    /// Its places, as a range of the list they were made of.
+    pub first: usize,
+    pub last: usize,
+    /// A phrase of the query stands here.
+    in_phrase: bool,
+}
+
+pub struct Marks(pub Vec<Mark>);
+
+/// A piece of the text with the range of marks in it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Fragment {
+    pub begin: usize,
+    pub end: usize,
+    pub mark_begin: usize,
+    pub mark_end: usize,
+}
+
+impl Marks {
+    /// @param found ascending by begin, then end
+    pub fn of(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Self {
+        let in_phrase = places_in_phrases(text, found, phrases);
+        let mut marks: Vec<Mark> = Vec::new();
+        for (index, place) in found.iter().enumerate() {
+            let (begin, end) = (place.begin as usize, place.end as usize);
+            let is_in = in_phrase.get(index).copied().unwrap_or(false);
+            match marks.last_mut().filter(|mark| begin < mark.end) {
+                Some(mark) => {
+                    mark.end = mark.end.max(end);
+                    mark.last = index;
+                    mark.in_phrase |= is_in;
+                }
+                None => marks.push(Mark { begin, end, first: index, last: index, in_phrase: is_in }),
+            }
+        }
+        Self(marks)
+    }
+}
+
+/// Per place: whether it is part of a phrase that stands there as a whole.
+fn places_in_phrases(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
+    if phrases.is_empty() {
+        return Vec::new();
+    }
+    let mut standing = vec![false; found.len()];
+    for phrase in phrases {
+        for start in 0..found.len() {
+            for index in phrase_at(text, found, start, phrase).unwrap_or_default() {
+                if let Some(place) = standing.get_mut(index) {
+                    *place = true;
+                }
+            }
+        }
+    }
+    standing
+}
+
+/// The places of the phrase that begins with the place `start`: each term behind the one before, with as many words between them as the query has.
+fn phrase_at(text: &[u8], found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
+    let (&(first, mut offset), rest) = phrase.split_first()?;
+    let mut before = found.get(start).filter(|place| place.term == first)?;
+    let mut places = vec![start];
+    for &(term, next_offset) in rest {
+        let from = places.last()? + 1;
+        let near = found.get(from..)?.iter().take(PHRASE_PLACES_MAX);
+        let (at, place) = near.enumerate().find(|(_, place)| {
+            // Pairs of an unspaced script overlap, each at the next character.
+            let overlaps = place.begin < before.end && place.begin > before.begin && next_offset > offset;
+            place.term == term && (overlaps || words_between(text, before, place) == Some(next_offset.saturating_sub(offset + 1)))
+        })?;
+        places.push(from + at);
+        before = place;
+        offset = next_offset;
+    }
+    Some(places)
+}
+
+/// Runs of letters and digits between two places; `None` where they are far apart or in the wrong order.
+fn words_between(text: &[u8], left: &Found, right: &Found) -> Option<u32> {
+    let between = text.get(left.end as usize..right.begin as usize).filter(|between| between.len() <= PHRASE_GAP_BYTES_MAX)?;
+    let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
+    let begins = between.iter().enumerate().filter(|&(at, &byte)| {
+        let continues = at > 0 && between.get(at - 1).is_some_and(|&before| is_letter(before));
+        is_letter(byte) && !continues
+    });
+    Some(begins.count() as u32)
+}
+
+/// The best fragments, in text order. They do not overlap.
+pub fn choose(text: &[u8], marks: &Marks, fragment_bytes: usize, fragments_max: usize) -> Vec<Fragment> {
+    let mut clusters = clusters_of(&marks.0, fragment_bytes);
+    let count = |cluster: &Fragment| cluster.mark_end - cluster.mark_begin;
+    let has_phrase =
+        |cluster: &Fragment| marks.0.get(cluster.mark_begin..cluster.mark_end).unwrap_or_default().iter().any(|mark| mark.in_phrase);
+    clusters.sort_by_key(|cluster| (!has_phrase(cluster), usize::MAX - count(cluster), cluster.begin));
+    clusters.truncate(fragments_max);
+    clusters.sort_by_key(|cluster| cluster.begin);
+    let mut before = 0;
+    let mut fragments: Vec<Fragment> = Vec::with_capacity(clusters.len());
+    for (index, cluster) in clusters.iter().enumerate() {
+        let after = clusters.get(index + 1).map_or(text.len(), |next| next.begin);
+        let fragment = widen(text, *cluster, before..after, fragment_bytes, &marks.0);
+        before = fragment.end;
+        fragments.push(fragment);
+    }
+    fragments
+}
+
+fn clusters_of(marks: &[Mark], fragment_bytes: usize) -> Vec<Fragment> {
+    let mut clusters: Vec<Fragment> = Vec::new();
+    for (index, mark) in marks.iter().enumerate() {
+        match clusters.last_mut().filter(|cluster| mark.end - cluster.begin <= fragment_bytes) {
+            Some(cluster) => {
+                cluster.end = mark.end;
+                cluster.mark_end = index + 1;
+            }
+            None => clusters.push(Fragment { begin: mark.begin, end: mark.end, mark_begin: index, mark_end: index + 1 }),
+        }
+    }
+    clusters
+}
+
+/// Adds text on both sides, within `room`, and takes in the marks that stand there.
+fn widen(text: &[u8], cluster: Fragment, room: core::ops::Range<usize>, fragment_bytes: usize, marks: &[Mark]) -> Fragment {
+    let padding = fragment_bytes.saturating_sub(cluster.end - cluster.begin) / 2;
+    let begin = begin_at(text, cluster.begin.saturating_sub(padding).max(room.start), cluster.begin);
+    let end = end_at(text, (cluster.end + padding).min(room.end), cluster.end);
+    let mut mark_begin = cluster.mark_begin;
+    while mark_begin > 0 && marks.get(mark_begin - 1).is_some_and(|mark| mark.begin >= begin) {
+        mark_begin -= 1;
+    }
+    let mut mark_end = cluster.mark_end;
+    while marks.get(mark_end).is_some_and(|mark| mark.end <= end) {
+        mark_end += 1;
+    }
+    Fragment { begin, end, mark_begin, mark_end }
+}
+
+/// The first place from `wanted` up to `latest` at which no word is cut, white space passed over.
+fn begin_at(text: &[u8], wanted: usize, latest: usize) -> usize {
+    let mut at = wanted;
+    while at < latest && at - wanted < SNAP_BYTES_MAX && !is_break(text, at) {
+        at += 1;
+    }
+    if !is_break(text, at) {
+        at = (wanted..=latest).find(|&at| is_boundary(text, at)).unwrap_or(latest);
+    }
+    while at < latest && text.get(at).is_some_and(u8::is_ascii_whitespace) {
+        at += 1;
+    }
+    at
+}
+
+/// The last place from `wanted` down to `earliest` at which no word is cut, white space left off.
+fn end_at(text: &[u8], wanted: usize, earliest: usize) -> usize {
+    let mut at = wanted;
+    while at > earliest && wanted - at < SNAP_BYTES_MAX && !is_break(text, at) {
+        at -= 1;
+    }
+    if !is_break(text, at) {
+        at = (earliest..=wanted).rev().find(|&at| is_boundary(text, at)).unwrap_or(earliest);
+    }
+    while at > earliest && text.get(at - 1).is_some_and(u8::is_ascii_whitespace) {
+        at -= 1;
+    }
+    at
+}
+
+/// Whether a character begins at `at`, or the text ends there.
+fn is_boundary(text: &[u8], at: usize) -> bool {
+    text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
+}
+
+/// Whether a cut at `at` goes through no word and no character. Scripts without spaces can be cut between any two characters.
+fn is_break(text: &[u8], at: usize) -> bool {
+    if !is_boundary(text, at) {
+        return false;
+    }
+    let Some((next, _)) = decode(text, at) else { return true };
+    let start = (0..at).rev().take(4).find(|&start| is_boundary(text, start));
+    let Some((before, _)) = start.and_then(|start| decode(text, start)) else { return true };
+    !(is_wordy(next) && is_wordy(before)) && kind(next) != Kind::Mark
+}
+
+fn is_wordy(character: char) -> bool {
+    character.is_ascii_alphanumeric() || character == '_' || matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(places: &[(u32, u32, u32)]) -> Vec<Found> {
+        places.iter().map(|&(begin, end, term)| Found { begin, end, term }).collect()
+    }
+
+    fn shown(text: &str, places: &[(u32, u32, u32)], phrases: &[Vec<(u32, u32)>], bytes: usize, most: usize) -> Vec<String> {
+        let marks = Marks::of(text.as_bytes(), &found(places), phrases);
+        choose(text.as_bytes(), &marks, bytes, most).iter().map(|fragment| text[fragment.begin..fragment.end].to_owned()).collect()
+    }
+
+    #[test]
+    fn a_fragment_is_widened_to_whole_words() {
+        let text = "some words before the needle and some words after it";
+        assert_eq!(shown(text, &[(22, 28, 0)], &[], 26, 3), ["the needle and some"]);
+        assert_eq!(shown(text, &[(22, 28, 0)], &[], 1000, 3), [text]);
+        assert_eq!(shown(text, &[(22, 28, 0)], &[], 1, 3), ["needle"]);
+    }
+
+    #[test]
+    fn the_clusters_with_most_marks_win_and_stand_in_text_order() {
+        let text = "a                      b b                      a                      b b b";
+        let places = [(0, 1, 0), (23, 24, 1), (25, 26, 1), (48, 49, 0), (71, 72, 1), (73, 74, 1), (75, 76, 1)];
+        assert_eq!(shown(text, &places, &[], 8, 2), ["b b", "b b b"]);
+        assert_eq!(shown(text, &places, &[], 8, 3), ["a", "b b", "b b b"]);
+    }
+
+    #[test]
+    fn where_the_phrase_stands_comes_first() {
+        let text = "b x a x b                                a b";
+        let places = [(0, 1, 1), (4, 5, 0), (8, 9, 1), (41, 42, 0), (43, 44, 1)];
+        assert_eq!(shown(text, &places, &[vec![(0, 0), (1, 1)]], 8, 1), ["a b"]);
+        assert_eq!(shown("a, of b; a b", &[(0, 1, 0), (6, 7, 1), (9, 10, 0), (11, 12, 1)], &[vec![(0, 0), (1, 2)]], 7, 1), ["a, of b"]);
+        assert_eq!(shown("東京 京都府", &[(0, 6, 0), (7, 13, 1), (10, 16, 2)], &[vec![(1, 0), (2, 1)]], 9, 1), ["京都府"]);
+    }
+
+    #[test]
+    fn overlapping_places_are_one_mark() {
+        let marks = Marks::of(b"", &found(&[(0, 3, 0), (0, 6, 1), (3, 6, 2), (6, 9, 0)]), &[]);
+        assert_eq!(marks.0.iter().map(|mark| (mark.begin, mark.end)).collect::<Vec<_>>(), [(0, 6), (6, 9)]);
+    }
+}

@@ -1,0 +1,216 @@
+//! The stored JSON text of a document's content back into text, and fragments into JSON text. Linear; nothing refuses.
+
+use super::fragments::{Fragment, Marks};
+use super::Query;
+use crate::record::Found;
+
+/// In place of half a surrogate pair, which is no character.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Appends what `escaped`, JSON text between its quotes, stands for. Returns the bytes read: an escape that is cut off is left, unless this is the last piece.
+pub fn unescape(escaped: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
+    let mut at = 0;
+    let mut end = out.len();
+    // Text never gets longer; eight bytes are written at once, of which some may be too many.
+    out.resize(end + escaped.len() + 8, 0);
+    while let Some(rest) = escaped.get(at..).filter(|rest| !rest.is_empty()) {
+        let plain = copy_plain(rest, out.get_mut(end..).unwrap_or_default());
+        at += plain;
+        end += plain;
+        let escape = escaped.get(at..).unwrap_or_default();
+        let short = match escape.get(1) {
+            Some(b'n') => b'\n',
+            Some(&quoted @ (b'"' | b'\\')) => quoted,
+            _ => 0,
+        };
+        if short != 0 {
+            set(out, end, &[short]);
+            at += 2;
+            end += 1;
+        } else if let Some((character, length)) = read_escape(escape, is_last) {
+            let mut bytes = [0; 4];
+            let encoded = character.encode_utf8(&mut bytes).as_bytes();
+            set(out, end, encoded);
+            at += length;
+            end += encoded.len();
+        } else {
+            if is_last {
+                at = escaped.len();
+            }
+            break;
+        }
+    }
+    out.truncate(end);
+    at
+}
+
+fn set(out: &mut [u8], at: usize, bytes: &[u8]) {
+    if let Some(place) = out.get_mut(at..at + bytes.len()) {
+        place.copy_from_slice(bytes);
+    }
+}
+
+/// Copies the bytes in front of the first backslash, eight at a time. Returns how many these are.
+fn copy_plain(text: &[u8], out: &mut [u8]) -> usize {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let mut at = 0;
+    for (eight, place) in text.chunks_exact(8).zip(out.chunks_exact_mut(8)) {
+        place.copy_from_slice(eight);
+        let word = <[u8; 8]>::try_from(eight).map_or(0, u64::from_le_bytes) ^ (LOW * b'\\' as u64);
+        // A zero byte is a backslash; the lowest such bit is exact.
+        let zeros = word.wrapping_sub(LOW) & !word & (LOW << 7);
+        if zeros != 0 {
+            return at + (zeros.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    for (&byte, place) in text.iter().zip(out).skip(at) {
+        if byte == b'\\' {
+            break;
+        }
+        *place = byte;
+        at += 1;
+    }
+    at
+}
+
+/// The character that the escape at the start of `text` stands for, and the bytes of the escape; `None` where it is cut off.
+fn read_escape(text: &[u8], is_last: bool) -> Option<(char, usize)> {
+    let plain = match text.get(1)? {
+        b'n' => '\n',
+        b'r' => '\r',
+        b't' => '\t',
+        b'b' => '\u{8}',
+        b'f' => '\u{c}',
+        b'u' => return read_unit(text, is_last),
+        &other => other as char,
+    };
+    Some((plain, 2))
+}
+
+fn read_unit(text: &[u8], is_last: bool) -> Option<(char, usize)> {
+    let unit = hex(text.get(2..6)?);
+    if !(0xd800..0xdc00).contains(&unit) {
+        return Some((char::from_u32(unit).unwrap_or(REPLACEMENT), 6));
+    }
+    let Some(follows) = text.get(6..12) else {
+        return if is_last || text.get(6).is_some_and(|&byte| byte != b'\\') { Some((REPLACEMENT, 6)) } else { None };
+    };
+    let low = if follows.starts_with(b"\\u") { hex(follows.get(2..).unwrap_or_default()) } else { 0 };
+    if !(0xdc00..0xe000).contains(&low) {
+        return Some((REPLACEMENT, 6));
+    }
+    Some((char::from_u32(0x1_0000 + ((unit - 0xd800) << 10) + (low - 0xdc00)).unwrap_or(REPLACEMENT), 12))
+}
+
+fn hex(digits: &[u8]) -> u32 {
+    digits.iter().fold(0, |value, &digit| value << 4 | (digit as char).to_digit(16).unwrap_or(0))
+}
+
+/// Writes the list of highlights.
+pub fn write(out: &mut Vec<u8>, text: &[u8], fragments: &[Fragment], found: &[Found], marks: &Marks, query: &Query, with_lines: bool) {
+    let content_begin = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
+    let content_end = text.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
+    let mut line = 1;
+    let mut counted = 0;
+    out.push(b'[');
+    for (index, fragment) in fragments.iter().enumerate() {
+        out.extend_from_slice(if index == 0 { b"{\"fragment\":\"" } else { b",{\"fragment\":\"" });
+        if fragment.begin > content_begin {
+            out.extend_from_slice("…".as_bytes());
+        }
+        let marked = marks.0.get(fragment.mark_begin..fragment.mark_end).unwrap_or_default();
+        let mut at = fragment.begin;
+        for mark in marked {
+            escape(text.get(at..mark.begin).unwrap_or_default(), out);
+            out.extend_from_slice(&query.opening);
+            escape(text.get(mark.begin..mark.end).unwrap_or_default(), out);
+            out.extend_from_slice(&query.closing);
+            at = mark.end;
+        }
+        escape(text.get(at..fragment.end).unwrap_or_default(), out);
+        if fragment.end < content_end {
+            out.extend_from_slice("…".as_bytes());
+        }
+        out.extend_from_slice(b"\",\"matchedTerms\":[");
+        let places = marked.first().zip(marked.last()).and_then(|(first, last)| found.get(first.first..=last.last)).unwrap_or_default();
+        write_terms(places, query, out);
+        out.extend_from_slice(format!("],\"startOffset\":{},\"endOffset\":{}", fragment.begin, fragment.end).as_bytes());
+        if with_lines {
+            line += lines(text.get(counted..fragment.begin).unwrap_or_default());
+            let last = line + lines(text.get(fragment.begin..fragment.end.saturating_sub(1)).unwrap_or_default());
+            counted = fragment.begin;
+            out.extend_from_slice(format!(",\"startLine\":{line},\"endLine\":{last}").as_bytes());
+        }
+        out.push(b'}');
+    }
+    out.push(b']');
+}
+
+/// Each term once, in the order in which they stand in the text.
+fn write_terms(places: &[Found], query: &Query, out: &mut Vec<u8>) {
+    let mut seen: Vec<u32> = Vec::new();
+    for place in places {
+        let Some(term) = query.terms.get(place.term as usize).filter(|_| !seen.contains(&place.term)) else { continue };
+        if !seen.is_empty() {
+            out.push(b',');
+        }
+        seen.push(place.term);
+        out.extend_from_slice(&term.shown);
+    }
+}
+
+fn lines(text: &[u8]) -> usize {
+    text.iter().filter(|&&byte| byte == b'\n').count()
+}
+
+fn escape(text: &[u8], out: &mut Vec<u8>) {
+    for &byte in text {
+        match byte {
+            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+            b'\n' => out.extend_from_slice(b"\\n"),
+            b'\r' => out.extend_from_slice(b"\\r"),
+            b'\t' => out.extend_from_slice(b"\\t"),
+            0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            _ => out.push(byte),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ESCAPED: &str = r#"a\nb\t\"c\" \\ \/ \u0007é\ud83d\ude00 \ud800x \udc00\ud800"#;
+    const TEXT: &str = "a\nb\t\"c\" \\ / \u{7}é😀 \u{fffd}x \u{fffd}\u{fffd}";
+
+    #[test]
+    fn escapes_are_resolved_wherever_the_text_is_cut() {
+        for cut in 0..=ESCAPED.len() {
+            let bytes = ESCAPED.as_bytes();
+            let mut out = Vec::new();
+            let read = unescape(&bytes[..cut], cut == bytes.len(), &mut out);
+            assert!(read <= cut && cut - read < 12, "{cut}");
+            assert_eq!(unescape(&bytes[read..], true, &mut out), bytes.len() - read);
+            assert_eq!(String::from_utf8(out).as_deref(), Ok(TEXT), "{cut}");
+        }
+    }
+
+    #[test]
+    fn an_escape_without_an_end_is_dropped() {
+        for text in ["\\", "\\u", "\\u12", "x\\ud83d\\u"] {
+            let mut out = Vec::new();
+            assert_eq!(unescape(text.as_bytes(), true, &mut out), text.len());
+            assert!(out.len() <= 4, "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_escaped_reads_back() {
+        let mut escaped = Vec::new();
+        escape(TEXT.as_bytes(), &mut escaped);
+        let mut out = Vec::new();
+        unescape(&escaped, true, &mut out);
+        assert_eq!(out, TEXT.as_bytes());
+    }
+}
