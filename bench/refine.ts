@@ -42,6 +42,7 @@ function refinements(half: number): Readonly<Record<string, More>> {
     'range, 1 % of the numbers': { rangeMeta: [{ field: 'n', gte: 100, lt: 613 }] },
     'range, all numbers': { rangeMeta: [{ field: 'n', gte: 0 }] },
     'range, no number': { rangeMeta: [{ field: 'n', lt: 0 }] },
+    'range, half of the titles': { rangeMeta: [{ field: 'title', lt: 'I' }] },
     'boost, absent': { boost: { 'repo:none': 2 } },
     'boost, common x 2': { boost: { 'repo:win32': 2 } },
     'boost, common / 2': { boost: { 'repo:win32': -2 } },

@@ -99,8 +99,8 @@ export const FACETS_MAX = 64
 export const FACET_SIZE_DEFAULT = 50
 /** Distinct values that one aggregation counts, over all its facets: 0.1 s. */
 export const FACET_VALUES_COUNTED_MAX = 1_000_000
-/** Documents that have expired and wait for the sweep, looked at for one aggregation: 1 s of reading. Those beyond count until they are swept. */
-export const AGGREGATE_DUE_MAX = 1_000_000
+/** Documents that have expired and wait for the sweep, looked at for one aggregation: 0.3 s of reading. Those beyond count until they are swept. */
+export const AGGREGATE_DUE_MAX = 65_536
 /** Ranges of one `rangeMeta`. */
 export const RANGES_MAX = 64
 /** Values of one `boost`, and the highest factor of each (and by how much one may divide): 64 of them stay finite. */

@@ -163,10 +163,14 @@ TEST_P(Aggregation, OrdersOfValuesAreKeptWithinTheirBounds) {
   size_t largest = 0;
   for (const SegmentRef& ref : set->segments) {
     for (const SectionEntry& section : ref.segment->sections(*ref.segment->find_collection(1))) {
-      const auto first = cache.get(*ref.segment, section, never);
-      EXPECT_EQ(cache.get(*ref.segment, section, never), first);
+      const auto first = cache.get(*ref.segment, section, ValueKind::kScalar, never);
+      EXPECT_EQ(cache.get(*ref.segment, section, ValueKind::kScalar, never), first);
       EXPECT_TRUE(std::is_sorted(first->scalars.begin(), first->scalars.end()));
       EXPECT_EQ(first->scalars.size(), first->slots.size());
+      const auto texts = cache.get(*ref.segment, section, ValueKind::kText, never);
+      EXPECT_NE(texts, first);
+      EXPECT_EQ(texts->terms.size(), section.termEnd - section.termBegin);
+      EXPECT_EQ(texts->ends.back(), texts->slots.size());
       largest = std::max(largest, first->scalars.size());
     }
   }
@@ -179,7 +183,8 @@ TEST_P(Aggregation, OrdersOfValuesAreKeptWithinTheirBounds) {
   for (const SectionEntry& section : ref.segment->sections(*ref.segment->find_collection(1))) {
     if (ref.segment->name(section) == "price") {
       EXPECT_TRUE(stop.poll());
-      EXPECT_EQ(make_value_order(*ref.segment, section, stop), nullptr);
+      EXPECT_EQ(make_value_order(*ref.segment, section, ValueKind::kScalar, stop), nullptr);
+      EXPECT_EQ(make_value_order(*ref.segment, section, ValueKind::kText, stop), nullptr);
     }
   }
 }

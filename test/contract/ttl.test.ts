@@ -73,6 +73,8 @@ describe('expiry', () => {
         const { documents, total } = await client.search(c, { filterMeta: { colour: ['red'] } })
         assert.deepEqual([documents.map(({ key }) => key), total], [['stays'], 1])
         assert.deepEqual(await client.found(c, 'walrus'), ['stays'])
+        const counts = (await client.post('/v1/aggregate', { collection: c, facets: [{ field: 'colour' }] })).json()
+        assert.deepEqual([counts.totalDocs, counts.facets], [1, { colour: [{ value: 'red', count: 1 }] }])
         const body = { collection: c, key: 'expires', lang: 'en' }
         assert.equal(await client.get(c, 'expires'), undefined)
         for (const path of ['/v1/doc-meta', '/v1/revisions', '/v1/delete'])

@@ -222,7 +222,7 @@ EngineStats Engine::stats() const noexcept {
     stats.terms += ref.segment->term_count();
     stats.memoryBytes += ref.segment->memory_bytes() + (ref.live == nullptr ? 0 : ref.live->memory_bytes());
   }
-  stats.memoryBytes += tombstoneBytes_.load(std::memory_order_relaxed);
+  stats.memoryBytes += tombstoneBytes_.load(std::memory_order_relaxed) + valueOrders_.bytes();
   stats.merges = merges_.load(std::memory_order_relaxed);
   stats.lsnLast = set->lsnLast;
   stats.rebuilding = rebuilding_.load(std::memory_order_relaxed);

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <string>
 #include <utility>
+#include <vector>
 
 #include "base/limits.h"
 #include "query/ranged_value.h"
@@ -14,9 +16,9 @@ namespace {
 
 bool is_lower(BoundKind kind) noexcept { return kind == BoundKind::kAtLeast || kind == BoundKind::kAbove; }
 
-// Places [begin, end) of `count` ascending scalars that satisfy all bounds.
-template <class ScalarAt>
-std::pair<uint32_t, uint32_t> places_within(const RangeFilter& range, uint32_t count, ScalarAt scalarAt) {
+// Places [begin, end) of `count` ascending values that satisfy all bounds.
+template <class HoldsAt>
+std::pair<uint32_t, uint32_t> places_within(const RangeFilter& range, uint32_t count, HoldsAt holdsAt) {
   std::pair<uint32_t, uint32_t> places{0, count};
   for (const RangeBound& bound : range.bounds) {
     uint32_t low = places.first;
@@ -24,7 +26,7 @@ std::pair<uint32_t, uint32_t> places_within(const RangeFilter& range, uint32_t c
     // The first place where the bound holds, or where it does no more.
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
-      if (holds(bound, scalarAt(middle)) == is_lower(bound.kind)) {
+      if (holdsAt(bound, middle) == is_lower(bound.kind)) {
         high = middle;
       } else {
         low = middle + 1;
@@ -67,7 +69,7 @@ RangedSlots within_times(const ResolvedSegment& segment, const RangeFilter& rang
   const uint32_t count = collection.slotEnd - collection.slotBegin;
   // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
   const auto slotAt = [&](uint32_t place) { return slots[place] - collection.slotBegin < count ? slots[place] : collection.slotBegin; };
-  const auto [begin, end] = places_within(range, count, [&](uint32_t place) { return static_cast<double>(times[slotAt(place)]); });
+  const auto [begin, end] = places_within(range, count, [&](const RangeBound& bound, uint32_t place) { return holds(bound, static_cast<double>(times[slotAt(place)])); });
   if (begin >= end) return {true, std::nullopt};
   if (begin == 0 && end == count) return {};
   (void)stop.after(end - begin);
@@ -86,19 +88,37 @@ void walk_values(const Segment& columns, const SectionEntry& section, const Rang
   }
 }
 
+// Where the slots of the values within the range lie in the order.
+std::pair<uint32_t, uint32_t> slots_within(const Segment& columns, const SectionEntry& section, const RangeFilter& range, ValueKind kind, const ValueOrder& order) {
+  if (kind == ValueKind::kScalar) {
+    const auto holdsAt = [&order](const RangeBound& bound, uint32_t place) { return holds(bound, order.scalars[place]); };
+    return places_within(range, static_cast<uint32_t>(order.scalars.size()), holdsAt);
+  }
+  const auto holdsAt = [&](const RangeBound& bound, uint32_t place) {
+    const std::string text = columns.term(section, order.terms[place]);
+    return is_within({range.field, range.key, {bound}}, read_ranged_value(text));
+  };
+  const auto [begin, end] = places_within(range, static_cast<uint32_t>(order.terms.size()), holdsAt);
+  if (begin >= end) return {0, 0};
+  return {begin == 0 ? 0 : order.ends[begin - 1], order.ends[end - 1]};
+}
+
 RangedSlots within_values(const ResolvedQuery& query, const ResolvedSegment& segment, const RangeFilter& range, StopSignal& stop) {
   const Segment& columns = *segment.ref->segment;
   const SectionEntry* section = columns.find_section(*segment.collection, SectionKind::kMeta, range.key);
   if (section == nullptr) return {true, std::nullopt};
   SlotBits bits(*segment.collection);
-  const bool isScalar = std::none_of(range.bounds.begin(), range.bounds.end(), [](const RangeBound& bound) { return bound.isText; });
-  if (!isScalar || section->termEnd - section->termBegin <= kRangeWalkTermsMax) {
+  const auto texts = std::count_if(range.bounds.begin(), range.bounds.end(), [](const RangeBound& bound) { return bound.isText; });
+  // Bounds of both kinds have no order in common.
+  const bool isMixed = texts != 0 && texts != std::ssize(range.bounds);
+  if (isMixed || range.bounds.empty() || section->termEnd - section->termBegin <= kRangeWalkTermsMax) {
     walk_values(columns, *section, range, bits, stop);
   } else {
-    const std::shared_ptr<const ValueOrder> order = query.orders == nullptr ? make_value_order(columns, *section, stop) : query.orders->get(columns, *section, stop);
+    const ValueKind kind = texts != 0 ? ValueKind::kText : ValueKind::kScalar;
+    const std::shared_ptr<const ValueOrder> order =
+        query.orders == nullptr ? make_value_order(columns, *section, kind, stop) : query.orders->get(columns, *section, kind, stop);
     if (order == nullptr) return {true, std::nullopt};
-    const auto count = static_cast<uint32_t>(order->scalars.size());
-    const auto [begin, end] = places_within(range, count, [&order](uint32_t place) { return order->scalars[place]; });
+    const auto [begin, end] = slots_within(columns, *section, range, kind, *order);
     for (uint32_t place = begin; place < end; ++place) bits.set(order->slots[place]);
     (void)stop.after(end > begin ? end - begin : 1);
   }

@@ -1,5 +1,5 @@
-// The numbers and times of one metadata key in one segment, ascending, each with its document: what a range over a key of many values searches. Made when a range first
-// asks for it, kept while there is room (a segment never changes), and dropped when others were asked for since.
+// The values of one metadata key in one segment in their order, with their documents: what a range over a key of many values searches. Numbers and times in one order,
+// all values as texts in another. Made when a range first asks for it, kept while there is room (a segment never changes), and dropped when others were asked for since.
 #pragma once
 
 #include <cstddef>
@@ -7,7 +7,7 @@
 #include <list>
 #include <memory>
 #include <mutex>
-#include <utility>
+#include <tuple>
 #include <vector>
 
 #include "base/stop_signal.h"
@@ -15,25 +15,29 @@
 
 namespace mds {
 
-struct ValueOrder {
-  std::vector<double> scalars;  // ascending
-  std::vector<uint32_t> slots;  // of the document with scalars[i]; one with several values is there several times
+enum class ValueKind : uint8_t { kScalar, kText };
 
-  [[nodiscard]] size_t bytes() const noexcept { return scalars.capacity() * sizeof(double) + slots.capacity() * sizeof(uint32_t); }
+struct ValueOrder {
+  std::vector<double> scalars;  // ascending; kScalar
+  std::vector<uint32_t> terms;  // of the section, ascending as texts without the white space around them; kText
+  std::vector<uint32_t> ends;   // per term: where its slots end
+  std::vector<uint32_t> slots;  // per scalar the slot of its document, or those of the terms in turn; a document with several values is there several times
+
+  [[nodiscard]] size_t bytes() const noexcept { return scalars.capacity() * sizeof(double) + (terms.capacity() + ends.capacity() + slots.capacity()) * sizeof(uint32_t); }
 };
 
 // Null when it was stopped.
-[[nodiscard]] std::shared_ptr<const ValueOrder> make_value_order(const Segment& segment, const SectionEntry& section, StopSignal& stop);
+[[nodiscard]] std::shared_ptr<const ValueOrder> make_value_order(const Segment& segment, const SectionEntry& section, ValueKind kind, StopSignal& stop);
 
 // Shared by all searches of an engine; any thread.
 class ValueOrderCache {
  public:
   // Of the cache, or made and kept. Null when it was stopped.
-  [[nodiscard]] std::shared_ptr<const ValueOrder> get(const Segment& segment, const SectionEntry& section, StopSignal& stop);
+  [[nodiscard]] std::shared_ptr<const ValueOrder> get(const Segment& segment, const SectionEntry& section, ValueKind kind, StopSignal& stop);
   [[nodiscard]] size_t bytes() const noexcept;
 
  private:
-  using Key = std::pair<uint64_t, uint32_t>;  // serial of the segment, index of the section
+  using Key = std::tuple<uint64_t, uint32_t, ValueKind>;  // serial of the segment, index of the section
   struct Kept {
     Key key;
     std::shared_ptr<const ValueOrder> order;

@@ -117,6 +117,14 @@ const SectionEntry* Segment::find_section(const CollectionEntry& collection, Sec
   return found != all.end() && found->kind == kind && name(*found) == wanted ? &*found : nullptr;
 }
 
+std::string Segment::term(const SectionEntry& section, uint32_t term) const {
+  DictionaryWalk walk(dictionary_, term / kDictionaryBlockTerms * kDictionaryBlockTerms, section.termEnd);
+  while (walk.next()) {
+    if (walk.index() == term) return std::string(walk.term());
+  }
+  return {};
+}
+
 std::optional<uint32_t> Segment::find_docid(const CollectionEntry& collection, uint32_t docid) const noexcept {
   // Most lookups are for a document that is newer than all of the segment.
   if (docid > views_.docids[collection.slotEnd - 1]) return std::nullopt;

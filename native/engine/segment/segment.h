@@ -66,6 +66,8 @@ class Segment {
   }
   // The terms of the section in order of their bytes.
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
+  // The text of a term of the section; empty where the dictionary is damaged.
+  [[nodiscard]] std::string term(const SectionEntry& section, uint32_t term) const;
   [[nodiscard]] TermScan scan(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
   // One per term of the section. Null when `stop` is set before they are made.
   [[nodiscard]] Signatures signatures(const SectionEntry& section, StopSignal& stop) const { return signatures_.of(section, scan(section), stop); }
