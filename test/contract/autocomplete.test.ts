@@ -69,6 +69,23 @@ describe('autocomplete', () => {
     assert.deepEqual(await terms({ q: 'con' }), ['configuration', 'config'])
   })
 
+  it('autocomplete: who types no accents finds words with them, and identifiers of source code are words', async () => {
+    const documents = [
+      { key: 'menu', lang: 'en', contentMd: 'crème brûlée' },
+      { key: 'user.ts', lang: 'en', contentMd: 'function getUserNames(userNames) {}' },
+    ]
+    const added = await client.server.post('/v1/add-batch', { collection: 'letters', documents })
+    assert.equal(added.status, 200)
+    const found = async (q: string): Promise<string[]> => {
+      const answer = await client.server.get(`/v1/autocomplete?collection=letters&q=${encodeURIComponent(q)}`)
+      return answer.json<{ items: { term: string }[] }>().items.map(({ term }) => term)
+    }
+    assert.deepEqual(await found('crem'), ['crème'])
+    assert.deepEqual(await found('crèm'), ['crème'])
+    assert.deepEqual(await found('brulee'), ['brûlée'])
+    assert.deepEqual(await found('getus'), ['getusernames'])
+  })
+
   it('autocomplete: a word is completed at every letter although the index holds its stem', async () => {
     for (const word of ['configuration', 'databases', 'libraries', 'library', 'häuser', 'österreich', 'café'])
       for (let length = 1; length <= word.length; length++) {

@@ -101,7 +101,8 @@ function completionsOf(
   for (const { term, field: name, documents } of candidates) {
     if (items.size === most) break
     const words = surfaces.of(tools, view, collection, [name], term, lookUps)
-    const word = (words ?? [term]).find((form) => form.startsWith(query))
+    // Who types no accents finds words with them; who types one means it.
+    const word = (words ?? [term]).find((form) => form.startsWith(query) || foldLetters(form).startsWith(query))
     if (word !== undefined && !items.has(word)) items.set(word, { term: word, field: shownField(name), docCount: documents })
   }
   return [...items.values()].sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))

@@ -15,6 +15,7 @@ import {
 } from '../../limits.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
+import { codeMarksOf, isCodeDocument } from '../code_document.js'
 import type { PreparationTools } from '../preparation.js'
 import { contentStartOf, headOf } from './document_text.js'
 
@@ -119,8 +120,10 @@ function planOf(collection: number, fields: readonly string[], term: string): Se
 
 /** Words of the document's fields whose stem the term is, with how often they stand there. */
 function wordsOf(tools: PreparationTools, json: Buffer, fields: readonly string[], term: string): Map<string, number> {
-  const { lang, meta } = headOf(json)
+  const { key, lang, meta } = headOf(json)
   const found = new Map<string, number>()
+  // Source code is indexed as it is written: identifiers and their parts are what they are.
+  if (isCodeDocument(codeMarksOf(key, Object.entries(meta)))) return found.set(term, 1)
   for (const field of fields) {
     const words = field === 'content' ? contentWords(json, term) : textWords((meta[field.slice('meta.'.length)] ?? []).join(' '), term)
     for (const [word, count] of words) found.set(word, (found.get(word) ?? 0) + count)
@@ -139,12 +142,18 @@ function withStem(
   if (words.size === 0) return found
   const starts = new Map<number, string>()
   let bytes = 0
-  for (const word of words.keys()) {
+  // A word with accents is indexed without them, too.
+  const lines = [...words.keys()].flatMap((word) => [...new Set([word, foldLetters(word)])].map((written) => ({ word, written })))
+  for (const { word, written } of lines) {
     starts.set(bytes, word)
-    bytes += Buffer.byteLength(word) + 1
+    bytes += Buffer.byteLength(written) + 1
   }
   const language = resolveLanguage(lang, config.ftsDefaultLang)
-  for (const { term: stem, start } of analyzer.tokenize([...words.keys()].join('\n'), { language, stem: true, markdown: false })) {
+  for (const { term: stem, start } of analyzer.tokenize(lines.map(({ written }) => written).join('\n'), {
+    language,
+    stem: true,
+    markdown: false,
+  })) {
     const word = starts.get(start)
     if (word !== undefined && stem === term) found.set(word, words.get(word) ?? 0)
   }
