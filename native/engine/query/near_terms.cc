@@ -31,7 +31,7 @@ std::string near_terms_json(const SegmentSet& set, const NearTermsRequest& reque
   StopSignal never(nullptr);
   TermUnion terms(sources, {request.word, TermMatch::kFuzzy, request.edits, request.prefix}, kNearTermsScanMax, never);
   BestTerms best(std::min(request.most, kNearTermsMax), is_nearer);
-  for (UnionTerm term; terms.next(term);) best.add(std::move(term));
+  for (UnionTerm term; terms.next(term);) best.add(term);
   std::string json = "[";
   for (const UnionTerm& term : best.take(is_nearer)) {
     json += json.size() > 1 ? ",[" : "[";

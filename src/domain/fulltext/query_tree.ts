@@ -37,7 +37,7 @@ export function printQuery(node: SyntaxNode): string {
     case 'near':
       return `${quoted(node.text)}~${node.distance === PROXIMITY_DISTANCE_DEFAULT ? '' : node.distance}`
     case 'field':
-      return `${node.name}:${printAtom(node.child)}`
+      return `${node.name}:${printMarked(node.child)}`
     case 'not':
       return `NOT ${printAtom(node.child)}`
     case 'and':
@@ -47,9 +47,9 @@ export function printQuery(node: SyntaxNode): string {
         .join(` ${node.kind.toUpperCase()} `)
     case 'marked':
       return [
-        ...node.required.map((child) => `+${printAtom(child)}`),
+        ...node.required.map((child) => `+${printMarked(child)}`),
         ...node.optional.map(printAtom),
-        ...node.excluded.map((child) => `-${printAtom(child)}`),
+        ...node.excluded.map((child) => `-${printMarked(child)}`),
       ].join(' ')
   }
 }
@@ -57,6 +57,12 @@ export function printQuery(node: SyntaxNode): string {
 function printAtom(node: SyntaxNode): string {
   const isAtom = node.kind !== 'and' && node.kind !== 'or' && node.kind !== 'not' && node.kind !== 'marked'
   return isAtom ? printQuery(node) : `(${printQuery(node)})`
+}
+
+/** Directly behind a mark or a name, where only what can be marked may stand (query_lexer.ts). */
+function printMarked(node: SyntaxNode): string {
+  const text = printAtom(node)
+  return /^[\p{L}\p{N}_"(*?]/u.test(text) ? text : `(${text})`
 }
 
 function quoted(text: string): string {
