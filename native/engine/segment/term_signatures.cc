@@ -34,7 +34,7 @@ template <uint32_t kEdits, bool kIsAnyAdded>
 }
 
 // Words that are compared before one looks whether any has passed: most have not.
-constexpr size_t kRun = 4 * kLanes;
+constexpr size_t kRun = size_t{4} * kLanes;
 
 template <uint32_t kEdits, bool kIsAnyAdded>
 void add_all(std::span<const uint32_t> signatures, const SignatureFilter& filter, uint32_t begin, std::vector<uint32_t>& out) {
