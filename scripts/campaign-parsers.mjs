@@ -1,7 +1,7 @@
 /**
  * `npm run campaign:parsers -- [seconds]`: throws texts at the query parsers, so many seconds each for boolean, expression and auto. Texts are made of the languages' own pieces, of what earlier texts
  * were made of, and of random characters. For each text: a tree or a 400, never anything else; a tree that is printed parses to the same tree; what is planned is within the engine's bounds; none
- * takes longer than it may. Needs a build. Prints the seed; `MDS_SEED=n` repeats a run.
+ * takes longer than it may. Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict'
 import { NO_SETTINGS } from '../dist/src/domain/collection_settings.js'
@@ -9,7 +9,7 @@ import { AUTO, BOOLEAN, EXPRESSION } from '../dist/src/domain/fulltext/query_dia
 import { parseQuery } from '../dist/src/domain/fulltext/query_mode.js'
 import { parseTree } from '../dist/src/domain/fulltext/query_parser.js'
 import { planQuery } from '../dist/src/domain/fulltext/query_plan.js'
-import { printQuery } from '../dist/src/domain/fulltext/query_tree.js'
+import { printQuery } from '../dist/test/harness/query_printer.js'
 import { queryWords } from '../dist/src/domain/fulltext/query_words.js'
 import { resolveScoring } from '../dist/src/domain/fulltext/scoring.js'
 import { createAnalyzer } from '../dist/src/engine/analyzer.js'

@@ -131,29 +131,23 @@ const FtsResponse = shape('Results, best first.', {
       { description: 'The query was corrected and the results are those of the corrected one.' },
     ),
   ),
+  expansionsCut: Type.Optional(
+    Type.Boolean({ description: 'A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken.' }),
+  ),
   contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
 })
 
-const FtsRequest = Type.Object({
-  collection,
-  query,
+/** What both forms of the request have. */
+const options = {
   limit: optional(limit),
-  algorithm: optional(algorithm),
   offset: optional(offset),
+  algorithm: optional(algorithm),
   mode: optional(mode),
   distance: optional(distance),
   fuzzy: optional(fuzzy),
   lang: optional(queryLang),
   disableStem: optional(disableStem),
   disableSynonyms: optional(disableSynonyms),
-  fieldWeights: optional(
-    mapOf(Type.Number(), {
-      description: 'With bm25f: weight of each field. Replaces the standard weights.',
-      default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
-    }),
-  ),
-  filterMeta: optional(filterMeta),
-  rangeMeta: optional(rangeMeta),
   boost: optional(boost),
   facetBy: optional(facetBy),
   facetMaxValues: optional(facetMaxValues),
@@ -162,6 +156,20 @@ const FtsRequest = Type.Object({
   explain: optional(explain),
   cacheTtl: optional(cacheTtl),
   ...highlight,
+}
+
+const FtsRequest = Type.Object({
+  collection,
+  query,
+  ...options,
+  fieldWeights: optional(
+    mapOf(Type.Number(), {
+      description: 'With bm25f: weight of each field. Replaces the standard weights.',
+      default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
+    }),
+  ),
+  filterMeta: optional(filterMeta),
+  rangeMeta: optional(rangeMeta),
 })
 
 export const fts = operation({
@@ -176,33 +184,10 @@ export const fts = operation({
   output: FtsResponse,
 })
 
+const FtsParameters = Type.Object({ collection, q: query, ...options, rangeMeta: optional(rangesByField) })
+
 /** Input of the GET form: metadata filters stand as `meta.<key>=<value>`, repeated for more values. */
-export interface FtsQueryInput {
-  readonly collection: string
-  readonly q: string
-  readonly limit?: number
-  readonly algorithm?: string
-  readonly offset?: number
-  readonly mode?: string
-  readonly distance?: number
-  readonly fuzzy?: number
-  readonly lang?: string
-  readonly disableStem?: boolean
-  readonly disableSynonyms?: boolean
-  readonly rangeMeta?: ValueOf<typeof rangesByField>
-  readonly boost?: Readonly<Record<string, number>>
-  readonly facetBy?: readonly string[]
-  readonly facetMaxValues?: number
-  readonly count?: boolean
-  readonly spellCorrect?: boolean
-  readonly explain?: boolean
-  readonly cacheTtl?: number
-  readonly highlight?: boolean
-  readonly highlightTag?: string
-  readonly maxHighlights?: number
-  readonly fragmentSize?: number
-  readonly [filter: `meta.${string}`]: string | readonly string[]
-}
+export type FtsQueryInput = ValueOf<typeof FtsParameters> & { readonly [filter: `meta.${string}`]: string | readonly string[] }
 
 export const ftsQuery = operation({
   ...common,
@@ -213,28 +198,7 @@ export const ftsQuery = operation({
   isRepeatable: true,
   answerHeaders: cacheHeaders,
   input: Type.Unsafe<FtsQueryInput>({
-    ...Type.Object({
-      collection,
-      q: query,
-      limit: optional(limit),
-      algorithm: optional(algorithm),
-      offset: optional(offset),
-      mode: optional(mode),
-      distance: optional(distance),
-      fuzzy: optional(fuzzy),
-      lang: optional(queryLang),
-      disableStem: optional(disableStem),
-      disableSynonyms: optional(disableSynonyms),
-      rangeMeta: optional(rangesByField),
-      boost: optional(boost),
-      facetBy: optional(facetBy),
-      facetMaxValues: optional(facetMaxValues),
-      count: optional(count),
-      spellCorrect: optional(spellCorrect),
-      explain: optional(explain),
-      cacheTtl: optional(cacheTtl),
-      ...highlight,
-    }),
+    ...FtsParameters,
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
   }),
   output: FtsResponse,

@@ -48,6 +48,18 @@ describe('full-text modes', () => {
       assert.deepEqual(await client.sortedKeys('repl* neighbours', { mode: 'wildcard' }), ['raft', 'vec'])
     })
 
+    it('says so where the index has more terms than a pattern may stand for', async () => {
+      const words = Array.from({ length: 1100 }, (_, at) => `w${at}`).join(' ')
+      await client.add('many', [{ key: 'words', lang: 'en', contentMd: words }])
+      for (const [query, isCut] of [
+        ['w*', true],
+        ['w10*', undefined],
+      ] as const) {
+        const { body } = await client.fts(query, { collection: 'many', mode: 'wildcard' })
+        assert.deepEqual([body.total, body.expansionsCut], [1, isCut])
+      }
+    })
+
     it('is read in lower case, finds what a prefix longer than the stem means, and passes over what separates words', async () => {
       assert.deepEqual(await client.keys('NEIGH*', { mode: 'wildcard' }), ['vec'])
       assert.deepEqual(await client.keys('running*', { mode: 'wildcard' }), ['wal'])

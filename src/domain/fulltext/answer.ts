@@ -17,6 +17,8 @@ export interface SearchFacts {
   readonly documents: number
   /** All documents that match, as far as counted. */
   readonly matches: number
+  /** A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken. */
+  readonly expansionsCut: boolean
   readonly durationMs: number
 }
 
@@ -110,9 +112,10 @@ export class AnswerWriter {
   }
 
   #lookForHighlights(expansions: readonly Expansion[]): void {
+    if (this.#highlights === undefined) return
     const indexed = [...this.#query.terms.map(([term]) => term), ...expansions.map(({ term }) => term)]
     const shown = [...this.#shown, ...this.#expansions]
-    this.#highlights?.lookFor(
+    this.#highlights.lookFor(
       indexed.map((term, index) => (shown[index] === undefined ? undefined : { indexed: term, shown: JSON.stringify(shown[index]) })),
       this.#query.root,
     )
@@ -173,6 +176,7 @@ export class AnswerWriter {
         indexSize: facts.documents,
         totalTokens: this.#query.tokens,
       },
+      ...(facts.expansionsCut ? { expansionsCut: true } : {}),
       ...(correctedFrom === undefined ? {} : { spellCorrected: { original: correctedFrom, corrected: text } }),
       ...(this.#facets === undefined ? {} : { facets: this.#facets.counts() }),
       ...(this.#isTruncated ? { contextTruncated: true } : {}),

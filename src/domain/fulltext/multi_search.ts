@@ -98,7 +98,7 @@ function merged<Search>(
     const { request, collection } = numbered(search, () => prepare(asked))
     const results: WrittenResult[] = []
     searchFulltext(tools, request, collection, stop, results)
-    bytes += results.reduce((sum, { document }) => sum + document.length, 0)
+    bytes += results.reduce((sum, { document, highlights }) => sum + document.length + (highlights?.length ?? 0), 0)
     if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limits`)
     for (const [index, result] of results.entries())
       add(found, `${collection?.id} ${result.docid}`, request.collection, search, index + 1, k, result)

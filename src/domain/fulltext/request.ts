@@ -70,8 +70,6 @@ export interface FulltextRequest {
   readonly limit: number
   /** Results that the answer begins behind. */
   readonly offset: number
-  /** Edits by which a word of a simple query may be misspelt. */
-  readonly fuzzy: number
   /** Each result says what its score is made of. */
   readonly explain: boolean
   /** Seconds for which the answer may be given again; 0: it is made anew. */
@@ -118,7 +116,6 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     scoring: resolveScoring(input.algorithm ?? undefined, input.fieldWeights ?? undefined),
     limit,
     offset: readDepth(input.offset, limit),
-    fuzzy,
     explain: input.explain === true,
     cacheSeconds: Math.min(readWhole('cacheTtl', input.cacheTtl), CACHE_TTL_SECONDS_MAX),
     language: resolveLanguage(input.lang ?? defaults.ftsDefaultLang, defaults.ftsDefaultLang),

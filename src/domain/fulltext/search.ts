@@ -50,7 +50,10 @@ export interface Stop {
 interface Found {
   readonly documents: number
   readonly matches: number
+  readonly expansionsCut: boolean
 }
+
+const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
 
 /** Where a request searches: undefined where the collection is not there. */
 export interface SearchedCollection {
@@ -77,7 +80,7 @@ export function searchFulltext(
   const query = suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop)
   const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
   const answer = new AnswerWriter(request, query, tools.out, results, highlights)
-  if (collection === undefined) return answer.finish({ documents: 0, matches: 0, durationMs: performance.now() - startedMs })
+  if (collection === undefined) return answer.finish({ ...NOTHING_FOUND, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
     tools,
@@ -145,7 +148,7 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
     const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, arrangement, answer, stop))
     const exhausted = answer.isFull || hits.hits.length < plan.k
     if (exhausted || round === FTS_SEARCH_ROUNDS_MAX)
-      return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped) }
+      return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
     plan = { ...plan, k: plan.k * 2 }
   }
 }
