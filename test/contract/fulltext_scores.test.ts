@@ -1,5 +1,6 @@
 /**
- * Scores against a computation that shares nothing with the service: test/golden/scores/compute.py writes scores.json from collection.json by the formulas alone.
+ * Scores against computations that share nothing with the service: test/golden/scores/compute.py writes scores.json from collection.json by the formulas alone; bench/golden_scores.ts writes
+ * lucene.json, Lucene's BM25 of the same.
  * The collection is written in one batch, so that its statistics are those of its live documents.
  */
 import assert from 'node:assert/strict'
@@ -18,9 +19,9 @@ interface Case {
 }
 
 const TOLERANCE = 1e-4
+const GOLDEN = { formula: 'scores.json', Lucene: 'lucene.json' } as const
 
 describe('scores of full-text search', () => {
-  const cases = JSON.parse(readGolden('scores.json')) as Case[]
   let client: FulltextClient
   before(async () => {
     client = await FulltextClient.start({ SVC_FTS_STEMMING: 'false' })
@@ -28,8 +29,8 @@ describe('scores of full-text search', () => {
   })
   after(() => client.stop())
 
-  for (const { query, results: expected, ...asked } of cases) {
-    it(`${query}: ${JSON.stringify(asked)}`, async () => {
+  for (const { source, query, results: expected, ...asked } of [...casesOf('formula'), ...casesOf('Lucene')]) {
+    it(`${source}, ${query}: ${JSON.stringify(asked)}`, async () => {
       const answer = await client.fts(query, { collection: 'golden', ...asked })
       const found = results(answer)
       assert.equal(answer.body.stemmingActive, false)
@@ -47,6 +48,10 @@ describe('scores of full-text search', () => {
     })
   }
 })
+
+function casesOf(source: keyof typeof GOLDEN): readonly (Case & { readonly source: string })[] {
+  return (JSON.parse(readGolden(GOLDEN[source])) as Case[]).map((each) => ({ ...each, source }))
+}
 
 /** Tests run compiled, in dist/test/contract; the files lie in the project's test folder. */
 function readGolden(name: string): string {

@@ -1,0 +1,21 @@
+/**
+ * Question: what does Lucene score the small collection of the golden tests? Writes test/golden/scores/lucene.json, which the tests read; to be run when collection.json or scores.json changed.
+ * Run: npm run bench:golden-scores
+ */
+import { execFileSync } from 'node:child_process'
+import { writeFileSync } from 'node:fs'
+import path from 'node:path'
+import { PROJECT_ROOT } from '../test/fault/shim_build.js'
+import { lucenePeerClassPath } from './peers.js'
+
+const folder = path.join(PROJECT_ROOT, 'test/golden/scores')
+const classPath = lucenePeerClassPath()
+if (classPath === null) process.exit(1)
+const scores = execFileSync('java', [
+  '-cp',
+  classPath,
+  'GoldenScores',
+  path.join(folder, 'collection.json'),
+  path.join(folder, 'scores.json'),
+])
+writeFileSync(path.join(folder, 'lucene.json'), scores)
