@@ -407,7 +407,7 @@ export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
 export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 /** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
 export const PURGE_ROWS_MAX = 1024
-/** Expired documents that one sweep deletes; the next sweep follows at once when there are more. */
+/** Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length where there are more. */
 export const SWEEP_DOCUMENTS_MAX = 256
 /** Entries of the binlog that one slice of packing looks at for superseded states: about 1 ms where none has any. */
 export const PACKING_ENTRIES_MAX = 1024

@@ -26,9 +26,13 @@ export function maintenanceWork(lane: LaneContext, enqueue: (work: Work) => Prom
   let stopped = false
   const round = async (): Promise<void> => {
     const [due, retired] = lane.store.read((view) => [view.due(1).length > 0, view.retired().length > 0])
+    const begun = performance.now()
     if (due) await enqueue(sweep())
     if (retired) await enqueue(purge())
-    if (!stopped) timer = setTimeout(() => void round(), due && lane.store.read((view) => view.due(1).length > 0) ? 0 : SWEEP_INTERVAL_MS)
+    if (stopped) return
+    // As long as it took: of the write lane and of what the index does behind it, the larger half is for those who wait for an answer.
+    const pauseMs = due && lane.store.read((view) => view.due(1).length > 0) ? performance.now() - begun : SWEEP_INTERVAL_MS
+    timer = setTimeout(() => void round(), Math.min(pauseMs, SWEEP_INTERVAL_MS))
   }
   const packingRound = async (): Promise<void> => {
     const slice = lane.store.read((view) => nextPacking(view, packedLsn ?? view.packedLsn()))
