@@ -9,6 +9,7 @@ export interface LoadResult {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  readonly maxMs: number
 }
 
 /**
@@ -40,5 +41,6 @@ export async function runLoad(port: number, connections: number, seconds: number
     perSecond: latencies.length / elapsedSeconds,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
+    maxMs: percentile(latencies, 1),
   }
 }

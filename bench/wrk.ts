@@ -20,6 +20,7 @@ export interface Load {
   readonly perSecond: number
   readonly p50Ms: number
   readonly p99Ms: number
+  readonly maxMs: number
 }
 
 const hasWrk = spawnSync('wrk', ['--version'], { stdio: 'ignore' }).error === undefined
@@ -40,11 +41,11 @@ export async function load(
   writeFileSync(script, program(requests))
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script, `http://127.0.0.1:${port}`]
   const { stdout } = await promisify(execFile)('wrk', args)
-  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+)$/mu.exec(stdout)
+  const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+) (\d+)$/mu.exec(stdout)
   if (found === null) throw new Error(`wrk says: ${stdout.slice(-500)}`)
-  const [requestsDone = 0, micros = 1, p50 = 0, p99 = 0, failures = 0] = found.slice(1).map(Number)
+  const [requestsDone = 0, micros = 1, p50 = 0, p99 = 0, max = 0, failures = 0] = found.slice(1).map(Number)
   if (failures > 0) throw new Error(`${failures} answers were no answers: ${stdout.slice(-500)}`)
-  return { requests: requestsDone, perSecond: requestsDone / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000 }
+  return { requests: requestsDone, perSecond: requestsDone / (micros / 1e6), p50Ms: p50 / 1000, p99Ms: p99 / 1000, maxMs: max / 1000 }
 }
 
 /** Every request is formatted once. A fast error is no result: anything but 200 counts as a failure. */
@@ -65,7 +66,7 @@ function request()
 end
 function done(summary, latency)
   local e = summary.errors
-  print(string.format('RESULT %d %d %d %d %d', summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), e.connect + e.read + e.write + e.status + e.timeout))
+  print(string.format('RESULT %d %d %d %d %d %d', summary.requests, summary.duration, latency:percentile(50), latency:percentile(99), latency.max, e.connect + e.read + e.write + e.status + e.timeout))
 end
 `
 }

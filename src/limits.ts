@@ -337,6 +337,10 @@ export const TRUTH_MAP_BYTES = 256 * GIB
 export const TRUTH_READERS_MAX = 126
 /** Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). Larger is damage, not data. */
 export const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX
+/** Contents that are compared to make a delta: 1.5 ms of the write lane. Larger ones stay whole. */
+export const DELTA_RAW_BYTES_MAX = 1 * MIB
+/** Of so many revisions of a document that follow each other one is stored whole; the others are reached from it delta by delta, 1 to 3 us each for 10 KB. */
+export const DELTA_CHAIN_REVISIONS = 64
 /** A lane keeps this much space to pack bodies in: one of 120 KB in the worst case, and few are larger. Those get space of their own. */
 export const PACKING_SPACE_BYTES = 128 * 1024
 /** A commit that has not returned by then may never: stop acknowledging. */
@@ -403,8 +407,14 @@ export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
 export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 /** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
 export const PURGE_ROWS_MAX = 1024
-/** Expired documents that one sweep deletes; the next sweep follows at once when there are more. */
+/** Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length where there are more. */
 export const SWEEP_DOCUMENTS_MAX = 256
+/** Entries of the binlog that one slice of packing looks at for superseded states: about 1 ms where none has any. */
+export const PACKING_ENTRIES_MAX = 1024
+/** Contents that one slice of packing compares, in bytes: about 2 ms of the write lane. One pair may be larger. */
+export const PACKING_SLICE_BYTES = 512 * KIB
+/** Between two slices of packing while there is work: a tenth of the write lane. */
+export const PACKING_PAUSE_MS = 20
 /** Between two sweeps when nothing was due. Readers treat expired documents as gone meanwhile. */
 export const SWEEP_INTERVAL_MS = 1000
 /** Binlog entries that one slice of a replay reads: 256 documents are about 20 ms of analysis. */

@@ -58,7 +58,8 @@ export function prepareRestore(tools: PreparationTools, view: View, head: Head, 
     contentMd: unescapeContent(view.escapedContent(revision)),
     ttl: null,
     saveRevision: true,
-    sharedBody: bodyOf(revision),
+    // One that is stored as a difference would cost every read of the document: it gets a whole one.
+    ...(view.isWhole(revision) ? { sharedBody: bodyOf(revision) } : {}),
     answered: true,
   })
   return { base: { docid: head.docid, lsn: head.lsn }, document }

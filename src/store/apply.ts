@@ -2,15 +2,18 @@
  * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
+import { baseOfBody, isDelta } from './body.js'
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { encodeEntry, retainedBytes } from './entry.js'
 import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry } from './entry.js'
+import { PACKED_KEY, peek } from './environment.js'
 import type { Environment } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import {
   bodyKey,
+  bodyKeyBeside,
   collectionKey,
   counterKey,
   documentKey,
@@ -28,6 +31,13 @@ import { encodeSetting, SETTING_KINDS } from './settings.js'
 import { View, encodeCollection, encodeIdentity } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
+
+/** The body of the older of two superseded states, as the difference from that of the newer one. */
+export interface PackedBody {
+  readonly older: Head
+  readonly newer: Head
+  readonly record: Buffer
+}
 
 /** The state of one write transaction: the counters it has touched, written once at its end, and the entries it has applied. */
 export class WriteTransaction {
@@ -93,7 +103,7 @@ export class WriteTransaction {
    */
   trimBinlog(bytesMax: number, entriesMax: number): void {
     if (this.#store.binlogBytes <= bytesMax) return
-    const { binlog, garbage, bodies } = this.#environment
+    const { binlog, garbage } = this.#environment
     const old = [...binlog.getRange({ limit: entriesMax })]
     for (const { key, value } of old) {
       const lsn = lsnOfKey(key)
@@ -103,9 +113,30 @@ export class WriteTransaction {
       this.#store.trimmedLsn = lsn
     }
     for (const key of [...garbage.getKeys({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]) {
-      void bodies.remove(Buffer.from(key.subarray(8)))
+      removeBody(this.#environment, Buffer.from(key.subarray(8)), this.#store.trimmedLsn)
       void garbage.remove(key)
     }
+  }
+
+  /**
+   * Stores the body of a superseded state as the difference from that of a later one, which is kept from now on as long as the former. Local: not an entry.
+   * @returns false where one of the two states is gone meanwhile, or the body is a difference already
+   */
+  packBody({ older, newer, record }: PackedBody): boolean {
+    const { collection, docid } = older
+    if (this.#environment.retired.doesExist(counterKey(collection))) return false
+    for (const state of [older, newer]) {
+      if (this.view.revision(collection, docid, state.revision)?.bodyLsn !== state.bodyLsn) return false
+    }
+    if (!this.view.isWhole(older)) return false
+    retainBody(this.#environment, newer, undefined)
+    void this.#environment.bodies.put(bodyKey(collection, docid, older.bodyLsn), record)
+    return true
+  }
+
+  /** The superseded states of all entries up to this one have been packed. */
+  setPackedLsn(lsn: bigint): void {
+    void this.#environment.settings.put(PACKED_KEY, lsnKey(lsn))
   }
 
   /**
@@ -200,6 +231,15 @@ function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
   if (left > 1) void environment.bodyCounts.put(key, countOf(left))
   if (left === 1) void environment.bodyCounts.remove(key)
   if (left === 0) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
+}
+
+/** Removes a body that nobody refers to, and with it its reference to the one that it is the difference from. */
+function removeBody(environment: Environment, key: Buffer, trimmedLsn: bigint): void {
+  const record = peek(environment.bodies, key)
+  if (record === undefined) return
+  const base = isDelta(record) ? baseOfBody(record, () => `body ${key.toString('hex')}`) : undefined
+  void environment.bodies.remove(key)
+  if (base !== undefined) releaseBody(environment, bodyKeyBeside(key, base), trimmedLsn)
 }
 
 function references(environment: Environment, key: Buffer): number {

@@ -2,6 +2,7 @@
  * Binlog entries: what happened, complete and deterministic, so that local writes, replay and followers all go through the same `apply`. Layout: docs/formats/binlog.md.
  * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where the entry's reader finds it.
  */
+import { revisionOfRecord } from './head.js'
 import { pack, unpack } from './packages.js'
 import { checkRecord, sealRecord } from './record.js'
 import { SETTING_KINDS } from './settings.js'
@@ -55,6 +56,8 @@ export interface SettingEntry extends EntryBase {
 export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry
 
 const PREFIX_BYTES = 12
+/** In byte 6 of a put: the document had at least two states before, so that a kept one of them has a later one to be stored as the difference from. */
+const FLAG_SUPERSEDES_TWO = 1
 const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting'] as const
 
 /** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
@@ -62,7 +65,7 @@ export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
   const packed = pack(fieldsOf(entry))
   const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + packed.length)
   record[5] = KINDS.indexOf(entry.kind)
-  record[6] = 0
+  record[6] = entry.kind === 'put' && revisionOfRecord(entry.head) > 2 ? FLAG_SUPERSEDES_TWO : 0
   record[7] = 0
   record.writeUInt32LE(bodyBytes, 8)
   record.set(packed, PREFIX_BYTES)
@@ -88,6 +91,11 @@ function fieldsOf(entry: Entry): unknown[] {
 /** Bytes that an entry counts for in the binlog, its body included; read without decoding it. */
 export function retainedBytes(record: Buffer): number {
   return record.length >= PREFIX_BYTES ? record.length + record.readUInt32LE(8) : record.length
+}
+
+/** Whether the entry is a put that left at least two superseded states behind it; read without decoding it. */
+export function supersedesTwo(record: Buffer): boolean {
+  return record[6] === FLAG_SUPERSEDES_TWO
 }
 
 export function decodeEntry(lsn: bigint, record: Buffer): Entry {

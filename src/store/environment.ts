@@ -47,6 +47,8 @@ const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
 const FORMAT_VERSION = 1
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
+/** In `settings`: LSN of the last entry whose superseded states have been packed. */
+export const PACKED_KEY = Buffer.from('packed')
 
 export class UnknownFormat extends Error {}
 
@@ -90,4 +92,11 @@ function checkFormat(environment: Environment): void {
   if (stored[0] !== FORMAT_VERSION) {
     throw new UnknownFormat(`${environment.path} has format ${stored[0]}; this version reads format ${FORMAT_VERSION}`)
   }
+}
+
+/** A value without a copy: valid until the next read of this thread. */
+export function peek(table: Table, key: Buffer): Buffer | undefined {
+  const value = table.getBinaryFast(key)
+  // lmdb-js hands out one reused buffer whose `length` it overrides: a subarray is an ordinary Buffer again.
+  return value?.subarray(0, value.length)
 }

@@ -93,6 +93,11 @@ export function jsonOfRecord(record: Buffer): Buffer {
   return record.subarray(PREFIX_BYTES)
 }
 
+/** Number of the state in a head record that was just encoded: not checked. */
+export function revisionOfRecord(record: Buffer): number {
+  return record.readUInt32LE(12)
+}
+
 /** @param record owned by the caller and not changed afterwards: the head keeps views of it. */
 export function decodeHead(record: Buffer, collection: number, name: () => string): Head {
   checkRecord(record, PREFIX_BYTES, name)

@@ -43,6 +43,13 @@ export function bodyKey(collection: number, docid: number, lsn: bigint): Buffer 
   return Buffer.from(scratchBytes)
 }
 
+/** Key of another body of the same document. */
+export function bodyKeyBeside(key: Buffer, lsn: bigint): Buffer {
+  const beside = Buffer.from(key)
+  beside.writeBigUInt64BE(lsn, 8)
+  return beside
+}
+
 const scratchBytes = new Uint8Array(16)
 const scratch = new DataView(scratchBytes.buffer)
 

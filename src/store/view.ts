@@ -3,17 +3,17 @@
  * writes. Never held across an `await`: a long snapshot pins pages and the file grows.
  */
 import { ByteWriter } from './byte_writer.js'
-import { appendBody, decodeBody } from './body.js'
+import { BodyReader } from './body_reader.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
-import { decodeEntry } from './entry.js'
-import type { Entry } from './entry.js'
-import type { Environment, Table } from './environment.js'
+import { decodeEntry, supersedesTwo } from './entry.js'
+import type { Entry, PutEntry } from './entry.js'
+import { PACKED_KEY, peek } from './environment.js'
+import type { Environment } from './environment.js'
 import { decodeHead } from './head.js'
 import type { Head } from './head.js'
 import {
-  bodyKey,
   collectionKey,
   collectionOfKey,
   counterKey,
@@ -31,7 +31,6 @@ import {
   spellingKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
-import { CorruptRecord } from './record.js'
 import { decodeSetting, SETTING_KINDS } from './settings.js'
 import type { SettingKind } from './settings.js'
 
@@ -62,12 +61,14 @@ export class View {
   readonly now: number
   readonly #cache: DocumentCache | undefined
   #mark: Mark | undefined
+  readonly #bodies: BodyReader
 
   /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
   constructor(environment: Environment, now: number, cache?: DocumentCache) {
     this.#environment = environment
     this.now = now
     this.#cache = cache
+    this.#bodies = new BodyReader(environment.bodies)
   }
 
   collection(name: string): Collection | undefined {
@@ -229,18 +230,17 @@ export class View {
 
   /** The JSON-escaped content, valid until the next read. */
   escapedContent(head: Head): Buffer {
-    return decodeBody(this.#bodyRecord(head), () => nameOfBody(head))
+    return this.#bodies.content(head)
   }
 
   /** Appends the JSON-escaped content. */
   writeContent(head: Head, out: ByteWriter): void {
-    appendBody(this.#bodyRecord(head), out, () => nameOfBody(head))
+    this.#bodies.append(head, out)
   }
 
-  #bodyRecord(head: Head): Buffer {
-    const record = peek(this.#environment.bodies, bodyKey(head.collection, head.docid, head.bodyLsn))
-    if (record === undefined) throw new CorruptRecord(nameOfBody(head), 'missing')
-    return record
+  /** Whether the content is stored whole, and not as the difference from another. */
+  isWhole(head: Head): boolean {
+    return this.#bodies.isWhole(head)
   }
 
   /** Superseded states of a document, newest first, without the current one. */
@@ -251,6 +251,13 @@ export class View {
     for (const { value } of this.#environment.revisions.getRange(range))
       found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
     return found
+  }
+
+  /** The newest of the superseded states with a number below `revision`. */
+  revisionBefore(collection: number, docid: number, revision: number): Head | undefined {
+    const range = { start: revisionKey(collection, docid, revision - 1), end: documentKey(collection, docid), reverse: true, limit: 1 }
+    const [found] = [...this.#environment.revisions.getRange(range)]
+    return found === undefined ? undefined : decodeHead(found.value, collection, () => `revision ${collection}/${docid}`)
   }
 
   revision(collection: number, docid: number, revision: number): Head | undefined {
@@ -265,6 +272,26 @@ export class View {
       found.push(decodeEntry(lsnOfKey(key), value))
     }
     return found
+  }
+
+  /**
+   * Of the next `count` entries of the binlog above `lsn` the puts that left at least two superseded states behind them, ascending.
+   * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
+   */
+  supersedingAfter(lsn: bigint, count: number): { readonly puts: readonly PutEntry[]; readonly lsn: bigint } {
+    const puts: PutEntry[] = []
+    let last = lsn
+    for (const { key, value } of this.#environment.binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
+      last = lsnOfKey(key)
+      const entry = supersedesTwo(value) ? decodeEntry(last, value) : undefined
+      if (entry?.kind === 'put') puts.push(entry)
+    }
+    return { puts, lsn: last }
+  }
+
+  /** LSN of the last entry whose superseded states have been packed. */
+  packedLsn(): bigint {
+    return this.#environment.settings.get(PACKED_KEY)?.readBigUInt64BE(0) ?? 0n
   }
 
   /** Documents that are due but not swept yet, soonest first, at most `count`. */
@@ -311,10 +338,6 @@ export class View {
   }
 }
 
-function nameOfBody(head: Head): string {
-  return `body ${head.collection}/${head.docid}/${head.bodyLsn}`
-}
-
 export function isExpired(head: Head, now: number): boolean {
   return head.expiresAt > 0 && head.expiresAt <= now
 }
@@ -338,11 +361,4 @@ export function encodeIdentity(identity: Identity): Buffer {
 function decodeIdentity(row: Buffer): Identity {
   const split = row.indexOf(0, 4)
   return { docid: row.readUInt32LE(0), key: row.toString('utf8', 4, split), lang: row.toString('utf8', split + 1) }
-}
-
-/** A value without a copy: valid until the next read of this thread. */
-function peek(table: Table, key: Buffer): Buffer | undefined {
-  const value = table.getBinaryFast(key)
-  // lmdb-js hands out one reused buffer whose `length` it overrides: a subarray is an ordinary Buffer again.
-  return value?.subarray(0, value.length)
 }

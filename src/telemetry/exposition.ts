@@ -46,6 +46,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   body_bytes_received: 'Bytes of request bodies.',
   answer_bytes_sent: 'Bytes of answers.',
   lane_internal_errors: 'Requests that failed for a reason of ours.',
+  revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',

@@ -26,6 +26,7 @@ export const COUNTERS = [
   'body_bytes_received',
   'answer_bytes_sent',
   'lane_internal_errors',
+  'revisions_packed',
 ] as const
 export type CounterName = (typeof COUNTERS)[number]
 

@@ -1,11 +1,15 @@
 /**
- * What the write lane does unasked, as ordinary work in its queue: deleting expired documents and removing the rows of deleted collections, in slices. Runs on the write lane's event loop.
+ * What the write lane does unasked, as ordinary work in its queue: deleting expired documents, removing the rows of deleted collections and packing revisions, in slices. Runs on the write
+ * lane's event loop.
  */
+import { nextPacking } from '../consumers/revision_packing.js'
+import type { PackingSlice } from '../consumers/revision_packing.js'
 import { decideDelete } from '../domain/decision.js'
-import { PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
+import { PACKING_PAUSE_MS, PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
+import { threadTelemetry } from '../telemetry/registry.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext } from './handler.js'
 
@@ -17,17 +21,31 @@ const DONE: Answer = { status: 200, body: '' }
  */
 export function maintenanceWork(lane: LaneContext, enqueue: (work: Work) => Promise<unknown>): () => void {
   let timer: NodeJS.Timeout | undefined
+  let packingTimer: NodeJS.Timeout | undefined
+  let packedLsn: bigint | undefined
   let stopped = false
   const round = async (): Promise<void> => {
     const [due, retired] = lane.store.read((view) => [view.due(1).length > 0, view.retired().length > 0])
+    const begun = performance.now()
     if (due) await enqueue(sweep())
     if (retired) await enqueue(purge())
-    if (!stopped) timer = setTimeout(() => void round(), due && lane.store.read((view) => view.due(1).length > 0) ? 0 : SWEEP_INTERVAL_MS)
+    if (stopped) return
+    // As long as it took: of the write lane and of what the index does behind it, the larger half is for those who wait for an answer.
+    const pauseMs = due && lane.store.read((view) => view.due(1).length > 0) ? performance.now() - begun : SWEEP_INTERVAL_MS
+    timer = setTimeout(() => void round(), Math.min(pauseMs, SWEEP_INTERVAL_MS))
+  }
+  const packingRound = async (): Promise<void> => {
+    const slice = lane.store.read((view) => nextPacking(view, packedLsn ?? view.packedLsn()))
+    packedLsn = slice.lsn
+    if (slice.bodies.length > 0) await enqueue(pack(slice))
+    if (!stopped) packingTimer = setTimeout(() => void packingRound(), slice.isMore ? PACKING_PAUSE_MS : SWEEP_INTERVAL_MS)
   }
   timer = setTimeout(() => void round(), SWEEP_INTERVAL_MS)
+  packingTimer = setTimeout(() => void packingRound(), SWEEP_INTERVAL_MS)
   return () => {
     stopped = true
     clearTimeout(timer)
+    clearTimeout(packingTimer)
   }
 }
 
@@ -47,6 +65,18 @@ function sweep(): Work {
         transaction.apply(step.entry, step.body)
         if (step.indexOp !== undefined) effects.indexOps.push(step.indexOp)
       }
+      return false
+    },
+    answer: () => DONE,
+  }
+}
+
+function pack({ bodies, lsn }: PackingSlice): Work {
+  return {
+    weight: bodies.length,
+    run(transaction: WriteTransaction): boolean {
+      threadTelemetry().add('revisions_packed', bodies.filter((body) => transaction.packBody(body)).length)
+      transaction.setPackedLsn(lsn)
       return false
     },
     answer: () => DONE,

@@ -1,5 +1,6 @@
 /**
- * The truth store against a plain map: random writes through decide and apply, with restarts in between, must leave the same documents, revisions, counters and expiries as the model.
+ * The truth store against a plain map: random writes through decide and apply, with restarts and the packing of revisions in between, must leave the same documents, revisions, counters and
+ * expiries as the model, and every body with the references that it has.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -8,13 +9,16 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import type { PreparedDocument } from '../../src/domain/commands.js'
+import { nextPacking } from '../../src/consumers/revision_packing.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../../src/domain/decision.js'
 import type { Step } from '../../src/domain/decision.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
-import { encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
+import { baseOfBody, encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
-import { HEAD_FLAGS, textOfHead } from '../../src/store/head.js'
+import { openEnvironment } from '../../src/store/environment.js'
+import { decodeHead, HEAD_FLAGS, textOfHead } from '../../src/store/head.js'
 import type { Head } from '../../src/store/head.js'
+import { bodyKey } from '../../src/store/keys.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
@@ -53,6 +57,14 @@ type Operation =
   | { readonly kind: 'drop'; readonly collection: string }
   | { readonly kind: 'restart' }
   | { readonly kind: 'wait' }
+  | { readonly kind: 'pack' }
+  | { readonly kind: 'history'; readonly collection: string; readonly key: string; readonly numbers: readonly number[] }
+
+/** A text that hardly compresses, with a small change in it: worth storing as a difference. */
+function edited(number: number): string {
+  const text = Array.from({ length: 80 }, (_, index) => Math.imul(index + 1, 0x9e3779b1).toString(36)).join(' ')
+  return `${text.slice(0, number)}-${number}-${text.slice(number)}`
+}
 
 const collection = fc.constantFrom('blog', 'Blog', 'wiki')
 const key = fc.constantFrom('a', 'A', 'b', 'ä', 'Ä')
@@ -63,7 +75,7 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       kind: fc.constant('put' as const),
       collection,
       key,
-      content: fc.oneof(fc.string({ maxLength: 20 }), fc.constant('long text '.repeat(60))),
+      content: fc.oneof(fc.string({ maxLength: 20 }), fc.constant('long text '.repeat(60)), fc.nat(99).map(edited)),
       keep: fc.boolean(),
       ttl: fc.constantFrom(null, 0, 5),
     }),
@@ -72,6 +84,16 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), collection }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'wait' as const }) },
+  { weight: 2, arbitrary: fc.constant({ kind: 'pack' as const }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('history' as const),
+      collection,
+      key,
+      numbers: fc.array(fc.nat(99), { minLength: 3, maxLength: 8 }),
+    }),
+  },
 )
 
 function prepared(keyOf: string, content: string, keep: boolean, ttl: number | null): PreparedDocument {
@@ -99,6 +121,7 @@ class Run {
   store: TruthStore
   writer: Writer
   now = 1_000
+  packed = 0
 
   constructor(readonly path: string) {
     this.store = new TruthStore(openDataDirectory(path).generationPath, CACHE_BYTES)
@@ -120,7 +143,7 @@ class Run {
       () => this.now,
       (transaction) => {
         change(transaction)
-        transaction.trimBinlog(2_000, 8)
+        transaction.trimBinlog(5_000, 8)
       },
     )
   }
@@ -144,6 +167,14 @@ class Run {
       case 'wait':
         this.now += 3
         return
+      case 'pack':
+        return this.pack()
+      case 'history':
+        for (const number of op.numbers) {
+          await this.put({ kind: 'put', collection: op.collection, key: op.key, content: edited(number), keep: number % 5 > 0, ttl: null })
+          if (number % 7 === 0) await this.pack()
+        }
+        return
       case 'drop':
         await this.write((transaction) => {
           const found = transaction.view.collection(op.collection)
@@ -155,6 +186,18 @@ class Run {
         return this.put(op)
       default:
         return this.change(op.kind, op.collection, op.key)
+    }
+  }
+
+  /** As the write lane does it, slice by slice. */
+  async pack(): Promise<void> {
+    for (let isMore = true; isMore;) {
+      const slice = this.store.read((view) => nextPacking(view, view.packedLsn()))
+      await this.write((transaction) => {
+        for (const body of slice.bodies) if (transaction.packBody(body)) this.packed++
+        transaction.setPackedLsn(slice.lsn)
+      })
+      isMore = slice.isMore
     }
   }
 
@@ -245,8 +288,43 @@ class Run {
 /** Room for a few documents, so that some are at hand from an earlier state of the store, some forgotten, some never kept. */
 const CACHE_BYTES = 2_000
 
+/** Every body counts its states and the bodies that are differences from it, and is there as long as there is one; without one it waits for the trimming of the binlog. */
+function checkReferences(path: string): void {
+  const environment = openEnvironment(openDataDirectory(path).generationPath)
+  const retired = new Set([...environment.retired.getKeys()].map((id) => id.readUInt32BE(0)))
+  const wanted = new Map<string, number>()
+  const count = (collection: number, docid: number, lsn: bigint): void => {
+    const name = bodyKey(collection, docid, lsn).toString('hex')
+    wanted.set(name, (wanted.get(name) ?? 0) + 1)
+  }
+  for (const table of [environment.heads, environment.revisions]) {
+    for (const { key: at, value } of table.getRange()) {
+      const head = decodeHead(value, at.readUInt32BE(0), () => 'head')
+      count(head.collection, head.docid, head.bodyLsn)
+    }
+  }
+  const bodies = [...environment.bodies.getRange()].filter(({ key: at }) => !retired.has(at.readUInt32BE(0)))
+  const garbage = new Set([...environment.garbage.getKeys()].map((at) => at.subarray(8).toString('hex')))
+  for (const { key: at, value } of bodies) {
+    const base = baseOfBody(value, () => 'body')
+    // A document that was deleted as a whole has no counts any more.
+    const isDeleted = !environment.heads.doesExist(at.subarray(0, 8))
+    if (base !== undefined && !isDeleted) count(at.readUInt32BE(0), at.readUInt32BE(4), base)
+  }
+  for (const { key: at } of bodies) {
+    const name = at.toString('hex')
+    const stored = environment.bodyCounts.get(at)?.readUInt32LE(0) ?? (garbage.has(name) ? 0 : 1)
+    assert.equal(stored, wanted.get(name) ?? 0, `references of body ${name}`)
+    wanted.delete(name)
+  }
+  const missing = [...wanted.keys()].filter((name) => !retired.has(Number.parseInt(name.slice(0, 8), 16)))
+  assert.deepEqual(missing, [], 'a body that is referred to is there')
+  void environment.root.close()
+}
+
 test('the truth store equals a plain map after any sequence of writes, with restarts', async () => {
   let run = 0
+  let packed = 0
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 40 }), async (operations) => {
       const subject = new Run(join(folder, String(run++)))
@@ -256,7 +334,10 @@ test('the truth store equals a plain map after any sequence of writes, with rest
         subject.compare()
       }
       await subject.store.close()
+      checkReferences(subject.path)
+      packed += subject.packed
     }),
     { numRuns: 60 },
   )
+  assert.ok(packed > 0, 'some revisions were packed')
 })
