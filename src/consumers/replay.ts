@@ -43,8 +43,8 @@ export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
 function opsOf(tools: RebuildTools, view: View, entry: Entry, seen: Set<string>, damaged: string[]): Uint8Array[] {
   const { collection, docid, lsn } = entry
   if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
-  // Settings are read from the store when a search needs them.
-  if (entry.kind === 'setting') return []
+  // Settings are read from the store when a search needs them; jobs concern no search.
+  if (entry.kind === 'setting' || entry.kind === 'job') return []
   const name = `${collection}/${docid}`
   if (seen.has(name)) return []
   seen.add(name)

@@ -5,10 +5,11 @@
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { encodeEntry, retainedBytes } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SettingEntry } from './entry.js'
 import type { Environment } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
+import { jobKey } from './jobs.js'
 import {
   bodyKey,
   collectionKey,
@@ -79,6 +80,9 @@ export class WriteTransaction {
         break
       case 'setting':
         applySetting(environment, entry)
+        break
+      case 'job':
+        applyJob(environment, entry)
         break
     }
     const record = encodeEntry(entry, body?.length ?? 0)
@@ -274,4 +278,10 @@ function applySetting(environment: Environment, entry: SettingEntry): void {
   if (value === null) void environment.collectionSettings.remove(key)
   else void environment.collectionSettings.put(key, encodeSetting(value))
   void environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
+}
+
+function applyJob({ jobs }: Environment, { job, id, record }: JobEntry): void {
+  const key = jobKey(job, id)
+  if (record === null) void jobs.remove(key)
+  else void jobs.put(key, record)
 }

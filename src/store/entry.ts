@@ -2,6 +2,8 @@
  * Binlog entries: what happened, complete and deterministic, so that local writes, replay and followers all go through the same `apply`. Layout: docs/formats/binlog.md.
  * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where the entry's reader finds it.
  */
+import { JOB_KINDS } from './jobs.js'
+import type { JobKind } from './jobs.js'
 import { pack, unpack } from './packages.js'
 import { checkRecord, sealRecord } from './record.js'
 import { SETTING_KINDS } from './settings.js'
@@ -52,10 +54,19 @@ export interface SettingEntry extends EntryBase {
   readonly value: string | null
 }
 
-export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry
+/** A job came to be, went on or was forgotten; collection and docid are 0. */
+export interface JobEntry extends EntryBase {
+  readonly kind: 'job'
+  readonly job: JobKind
+  readonly id: string
+  /** The record as stored; null: it is gone. */
+  readonly record: Buffer | null
+}
+
+export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry | JobEntry
 
 const PREFIX_BYTES = 12
-const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting'] as const
+const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting', 'job'] as const
 
 /** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
 export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
@@ -82,6 +93,8 @@ function fieldsOf(entry: Entry): unknown[] {
       return [entry.collection, 0, entry.collectionName]
     case 'setting':
       return [entry.collection, 0, entry.collectionName, SETTING_KINDS.indexOf(entry.setting), entry.id, entry.value]
+    case 'job':
+      return [0, 0, JOB_KINDS.indexOf(entry.job), entry.id, entry.record]
   }
 }
 
@@ -115,6 +128,8 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
       return { kind, lsn, collection, docid: 0, collectionName: fields[2] as string }
     case 'setting':
       return decodeSettingEntry(lsn, fields)
+    case 'job':
+      return decodeJobEntry(lsn, fields)
     default:
       throw new Error(`binlog entry ${lsn}: unknown kind ${record[5]}`)
   }
@@ -125,4 +140,11 @@ function decodeSettingEntry(lsn: bigint, fields: readonly unknown[]): SettingEnt
   const setting = SETTING_KINDS[code]
   if (setting === undefined) throw new Error(`binlog entry ${lsn}: unknown kind of setting ${code}`)
   return { kind: 'setting', lsn, collection, docid: 0, collectionName, setting, id, value }
+}
+
+function decodeJobEntry(lsn: bigint, fields: readonly unknown[]): JobEntry {
+  const [, , code, id, record] = fields as [number, number, number, string, Buffer | null]
+  const job = JOB_KINDS[code]
+  if (job === undefined) throw new Error(`binlog entry ${lsn}: unknown kind of job ${code}`)
+  return { kind: 'job', lsn, collection: 0, docid: 0, job, id, record }
 }

@@ -34,6 +34,8 @@ export interface Environment {
   readonly collections: Table
   /** (collection, kind, id) -> setting; collection alone -> LSN of the last change of its settings */
   readonly collectionSettings: Table
+  /** (kind, id) -> job */
+  readonly jobs: Table
   /** id of a deleted collection whose rows are still being removed -> LSN */
   readonly retired: Table
   /** collection id -> counters; 0 -> counters of the whole store */
@@ -80,6 +82,7 @@ export function openEnvironment(generationPath: string, keyring: Keyring = empty
     expiries: table('expiries'),
     collections: table('collections'),
     collectionSettings: table('collection-settings'),
+    jobs: table('jobs'),
     retired: table('retired'),
     counters: table('counters'),
     binlog: table('binlog'),

@@ -7,6 +7,7 @@ import { appendBody, decodeBody } from './body.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
+import { JOB_ID_BYTES_MAX } from '../limits.js'
 import { decodeEntry } from './entry.js'
 import type { Entry } from './entry.js'
 import type { Environment, Table } from './environment.js'
@@ -31,6 +32,8 @@ import {
   spellingKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
+import { decodeJob, idOfJobKey, jobKey } from './jobs.js'
+import type { Job, JobKind } from './jobs.js'
 import { CorruptRecord } from './record.js'
 import { decodeSetting, SETTING_KINDS } from './settings.js'
 import type { SettingKind } from './settings.js'
@@ -123,6 +126,24 @@ export class View {
   countSettings(collection: number, kind: SettingKind): number {
     const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
     return this.#environment.collectionSettings.getKeysCount({ start, end: prefixEnd(start) })
+  }
+
+  job(kind: JobKind, id: string): Job | undefined {
+    // No id is so long, and LMDB refuses longer keys.
+    if (Buffer.byteLength(id) > JOB_ID_BYTES_MAX) return undefined
+    const record = this.#environment.jobs.get(jobKey(kind, id))
+    return record === undefined ? undefined : decodeJob(id, record, () => `job ${kind}/${id}`)
+  }
+
+  /** All jobs of a kind, newest first. */
+  jobs(kind: JobKind): Job[] {
+    const start = jobKey(kind, '')
+    const found: Job[] = []
+    for (const { key, value } of this.#environment.jobs.getRange({ start, end: prefixEnd(start) })) {
+      const id = idOfJobKey(key)
+      found.push(decodeJob(id, value, () => `job ${kind}/${id}`))
+    }
+    return found.sort((one, other) => Number(other.createdLsn - one.createdLsn))
   }
 
   /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
