@@ -4,11 +4,12 @@
  */
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
-import { encodeEntry, retainedBytes } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SettingEntry } from './entry.js'
+import { retainedBytes, storeEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry } from './entry.js'
 import type { Environment } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
+import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
 import { jobKey } from './jobs.js'
 import {
   bodyKey,
@@ -17,16 +18,15 @@ import {
   documentKey,
   expiryKey,
   garbageKey,
-  identityKey,
   lsnKey,
   lsnOfKey,
   prefixEnd,
   revisionKey,
-  settingKey,
-  spellingKey,
 } from './keys.js'
-import { encodeSetting, SETTING_KINDS } from './settings.js'
-import { View, encodeCollection, encodeIdentity } from './view.js'
+import { bodyPlace, CLEAR, statePlace } from './sealing/collection_seal.js'
+import { changeSealing } from './sealing/sealing_change.js'
+import { writeSetting } from './stored_settings.js'
+import { View, encodeCollection } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -50,6 +50,16 @@ export class WriteTransaction {
 
   get nextCollection(): number {
     return this.#store.nextCollection
+  }
+
+  /** Whether there is a key to seal collections with. */
+  get canSeal(): boolean {
+    return this.#environment.seals.keyring.canSeal
+  }
+
+  /** Whether what is written to the collection is sealed. */
+  isSealed(collection: number): boolean {
+    return this.#environment.seals.of(collection)?.state.isSealed === true
   }
 
   counters(collection: number): CollectionCounters {
@@ -84,8 +94,11 @@ export class WriteTransaction {
       case 'job':
         applyJob(environment, entry)
         break
+      case 'sealing':
+        applySealing(environment, entry)
+        break
     }
-    const record = encodeEntry(entry, body?.length ?? 0)
+    const record = storeEntry(environment.seals, entry, body?.length ?? 0)
     void environment.binlog.put(lsnKey(entry.lsn), record)
     this.#store.binlogBytes += retainedBytes(record)
     this.#store.lastLsn = entry.lsn
@@ -118,10 +131,12 @@ export class WriteTransaction {
    */
   purgeRetired(rowsMax: number): boolean {
     const { retired, heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, counters } = this.#environment
+    const { sealedIdentities, sealedSpellings, sealedSettings } = this.#environment
     const [key] = [...retired.getKeys({ limit: 1 })]
     if (key === undefined) return false
     let room = rowsMax
-    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings]) {
+    const sealed = [sealedIdentities, sealedSpellings, sealedSettings]
+    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, ...sealed]) {
       for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
         void table.remove(row)
         room--
@@ -164,12 +179,19 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   counters.metaTriples += head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
 
-  void environment.heads.put(documentKey(collection, docid), entry.head)
+  writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
   spell(environment, transaction.view, entry)
 }
 
-function createCollection(environment: Environment, entry: PutEntry | SettingEntry): void {
+/** As the collection's records lie on disk: sealed or in clear. */
+function writeHead(environment: Environment, collection: number, docid: number, record: Buffer): void {
+  const seal = environment.seals.of(collection)
+  const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
+  void environment.heads.put(documentKey(collection, docid), isSealed ? seal.seal(statePlace(collection, docid), record) : record)
+}
+
+function createCollection(environment: Environment, entry: PutEntry | SettingEntry | SealingEntry): void {
   const key = collectionKey(entry.collectionName)
   if (environment.collections.doesExist(key)) return
   void environment.collections.put(key, encodeCollection({ id: entry.collection, name: entry.collectionName }))
@@ -192,7 +214,8 @@ function uncount(counters: CollectionCounters, head: Head): void {
 function retainBody(environment: Environment, head: Head, body: Buffer | undefined): void {
   const key = bodyKey(head.collection, head.docid, head.bodyLsn)
   if (body !== undefined) {
-    void environment.bodies.put(key, body)
+    const seal = environment.seals.of(head.collection)
+    void environment.bodies.put(key, seal === undefined || seal.writtenForm === CLEAR ? body : seal.seal(bodyPlace(key), body))
     return
   }
   void environment.bodyCounts.put(key, countOf(references(environment, key) + 1))
@@ -228,17 +251,17 @@ function spell(environment: Environment, view: View, entry: PutEntry): void {
   const known = view.identity(collection, key, lang)
   if (known !== undefined && known.docid === docid) {
     if (known.key === key && known.lang === lang) return
-    void environment.spellings.put(spellingKey(collection, docid, known.key, known.lang), NOTHING)
-    void environment.spellings.put(spellingKey(collection, docid, key, lang), NOTHING)
+    writeSpelling(environment, collection, docid, known.key, known.lang)
+    writeSpelling(environment, collection, docid, key, lang)
   }
-  void environment.identities.put(identityKey(collection, key, lang), encodeIdentity({ docid, key, lang }))
+  writeIdentity(environment, collection, { docid, key, lang })
 }
 
 function applyExpiry(environment: Environment, transaction: WriteTransaction, entry: ExpiryEntry): void {
   const { collection, docid } = entry
   const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
   const old = transaction.view.headEvenExpired(collection, docid)
-  void environment.heads.put(documentKey(collection, docid), entry.head)
+  writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
 }
 
@@ -259,8 +282,8 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
   }
   for (const key of [...environment.bodies.getKeys(range)]) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
   for (const key of [...environment.bodyCounts.getKeys(range)]) void environment.bodyCounts.remove(key)
-  for (const key of [...environment.spellings.getKeys(range)]) void environment.spellings.remove(key)
-  void environment.identities.remove(identityKey(collection, entry.key, entry.lang))
+  removeSpellings(environment, collection, docid)
+  removeIdentity(environment, collection, entry.key, entry.lang)
   moveExpiry(environment, collection, docid, head.expiresAt, 0)
 }
 
@@ -268,16 +291,21 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
 function applyDrop(environment: Environment, entry: DropEntry): void {
   void environment.collections.remove(collectionKey(entry.collectionName))
   void environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
+  // With the salt go the keys: what was sealed can't be opened any more, wherever a copy of it lies.
+  void environment.sealings.remove(counterKey(entry.collection))
 }
 
 /** The stamp tells readers that what they remember of the collection's settings is old. */
 function applySetting(environment: Environment, entry: SettingEntry): void {
   const { collection, setting, id, value, lsn } = entry
-  const key = settingKey(collection, SETTING_KINDS.indexOf(setting), id)
   createCollection(environment, entry)
-  if (value === null) void environment.collectionSettings.remove(key)
-  else void environment.collectionSettings.put(key, encodeSetting(value))
+  writeSetting(environment, collection, setting, id, value)
   void environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
+}
+
+function applySealing(environment: Environment, entry: SealingEntry): void {
+  createCollection(environment, entry)
+  changeSealing(environment, entry)
 }
 
 function applyJob({ jobs }: Environment, { job, id, record }: JobEntry): void {

@@ -75,7 +75,7 @@ export class CollectionSeal {
   }
 
   /** The record sealed with the primary key. */
-  seal(place: SealedPlace, record: Buffer): Buffer {
+  seal(place: SealedPlace, record: Uint8Array): Buffer {
     const { primaryId } = this.#keyring
     return sealWith(this.#keyring, this.#keysOf(primaryId)?.data as Uint8Array, primaryId, place, record)
   }

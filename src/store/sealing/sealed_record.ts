@@ -27,10 +27,10 @@ export function keyIdOf(record: Uint8Array): number {
 }
 
 /** The record with everything behind its clear bytes sealed. */
-export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place: SealedPlace, record: Buffer): Buffer {
+export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place: SealedPlace, record: Uint8Array): Buffer {
   const { clearBytes } = place
   const sealed = Buffer.allocUnsafeSlow(record.length + SEAL_BYTES)
-  record.copy(sealed, 0, 0, clearBytes)
+  sealed.set(record.subarray(0, clearBytes))
   sealed[4] = RECORD_VERSION
   sealed[KEY_ID_AT] = keyId
   const nonce = sealed.subarray(clearBytes, clearBytes + NONCE_BYTES)
@@ -51,7 +51,7 @@ export function openWith(keyring: Keyring, key: Uint8Array | undefined, place: S
   if (sealed.length < clearBytes + SEAL_BYTES) throw new CorruptRecord(name(), `${sealed.length} bytes, at least ${clearBytes + SEAL_BYTES} expected`)
   if (sealed[4] !== RECORD_VERSION) throw new CorruptRecord(name(), `version ${sealed[4]}, ${RECORD_VERSION} expected`)
   const record = Buffer.allocUnsafeSlow(sealed.length - SEAL_BYTES)
-  sealed.copy(record, 0, 0, clearBytes)
+  record.set(sealed.subarray(0, clearBytes))
   record[KEY_ID_AT] = 0
   const nonce = sealed.subarray(clearBytes, clearBytes + NONCE_BYTES)
   const text = record.subarray(clearBytes)
@@ -64,10 +64,10 @@ export function openWith(keyring: Keyring, key: Uint8Array | undefined, place: S
 const associatedSpace = Buffer.alloc(2048)
 
 /** Kind, place, and the clear bytes behind the checksum. Valid until the next call. */
-function associatedWith({ kind, key, clearBytes }: SealedPlace, record: Buffer): Uint8Array {
+function associatedWith({ kind, key, clearBytes }: SealedPlace, record: Uint8Array): Uint8Array {
   associatedSpace[0] = SEALED_KIND[kind]
   associatedSpace[1] = key.length
   associatedSpace.set(key, 2)
-  record.copy(associatedSpace, 2 + key.length, 4, clearBytes)
+  associatedSpace.set(record.subarray(4, clearBytes), 2 + key.length)
   return associatedSpace.subarray(0, 2 + key.length + clearBytes - 4)
 }
