@@ -3,6 +3,8 @@
  * Runs once, on the main thread, before anything is opened; a bad value ends the start in one line.
  */
 import { availableParallelism } from 'node:os'
+import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './config/encryption.js'
+import type { EncryptionKeys } from './config/encryption.js'
 import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './config/later.js'
 import { OPTIONS } from './config/options.js'
 import type { Option, OptionValues } from './config/options.js'
@@ -24,6 +26,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly httpMode: AccessMode
   /** Threads that answer reads, at least two. */
   readonly readLanes: number
+  /** Null: nothing is encrypted at rest. Never shown, never logged. */
+  readonly encryption: EncryptionKeys | null
   /** Running values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, to be logged at start. */
@@ -52,6 +56,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     ...values,
     httpMode: httpModeOverride ?? values.mode,
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
+    encryption: readEncryption(env, sources.yaml),
     limits: readLimits(env),
     warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
   }
@@ -116,8 +121,9 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     ...options.flatMap((option) => option.variables),
     ...Object.keys(OVERRIDABLE).map((name) => `SVC_LIMIT_${name}`),
     'SVC_CONFIG',
+    ...ENCRYPTION_VARIABLES,
   ])
-  const keys = new Set(options.flatMap((option) => option.yaml))
+  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SVC_') || variables.has(name)) continue

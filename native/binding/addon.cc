@@ -17,6 +17,7 @@
 
 #include "base/unpack_kernels.h"
 #include "binding/file_lock.h"
+#include "binding/openssl_crypto.h"
 #include "index/engine.h"
 
 namespace {
@@ -67,6 +68,19 @@ class Call {
   [[nodiscard]] std::optional<uint32_t> number(size_t index) const noexcept {
     uint32_t value = 0;
     if (type_of(index) != napi_number || napi_get_value_uint32(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
+    return value;
+  }
+
+  // Bytes to be written to.
+  [[nodiscard]] std::optional<std::span<uint8_t>> space(size_t index) const noexcept {
+    const std::optional<View> view = view_of(index, napi_uint8_array);
+    if (!view) return std::nullopt;
+    return std::span(static_cast<uint8_t*>(view->data), view->length);
+  }
+
+  [[nodiscard]] std::optional<bool> boolean(size_t index) const noexcept {
+    bool value = false;
+    if (type_of(index) != napi_boolean || napi_get_value_bool(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
     return value;
   }
 
@@ -306,6 +320,74 @@ napi_value stats(const Call& call, mds::Engine& engine) {
   return object;
 }
 
+// Primary id, then per key one byte of id and 32 of key.
+napi_value set_seal_keys(const Call& call, mds::Engine& engine) {
+  constexpr size_t kEntryBytes = 1 + mds::kAeadKeyBytes;
+  const std::optional<uint32_t> primary = call.number(0);
+  const std::optional<mds::Bytes> bytes = call.bytes(1);
+  const std::optional<mds::Aead> aead = mds::openssl_aead();
+  if (!primary || *primary == 0 || *primary > UINT8_MAX || !bytes || bytes->size() % kEntryBytes != 0) return call.raise("setSealKeys: expected a key id and keys");
+  if (!aead) return call.raise("this build of Node does not export OpenSSL's AES-256-GCM, which encryption at rest needs");
+  std::unordered_map<uint8_t, mds::AeadKey> keys;
+  for (size_t at = 0; at < bytes->size(); at += kEntryBytes) {
+    mds::AeadKey& key = keys[(*bytes)[at]];
+    std::memcpy(key.data(), bytes->data() + at + 1, key.size());
+  }
+  engine.set_seal_keys(*aead, static_cast<uint8_t>(*primary), std::move(keys));
+  return nullptr;
+}
+
+napi_value set_sealed(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  const std::optional<bool> isSealed = call.boolean(1);
+  if (!collection || !isSealed) return call.raise("setSealed: expected a collection id and a boolean");
+  return answer(call, engine.set_sealed(*collection, *isSealed));
+}
+
+// Key, nonce, associated bytes, text, and space for the sealed text with its tag behind it.
+napi_value seal(const Call& call, mds::Engine&) {
+  const auto key = call.bytes(0);
+  const auto nonce = call.bytes(1);
+  const auto associated = call.bytes(2);
+  const auto text = call.bytes(3);
+  const auto sealed = call.space(4);
+  if (!key || !nonce || !associated || !text || !sealed || key->size() != mds::kAeadKeyBytes || nonce->size() != mds::kAeadNonceBytes ||
+      sealed->size() != text->size() + mds::kAeadTagBytes)
+    return call.raise("seal: expected a key, a nonce, associated bytes, a text and space for it with its tag");
+  const std::optional<mds::Aead> aead = mds::openssl_aead();
+  if (!aead || !aead->seal(key->data(), nonce->data(), *associated, *text, sealed->data(), sealed->data() + text->size())) return call.raise("AES-256-GCM failed");
+  return nullptr;
+}
+
+// The same the other way round; false when it is not what was sealed so.
+napi_value open_sealed(const Call& call, mds::Engine&) {
+  const auto key = call.bytes(0);
+  const auto nonce = call.bytes(1);
+  const auto associated = call.bytes(2);
+  const auto sealed = call.bytes(3);
+  const auto text = call.space(4);
+  if (!key || !nonce || !associated || !text || !sealed || key->size() != mds::kAeadKeyBytes || nonce->size() != mds::kAeadNonceBytes ||
+      sealed->size() != text->size() + mds::kAeadTagBytes)
+    return call.raise("openSealed: expected a key, a nonce, associated bytes, a sealed text with its tag and space for the text");
+  const std::optional<mds::Aead> aead = mds::openssl_aead();
+  if (!aead) return call.raise("this build of Node does not export OpenSSL's AES-256-GCM");
+  const bool isOpened = aead->open(key->data(), nonce->data(), *associated, sealed->first(text->size()), sealed->data() + text->size(), text->data());
+  napi_value value = nullptr;
+  return napi_get_boolean(call.env(), isOpened, &value) == napi_ok ? value : nullptr;
+}
+
+// Key, text, and space for the 32 bytes.
+napi_value hmac(const Call& call, mds::Engine&) {
+  const auto key = call.bytes(0);
+  const auto text = call.bytes(1);
+  const auto out = call.space(2);
+  std::array<uint8_t, mds::kHmacBytes> tag{};
+  if (!key || !text || !out || key->size() != mds::kAeadKeyBytes || out->size() != tag.size()) return call.raise("hmac: expected a key, a text and space for 32 bytes");
+  if (!mds::hmac_sha256(key->data(), *text, tag)) return call.raise("this build of Node does not export OpenSSL's SHA-256, or the text is too long");
+  std::memcpy(out->data(), tag.data(), tag.size());
+  return nullptr;
+}
+
 napi_value lock_file(const Call& call, mds::Engine&) {
   const std::optional<std::string> path = call.text(0);
   if (!path) return call.raise("lockFile: expected a path");
@@ -353,6 +435,8 @@ NAPI_MODULE_INIT() {
       add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
       add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
       add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
-      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
+      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile") &&
+      add_export<set_seal_keys>(env, exports, "setSealKeys") && add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") &&
+      add_export<open_sealed>(env, exports, "openSealed") && add_export<hmac>(env, exports, "hmac");
   return isComplete ? exports : nullptr;
 }

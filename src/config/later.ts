@@ -9,7 +9,7 @@ export const LATER_VARIABLES: readonly string[] = [
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
   'SVC_OUTBOUND_*', 'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_STATS',
   'SVC_EMBEDDING_*', 'SVC_VECTOR_*', 'SVC_TEMPORAL', 'SVC_CODE_MAX_SYMBOLS',
-  'SVC_AUTH_*', 'SVC_TLS_*', 'SVC_ENCRYPTION_*', 'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
+  'SVC_AUTH_*', 'SVC_TLS_*', 'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
   'SVC_AUTOMATIONS', 'SVC_AUTOMATION_*', 'SVC_TRIGGERS', 'SVC_CRONS', 'SVC_SSE_*', 'SVC_MEMORY_SHARED',
   'SVC_REPLICATION_*', 'SVC_NODE_ID', 'SVC_BINLOG_ENABLED', 'SVC_BINLOG_PATH', 'SVC_BINLOG_MAX_AGE',
   'SVC_METRICS_PUBLIC', 'SVC_METRICS_DETAIL', 'SVC_METRICS_TOKEN', 'SVC_UPDATE_CHECK', 'SVC_LOG_*', 'SVC_ACCESS_LOG', 'SVC_PPROF_ENABLED',
@@ -21,7 +21,7 @@ export const LATER_FLAGS: readonly string[] = [
 
 /** First parts of YAML paths. */
 export const LATER_YAML: readonly string[] = [
-  'grpc', 'mcp', 'http3', 'auth', 'vector', 'embedding', 'temporal', 'tls', 'encryption', 'audit', 'rateLimit', 'replication', 'graphql', 'automation', 'outbound',
+  'grpc', 'mcp', 'http3', 'auth', 'vector', 'embedding', 'temporal', 'tls', 'audit', 'rateLimit', 'replication', 'graphql', 'automation', 'outbound',
 ] // prettier-ignore
 
 /** What must not be ignored quietly. */
@@ -39,7 +39,6 @@ const isAnything = (text: string): boolean => text !== ''
 export const GUARDS: readonly Guard[] = [
   { variable: 'SVC_AUTH_ENABLED', yaml: 'auth.enabled', asks: isOn, feature: 'access control' },
   { variable: 'SVC_TLS_ENABLED', yaml: 'tls.enabled', asks: isOn, feature: 'TLS' },
-  { variable: 'SVC_ENCRYPTION_KEY', yaml: 'encryption.key', asks: isAnything, feature: 'encryption at rest' },
   { variable: 'SVC_REPLICATION_ROLE', yaml: 'replication.role', asks: isAnything, feature: 'replication' },
 ]
 

@@ -4,7 +4,7 @@
  */
 import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
 import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
-import type { Entry } from '../store/entry.js'
+import type { StoredEntry } from '../store/entry.js'
 import type { View } from '../store/view.js'
 import { upsertOf } from './rebuild.js'
 import type { RebuildResult, RebuildTools } from './rebuild.js'
@@ -40,11 +40,13 @@ export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
   return { documents, damaged }
 }
 
-function opsOf(tools: RebuildTools, view: View, entry: Entry, seen: Set<string>, damaged: string[]): Uint8Array[] {
+function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<string>, damaged: string[]): Uint8Array[] {
+  // What follows is the drop of its collection.
+  if (entry.kind === 'shed') return []
   const { collection, docid, lsn } = entry
   if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
-  // Settings are read from the store when a search needs them.
-  if (entry.kind === 'setting') return []
+  // Settings are read from the store when a search needs them; jobs and seals concern no search.
+  if (entry.kind === 'setting' || entry.kind === 'job' || entry.kind === 'sealing') return []
   const name = `${collection}/${docid}`
   if (seen.has(name)) return []
   seen.add(name)

@@ -163,14 +163,13 @@ function checkConfig(config: CollectionConfig): void {
     throw badRequest(`invalid configuration: ${bytes} bytes, at most ${COLLECTION_CONFIG_BYTES_MAX} are allowed`)
 }
 
-/** What would be stored otherwise than it says, or lie in clear though it says encrypted, is refused rather than kept as a wish. */
-function checkStorage({ storageBackend, storageConfig, encrypted }: CollectionConfig): void {
+/** What would be stored otherwise than it says is refused rather than kept as a wish. */
+function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void {
   if (storageBackend !== undefined && !['boltdb', 'memory', 's3'].includes(storageBackend))
     throw badRequest('invalid storageBackend: must be boltdb, memory, or s3')
   if (storageBackend === 's3' && (!storageConfig?.endpoint || !storageConfig.bucket))
     throw badRequest('s3 storageBackend requires storageConfig with endpoint and bucket')
   if (storageBackend === 's3' || storageBackend === 'memory') throw badRequest(`storageBackend not available yet: ${storageBackend}`)
-  if (encrypted === true) throw badRequest('not available yet: encrypted')
 }
 
 function checkVectors({ quantization, disk_only_vectors: isDiskOnly }: CollectionConfig): void {

@@ -1,6 +1,7 @@
 /**
  * `decide` for settings of collections: on the write lane, inside the write transaction, a change becomes entries and an answer, or is refused before anything is written.
  */
+import { randomBytes } from 'node:crypto'
 import { badRequest, serviceError } from '../errors.js'
 import { CURATION_RULES_MAX, SPELL_DICTIONARY_WORDS_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -10,6 +11,7 @@ import { mergeConfig } from './collection_config.js'
 import type { CurationDraft, CurationRule } from './curation.js'
 import type { Step } from './decision.js'
 import { lowerCase } from '../store/keys.js'
+import { KEY_BYTES } from '../store/sealing/cipher.js'
 import { spellWordsOf } from './collection_settings.js'
 import type { SettingsChange, SettingsCommand } from './settings_commands.js'
 
@@ -32,10 +34,11 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
     case 'configure': {
       const stored = place.known === undefined ? undefined : transaction.view.setting(place.known.id, 'config')
       const config = mergeConfig(stored ?? {}, change.change)
-      return { steps: put(place, 'config', '', config), answer: { status: 'ok', collection } }
+      const steps = sealedFirst(place, config.encrypted === true, put(place, 'config', '', config))
+      return { steps, answer: { status: 'ok', collection } }
     }
     case 'unconfigure':
-      return { steps: remove(place, 'config', ''), answer: { status: 'deleted', collection } }
+      return { steps: sealedFirst(place, false, remove(place, 'config', '')), answer: { status: 'deleted', collection } }
     case 'synonyms':
       return decideSynonyms(place, change.term, change.synonyms)
     case 'addStopWords':
@@ -75,6 +78,30 @@ function settingStep(transaction: WriteTransaction, collection: Collection, sett
     body: undefined,
     indexOp: undefined,
   }
+}
+
+/** Whether the collection is sealed from now on goes before what else changes, so that a configuration is sealed as it says. */
+function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, steps: Step[]): Step[] {
+  const isSealedNow = known !== undefined && transaction.isSealed(known.id)
+  if (isSealed === isSealedNow) return steps
+  if (isSealed && !transaction.canSeal) throw badRequest('invalid encrypted: SVC_ENCRYPTION_KEY is not set')
+  const collection = known ?? { id: transaction.nextCollection, name }
+  const lsn = transaction.nextLsn
+  const sealing: Step = {
+    entry: {
+      kind: 'sealing',
+      lsn,
+      collection: collection.id,
+      docid: 0,
+      collectionName: collection.name,
+      isSealed,
+      salt: randomBytes(KEY_BYTES),
+    },
+    body: undefined,
+    indexOp: undefined,
+  }
+  const later = steps.map((step) => ({ ...step, entry: { ...step.entry, lsn: step.entry.lsn + 1n } }))
+  return [sealing, ...later]
 }
 
 function decideSynonyms(place: Place, term: string, synonyms: readonly string[] | null): SettingsDecision {

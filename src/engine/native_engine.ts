@@ -29,6 +29,11 @@ interface Addon {
   readonly forceMerge: () => void
   readonly stats: () => EngineStats
   readonly lockFile: (path: string) => void
+  readonly setSealKeys: (primary: number, keys: Uint8Array) => void
+  readonly setSealed: (collection: number, isSealed: boolean) => void
+  readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
+  readonly openSealed: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, sealed: Uint8Array, text: Uint8Array) => boolean
+  readonly hmac: (key: Uint8Array, text: Uint8Array, out: Uint8Array) => void
 }
 
 const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
@@ -49,6 +54,11 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'forceMerge',
   'stats',
   'lockFile',
+  'setSealKeys',
+  'setSealed',
+  'seal',
+  'openSealed',
+  'hmac',
 ]
 
 const FIELD_SEPARATOR = '\0'
@@ -98,6 +108,9 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
     endRebuild: () => addon.endRebuild(),
     forceMerge: () => addon.forceMerge(),
     stats: () => addon.stats(),
+    setSealKeys: (primary, keys) => addon.setSealKeys(primary, keys),
+    setSealed: (collection, isSealed) => addon.setSealed(collection, isSealed),
+    cipher: { seal: addon.seal, open: addon.openSealed, hmac: addon.hmac },
   }
 }
 

@@ -2,33 +2,33 @@
  * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
-import { baseOfBody, isDelta } from './body.js'
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
-import { encodeEntry, retainedBytes } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry } from './entry.js'
-import { PACKED_KEY, peek } from './environment.js'
+import { retainedBytes, storeEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry } from './entry.js'
+import { PACKED_KEY } from './environment.js'
 import type { Environment } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
+import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
+import { jobKey } from './jobs.js'
 import {
   bodyKey,
-  bodyKeyBeside,
   collectionKey,
   counterKey,
   documentKey,
   expiryKey,
   garbageKey,
-  identityKey,
   lsnKey,
   lsnOfKey,
+  parseBodyKey,
   prefixEnd,
   revisionKey,
-  settingKey,
-  spellingKey,
 } from './keys.js'
-import { encodeSetting, SETTING_KINDS } from './settings.js'
-import { View, encodeCollection, encodeIdentity } from './view.js'
+import { bodyPlace, CLEAR, statePlace } from './sealing/collection_seal.js'
+import { changeSealing } from './sealing/sealing_change.js'
+import { writeSetting } from './stored_settings.js'
+import { View, encodeCollection } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
 
@@ -61,6 +61,16 @@ export class WriteTransaction {
     return this.#store.nextCollection
   }
 
+  /** Whether there is a key to seal collections with. */
+  get canSeal(): boolean {
+    return this.#environment.seals.keyring.canSeal
+  }
+
+  /** Whether what is written to the collection is sealed. */
+  isSealed(collection: number): boolean {
+    return this.#environment.seals.of(collection)?.state.isSealed === true
+  }
+
   counters(collection: number): CollectionCounters {
     let counters = this.#collections.get(collection)
     if (counters === undefined) {
@@ -90,8 +100,14 @@ export class WriteTransaction {
       case 'setting':
         applySetting(environment, entry)
         break
+      case 'job':
+        applyJob(environment, entry)
+        break
+      case 'sealing':
+        applySealing(environment, entry)
+        break
     }
-    const record = encodeEntry(entry, body?.length ?? 0)
+    const record = storeEntry(environment.seals, entry, body?.length ?? 0)
     void environment.binlog.put(lsnKey(entry.lsn), record)
     this.#store.binlogBytes += retainedBytes(record)
     this.#store.lastLsn = entry.lsn
@@ -113,7 +129,7 @@ export class WriteTransaction {
       this.#store.trimmedLsn = lsn
     }
     for (const key of [...garbage.getKeys({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]) {
-      removeBody(this.#environment, Buffer.from(key.subarray(8)), this.#store.trimmedLsn)
+      this.#removeBody(Buffer.from(key.subarray(8)))
       void garbage.remove(key)
     }
   }
@@ -130,8 +146,16 @@ export class WriteTransaction {
     }
     if (!this.view.isWhole(older)) return false
     retainBody(this.#environment, newer, undefined)
-    void this.#environment.bodies.put(bodyKey(collection, docid, older.bodyLsn), record)
+    writeBody(this.#environment, collection, bodyKey(collection, docid, older.bodyLsn), record)
     return true
+  }
+
+  /** Removes a body that nobody refers to, and with it its reference to the one that it is the difference from. */
+  #removeBody(key: Buffer): void {
+    const body = parseBodyKey(key)
+    const base = this.view.baseOf(body)
+    void this.#environment.bodies.remove(key)
+    if (base !== undefined) releaseBody(this.#environment, bodyKey(body.collection, body.docid, base), this.#store.trimmedLsn)
   }
 
   /** The superseded states of all entries up to this one have been packed. */
@@ -145,10 +169,12 @@ export class WriteTransaction {
    */
   purgeRetired(rowsMax: number): boolean {
     const { retired, heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, counters } = this.#environment
+    const { sealedIdentities, sealedSpellings, sealedSettings } = this.#environment
     const [key] = [...retired.getKeys({ limit: 1 })]
     if (key === undefined) return false
     let room = rowsMax
-    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings]) {
+    const sealed = [sealedIdentities, sealedSpellings, sealedSettings]
+    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, ...sealed]) {
       for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
         void table.remove(row)
         room--
@@ -191,12 +217,19 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   counters.metaTriples += head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
 
-  void environment.heads.put(documentKey(collection, docid), entry.head)
+  writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
   spell(environment, transaction.view, entry)
 }
 
-function createCollection(environment: Environment, entry: PutEntry | SettingEntry): void {
+/** As the collection's records lie on disk: sealed or in clear. */
+function writeHead(environment: Environment, collection: number, docid: number, record: Buffer): void {
+  const seal = environment.seals.of(collection)
+  const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
+  void environment.heads.put(documentKey(collection, docid), isSealed ? seal.seal(statePlace(collection, docid), record) : record)
+}
+
+function createCollection(environment: Environment, entry: PutEntry | SettingEntry | SealingEntry): void {
   const key = collectionKey(entry.collectionName)
   if (environment.collections.doesExist(key)) return
   void environment.collections.put(key, encodeCollection({ id: entry.collection, name: entry.collectionName }))
@@ -219,10 +252,17 @@ function uncount(counters: CollectionCounters, head: Head): void {
 function retainBody(environment: Environment, head: Head, body: Buffer | undefined): void {
   const key = bodyKey(head.collection, head.docid, head.bodyLsn)
   if (body !== undefined) {
-    void environment.bodies.put(key, body)
+    writeBody(environment, head.collection, key, body)
     return
   }
   void environment.bodyCounts.put(key, countOf(references(environment, key) + 1))
+}
+
+/** As the collection's records lie on disk: sealed or in clear. */
+function writeBody(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
+  const seal = environment.seals.of(collection)
+  const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
+  void environment.bodies.put(key, isSealed ? seal.seal(bodyPlace(key), record) : record)
 }
 
 /** Lets go of one reference; the last one leaves the body to the trimming of the binlog, whose readers may still want it. */
@@ -231,15 +271,6 @@ function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
   if (left > 1) void environment.bodyCounts.put(key, countOf(left))
   if (left === 1) void environment.bodyCounts.remove(key)
   if (left === 0) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
-}
-
-/** Removes a body that nobody refers to, and with it its reference to the one that it is the difference from. */
-function removeBody(environment: Environment, key: Buffer, trimmedLsn: bigint): void {
-  const record = peek(environment.bodies, key)
-  if (record === undefined) return
-  const base = isDelta(record) ? baseOfBody(record, () => `body ${key.toString('hex')}`) : undefined
-  void environment.bodies.remove(key)
-  if (base !== undefined) releaseBody(environment, bodyKeyBeside(key, base), trimmedLsn)
 }
 
 function references(environment: Environment, key: Buffer): number {
@@ -264,17 +295,17 @@ function spell(environment: Environment, view: View, entry: PutEntry): void {
   const known = view.identity(collection, key, lang)
   if (known !== undefined && known.docid === docid) {
     if (known.key === key && known.lang === lang) return
-    void environment.spellings.put(spellingKey(collection, docid, known.key, known.lang), NOTHING)
-    void environment.spellings.put(spellingKey(collection, docid, key, lang), NOTHING)
+    writeSpelling(environment, collection, docid, known.key, known.lang)
+    writeSpelling(environment, collection, docid, key, lang)
   }
-  void environment.identities.put(identityKey(collection, key, lang), encodeIdentity({ docid, key, lang }))
+  writeIdentity(environment, collection, { docid, key, lang })
 }
 
 function applyExpiry(environment: Environment, transaction: WriteTransaction, entry: ExpiryEntry): void {
   const { collection, docid } = entry
   const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
   const old = transaction.view.headEvenExpired(collection, docid)
-  void environment.heads.put(documentKey(collection, docid), entry.head)
+  writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
 }
 
@@ -295,8 +326,8 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
   }
   for (const key of [...environment.bodies.getKeys(range)]) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
   for (const key of [...environment.bodyCounts.getKeys(range)]) void environment.bodyCounts.remove(key)
-  for (const key of [...environment.spellings.getKeys(range)]) void environment.spellings.remove(key)
-  void environment.identities.remove(identityKey(collection, entry.key, entry.lang))
+  removeSpellings(environment, collection, docid)
+  removeIdentity(environment, collection, entry.key, entry.lang)
   moveExpiry(environment, collection, docid, head.expiresAt, 0)
 }
 
@@ -304,14 +335,25 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
 function applyDrop(environment: Environment, entry: DropEntry): void {
   void environment.collections.remove(collectionKey(entry.collectionName))
   void environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
+  // With the salt go the keys: what was sealed can't be opened any more, wherever a copy of it lies.
+  void environment.sealings.remove(counterKey(entry.collection))
 }
 
 /** The stamp tells readers that what they remember of the collection's settings is old. */
 function applySetting(environment: Environment, entry: SettingEntry): void {
   const { collection, setting, id, value, lsn } = entry
-  const key = settingKey(collection, SETTING_KINDS.indexOf(setting), id)
   createCollection(environment, entry)
-  if (value === null) void environment.collectionSettings.remove(key)
-  else void environment.collectionSettings.put(key, encodeSetting(value))
+  writeSetting(environment, collection, setting, id, value)
   void environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
+}
+
+function applySealing(environment: Environment, entry: SealingEntry): void {
+  createCollection(environment, entry)
+  changeSealing(environment, entry)
+}
+
+function applyJob({ jobs }: Environment, { job, id, record }: JobEntry): void {
+  const key = jobKey(job, id)
+  if (record === null) void jobs.remove(key)
+  else void jobs.put(key, record)
 }

@@ -5,38 +5,50 @@ import { DELTA_CHAIN_REVISIONS } from '../limits.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from './body.js'
 import type { ByteWriter } from './byte_writer.js'
 import { peek } from './environment.js'
-import type { Table } from './environment.js'
+import type { Environment } from './environment.js'
 import type { Head } from './head.js'
 import { bodyKey } from './keys.js'
 import { CorruptRecord } from './record.js'
+import { bodyPlace } from './sealing/collection_seal.js'
+import { keyIdOf } from './sealing/sealed_record.js'
 
 /** Which body it is: the parts of its key. */
 export type BodyOf = Pick<Head, 'collection' | 'docid' | 'bodyLsn'>
 
 export class BodyReader {
-  readonly #bodies: Table
+  readonly #environment: Environment
   /** The content that was last put together from deltas: the base of the revision before. What a body holds never changes, so it stays true. */
   #last: { readonly body: BodyOf; readonly content: Buffer } | undefined
 
-  constructor(bodies: Table) {
-    this.#bodies = bodies
+  constructor(environment: Environment) {
+    this.#environment = environment
   }
 
   /** The JSON-escaped content, valid until the next read. @throws CorruptRecord */
   content(body: BodyOf): Buffer {
-    const record = this.#peek(body)
+    const record = this.#open(body)
     return isDelta(record) ? this.#join(body) : decodeBody(record, () => nameOf(body))
   }
 
   append(body: BodyOf, out: ByteWriter): void {
-    const record = this.#peek(body)
+    const record = this.#open(body)
     if (isDelta(record)) out.bytes(this.#join(body))
     else appendBody(record, out, () => nameOf(body))
   }
 
   /** Whether it is stored as it is, and not as the difference from another. */
   isWhole(body: BodyOf): boolean {
-    return !isDelta(this.#peek(body))
+    return !isDelta(this.#open(body))
+  }
+
+  /** LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not there or can't be read. */
+  baseOf(body: BodyOf): bigint | undefined {
+    try {
+      return baseOfBody(this.#open(body), () => nameOf(body))
+    } catch (error) {
+      if (error instanceof CorruptRecord) return undefined
+      throw error
+    }
   }
 
   #join(wanted: BodyOf): Buffer {
@@ -48,7 +60,7 @@ export class BodyReader {
         break
       }
       // A copy: all of the chain is needed at once.
-      const record = Buffer.from(this.#peek(body))
+      const record = Buffer.from(this.#open(body))
       const base = baseOfBody(record, () => nameOf(body))
       if (base === undefined) {
         content = decodeBody(record, () => nameOf(body))
@@ -63,10 +75,16 @@ export class BodyReader {
     return content
   }
 
-  #peek(body: BodyOf): Buffer {
-    const record = peek(this.#bodies, bodyKey(body.collection, body.docid, body.bodyLsn))
+  /** The record in clear, valid until the next look-up. */
+  #open(body: BodyOf): Buffer {
+    const key = bodyKey(body.collection, body.docid, body.bodyLsn)
+    // Before the look at the body, which would not outlive it.
+    const seal = this.#environment.seals.of(body.collection)
+    const record = peek(this.#environment.bodies, key)
     if (record === undefined) throw new CorruptRecord(nameOf(body), 'missing')
-    return record
+    if (keyIdOf(record) === 0) return record
+    if (seal === undefined) throw new CorruptRecord(nameOf(body), 'sealed, in a collection that is not')
+    return seal.open(bodyPlace(key), record, () => nameOf(body))
   }
 }
 

@@ -3,10 +3,16 @@
  * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where the entry's reader finds it.
  */
 import { revisionOfRecord } from './head.js'
+import { JOB_KINDS } from './jobs.js'
+import type { JobKind } from './jobs.js'
 import { pack, unpack } from './packages.js'
-import { checkRecord, sealRecord } from './record.js'
+import { CorruptRecord, checkRecord, sealRecord } from './record.js'
+import { CLEAR, entryPlace } from './sealing/collection_seal.js'
+import { keyIdOf } from './sealing/sealed_record.js'
+import type { Seals } from './sealing/seals.js'
 import { SETTING_KINDS } from './settings.js'
 import type { SettingKind } from './settings.js'
+import { holdsCredential } from './stored_settings.js'
 
 interface EntryBase {
   readonly lsn: bigint
@@ -53,19 +59,52 @@ export interface SettingEntry extends EntryBase {
   readonly value: string | null
 }
 
-export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry
+/** A job came to be, went on or was forgotten; collection and docid are 0. */
+export interface JobEntry extends EntryBase {
+  readonly kind: 'job'
+  readonly job: JobKind
+  readonly id: string
+  /** The record as stored; null: it is gone. */
+  readonly record: Buffer | null
+}
+
+/** From here on what is written to the collection is sealed, or is not; docid is 0. Creates the collection when its id is new. */
+export interface SealingEntry extends EntryBase {
+  readonly kind: 'sealing'
+  readonly collectionName: string
+  readonly isSealed: boolean
+  /** Of the collection's keys, where it has none yet. */
+  readonly salt: Buffer
+}
+
+export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry | JobEntry | SealingEntry
+
+/** What is left of an entry of a sealed collection that was deleted, and its keys with it. */
+export interface ShedEntry {
+  readonly kind: 'shed'
+  readonly lsn: bigint
+  readonly collection: number
+}
+
+export type StoredEntry = Entry | ShedEntry
 
 const PREFIX_BYTES = 12
-/** In byte 6 of a put: the document had at least two states before, so that a kept one of them has a later one to be stored as the difference from. */
-const FLAG_SUPERSEDES_TWO = 1
-const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting'] as const
+const SEALED_PREFIX_BYTES = 16
+const KIND_AT = 5
+/** In the byte of the kind, of a put: the document had at least two states before, so that a kept one of them has a later one to be stored as the difference from. */
+const FLAG_SUPERSEDES_TWO = 0x80
+/** Whose key an entry is sealed with. */
+const SCOPE_AT = 7
+const SCOPE = { clear: 0, collection: 1, server: 2 } as const
+const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting', 'job', 'sealing'] as const
 
 /** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
 export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
   const packed = pack(fieldsOf(entry))
   const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + packed.length)
-  record[5] = KINDS.indexOf(entry.kind)
-  record[6] = entry.kind === 'put' && revisionOfRecord(entry.head) > 2 ? FLAG_SUPERSEDES_TWO : 0
+  const flags = entry.kind === 'put' && revisionOfRecord(entry.head) > 2 ? FLAG_SUPERSEDES_TWO : 0
+  record[KIND_AT] = KINDS.indexOf(entry.kind) | flags
+  record[6] = 0
   record[7] = 0
   record.writeUInt32LE(bodyBytes, 8)
   record.set(packed, PREFIX_BYTES)
@@ -85,7 +124,62 @@ function fieldsOf(entry: Entry): unknown[] {
       return [entry.collection, 0, entry.collectionName]
     case 'setting':
       return [entry.collection, 0, entry.collectionName, SETTING_KINDS.indexOf(entry.setting), entry.id, entry.value]
+    case 'job':
+      return [0, 0, JOB_KINDS.indexOf(entry.job), entry.id, entry.record]
+    case 'sealing':
+      return [entry.collection, 0, entry.collectionName, entry.isSealed, entry.salt]
   }
+}
+
+/**
+ * The record of an entry as it may lie on disk: sealed where its collection is sealed, or where it brings credentials. What names a collection only stays in clear, and so does how it is sealed.
+ */
+export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number): Buffer {
+  const record = encodeEntry(entry, bodyBytes)
+  if (entry.kind === 'drop' || entry.kind === 'job' || entry.kind === 'sealing') return record
+  return sealEntry(seals, entry.lsn, entry.collection, record, entry.kind === 'setting' && holdsCredential(entry.setting, entry.value))
+}
+
+/** @param record in clear @param isSecret it is sealed for the server where its collection is not sealed */
+export function sealEntry(seals: Seals, lsn: bigint, collection: number, record: Buffer, isSecret: boolean): Buffer {
+  const seal = seals.of(collection)
+  const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
+  if (!isSealed && !isSecret) return record
+  const prefixed = Buffer.concat([record.subarray(0, PREFIX_BYTES), Buffer.alloc(4), record.subarray(PREFIX_BYTES)])
+  prefixed[SCOPE_AT] = isSealed ? SCOPE.collection : SCOPE.server
+  prefixed.writeUInt32LE(collection, PREFIX_BYTES)
+  return isSealed ? seal.seal(entryPlace(lsn), prefixed) : seals.sealForServer(entryPlace(lsn), prefixed)
+}
+
+/** The entry of a record as it lies on disk. @throws CorruptRecord */
+export function openEntry(seals: Seals, lsn: bigint, record: Buffer): StoredEntry {
+  const clear = clearEntry(seals, lsn, record)
+  return Buffer.isBuffer(clear) ? decodeEntry(lsn, clear) : clear
+}
+
+/** The record in clear, or what is left of it. @throws CorruptRecord */
+export function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEntry {
+  const scope = record[SCOPE_AT]
+  if (scope === SCOPE.clear) return record
+  const name = (): string => `binlog entry ${lsn}`
+  if (record.length < SEALED_PREFIX_BYTES) throw new CorruptRecord(name(), `${record.length} bytes`)
+  const collection = collectionOfSealed(record)
+  const seal = scope === SCOPE.collection ? seals.of(collection) : undefined
+  if (scope === SCOPE.collection && seal === undefined) return { kind: 'shed', lsn, collection }
+  const opened = seal === undefined ? seals.openForServer(entryPlace(lsn), record, name) : seal.open(entryPlace(lsn), record, name)
+  const clear = Buffer.concat([opened.subarray(0, PREFIX_BYTES), opened.subarray(SEALED_PREFIX_BYTES)])
+  clear[SCOPE_AT] = SCOPE.clear
+  sealRecord(clear)
+  return clear
+}
+
+/** How a stored entry is sealed, without opening it. */
+export function sealOfEntry(record: Buffer): { readonly collection: number; readonly keyId: number } | undefined {
+  return record[SCOPE_AT] === SCOPE.clear ? undefined : { collection: collectionOfSealed(record), keyId: keyIdOf(record) }
+}
+
+function collectionOfSealed(record: Buffer): number {
+  return record.readUInt32LE(PREFIX_BYTES)
 }
 
 /** Bytes that an entry counts for in the binlog, its body included; read without decoding it. */
@@ -95,14 +189,14 @@ export function retainedBytes(record: Buffer): number {
 
 /** Whether the entry is a put that left at least two superseded states behind it; read without decoding it. */
 export function supersedesTwo(record: Buffer): boolean {
-  return record[6] === FLAG_SUPERSEDES_TWO
+  return ((record[KIND_AT] as number) & FLAG_SUPERSEDES_TWO) !== 0
 }
 
 export function decodeEntry(lsn: bigint, record: Buffer): Entry {
   checkRecord(record, PREFIX_BYTES, () => `binlog entry ${lsn}`)
   const fields = unpack(record.subarray(PREFIX_BYTES)) as [number, number, ...unknown[]]
   const [collection, docid] = fields
-  const kind = KINDS[record[5] as number]
+  const kind = KINDS[(record[KIND_AT] as number) & ~FLAG_SUPERSEDES_TWO]
   switch (kind) {
     case 'put':
       return {
@@ -123,8 +217,20 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
       return { kind, lsn, collection, docid: 0, collectionName: fields[2] as string }
     case 'setting':
       return decodeSettingEntry(lsn, fields)
+    case 'job':
+      return decodeJobEntry(lsn, fields)
+    case 'sealing':
+      return {
+        kind,
+        lsn,
+        collection,
+        docid: 0,
+        collectionName: fields[2] as string,
+        isSealed: fields[3] as boolean,
+        salt: fields[4] as Buffer,
+      }
     default:
-      throw new Error(`binlog entry ${lsn}: unknown kind ${record[5]}`)
+      throw new Error(`binlog entry ${lsn}: unknown kind ${record[KIND_AT]}`)
   }
 }
 
@@ -133,4 +239,11 @@ function decodeSettingEntry(lsn: bigint, fields: readonly unknown[]): SettingEnt
   const setting = SETTING_KINDS[code]
   if (setting === undefined) throw new Error(`binlog entry ${lsn}: unknown kind of setting ${code}`)
   return { kind: 'setting', lsn, collection, docid: 0, collectionName, setting, id, value }
+}
+
+function decodeJobEntry(lsn: bigint, fields: readonly unknown[]): JobEntry {
+  const [, , code, id, record] = fields as [number, number, number, string, Buffer | null]
+  const job = JOB_KINDS[code]
+  if (job === undefined) throw new Error(`binlog entry ${lsn}: unknown kind of job ${code}`)
+  return { kind: 'job', lsn, collection: 0, docid: 0, job, id, record }
 }

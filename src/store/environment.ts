@@ -7,6 +7,9 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
 import { openLmdb } from './packages.js'
+import { emptyKeyring } from './sealing/keyring.js'
+import type { Keyring } from './sealing/keyring.js'
+import { Seals } from './sealing/seals.js'
 
 export type Table = Database<Buffer, Buffer>
 
@@ -31,6 +34,8 @@ export interface Environment {
   readonly collections: Table
   /** (collection, kind, id) -> setting; collection alone -> LSN of the last change of its settings */
   readonly collectionSettings: Table
+  /** (kind, id) -> job */
+  readonly jobs: Table
   /** id of a deleted collection whose rows are still being removed -> LSN */
   readonly retired: Table
   /** collection id -> counters; 0 -> counters of the whole store */
@@ -39,8 +44,17 @@ export interface Environment {
   readonly binlog: Table
   /** (LSN of release, key of the body) -> nothing */
   readonly garbage: Table
-  /** format, epochs */
+  /** collection id -> whether and how it is sealed; no row: it never was */
+  readonly sealings: Table
+  /** (collection, hash of key, hash of lang) -> docid and sealed spelling: identities of sealed collections */
+  readonly sealedIdentities: Table
+  /** (collection, docid, hash of the spelling) -> sealed spelling */
+  readonly sealedSpellings: Table
+  /** (collection, kind, hash of id) -> sealed setting */
+  readonly sealedSettings: Table
+  /** format, epochs, checks of master keys, rotation jobs */
   readonly settings: Table
+  readonly seals: Seals
 }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
@@ -53,10 +67,11 @@ export const PACKED_KEY = Buffer.from('packed')
 export class UnknownFormat extends Error {}
 
 /** Opens (and on the first use creates) `truth.mdb` in the directory of a generation. */
-export function openEnvironment(generationPath: string): Environment {
+export function openEnvironment(generationPath: string, keyring: Keyring = emptyKeyring()): Environment {
   const path = join(generationPath, 'truth.mdb')
   const root = openLmdb<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
   const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY })
+  const sealings = table('sealings')
   const environment: Environment = {
     root,
     path,
@@ -69,11 +84,17 @@ export function openEnvironment(generationPath: string): Environment {
     expiries: table('expiries'),
     collections: table('collections'),
     collectionSettings: table('collection-settings'),
+    jobs: table('jobs'),
     retired: table('retired'),
     counters: table('counters'),
     binlog: table('binlog'),
     garbage: table('garbage'),
+    sealings,
+    sealedIdentities: table('sealed-identities'),
+    sealedSpellings: table('sealed-spellings'),
+    sealedSettings: table('sealed-settings'),
     settings: table('settings'),
+    seals: new Seals(keyring, sealings),
   }
   checkFormat(environment)
   return environment

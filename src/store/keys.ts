@@ -43,11 +43,9 @@ export function bodyKey(collection: number, docid: number, lsn: bigint): Buffer 
   return Buffer.from(scratchBytes)
 }
 
-/** Key of another body of the same document. */
-export function bodyKeyBeside(key: Buffer, lsn: bigint): Buffer {
-  const beside = Buffer.from(key)
-  beside.writeBigUInt64BE(lsn, 8)
-  return beside
+export function parseBodyKey(key: Uint8Array): { readonly collection: number; readonly docid: number; readonly bodyLsn: bigint } {
+  const view = new DataView(key.buffer, key.byteOffset)
+  return { collection: view.getUint32(0), docid: view.getUint32(4), bodyLsn: view.getBigUint64(8) }
 }
 
 const scratchBytes = new Uint8Array(16)

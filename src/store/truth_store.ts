@@ -7,6 +7,8 @@ import { DocumentCache } from './document_cache.js'
 import { openEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import { beginEpoch, endEpoch } from './epochs.js'
+import { emptyKeyring } from './sealing/keyring.js'
+import { beginSealing } from './sealing/sealing_change.js'
 import { View } from './view.js'
 import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
@@ -27,9 +29,10 @@ export class TruthStore {
   /**
    * @param generationPath directory of the generation to serve (layout.ts)
    * @param cacheBytesMax of documents that this thread keeps at hand
+   * @param keyring of this thread
    */
-  constructor(generationPath: string, cacheBytesMax = 0) {
-    this.#environment = openEnvironment(generationPath)
+  constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring()) {
+    this.#environment = openEnvironment(generationPath, keyring)
     this.#cache = new DocumentCache(cacheBytesMax)
   }
 
@@ -65,6 +68,15 @@ export class TruthStore {
   /** For the write lane only: there is one writer per process. */
   openWriter(options: WriterOptions): Writer {
     return new Writer(this.#environment, options)
+  }
+
+  /**
+   * The write lane, before anything else: src/store/sealing/sealing_change.ts.
+   * @returns ids of the collections whose documents must not lie on disk in clear
+   * @throws SealingRefused
+   */
+  beginSealing(): number[] {
+    return beginSealing(this.#environment)
   }
 
   /** The write lane, before its first group: src/store/epochs.ts. */

@@ -4,15 +4,19 @@
  */
 import { ByteWriter } from './byte_writer.js'
 import { BodyReader } from './body_reader.js'
+import type { BodyOf } from './body_reader.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
-import { decodeEntry, supersedesTwo } from './entry.js'
-import type { Entry, PutEntry } from './entry.js'
+import { JOB_ID_BYTES_MAX } from '../limits.js'
+import { openEntry, supersedesTwo } from './entry.js'
+import type { PutEntry, StoredEntry } from './entry.js'
 import { PACKED_KEY, peek } from './environment.js'
 import type { Environment } from './environment.js'
 import { decodeHead } from './head.js'
 import type { Head } from './head.js'
+import { hasSpelling, readDocidsOfKey, readIdentity } from './identities.js'
+import type { Identity } from './identities.js'
 import {
   collectionKey,
   collectionOfKey,
@@ -20,19 +24,20 @@ import {
   docidOfKey,
   documentKey,
   expiryKey,
-  identityKey,
-  idOfSettingKey,
   lsnKey,
   lsnOfKey,
   parseExpiryKey,
   prefixEnd,
   revisionKey,
-  settingKey,
-  spellingKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
-import { decodeSetting, SETTING_KINDS } from './settings.js'
+import { decodeJob, idOfJobKey, jobKey } from './jobs.js'
+import type { Job, JobKind } from './jobs.js'
+import { CorruptRecord } from './record.js'
+import { statePlace } from './sealing/collection_seal.js'
+import { keyIdOf } from './sealing/sealed_record.js'
 import type { SettingKind } from './settings.js'
+import { countSettings, readSetting, readSettings } from './stored_settings.js'
 
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
 const CONTENT_END = Buffer.from('"}')
@@ -46,12 +51,7 @@ export interface Collection {
   readonly name: string
 }
 
-/** The row behind an identity: whose it is, and how it was spelled by the last write. */
-export interface Identity {
-  readonly docid: number
-  readonly key: string
-  readonly lang: string
-}
+export type { Identity } from './identities.js'
 
 export class View {
   readonly #environment: Environment
@@ -68,7 +68,7 @@ export class View {
     this.#environment = environment
     this.now = now
     this.#cache = cache
-    this.#bodies = new BodyReader(environment.bodies)
+    this.#bodies = new BodyReader(environment)
   }
 
   collection(name: string): Collection | undefined {
@@ -106,37 +106,44 @@ export class View {
 
   /** The parsed JSON of a setting. */
   setting(collection: number, kind: SettingKind, id = ''): unknown {
-    const record = this.#environment.collectionSettings.get(settingKey(collection, SETTING_KINDS.indexOf(kind), id))
-    return record === undefined ? undefined : decodeSetting(record, () => `${kind} ${collection}/${id}`)
+    return readSetting(this.#environment, collection, kind, id)
   }
 
   /** All settings of a kind, by id. */
   settings(collection: number, kind: SettingKind): (readonly [id: string, value: unknown])[] {
-    const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
-    const found: (readonly [string, unknown])[] = []
-    for (const { key, value } of this.#environment.collectionSettings.getRange({ start, end: prefixEnd(start) })) {
-      const id = idOfSettingKey(key)
-      found.push([id, decodeSetting(value, () => `${kind} ${collection}/${id}`)])
-    }
-    return found
+    return readSettings(this.#environment, collection, kind)
   }
 
   countSettings(collection: number, kind: SettingKind): number {
-    const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
-    return this.#environment.collectionSettings.getKeysCount({ start, end: prefixEnd(start) })
+    return countSettings(this.#environment, collection, kind)
+  }
+
+  job(kind: JobKind, id: string): Job | undefined {
+    // No id is so long, and LMDB refuses longer keys.
+    if (Buffer.byteLength(id) > JOB_ID_BYTES_MAX) return undefined
+    const record = this.#environment.jobs.get(jobKey(kind, id))
+    return record === undefined ? undefined : decodeJob(id, record, () => `job ${kind}/${id}`)
+  }
+
+  /** All jobs of a kind, newest first. */
+  jobs(kind: JobKind): Job[] {
+    const start = jobKey(kind, '')
+    const found: Job[] = []
+    for (const { key, value } of this.#environment.jobs.getRange({ start, end: prefixEnd(start) })) {
+      const id = idOfJobKey(key)
+      found.push(decodeJob(id, value, () => `job ${kind}/${id}`))
+    }
+    return found.sort((one, other) => Number(other.createdLsn - one.createdLsn))
   }
 
   /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
   docidsOfKey(collection: number, key: string, count: number): number[] {
-    const start = identityKey(collection, key, '')
-    const rows = this.#environment.identities.getRange({ start, end: prefixEnd(start), limit: count })
-    return [...rows].map(({ value }) => decodeIdentity(value).docid)
+    return readDocidsOfKey(this.#environment, collection, key, count)
   }
 
   /** Whose identity (key, lang) is, whatever the spelling. */
   identity(collection: number, key: string, lang: string): Identity | undefined {
-    const row = peek(this.#environment.identities, identityKey(collection, key, lang))
-    return row === undefined ? undefined : decodeIdentity(row)
+    return readIdentity(this.#environment, collection, key, lang)
   }
 
   /** The document that was at some point written under just this spelling (service-1, identity rule 3). */
@@ -144,7 +151,7 @@ export class View {
     const identity = this.identity(collection, key, lang)
     if (identity === undefined) return undefined
     const spelledSo = identity.key === key && identity.lang === lang
-    if (!spelledSo && !this.#environment.spellings.doesExist(spellingKey(collection, identity.docid, key, lang))) return undefined
+    if (!spelledSo && !hasSpelling(this.#environment, collection, identity.docid, key, lang)) return undefined
     return this.head(collection, identity.docid)
   }
 
@@ -156,7 +163,15 @@ export class View {
 
   headEvenExpired(collection: number, docid: number): Head | undefined {
     const record = this.#environment.heads.get(documentKey(collection, docid))
-    return record === undefined ? undefined : decodeHead(record, collection, () => `head ${collection}/${docid}`)
+    return record === undefined ? undefined : this.#decodeState(record, collection, docid, () => `head ${collection}/${docid}`)
+  }
+
+  /** A state as stored, in clear or sealed. */
+  #decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
+    if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
+    const seal = this.#environment.seals.of(collection)
+    if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
+    return { ...decodeHead(seal.open(statePlace(collection, docid), record, name), collection, name), record }
   }
 
   /** LSN of the last entry that this snapshot shows. */
@@ -223,7 +238,8 @@ export class View {
   *heads(collection: number): Generator<Head> {
     const prefix = counterKey(collection)
     for (const { key, value } of this.#environment.heads.getRange({ start: prefix, end: prefixEnd(prefix) })) {
-      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      const docid = docidOfKey(key)
+      const head = this.#decodeState(value, collection, docid, () => `head ${collection}/${docid}`)
       if (!isExpired(head, this.now)) yield head
     }
   }
@@ -243,13 +259,18 @@ export class View {
     return this.#bodies.isWhole(head)
   }
 
+  /** LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not there or can't be read. */
+  baseOf(body: BodyOf): bigint | undefined {
+    return this.#bodies.baseOf(body)
+  }
+
   /** Superseded states of a document, newest first, without the current one. */
   revisions(collection: number, docid: number): Head[] {
     const prefix = documentKey(collection, docid)
     const range = { start: prefixEnd(prefix), end: prefix, reverse: true }
     const found: Head[] = []
     for (const { value } of this.#environment.revisions.getRange(range))
-      found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
+      found.push(this.#decodeState(value, collection, docid, () => `revision ${collection}/${docid}`))
     return found
   }
 
@@ -257,25 +278,27 @@ export class View {
   revisionBefore(collection: number, docid: number, revision: number): Head | undefined {
     const range = { start: revisionKey(collection, docid, revision - 1), end: documentKey(collection, docid), reverse: true, limit: 1 }
     const [found] = [...this.#environment.revisions.getRange(range)]
-    return found === undefined ? undefined : decodeHead(found.value, collection, () => `revision ${collection}/${docid}`)
+    return found === undefined ? undefined : this.#decodeState(found.value, collection, docid, () => `revision ${collection}/${docid}`)
   }
 
   revision(collection: number, docid: number, revision: number): Head | undefined {
     const record = this.#environment.revisions.get(revisionKey(collection, docid, revision))
-    return record === undefined ? undefined : decodeHead(record, collection, () => `revision ${collection}/${docid}/${revision}`)
+    return record === undefined
+      ? undefined
+      : this.#decodeState(record, collection, docid, () => `revision ${collection}/${docid}/${revision}`)
   }
 
   /** Entries of the binlog with an LSN above `lsn`, ascending, at most `count`. */
-  entriesAfter(lsn: bigint, count: number): Entry[] {
-    const found: Entry[] = []
+  entriesAfter(lsn: bigint, count: number): StoredEntry[] {
+    const found: StoredEntry[] = []
     for (const { key, value } of this.#environment.binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
-      found.push(decodeEntry(lsnOfKey(key), value))
+      found.push(openEntry(this.#environment.seals, lsnOfKey(key), value))
     }
     return found
   }
 
   /**
-   * Of the next `count` entries of the binlog above `lsn` the puts that left at least two superseded states behind them, ascending.
+   * Of the next `count` entries of the binlog above `lsn` the puts that left at least two superseded states behind them, ascending. Damaged ones are passed over.
    * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
    */
   supersedingAfter(lsn: bigint, count: number): { readonly puts: readonly PutEntry[]; readonly lsn: bigint } {
@@ -283,8 +306,13 @@ export class View {
     let last = lsn
     for (const { key, value } of this.#environment.binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
       last = lsnOfKey(key)
-      const entry = supersedesTwo(value) ? decodeEntry(last, value) : undefined
-      if (entry?.kind === 'put') puts.push(entry)
+      if (!supersedesTwo(value)) continue
+      try {
+        const entry = openEntry(this.#environment.seals, last, value)
+        if (entry.kind === 'put') puts.push(entry)
+      } catch (error) {
+        if (!(error instanceof CorruptRecord)) throw error
+      }
     }
     return { puts, lsn: last }
   }
@@ -350,15 +378,4 @@ export function encodeCollection(collection: Collection): Buffer {
 
 function decodeCollection(row: Buffer): Collection {
   return { id: row.readUInt32LE(0), name: row.toString('utf8', 4) }
-}
-
-export function encodeIdentity(identity: Identity): Buffer {
-  const row = Buffer.from(`\0\0\0\0${identity.key}\0${identity.lang}`)
-  row.writeUInt32LE(identity.docid, 0)
-  return row
-}
-
-function decodeIdentity(row: Buffer): Identity {
-  const split = row.indexOf(0, 4)
-  return { docid: row.readUInt32LE(0), key: row.toString('utf8', 4, split), lang: row.toString('utf8', split + 1) }
 }

@@ -19,6 +19,8 @@ import type { Answer } from './handler.js'
 /** Collects what a group has to publish to the index. */
 export interface GroupEffects {
   readonly indexOps: Uint8Array[]
+  /** Collections that are sealed from now on, or are not. */
+  readonly sealings: { readonly collection: number; readonly isSealed: boolean }[]
 }
 
 export interface Work {
@@ -108,6 +110,7 @@ function refusalText(error: unknown): string {
 function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: readonly Step[]): void {
   for (const step of steps) {
     transaction.apply(step.entry, step.body)
+    if (step.entry.kind === 'sealing') effects.sealings.push(step.entry)
     if (step.indexOp !== undefined) effects.indexOps.push(step.indexOp)
   }
 }

@@ -20,6 +20,7 @@ import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration } from '../store/layout.js'
 import { TruthStore } from '../store/truth_store.js'
 import type { LaneContext, WriteLane } from './handler.js'
+import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart, OpenLane } from './lane_start.js'
 import { createWriteLane } from './write_lane.js'
 
@@ -31,22 +32,26 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
   if (start.kind !== 'write') await control.storeAnnounced()
   const surfaces = new SurfaceWords()
+  const engine = openEngine()
+  const keyring = keyringOf(start.config, engine)
   const context: LaneContext = {
     config: start.config,
     store: new TruthStore(
       currentGeneration(start.config.path),
       start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
+      keyring,
     ),
     settings: new SettingsCache(),
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
-    engine: openEngine(),
+    engine,
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),
     related: new RelatedTerms(),
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {
+    beginSealing(context.store, engine, keyring)
     await openIndex(context, control, onFatal, end.signal)
     control.announceStore()
   }

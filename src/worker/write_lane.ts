@@ -10,7 +10,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import { unixSeconds } from '../store/truth_store.js'
 import type { Writer } from '../store/writer.js'
 import { workOf } from './commit_work.js'
-import type { Work } from './commit_work.js'
+import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from './handler.js'
 import { maintenanceWork } from './maintenance.js'
 
@@ -24,6 +24,7 @@ interface GroupResult {
   /** Commands whose last slice was in this group, in LSN order. */
   readonly finished: readonly Pending[]
   readonly indexOps: readonly Uint8Array[]
+  readonly sealings: GroupEffects['sealings']
   readonly lastLsn: bigint
 }
 
@@ -95,7 +96,7 @@ class CommitQueue implements WriteLane {
 
   /** Inside the transaction: one slice of each waiting command, in order, until the group is full. */
   #fill(transaction: WriteTransaction): GroupResult {
-    const effects = { indexOps: [] as Uint8Array[] }
+    const effects: GroupEffects = { indexOps: [], sealings: [] }
     const finished: Pending[] = []
     const again: Pending[] = []
     let room = GROUP_DOCUMENTS_MAX
@@ -109,7 +110,7 @@ class CommitQueue implements WriteLane {
     }
     this.#queue = [...this.#queue.slice(taken), ...again]
     transaction.trimBinlog(this.#lane.config.binlogBytesMax, TRIM_ENTRIES_MAX)
-    return { finished, indexOps: effects.indexOps, lastLsn: transaction.nextLsn - 1n }
+    return { finished, ...effects, lastLsn: transaction.nextLsn - 1n }
   }
 
   /** The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored that knows of an entry which a power cut could take back. */
@@ -121,7 +122,8 @@ class CommitQueue implements WriteLane {
   }
 
   /** After the commit and before the acknowledgement, so that a search that starts after a write was answered sees it. */
-  #publish({ indexOps, lastLsn }: GroupResult): void {
+  #publish({ indexOps, sealings, lastLsn }: GroupResult): void {
+    for (const { collection, isSealed } of sealings) this.#lane.engine.setSealed(collection, isSealed)
     // Without ops, too: the index's checkpoint follows the binlog, and the binlog may be trimmed behind it.
     if (lastLsn === this.#publishedLsn) return
     this.#publishedLsn = lastLsn

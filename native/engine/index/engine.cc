@@ -88,13 +88,15 @@ Status Engine::publish_parsed(const IndexBatch& batch) {
   auto next = std::make_shared<SegmentSet>();
   next->segments = application.survivors();
   next->lsnLast = std::max(before->lsnLast, batch.lsnLast);
-  const std::vector<const IndexOp*> upserts = application.upserts();
-  if (!upserts.empty()) {
-    const Result<std::shared_ptr<const Segment>> built = build_segment(upserts, serialNext_.fetch_add(1));
+  std::vector<const IndexOp*> upserts = application.upserts();
+  const auto sealedBegin = std::stable_partition(upserts.begin(), upserts.end(), [this](const IndexOp* op) { return !sealing_->is_sealed(op->collection); });
+  for (const std::vector<const IndexOp*>& some : {std::vector(upserts.begin(), sealedBegin), std::vector(sealedBegin, upserts.end())}) {
+    if (some.empty()) continue;
+    const Result<std::shared_ptr<const Segment>> built = build_segment(some, serialNext_.fetch_add(1));
     if (!built.ok()) return built.status();
     uint64_t lsnFirst = before->lsnLast + 1;
     // A rebuild or a re-index brings documents of older entries.
-    for (const IndexOp* op : upserts) lsnFirst = std::min(lsnFirst, op->lsn);
+    for (const IndexOp* op : some) lsnFirst = std::min(lsnFirst, op->lsn);
     next->segments.push_back({built.value(), nullptr, lsnFirst});
   }
 

@@ -5,7 +5,7 @@
 // Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
 // sets go to `retired_`: the quick merge thread, woken by whoever replaced one, drops them once no reader holds them, so that a search never pays for freeing a segment.
 // With a directory (open), segments also lie on disk: a flush thread stores what is in memory, the long lane merges stored segments instead of large ones in memory
-// (engine_storage.cc). Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
+// (engine_storage.cc). Documents of sealed collections (index_sealing.h) and others are kept in segments apart: neither a publish nor a flush nor a merge mixes them. Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
 #pragma once
 
 #include <atomic>
@@ -33,6 +33,7 @@
 #include "query/completions.h"
 #include "query/near_terms.h"
 #include "query/value_order.h"
+#include "storage/index_sealing.h"
 #include "storage/segment_store.h"
 
 namespace mds {
@@ -86,6 +87,11 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
+  // Keys that sealed segments are written and read with: before `open`. And which collections must not lie on disk in clear: before `open`, and whenever that changes, before
+  // the first document that it concerns is published. What lies otherwise on disk is rewritten in the background.
+  void set_seal_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys);
+  [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed);
+
   // Gives the engine its directory. Once, before anything is published; a later call gets the answer of the first. An index that can't be used is removed.
   [[nodiscard]] Result<OpenedIndex> open(OpenRequest request) noexcept;
   // The store has flushed every entry up to `lsn`: what comes from later ones stays in memory.
@@ -125,7 +131,7 @@ class Engine {
   // Empties the engine. Without memory nothing changes.
   [[nodiscard]] Status drop_all() noexcept;
 
-  // Waits for running merges, then merges all segments of that moment into one on the calling thread. What is published meanwhile is merged as always.
+  // Waits for running merges, then merges all segments of that moment into one (and those of sealed collections into another) on the calling thread. What is published meanwhile is merged as always.
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
@@ -149,7 +155,7 @@ class Engine {
   [[nodiscard]] bool flush_due(std::chrono::steady_clock::time_point now) const noexcept;
   [[nodiscard]] bool is_idle(std::chrono::steady_clock::time_point now) const noexcept;
   [[nodiscard]] Status flush_memory() noexcept;
-  [[nodiscard]] std::vector<SegmentRef> claim_memory();
+  [[nodiscard]] std::vector<SegmentRef> claim_memory(bool isSealed);
   [[nodiscard]] Status persist() noexcept;
   [[nodiscard]] bool wait_flushed(uint64_t lsn) noexcept;
   [[nodiscard]] bool has_store() const noexcept { return isStored_.load(std::memory_order_acquire); }
@@ -159,7 +165,11 @@ class Engine {
   [[nodiscard]] bool merge_once(MergeLane lane) noexcept;
   [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources, bool isStoring) noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_merge(MergeLane lane);
-  [[nodiscard]] std::vector<SegmentRef> claim_all();
+  [[nodiscard]] std::vector<SegmentRef> claim_all(bool isSealed);
+  // What the policy finds among the segments that are sealed, or are not. `writerMutex_` is held.
+  [[nodiscard]] std::vector<SegmentRef> pick_among(const SegmentSet& set, MergeLane lane, bool isSealed) const;
+  // A stored segment that lies on disk otherwise than it should, alone. `writerMutex_` is held.
+  [[nodiscard]] std::vector<SegmentRef> pick_sealed_otherwise(const SegmentSet& set) const;
   // All or none. `writerMutex_` is held.
   void claim_locked(const std::vector<SegmentRef>& sources);
   void commit_merge(const std::vector<SegmentRef>& sources, const std::shared_ptr<const Segment>& merged, const std::vector<std::vector<uint32_t>>& slotMaps);
@@ -196,6 +206,8 @@ class Engine {
   bool flushWanted_ = false;  // under flushMutex_
   std::thread quickLane_;
   std::thread longLane_;
+
+  const std::shared_ptr<IndexSealing> sealing_ = std::make_shared<IndexSealing>();
 
   // Storage. `store_` is set once, before `isStored_` says so.
   std::mutex openMutex_;

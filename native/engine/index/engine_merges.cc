@@ -90,10 +90,27 @@ std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
   const std::lock_guard lock(writerMutex_);
   const std::shared_ptr<const SegmentSet> set = snapshot();
   if (forcedWaiting_ > 0 && set->segments.size() <= kSegmentsCrowded) return {};
+  std::vector<SegmentRef> sources;
+  if (lane == MergeLane::kLong && has_store()) sources = pick_sealed_otherwise(*set);
+  for (const bool isSealed : {false, true}) {
+    if (sources.empty()) sources = pick_among(*set, lane, isSealed);
+  }
+  claim_locked(sources);
+  return sources;
+}
+
+std::vector<SegmentRef> Engine::pick_sealed_otherwise(const SegmentSet& set) const {
+  for (const SegmentRef& ref : set.segments) {
+    if (ref.segment->is_stored() && !merging_.contains(ref.segment->serial()) && store_->is_sealed_otherwise(*ref.segment)) return {ref};
+  }
+  return {};
+}
+
+std::vector<SegmentRef> Engine::pick_among(const SegmentSet& set, MergeLane lane, bool isSealed) const {
   std::vector<MergeCandidate> candidates;
-  for (uint32_t index = 0; index < set->segments.size(); ++index) {
-    const SegmentRef& ref = set->segments[index];
-    if (merging_.contains(ref.segment->serial())) continue;
+  for (uint32_t index = 0; index < set.segments.size(); ++index) {
+    const SegmentRef& ref = set.segments[index];
+    if (merging_.contains(ref.segment->serial()) || sealing_->is_sealed(*ref.segment) != isSealed) continue;
     // With a store the quick lane keeps to memory, whose large segments the flush takes, and the long lane to what is stored.
     if (has_store() && ref.segment->is_stored() != (lane == MergeLane::kLong)) continue;
     const uint32_t documents = ref.segment->slot_count();
@@ -104,17 +121,19 @@ std::vector<SegmentRef> Engine::claim_merge(MergeLane lane) {
   if (picked.empty() && lane == MergeLane::kLong && has_store()) picked = pick_merge(candidates, MergeLane::kQuick);
   if (picked.empty() && lane == MergeLane::kLong && isResting_.load(std::memory_order_relaxed)) picked = pick_resting_merge(candidates);
   sources.reserve(picked.size());
-  for (const uint32_t index : picked) sources.push_back(set->segments[index]);
-  claim_locked(sources);
+  for (const uint32_t index : picked) sources.push_back(set.segments[index]);
   return sources;
 }
 
-std::vector<SegmentRef> Engine::claim_all() {
+std::vector<SegmentRef> Engine::claim_all(bool isSealed) {
   std::unique_lock lock(writerMutex_);
   ++forcedWaiting_;
   mergeEnded_.wait(lock, [this] { return merging_.empty(); });
   --forcedWaiting_;
-  std::vector<SegmentRef> sources = snapshot()->segments;
+  std::vector<SegmentRef> sources;
+  for (const SegmentRef& ref : snapshot()->segments) {
+    if (sealing_->is_sealed(*ref.segment) == isSealed) sources.push_back(ref);
+  }
   claim_locked(sources);
   return sources;
 }
@@ -194,15 +213,19 @@ void Engine::commit_merge(const std::vector<SegmentRef>& sources, const std::sha
 
 Status Engine::force_merge() noexcept {
   try {
-    const std::vector<SegmentRef> sources = claim_all();
-    uint64_t bytes = 0;
-    for (const SegmentRef& source : sources) bytes += source.segment->column_bytes();
-    if (bytes > kForcedMergeBytesMax) {
-      release_sources(sources);
-      wake_lanes();
-      return Status::too_large("forced merge: " + std::to_string(bytes) + " bytes of segments");
+    for (const bool isSealed : {false, true}) {
+      const std::vector<SegmentRef> sources = claim_all(isSealed);
+      uint64_t bytes = 0;
+      for (const SegmentRef& source : sources) bytes += source.segment->column_bytes();
+      if (bytes > kForcedMergeBytesMax) {
+        release_sources(sources);
+        wake_lanes();
+        return Status::too_large("forced merge: " + std::to_string(bytes) + " bytes of segments");
+      }
+      Status status = sources.empty() ? Status() : run_merge(sources, has_store());
+      if (!status.ok()) return status;
     }
-    return sources.empty() ? Status() : run_merge(sources, has_store());
+    return {};
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -48,7 +48,7 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   if (request.history.empty()) return Status::malformed("open: a history has at least the present epoch");
   OpenedIndex opened;
   StoredIndex found;
-  const auto open_once = [&] { return SegmentStore::open(request.directory, {request.mapBytes, request.onPoint}, found); };
+  const auto open_once = [&] { return SegmentStore::open(request.directory, {request.mapBytes, request.onPoint, sealing_}, found); };
   Result<std::unique_ptr<SegmentStore>> store = open_once();
   if (!store.ok() && store.status().code() != StatusCode::kIo && store.status().code() != StatusCode::kCorrupt) return store.status();
   const bool isFilled = store.ok() && found.manifest.checkpoint > 0;
@@ -166,7 +166,15 @@ Status Engine::flush() noexcept {
   return flush_memory();
 }
 
-std::vector<SegmentRef> Engine::claim_memory() {
+void Engine::set_seal_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys) { sealing_->set_keys(aead, primary, std::move(keys)); }
+
+Status Engine::set_sealed(uint32_t collection, bool isSealed) {
+  if (!sealing_->set_sealed(collection, isSealed)) return Status::malformed("a collection is to be sealed and there is no key");
+  wake_lanes();
+  return {};
+}
+
+std::vector<SegmentRef> Engine::claim_memory(bool isSealed) {
   std::unique_lock lock(writerMutex_);
   ++forcedWaiting_;
   const auto is_free = [this] {
@@ -178,7 +186,7 @@ std::vector<SegmentRef> Engine::claim_memory() {
   --forcedWaiting_;
   std::vector<SegmentRef> sources;
   for (const SegmentRef& ref : snapshot()->segments) {
-    if (!ref.segment->is_stored()) sources.push_back(ref);
+    if (!ref.segment->is_stored() && sealing_->is_sealed(*ref.segment) == isSealed) sources.push_back(ref);
   }
   claim_locked(sources);
   return sources;
@@ -188,9 +196,14 @@ Status Engine::flush_memory() noexcept {
   try {
     // Counted before the claim: what is published meanwhile counts for the next flush.
     const uint64_t counted = unflushedBytes_.load();
-    const std::vector<SegmentRef> sources = claim_memory();
-    Status status = sources.empty() ? persist() : run_merge(sources, true);
-    if (!status.ok()) return status;
+    bool isPersisted = false;
+    for (const bool isSealed : {false, true}) {
+      const std::vector<SegmentRef> sources = claim_memory(isSealed);
+      if (sources.empty() && (isPersisted || !isSealed)) continue;
+      Status status = sources.empty() ? persist() : run_merge(sources, true);
+      if (!status.ok()) return status;
+      isPersisted = true;
+    }
     unflushedBytes_.fetch_sub(counted);
     flushes_.fetch_add(1, std::memory_order_relaxed);
     return {};

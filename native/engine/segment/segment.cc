@@ -35,9 +35,11 @@ Segment::Segment(uint64_t serial, const SegmentViews& views, std::unique_ptr<Chu
                  dictionary_.seam_bytes() + keys_.seam_bytes() + langs_.seam_bytes();
 }
 
-Result<std::shared_ptr<const Segment>> Segment::open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes) {
+Result<std::shared_ptr<const Segment>> Segment::open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes,
+                                                      uint64_t heapBytes) {
   const std::shared_ptr<Segment> segment(new Segment(serial, views, std::move(lease)));
   segment->columnBytes_ = storedBytes;
+  segment->memoryBytes_ += heapBytes;
   Status status = segment->check_directory();
   if (!status.ok()) return status;
   return std::shared_ptr<const Segment>(segment);

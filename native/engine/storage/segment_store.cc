@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <optional>
 #include <unordered_set>
 
 #include "base/limits.h"
@@ -114,26 +115,42 @@ Result<SegmentRef> SegmentStore::load_segment(const ManifestSegment& entry) {
 }
 
 Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t serial, uint32_t descriptorCrc) {
-  Result<StoredChunks> stored = open_stored_chunks(*env_, serial, descriptorCrc);
+  Result<StoredChunks> stored = open_stored_chunks(*env_, serial, descriptorCrc, options_.sealing.get());
   if (!stored.ok()) return stored.status();
   const uint64_t bytes = stored.value().bytes;
+  const uint64_t heapBytes = stored.value().keyId == 0 ? 0 : bytes;
   Known& known = known_[serial];
   known.descriptorCrc = descriptorCrc;
+  known.keyId = stored.value().keyId;
   known.chunkCount = static_cast<uint32_t>(stored.value().chunks.size());
   auto lease = std::make_unique<Lease>(env_, released_, serial, std::move(stored.value()));
   const SegmentViews views = views_of(lease->stored());
-  Result<std::shared_ptr<const Segment>> segment = Segment::open(serial, views, std::move(lease), bytes);
+  Result<std::shared_ptr<const Segment>> segment = Segment::open(serial, views, std::move(lease), bytes, heapBytes);
   for (uint32_t slot = 0; segment.ok() && slot < segment.value()->slot_count(); ++slot) known.lsnLast = std::max(known.lsnLast, segment.value()->lsn(slot));
   return segment;
 }
 
 Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment& segment, const std::atomic<bool>& stop) {
   at_point("before chunks");
-  const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns(), stop);
+  std::optional<ChunkSeal> seal;
+  const uint8_t keyId = options_.sealing == nullptr ? 0 : options_.sealing->key_id_for(segment);
+  if (keyId != 0) {
+    const std::optional<AeadKey> key = options_.sealing->find_key(keyId);
+    if (!key) return Status::io("no key to seal a segment with");
+    seal = ChunkSeal{options_.sealing->aead(), keyId, *key};
+  }
+  const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns(), stop, seal ? &*seal : nullptr);
   if (!stored.ok()) return stored.status();
   at_point("after chunks");
   const std::lock_guard lock(mutex_);
   return open_segment(segment.serial(), stored.value().crc);
+}
+
+bool SegmentStore::is_sealed_otherwise(const Segment& segment) const {
+  if (options_.sealing == nullptr) return false;
+  const std::lock_guard lock(mutex_);
+  const auto found = known_.find(segment.serial());
+  return found != known_.end() && found->second.keyId != options_.sealing->key_id_for(segment);
 }
 
 Status SegmentStore::commit(Manifest manifest, const std::vector<SegmentRef>& segments) {

@@ -17,6 +17,7 @@
 #include "base/status.h"
 #include "index/segment_set.h"
 #include "storage/index_env.h"
+#include "storage/index_sealing.h"
 #include "storage/manifest.h"
 
 namespace mds {
@@ -34,6 +35,8 @@ class SegmentStore {
     uint64_t mapBytes;
     // Tests: called at named points of a write, where a crash may be acted.
     std::function<void(const char* point)> onPoint;
+    // Which segments are sealed, and how; null: none.
+    std::shared_ptr<const IndexSealing> sealing;
   };
 
   // Corrupt when the env must not be followed: its directory is to be emptied and the index rebuilt. `found` is what the index is then.
@@ -41,6 +44,9 @@ class SegmentStore {
 
   // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it.
   [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment, const std::atomic<bool>& stop);
+
+  // Whether a stored segment lies on disk otherwise than it should now: in clear, or sealed with another key.
+  [[nodiscard]] bool is_sealed_otherwise(const Segment& segment) const;
 
   // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
   [[nodiscard]] Status commit(Manifest about, const std::vector<SegmentRef>& segments);
@@ -63,6 +69,7 @@ class SegmentStore {
     uint32_t descriptorCrc = 0;
     uint32_t chunkCount = 0;
     uint64_t lsnLast = 0;
+    uint8_t keyId = 0;
     bool isCommitted = false;
     KnownLive live;
   };

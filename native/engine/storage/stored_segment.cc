@@ -1,7 +1,9 @@
 // See stored_segment.h.
 #include "storage/stored_segment.h"
 
+#include <algorithm>
 #include <cstring>
+#include <random>
 
 #include "base/limits.h"
 #include "storage/chunk_layout.h"
@@ -16,22 +18,48 @@ void append(std::vector<uint8_t>& out, T value) {
   out.insert(out.end(), bytes, bytes + sizeof value);
 }
 
-// Descriptor: u32 version, u32 columns, u32 chunks, u32 0, then u64 elements of each column, then u32 checksum of each chunk.
-std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, const std::vector<uint32_t>& checksums) {
+// What a descriptor says of one chunk: its checksum, or of a sealed one nonce and tag.
+constexpr size_t kChecksumBytes = sizeof(uint32_t);
+constexpr size_t kSealBytes = kAeadNonceBytes + kAeadTagBytes;
+
+// Descriptor: u32 version, u32 columns, u32 chunks, u32 key id, then u64 elements of each column, then the proof of each chunk.
+std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, uint32_t chunks, uint32_t keyId, const std::vector<uint8_t>& proofs) {
   std::vector<uint8_t> bytes;
   append(bytes, kSegmentVersion);
   append(bytes, static_cast<uint32_t>(sizes.size()));
-  append(bytes, static_cast<uint32_t>(checksums.size()));
-  append(bytes, uint32_t{0});
+  append(bytes, chunks);
+  append(bytes, keyId);
   for (const uint64_t size : sizes) append(bytes, size);
-  for (const uint32_t checksum : checksums) append(bytes, checksum);
+  bytes.insert(bytes.end(), proofs.begin(), proofs.end());
   return bytes;
+}
+
+// Ties a sealed chunk to its place.
+std::array<uint8_t, 17> associated_with(uint64_t serial, uint32_t number) {
+  std::array<uint8_t, 17> bytes{};
+  bytes[0] = static_cast<uint8_t>(RecordKind::kChunk);
+  std::memcpy(bytes.data() + 1, &serial, sizeof serial);
+  std::memcpy(bytes.data() + 9, &number, sizeof number);
+  std::memcpy(bytes.data() + 13, &kSegmentVersion, sizeof kSegmentVersion);
+  return bytes;
+}
+
+// 96 random bits: a key would have to seal 2^32 chunks (256 TB of index) before two of them were alike with a probability of 2^-33.
+std::array<uint8_t, kAeadNonceBytes> fresh_nonce() {
+  std::random_device random;
+  std::array<uint8_t, kAeadNonceBytes> nonce{};
+  for (size_t at = 0; at < nonce.size(); at += sizeof(uint32_t)) {
+    const uint32_t word = random();
+    std::memcpy(nonce.data() + at, &word, sizeof word);
+  }
+  return nonce;
 }
 
 // Fills chunks in order and writes them group by group.
 class ChunkWriter {
  public:
-  ChunkWriter(IndexEnv& env, uint64_t serial, const ChunkLayout& layout, const std::atomic<bool>& stop) : env_(env), serial_(serial), layout_(layout), stop_(stop) {}
+  ChunkWriter(IndexEnv& env, uint64_t serial, const ChunkLayout& layout, const std::atomic<bool>& stop, const ChunkSeal* seal)
+      : env_(env), serial_(serial), layout_(layout), stop_(stop), seal_(seal) {}
 
   // Bytes of a column from `offset` of chunk `chunk` on; columns come in the order of the layout.
   Status put(uint32_t chunk, size_t offset, Bytes bytes) {
@@ -44,9 +72,10 @@ class ChunkWriter {
     Status status = advance_to(static_cast<uint32_t>(layout_.chunkValueBytes.size()));
     if (!status.ok()) return status;
     // Of the open group, too: the descriptor goes with it.
-    for (const std::vector<uint8_t>& filled : chunks_) checksums_.push_back(crc32c(filled));
-    const std::vector<uint8_t> descriptor = encode_descriptor(sizes, checksums_);
-    stored = {crc32c(descriptor), static_cast<uint32_t>(checksums_.size())};
+    status = prove_group();
+    if (!status.ok()) return status;
+    const std::vector<uint8_t> descriptor = encode_descriptor(sizes, begun_, seal_ == nullptr ? 0 : seal_->keyId, proofs_);
+    stored = {crc32c(descriptor), begun_};
     const Record last{{RecordKind::kDescriptor, serial_, 0}, descriptor};
     return write_group(&last);
   }
@@ -65,11 +94,31 @@ class ChunkWriter {
   Status advance_to(uint32_t chunk) {
     while (begun_ <= chunk && begun_ < layout_.chunkValueBytes.size()) {
       if (chunks_.size() * kChunkValueBytes >= kStoreTransactionBytes) {
-        for (const std::vector<uint8_t>& filled : chunks_) checksums_.push_back(crc32c(filled));
-        Status status = write_group(nullptr);
+        Status status = prove_group();
+        if (status.ok()) status = write_group(nullptr);
         if (!status.ok()) return status;
       }
       chunks_.emplace_back(layout_.chunkValueBytes[begun_++]);
+    }
+    return {};
+  }
+
+  // The chunks of the open group are complete: each gets its proof, and is sealed where it is to be.
+  Status prove_group() {
+    uint32_t number = begun_ - static_cast<uint32_t>(chunks_.size());
+    for (std::vector<uint8_t>& filled : chunks_) {
+      if (seal_ == nullptr) {
+        append(proofs_, crc32c(filled));
+        continue;
+      }
+      const auto nonce = fresh_nonce();
+      const auto associated = associated_with(serial_, number++);
+      std::array<uint8_t, kAeadTagBytes> tag{};
+      std::vector<uint8_t> sealed(filled.size());
+      if (!seal_->aead.seal(seal_->key.data(), nonce.data(), associated, filled, sealed.data(), tag.data())) return Status::io("a chunk can't be sealed");
+      filled = std::move(sealed);
+      proofs_.insert(proofs_.end(), nonce.begin(), nonce.end());
+      proofs_.insert(proofs_.end(), tag.begin(), tag.end());
     }
     return {};
   }
@@ -89,9 +138,10 @@ class ChunkWriter {
   uint64_t serial_;
   const ChunkLayout& layout_;
   const std::atomic<bool>& stop_;
+  const ChunkSeal* seal_;
   uint32_t begun_ = 0;
   std::vector<std::vector<uint8_t>> chunks_;  // of the open group
-  std::vector<uint32_t> checksums_;
+  std::vector<uint8_t> proofs_;
 };
 
 template <class T>
@@ -111,11 +161,11 @@ Status damaged(uint64_t serial, const std::string& what) { return Status::corrup
 
 }  // namespace
 
-Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop) {
+Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop, const ChunkSeal* seal) {
   std::vector<uint64_t> sizes;
   zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnPlace) { sizes.push_back(column.size()); });
   const ChunkLayout layout = layout_of(sizes);
-  ChunkWriter writer(env, serial, layout, stop);
+  ChunkWriter writer(env, serial, layout, stop, seal);
   Status status;
   size_t index = 0;
   zip_columns(columns, columns, [&](const auto& column, const auto&, ColumnPlace) {
@@ -131,35 +181,85 @@ Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, co
   return stored;
 }
 
-Result<StoredChunks> open_stored_chunks(const IndexEnv& env, uint64_t serial, uint32_t descriptorCrc) {
-  const Result<std::vector<uint8_t>> found = env.read({RecordKind::kDescriptor, serial, 0});
-  if (!found.ok()) return found.status();
-  ByteReader reader(found.value());
-  if (crc32c(found.value()) != descriptorCrc) return damaged(serial, "checksum of the descriptor");
+namespace {
+
+struct Descriptor {
+  std::vector<uint64_t> columnSizes;
+  uint32_t chunkCount = 0;
+  uint8_t keyId = 0;
+  std::vector<uint8_t> proofs;
+};
+
+Result<Descriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
+  ByteReader reader(bytes);
   const uint32_t version = reader.u32();
   const uint32_t columns = reader.u32();
   const uint32_t chunkCount = reader.u32();
-  if (reader.u32() != 0 || version != kSegmentVersion || reader.remaining() != uint64_t{columns} * 8 + uint64_t{chunkCount} * 4) return damaged(serial, "descriptor");
-  StoredChunks stored{};
-  for (uint32_t column = 0; column < columns; ++column) stored.columnSizes.push_back(reader.u64());
+  const uint32_t keyId = reader.u32();
+  const uint64_t proofBytes = keyId == 0 ? kChecksumBytes : kSealBytes;
+  if (keyId > UINT8_MAX || version != kSegmentVersion || reader.remaining() != uint64_t{columns} * 8 + chunkCount * proofBytes) return damaged(serial, "descriptor");
+  Descriptor found{{}, chunkCount, static_cast<uint8_t>(keyId), {}};
+  for (uint32_t column = 0; column < columns; ++column) found.columnSizes.push_back(reader.u64());
   size_t columnsKnown = 0;
   SegmentViews views;
   zip_columns(views, views, [&columnsKnown](const auto&, const auto&, ColumnPlace) { ++columnsKnown; });
   if (columns != columnsKnown) return damaged(serial, std::to_string(columns) + " columns");
-  for (const uint64_t size : stored.columnSizes) {
+  for (const uint64_t size : found.columnSizes) {
     if (size > uint64_t{chunkCount} * kChunkBytes) return damaged(serial, "a column larger than all chunks");
   }
-  const ChunkLayout layout = layout_of(stored.columnSizes);
-  if (layout.chunkValueBytes.size() != chunkCount) return damaged(serial, "another number of chunks than its columns need");
-  const Result<std::vector<Bytes>> chunks = env.read_chunks(serial, chunkCount);
-  if (!chunks.ok()) return chunks.status();
-  for (uint32_t number = 0; number < chunkCount; ++number) {
-    const Bytes chunk = chunks.value()[number];
-    const uint32_t checksum = reader.u32();
-    if (chunk.size() != layout.chunkValueBytes[number] || crc32c(chunk) != checksum) return damaged(serial, "checksum of chunk " + std::to_string(number));
-    stored.chunks.push_back(chunk.data());
-    stored.bytes += chunk.size();
+  const Bytes rest = bytes.last(reader.remaining());
+  found.proofs.assign(rest.begin(), rest.end());
+  return found;
+}
+
+// Opens the chunks into memory of their own.
+Status open_sealed(const Descriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, const IndexSealing* sealing, StoredChunks& stored) {
+  const std::optional<AeadKey> key = sealing == nullptr ? std::nullopt : sealing->find_key(descriptor.keyId);
+  if (!key) return damaged(serial, "sealed under key id " + std::to_string(descriptor.keyId) + ", which is not known");
+  const Aead aead = sealing->aead();
+  stored.opened.reserve(chunks.size());
+  for (uint32_t number = 0; number < chunks.size(); ++number) {
+    const uint8_t* nonce = descriptor.proofs.data() + number * kSealBytes;
+    // Not initialised: it is filled at once.
+    stored.opened.emplace_back(new uint8_t[chunks[number].size()]);
+    uint8_t* text = stored.opened.back().get();
+    const auto associated = associated_with(serial, number);
+    if (!aead.open(key->data(), nonce, associated, chunks[number], nonce + kAeadNonceBytes, text)) return damaged(serial, "seal of chunk " + std::to_string(number));
+    stored.chunks.push_back(text);
   }
+  return {};
+}
+
+Status check_clear(const Descriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, StoredChunks& stored) {
+  for (uint32_t number = 0; number < chunks.size(); ++number) {
+    if (crc32c(chunks[number]) != load_u32(descriptor.proofs.data() + number * kChecksumBytes)) return damaged(serial, "checksum of chunk " + std::to_string(number));
+    stored.chunks.push_back(chunks[number].data());
+  }
+  return {};
+}
+
+}  // namespace
+
+Result<StoredChunks> open_stored_chunks(const IndexEnv& env, uint64_t serial, uint32_t descriptorCrc, const IndexSealing* sealing) {
+  const Result<std::vector<uint8_t>> found = env.read({RecordKind::kDescriptor, serial, 0});
+  if (!found.ok()) return found.status();
+  if (crc32c(found.value()) != descriptorCrc) return damaged(serial, "checksum of the descriptor");
+  const Result<Descriptor> descriptor = decode_descriptor(found.value(), serial);
+  if (!descriptor.ok()) return descriptor.status();
+  StoredChunks stored;
+  stored.columnSizes = descriptor.value().columnSizes;
+  stored.keyId = descriptor.value().keyId;
+  const ChunkLayout layout = layout_of(stored.columnSizes);
+  if (layout.chunkValueBytes.size() != descriptor.value().chunkCount) return damaged(serial, "another number of chunks than its columns need");
+  const Result<std::vector<Bytes>> chunks = env.read_chunks(serial, descriptor.value().chunkCount);
+  if (!chunks.ok()) return chunks.status();
+  for (uint32_t number = 0; number < chunks.value().size(); ++number) {
+    if (chunks.value()[number].size() != layout.chunkValueBytes[number]) return damaged(serial, "size of chunk " + std::to_string(number));
+    stored.bytes += chunks.value()[number].size();
+  }
+  Status status =
+      stored.keyId == 0 ? check_clear(descriptor.value(), chunks.value(), serial, stored) : open_sealed(descriptor.value(), chunks.value(), serial, sealing, stored);
+  if (!status.ok()) return status;
   return stored;
 }
 

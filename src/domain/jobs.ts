@@ -1,0 +1,36 @@
+/**
+ * `decide` for jobs: on the write lane, inside the write transaction, a wanted state of a job becomes entries. Finished jobs are kept up to a bound; a new one drives out the oldest of them.
+ */
+import { JOBS_KEPT_MAX } from '../limits.js'
+import type { WriteTransaction } from '../store/apply.js'
+import { encodeJob } from '../store/jobs.js'
+import type { Job, JobFields, JobKind } from '../store/jobs.js'
+import type { Step } from './decision.js'
+
+/** Whether a job with this status may still change. */
+export type IsUnfinished = (status: string) => boolean
+
+/** The first record of a job. @param isUnfinished jobs of which this holds are never driven out */
+export function decideNewJob(
+  transaction: WriteTransaction,
+  kind: JobKind,
+  id: string,
+  fields: JobFields,
+  isUnfinished: IsUnfinished,
+): Step[] {
+  const finished = transaction.view.jobs(kind).filter((job) => !isUnfinished(job.fields.status))
+  const old = finished.slice(JOBS_KEPT_MAX - 1)
+  const { nextLsn } = transaction
+  const gone = old.map((job, at) => step(nextLsn + BigInt(at), kind, job.id, null))
+  const lsn = nextLsn + BigInt(gone.length)
+  return [...gone, step(lsn, kind, id, encodeJob(lsn, fields))]
+}
+
+/** The job goes on: the given fields replace those it had. */
+export function decideJobChange(transaction: WriteTransaction, kind: JobKind, job: Job, change: Partial<JobFields>): Step {
+  return step(transaction.nextLsn, kind, job.id, encodeJob(job.createdLsn, { ...job.fields, ...change }))
+}
+
+function step(lsn: bigint, job: JobKind, id: string, record: Buffer | null): Step {
+  return { entry: { kind: 'job', lsn, collection: 0, docid: 0, job, id, record }, body: undefined, indexOp: undefined }
+}

@@ -1,0 +1,54 @@
+/**
+ * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record says beside its status is the job's own matter; what all share is where it lies, how
+ * it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout: docs/formats/truth-env.md.
+ */
+import { pack, unpack } from './packages.js'
+import { checkRecord, sealRecord } from './record.js'
+
+/** In the order of their codes on disk. */
+export const JOB_KINDS = ['bulk', 'rotation'] as const
+export type JobKind = (typeof JOB_KINDS)[number]
+
+/** What msgpack carries: texts, numbers, booleans, lists and maps of them. */
+export interface JobFields {
+  readonly status: string
+  readonly [field: string]: unknown
+}
+
+export interface Job {
+  readonly id: string
+  /** LSN of the entry that made it: a younger job has a higher one. */
+  readonly createdLsn: bigint
+  readonly fields: JobFields
+}
+
+/** CRC, version, three bytes of zero, LSN. */
+const PREFIX_BYTES = 16
+
+export function encodeJob(createdLsn: bigint, fields: JobFields): Buffer {
+  const packed = pack(fields)
+  const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + packed.length)
+  record.fill(0, 5, 8)
+  record.writeBigUInt64LE(createdLsn, 8)
+  record.set(packed, PREFIX_BYTES)
+  sealRecord(record)
+  return record
+}
+
+/** @throws CorruptRecord */
+export function decodeJob(id: string, record: Buffer, name: () => string): Job {
+  checkRecord(record, PREFIX_BYTES, name)
+  return { id, createdLsn: record.readBigUInt64LE(8), fields: unpack(record.subarray(PREFIX_BYTES)) as JobFields }
+}
+
+/** (kind, id); with an empty id the prefix of all jobs of a kind. */
+export function jobKey(kind: JobKind, id: string): Buffer {
+  const key = Buffer.allocUnsafe(1 + Buffer.byteLength(id))
+  key[0] = JOB_KINDS.indexOf(kind)
+  key.write(id, 1)
+  return key
+}
+
+export function idOfJobKey(key: Uint8Array): string {
+  return Buffer.from(key.buffer, key.byteOffset, key.length).toString('utf8', 1)
+}

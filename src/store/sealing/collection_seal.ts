@@ -1,0 +1,172 @@
+/**
+ * How one collection is sealed: its keys, derived from the master keys and the collection's salt, and the places of its records. Without the salt, which goes with the collection, nothing that was
+ * sealed opens any more. `forms` are the key ids under which rows may lie (0: in clear): who looks a row up by text tries each.
+ * The row behind it: docs/formats/truth-env.md. Any thread reads; only `apply` and the rotation write.
+ */
+import { SEAL_LANGS_KEPT_MAX } from '../../limits.js'
+import { documentKey, lowerCase, lsnKey } from '../keys.js'
+import { checkRecord, sealRecord } from '../record.js'
+import { HMAC_BYTES, KEY_BYTES } from './cipher.js'
+import type { Keyring } from './keyring.js'
+import { keyIdOf, openWith, sealWith } from './sealed_record.js'
+import type { SealedPlace } from './sealed_record.js'
+
+/** A row in clear. */
+export const CLEAR = 0
+
+export interface SealingState {
+  /** Whether what is written from now on is sealed. */
+  readonly isSealed: boolean
+  readonly salt: Buffer
+  /** Key ids that rows may lie under, CLEAR among them; the one that is written first. */
+  readonly forms: readonly number[]
+}
+
+/** crc32c, version, flags, two zeros, salt. */
+const PREFIX_BYTES = 8 + KEY_BYTES
+const FLAG_SEALED = 1
+
+export function encodeSealing({ isSealed, salt, forms }: SealingState): Buffer {
+  const record = Buffer.concat([Buffer.alloc(8), salt, Buffer.from(forms)])
+  record[5] = isSealed ? FLAG_SEALED : 0
+  sealRecord(record)
+  return record
+}
+
+export function decodeSealing(record: Buffer, collection: number): SealingState {
+  checkRecord(record, PREFIX_BYTES, () => `sealing ${collection}`)
+  return {
+    isSealed: record[5] === FLAG_SEALED,
+    salt: Buffer.from(record.subarray(8, PREFIX_BYTES)),
+    forms: [...record.subarray(PREFIX_BYTES)],
+  }
+}
+
+/** Bytes of a keyed hash that stand for a text in a row's key: half of HMAC-SHA-256, two texts of a collection meet after 2^64. */
+export const TEXT_HASH_BYTES = 16
+const LANG_HASH_BYTES = 8
+const NOTHING = Buffer.alloc(0)
+
+interface Keys {
+  readonly data: Uint8Array
+  readonly hash: Uint8Array
+}
+
+export class CollectionSeal {
+  readonly collection: number
+  readonly state: SealingState
+  readonly #keyring: Keyring
+  readonly #keys = new Map<number, Keys | undefined>()
+  readonly #langs = new Map<string, Buffer>()
+
+  constructor(keyring: Keyring, collection: number, state: SealingState) {
+    this.#keyring = keyring
+    this.collection = collection
+    this.state = state
+  }
+
+  /** The key id that new rows are written under, CLEAR where they are not sealed. */
+  get writtenForm(): number {
+    return this.state.isSealed ? this.#keyring.primaryId : CLEAR
+  }
+
+  get canSeal(): boolean {
+    return this.#keyring.canSeal
+  }
+
+  /** The record sealed with the primary key. */
+  seal(place: SealedPlace, record: Uint8Array): Buffer {
+    const { primaryId } = this.#keyring
+    return sealWith(this.#keyring, this.#keysOf(primaryId)?.data as Uint8Array, primaryId, place, record)
+  }
+
+  /** @throws CorruptRecord */
+  open(place: SealedPlace, sealed: Buffer, name: () => string): Buffer {
+    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name)
+  }
+
+  /** Stands for a text in the key of a row. Undefined where the key is not known. */
+  textHash(form: number, text: string): Buffer | undefined {
+    const keys = this.#keysOf(form)
+    if (keys === undefined) return undefined
+    const hash = Buffer.allocUnsafe(HMAC_BYTES)
+    this.#keyring.cipher.hmac(keys.hash, Buffer.from(text), hash)
+    return hash.subarray(0, TEXT_HASH_BYTES)
+  }
+
+  /** (collection, hash of the lower-case key, hash of the lower-case language); without `lang` the prefix of all languages. */
+  identityKey(form: number, key: string, lang: string | undefined): Buffer | undefined {
+    const hash = this.textHash(form, lowerCase(key))
+    if (hash === undefined) return undefined
+    return Buffer.concat([
+      documentKey(this.collection, 0).subarray(0, 4),
+      hash,
+      lang === undefined ? NOTHING : this.#langHash(form, lowerCase(lang)),
+    ])
+  }
+
+  /** (collection, docid, hash of the spelling). */
+  spellingKey(form: number, docid: number, key: string, lang: string): Buffer | undefined {
+    const hash = this.textHash(form, `${key}\0${lang}`)
+    return hash === undefined ? undefined : Buffer.concat([documentKey(this.collection, docid), hash])
+  }
+
+  /** (collection, kind of setting, hash of its id). */
+  settingKey(form: number, kind: number, id: string): Buffer | undefined {
+    const hash = this.textHash(form, `setting\0${kind}\0${id}`)
+    return hash === undefined ? undefined : Buffer.concat([documentKey(this.collection, 0).subarray(0, 4), Buffer.from([kind]), hash])
+  }
+
+  /** Languages are few. */
+  #langHash(form: number, lang: string): Buffer {
+    const name = `${form}/${lang}`
+    const known = this.#langs.get(name)
+    if (known !== undefined) return known
+    const hash = (this.textHash(form, `lang\0${lang}`) as Buffer).subarray(0, LANG_HASH_BYTES)
+    if (this.#langs.size < SEAL_LANGS_KEPT_MAX) this.#langs.set(name, hash)
+    return hash
+  }
+
+  #keysOf(form: number): Keys | undefined {
+    if (!this.#keys.has(form)) this.#keys.set(form, this.#derive(form))
+    return this.#keys.get(form)
+  }
+
+  #derive(form: number): Keys | undefined {
+    if (form === CLEAR) return undefined
+    const label = `mds/v1/${this.collection}`
+    const data = this.#keyring.derive(form, label, this.state.salt)
+    const hash = this.#keyring.derive(form, `${label}/hash`, this.state.salt)
+    return data === undefined || hash === undefined ? undefined : { data, hash }
+  }
+}
+
+/** A state of a document, wherever it lies: a head becomes a revision as it is. Which state it is, is told by what is sealed. */
+export function statePlace(collection: number, docid: number): SealedPlace {
+  return { kind: 'state', key: documentKey(collection, docid), clearBytes: 8 }
+}
+
+/** @param key of the row */
+export function bodyPlace(key: Uint8Array): SealedPlace {
+  return { kind: 'body', key, clearBytes: 8 }
+}
+
+/** The docid behind the prefix stays in clear. @param key of the row */
+export function identityPlace(key: Uint8Array): SealedPlace {
+  return { kind: 'identity', key, clearBytes: 12 }
+}
+
+/** @param key of the row */
+export function spellingPlace(key: Uint8Array): SealedPlace {
+  return { kind: 'spelling', key, clearBytes: 8 }
+}
+
+/** @param key of the row */
+export function settingPlace(key: Uint8Array): SealedPlace {
+  return { kind: 'setting', key, clearBytes: 8 }
+}
+
+/** Prefix and collection stay in clear. */
+export function entryPlace(lsn: bigint): SealedPlace {
+  return { kind: 'entry', key: lsnKey(lsn), clearBytes: 16 }
+}

@@ -1,0 +1,25 @@
+/**
+ * What a lane seals with: its keyring, over the cipher of the engine; and what the engine is told: the keys of stored segments, and which collections need them. Lane threads, at their start.
+ */
+import { resolve } from 'node:path'
+import type { Config } from '../config.js'
+import type { SearchEngine } from '../engine/types.js'
+import { readOrMakeKeyFile } from '../store/sealing/key_file.js'
+import { Keyring } from '../store/sealing/keyring.js'
+import type { TruthStore } from '../store/truth_store.js'
+
+const INDEX_LABEL = 'mds/v1/index'
+
+export function keyringOf(config: Config, engine: SearchEngine): Keyring {
+  let keyFile: Uint8Array | undefined
+  return new Keyring(config.encryption, () => (keyFile ??= readOrMakeKeyFile(resolve(config.path))), engine.cipher)
+}
+
+/** The write lane, before the index is opened. @throws SealingRefused */
+export function beginSealing(store: TruthStore, engine: SearchEngine, keyring: Keyring): void {
+  const sealed = store.beginSealing()
+  if (!keyring.canSeal) return
+  const keys = keyring.ids.map((id) => Buffer.concat([Buffer.from([id]), keyring.derive(id, INDEX_LABEL) as Uint8Array]))
+  engine.setSealKeys(keyring.primaryId, Buffer.concat(keys))
+  for (const collection of sealed) engine.setSealed(collection, true)
+}

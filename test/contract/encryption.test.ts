@@ -1,0 +1,159 @@
+/**
+ * Encryption at rest, over HTTP and with a look at every file of the data directory: service-2, "Audit, encryption, compliance"; events.md, section 11; docs/decisions/0110-encryption-at-rest.md.
+ */
+import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { runToEnd, startServer, type Server } from '../harness/server.js'
+
+const KEY = randomBytes(32).toString('base64')
+const OTHER_KEY = randomBytes(32).toString('base64')
+
+/** Words that are nowhere else: of content, metadata and keys, of settings, and of what was overwritten or deleted since. */
+const CANARY = /zebrafink|kormoran|pirol|wiedehopf|stieglitz|eisvogel|gimpel|neuntoeter/i
+
+/** Files of the data directory in which a canary can be read, in any of the usual encodings of text. */
+async function filesWithCanaries(directory: string): Promise<string[]> {
+  const found: string[] = []
+  for (const entry of await readdir(directory, { recursive: true, withFileTypes: true })) {
+    if (!entry.isFile()) continue
+    const path = join(entry.parentPath, entry.name)
+    const bytes = await readFile(path)
+    if (CANARY.test(bytes.toString('latin1')) || CANARY.test(bytes.toString('utf16le'))) found.push(path.slice(directory.length + 1))
+  }
+  return found
+}
+
+interface Hit {
+  readonly document: { readonly key: string }
+}
+
+class Client {
+  server!: Server
+  directory = ''
+
+  async start(env: Record<string, string | undefined> = {}): Promise<void> {
+    if (this.directory === '') this.directory = await mkdtemp(join(tmpdir(), 'mds-sealed-'))
+    this.server = await startServer({ directory: this.directory, env: { SVC_ENCRYPTION_KEY: KEY, SVC_SPELL: 'true', ...env } })
+  }
+
+  async restart(env: Record<string, string | undefined> = {}): Promise<void> {
+    await this.server.stop()
+    await this.start(env)
+  }
+
+  async end(): Promise<void> {
+    await this.server.stop()
+    await rm(this.directory, { recursive: true, force: true })
+  }
+
+  async ok<T = Record<string, unknown>>(method: string, path: string, body?: unknown): Promise<T> {
+    const answer = await this.server.request(method, path, body)
+    assert.equal(answer.status, 200, `${method} ${path}: ${answer.text}`)
+    return answer.json<T>()
+  }
+
+  post = <T = Record<string, unknown>>(path: string, body: unknown): Promise<T> => this.ok<T>('POST', path, body)
+
+  encrypt = (collection: string, encrypted = true): Promise<unknown> => this.ok('PUT', '/v1/collection-config', { collection, encrypted })
+
+  add = (collection: string, key: string, contentMd: string, meta: Record<string, string[]> = {}): Promise<Record<string, unknown>> =>
+    this.post('/v1/add', { collection, key, lang: 'en', contentMd, meta })
+
+  async found(collection: string, query: string, more: Record<string, unknown> = {}): Promise<string[]> {
+    const { results } = await this.post<{ results: Hit[] }>('/v1/fts', { collection, query, ...more })
+    return results.map(({ document }) => document.key).sort()
+  }
+}
+
+describe('encryption at rest', () => {
+  const client = new Client()
+  before(() => client.start())
+  after(() => client.end())
+
+  it('nothing of an encrypted collection can be read in any file, while every kind of question is answered', async () => {
+    await client.encrypt('vault')
+    await client.ok('PUT', '/v1/collection-config', { collection: 'vault', description: 'all about the Wiedehopf', maxRevisions: 0 })
+    await client.add('vault', 'birds/Zebrafink', 'The kormoran dives. The kormoran eats fish.', { kind: ['pirol'], year: ['1999'] })
+    await client.add('vault', 'birds/gimpel', `A long text of ${'the stieglitz sings and '.repeat(800)}`, { kind: ['finch'], year: ['2004'] })
+    await client.add('vault', 'gone', 'eisvogel', { kind: ['eisvogel'] })
+    await client.add('vault', 'birds/Zebrafink', 'The kormoran rests near the eisvogel.', { kind: ['pirol'], year: ['2001'] })
+    await client.add('vault', 'BIRDS/zebrafink', 'The kormoran swims near the eisvogel.', { kind: ['pirol'], year: ['2001'] })
+    await client.post('/v1/delete', { collection: 'vault', key: 'gone', lang: 'en' })
+    await client.post('/v1/synonyms', { collection: 'vault', term: 'neuntoeter', synonyms: ['kormoran'] })
+    await client.post('/v1/stopwords', { collection: 'vault', words: ['wiedehopf'] })
+
+    const ask = async (): Promise<void> => {
+      const get = await client.post<{ contentMd: string }>('/v1/get', { collection: 'vault', key: 'birds/Zebrafink', lang: 'en' })
+      assert.equal(get.contentMd, 'The kormoran swims near the eisvogel.')
+      assert.equal((await client.server.post('/v1/get', { collection: 'vault', key: 'birds/zebrafink', lang: 'en' })).status, 404)
+      assert.equal((await client.server.post('/v1/get', { collection: 'vault', key: 'gone', lang: 'en' })).status, 404)
+      assert.deepEqual(await client.found('vault', 'kormoran'), ['BIRDS/zebrafink'])
+      assert.deepEqual(await client.found('vault', 'neuntoeter'), ['BIRDS/zebrafink'], 'synonyms')
+      assert.deepEqual(await client.found('vault', '"stieglitz sings"', { mode: 'phrase' }), ['birds/gimpel'])
+      assert.deepEqual(await client.found('vault', 'stiegl*', { mode: 'wildcard' }), ['birds/gimpel'])
+      assert.deepEqual(await client.found('vault', 'kormorann', { fuzzy: 1 }), ['BIRDS/zebrafink'])
+      const search = await client.post<Hit['document'][]>('/v1/search', { collection: 'vault', filterMeta: { kind: ['pirol'] } })
+      assert.deepEqual(search.map(({ key }) => key), ['BIRDS/zebrafink'])
+      const revisions = await client.post<{ revisions: unknown[] }>('/v1/revisions', { collection: 'vault', key: 'BIRDS/zebrafink', lang: 'en' })
+      assert.equal(revisions.revisions.length, 3)
+    }
+    await ask()
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+    await client.restart()
+    await ask()
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+    await client.server.kill()
+    await client.start()
+    await ask()
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+  })
+
+  it('a collection beside it that is not encrypted lies there in clear: the search through the files sees what is to be seen', async () => {
+    await client.add('open', 'doc', 'neuntoeter')
+    assert.deepEqual(await filesWithCanaries(client.directory), ['gen-000001/truth.mdb'])
+    await client.post('/v1/delete-collection', { collection: 'open' })
+  })
+
+  it('credentials of a configuration do not lie in clear, in whatever collection, and work after a restart', async () => {
+    const storage = { endpoint: 'https://s3.example', bucket: 'b', accessKey: 'a', secretKey: 'neuntoeter-wiedehopf-secret' }
+    await client.ok('PUT', '/v1/collection-config', { collection: 'plain', storageConfig: storage, cms: { url: 'https://c.example', apiKey: 'wiedehopf-cms' } })
+    const secret = /wiedehopf-secret|wiedehopf-cms/
+    const bytes = await readFile(join(client.directory, 'gen-000001', 'truth.mdb'))
+    assert.doesNotMatch(bytes.toString('latin1'), secret)
+    await client.restart()
+    const { config } = await client.ok<{ config: { storageConfig: Record<string, unknown>; cms: Record<string, unknown> } }>(
+      'GET',
+      '/v1/collection-config?collection=plain',
+    )
+    assert.equal(config.storageConfig.secretKeySet, true)
+    assert.equal(config.cms.apiKeySet, true)
+  })
+
+  it('a start without the key, with another or with one that is none is refused in one line that does not show it', async () => {
+    await client.server.stop()
+    const refused = async (env: Record<string, string | undefined>, expected: RegExp): Promise<void> => {
+      const { code, output } = await runToEnd({ directory: client.directory, env })
+      assert.equal(code, 2, output)
+      assert.match(output, expected)
+      for (const value of Object.values(env)) if (value !== undefined && value.length > 8) assert.ok(!output.includes(value), 'shows the key')
+    }
+    await refused({}, /collection vault is encrypted and SVC_ENCRYPTION_KEY is not set/)
+    await refused({ SVC_ENCRYPTION_KEY: OTHER_KEY }, /encryption key with id 1 is not the one/)
+    await refused({ SVC_ENCRYPTION_KEY: OTHER_KEY, SVC_ENCRYPTION_KEY_ID: '2' }, /collection vault has data under encryption key id 1/)
+    await refused({ SVC_ENCRYPTION_KEY: 'c2hvcnRlciB0aGFuIDMyIGJ5dGVz' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 21/)
+    await refused({ SVC_ENCRYPTION_KEY: 'not base64 at all!' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64/)
+    await refused({ SVC_ENCRYPTION_KEY: KEY, SVC_ENCRYPTION_KEY_ID: '256' }, /SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255/)
+    await client.start()
+  })
+
+  it('without a key a collection cannot be encrypted', async () => {
+    const bare = await startServer()
+    const answer = await bare.request('PUT', '/v1/collection-config', { collection: 'vault', encrypted: true })
+    assert.equal(`${answer.status} ${answer.text}`, '400 {"error":"invalid encrypted: SVC_ENCRYPTION_KEY is not set"}')
+    await bare.stop()
+  })
+})
