@@ -13,7 +13,7 @@ import { Dispatcher } from '../src/dispatch/dispatcher.js'
 import { LanePool } from '../src/dispatch/lane_pool.js'
 import { Lanes } from '../src/dispatch/lanes.js'
 import type { Ticket } from '../src/dispatch/ticket.js'
-import { operations } from '../src/operations/index.js'
+import { laneOperations as operations } from '../src/operations/index.js'
 import { openDataDirectory } from '../src/store/layout.js'
 import { Telemetry } from '../src/telemetry/registry.js'
 import type { LaneKind } from '../src/worker/lane_start.js'
@@ -105,6 +105,7 @@ function ticketOf(client: number): Ticket {
     body: null,
     direct: false,
     batch: 1,
+    onCommitted: null,
     sink: null,
   }
 }

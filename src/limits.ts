@@ -2,6 +2,12 @@
  * Every named bound of the service, one constant each, with its arithmetic or its reason. Nothing that can grow with input, load or time is without an entry here.
  * Read by all threads; pure data. Bounds that tests must reach quickly are in `OVERRIDABLE`: the running value is `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
+import { INGEST_BYTES_HELD_MAX, INGESTS_QUEUED_MAX } from './limits/jobs.js'
+
+export * from './limits/jobs.js'
+export * from './limits/outgoing.js'
+export * from './limits/words.js'
+
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB
@@ -138,63 +144,6 @@ export const HIGHLIGHT_PIECE_BYTES = 256 * KIB
 export const FTS_POLL_RESULTS = 64
 /** Bytes of one answer that carries documents: eight of the largest bodies, within what a Buffer and a message hold. A larger page is refused, not cut. */
 export const ANSWER_BYTES_MAX = 256 * MIB
-
-// ---- Autocomplete and spell correction ------------------------------------------------------------------------------------------------------------------------
-
-/** Characters of what is to be completed; the contract's. The rest is cut off. */
-export const AUTOCOMPLETE_CHARACTERS_MAX = 32
-/** Completions where the request says no number; the contract's. */
-export const AUTOCOMPLETE_ITEMS_DEFAULT = 10
-/** Most completions: more are no help to anybody who types, and each may take a look into documents. */
-export const AUTOCOMPLETE_ITEMS_MAX = 100
-/** Stems that end before the word that is being typed are looked for so many characters back: `configura` has five more than its stem would need for `-ational`. */
-export const AUTOCOMPLETE_STEPS_BACK_MAX = 6
-/** Terms whose words are looked up in documents for one autocompletion: 24 x 150 us. Beyond, terms are shown as they are in the index. */
-export const AUTOCOMPLETE_LOOK_UPS_MAX = 24
-/** Answers that a lane keeps while the index stands: 4 096 x 1 KB. What people type begins with a few thousand prefixes. */
-export const AUTOCOMPLETE_ANSWERS_MAX = 4096
-/** Documents looked at for the words of one term. */
-export const SURFACE_DOCUMENTS = 3
-/** Bytes of content that each is looked through for: 10 us. */
-export const SURFACE_TEXT_BYTES_MAX = 32 * KIB
-/** Places in one document where words are read that begin like the term: 64 x 0.3 us. */
-export const SURFACE_OCCURRENCES_MAX = 64
-/** Words kept of one term, the commonest. */
-export const SURFACE_FORMS_MAX = 8
-/** Terms whose words a lane remembers: 32 768 x 300 B = 10 MB. */
-export const SURFACE_TERMS_MAX = 32_768
-/** For how long once the index has changed: a word that has gone from its documents is not shown for longer. */
-export const SURFACE_SECONDS_MAX = 60
-
-/** Edits between a word and its correction, a transposition being one: the engine's. */
-export const SPELL_EDITS_MAX = 2
-/** Words of so many characters are too near to too many others: one edit, the first character the same, and only to what is common. */
-export const SPELL_SHORT_CHARACTERS_MAX = 3
-/** From so many characters on a word may have two errors. */
-export const SPELL_TWO_EDITS_CHARACTERS_MIN = 5
-/** Longer runs of letters are no words. */
-export const SPELL_WORD_CHARACTERS_MAX = 32
-/** Characters that an ending adds to its stem: `-fulness`, `-ational`. A word whose ending is wrong is looked for by what is before. */
-export const SPELL_ENDING_CHARACTERS_MAX = 7
-/** Terms asked for of one walk through the dictionaries. */
-export const SPELL_NEAR_TERMS_MAX = 32
-/** Terms of one walk whose words are looked at, and how many of one word may be looked up in documents: 12 x 150 us. */
-export const SPELL_CANDIDATES_MAX = 10
-export const SPELL_LOOK_UPS_MAX = 12
-/** Suggestions for one word where the request says no number, and at most. */
-export const SPELL_SUGGESTIONS_DEFAULT = 5
-export const SPELL_SUGGESTIONS_MAX = 20
-/** Unknown words that one request has looked for, at up to 2 ms each: 0.5 s. Those beyond are left as they are. */
-export const SPELL_WORDS_MAX = 256
-/** UTF-8 bytes of a text to be corrected. */
-export const SPELL_TEXT_BYTES_MAX = 64 * KIB
-/** Corrections that a lane remembers while index and settings stand: 4 096 x 300 B. */
-export const SPELL_CORRECTIONS_MAX = 4096
-/** Words in the dictionary of one collection and language. One row holds them: 5 000 x 15 B; a lane compares each with an unknown word in 20 ns. */
-export const SPELL_DICTIONARY_WORDS_MAX = 5000
-/** Documents that a dictionary word counts for where the request says no number, and at most. */
-export const SPELL_FREQUENCY_DEFAULT = 100
-export const SPELL_FREQUENCY_MAX = 1_000_000_000
 
 // ---- Settings of collections ----------------------------------------------------------------------------------------------------------------------------------
 
@@ -359,32 +308,6 @@ export const SEAL_LANGS_KEPT_MAX = 256
 /** Master keys beside the primary one. */
 export const PREVIOUS_KEYS_MAX = 16
 
-// ---- Jobs -----------------------------------------------------------------------------------------------------------------------------------------------------
-
-/** Finished jobs that are remembered of each kind: a list of them, with 50 messages each, has 4 MB. */
-export const JOBS_KEPT_MAX = 256
-/** UTF-8 bytes of a job's id; ours have at most 40. */
-export const JOB_ID_BYTES_MAX = 128
-
-// ---- Requests that the server sends ---------------------------------------------------------------------------------------------------------------------------
-
-/** UTF-8 bytes of an address that a client gives us: what browsers and proxies take. */
-export const OUTBOUND_URL_BYTES_MAX = 2048
-/** From the name look-up to the last byte of the answer, redirects included, where the caller says nothing else. */
-export const OUTBOUND_MS_MAX = 10_000
-/** Until one address has taken the connection, TLS included: two can be tried within the whole. */
-export const OUTBOUND_CONNECT_MS_MAX = 4_000
-/** Addresses of one host that are tried. */
-export const OUTBOUND_ADDRESSES_MAX = 4
-/** Bytes of an answer after inflation, where the caller says nothing else. */
-export const OUTBOUND_BYTES_MAX = 10 * MIB
-/** Bytes of an answer's headers. */
-export const OUTBOUND_HEADER_BYTES_MAX = 16 * KIB
-/** Redirects that one request follows. */
-export const OUTBOUND_REDIRECTS_MAX = 5
-/** Entries of `SVC_OUTBOUND_ALLOWLIST`: each is compared with every address. */
-export const OUTBOUND_ALLOWED_MAX = 256
-
 // ---- Process --------------------------------------------------------------------------------------------------------------------------------------------------
 
 /** Read lanes: more threads than this never paid and each holds an isolate (20 MB) and a WASM instance. */
@@ -428,6 +351,8 @@ export const OVERRIDABLE = {
   QUEUE_HEAVY_REQUESTS_MAX,
   BODIES_IN_FLIGHT_BYTES_MAX,
   ANSWERS_UNSENT_BYTES_MAX,
+  INGESTS_QUEUED_MAX,
+  INGEST_BYTES_HELD_MAX,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }

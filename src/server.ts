@@ -4,6 +4,7 @@
  * because an orderly exit can hang after an I/O error.
  */
 import type { Config } from './config.js'
+import { BulkIngests } from './dispatch/bulk_ingests.js'
 import { ControlBlock, type Phase } from './dispatch/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
@@ -11,7 +12,8 @@ import type { ServerState } from './dispatch/server_state.js'
 import { lockFile } from './engine/native_engine.js'
 import { printListening, printReady, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits.js'
-import { operations } from './operations/index.js'
+import { laneOperations } from './operations/index.js'
+import { Outbound } from './outbound/safe_fetch.js'
 import { openDataDirectory } from './store/layout.js'
 import { EXIT_REFUSED } from './supervisor.js'
 import { FrontEnd } from './surface/http/front_end.js'
@@ -31,8 +33,9 @@ class Server implements ServerState, LanesListener {
   readonly startedAt = Date.now()
   listenAddress = ''
   readonly #control = ControlBlock.create()
-  readonly #telemetry = Telemetry.create(operations.map((operation) => operation.name))
+  readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
+  readonly #ingests: BulkIngests
   readonly #frontEnd: FrontEnd
   #lanes: Lanes | undefined
   #phaseReason = ''
@@ -41,6 +44,8 @@ class Server implements ServerState, LanesListener {
   constructor(readonly config: Config) {
     this.#telemetry.claimRow()
     this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry)
+    const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+    this.#ingests = new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry)
     this.#frontEnd = new FrontEnd({
       config,
       state: this,
@@ -109,8 +114,10 @@ class Server implements ServerState, LanesListener {
     }, this.config.shutdownSecondsMax * 1000)
     // Clients that neither send nor read must not cost the store its orderly end.
     const slow = setTimeout(() => this.#frontEnd.close(), (this.config.shutdownSecondsMax * 1000) / 2)
+    const jobsEnd = this.#ingests.stop()
     await this.#frontEnd.idle()
     clearTimeout(slow)
+    await jobsEnd
     await this.#dispatcher.idle()
     this.#dispatcher.stop()
     this.#frontEnd.close()

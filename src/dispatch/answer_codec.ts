@@ -1,6 +1,6 @@
 /**
  * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large bodies beside it, in blocks of their own or transferred. Encoded in the lane,
- * decoded on the loop. A decoded body is a view of the envelope, valid until its blocks are released; that of a `forward` is a buffer of its own.
+ * decoded on the loop. A decoded body is a view of the envelope, valid until its blocks are released; that of a `forward` or `io` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_ANSWER_BYTES_MAX } from '../limits.js'
@@ -9,10 +9,10 @@ import { AnswerFrame } from './envelope/answer_frame.js'
 import { bytesOf, carry, transferable, type Carried, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
-/** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. */
-export type FrameKind = 'answer' | 'forward' | 'dropped'
+/** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. `io`: the body is a message for the front end (io.ts). */
+export type FrameKind = 'answer' | 'forward' | 'dropped' | 'io'
 
-const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped']
+const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'io']
 
 export interface LaneAnswer {
   readonly slot: number
@@ -49,12 +49,12 @@ export class AnswerEncoder {
     return this.#builder.offset()
   }
 
-  /** Copies the answer's body; that of a `forward` is taken. */
+  /** Copies the answer's body; that of a `forward` or `io` is taken. */
   add(answer: LaneAnswer): void {
     const builder = this.#builder
     let bodyAt = 0
     let attachment = -1
-    if (answer.kind === 'forward') attachment = this.#attachments.push(transferable(answer.body)) - 1
+    if (answer.kind === 'forward' || answer.kind === 'io') attachment = this.#attachments.push(transferable(answer.body)) - 1
     else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(carry(answer.body, this.blocks)) - 1
     // Not the generated createBodyVector, which goes byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)

@@ -23,11 +23,12 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from './answer_codec.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from './control_block.js'
+import type { Io } from './io.js'
 import type { LanePool } from './lane_pool.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
-import type { AnswerSink, Ticket } from './ticket.js'
+import type { AnswerSink, OutgoingAnswer, Ticket } from './ticket.js'
 
 /** What a surface asks for. `body` is given away. */
 export interface DispatchRequest {
@@ -62,6 +63,7 @@ export class Dispatcher {
   readonly #slots: SlotTable
   readonly #queues: Readonly<Record<QueueClass, RequestQueue>>
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0 }
+  readonly #io = new Map<string, Io>()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
@@ -93,6 +95,11 @@ export class Dispatcher {
     this.#pools = pools
   }
 
+  /** What the front end does for an operation whose lane answers with a message for it. */
+  onIo(operation: string, io: Io): void {
+    this.#io.set(operation, io)
+  }
+
   get slotsUsed(): number {
     return this.#slots.used
   }
@@ -116,6 +123,7 @@ export class Dispatcher {
       body: request.body,
       direct: false,
       batch: 0,
+      onCommitted: null,
       sink: request.sink,
     }
     if (this.#queues[queue].isFull || !this.#slots.take(ticket)) {
@@ -170,18 +178,61 @@ export class Dispatcher {
       this.#forward(ticket, answer.body)
       return
     }
+    if (answer.kind === 'io') {
+      void this.#doIo(ticket, answer.body)
+      return
+    }
+    if (ticket.onCommitted !== null) {
+      // The body is valid during this call only.
+      this.#committed(ticket, answer.kind === 'dropped' ? null : { ...answer, body: Buffer.from(answer.body) })
+      return
+    }
+    this.#finish(ticket, answer)
+  }
+
+  #finish(ticket: Ticket, answer: OutgoingAnswer): void {
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
     if (sink !== null) sink.answer(answer)
   }
 
+  /** The ticket keeps its slot until the io has settled, whoever still waits for it. */
+  async #doIo(ticket: Ticket, message: Uint8Array): Promise<void> {
+    const io = this.#io.get(ticket.operation.name)
+    const commit = (command: Uint8Array): Promise<OutgoingAnswer | null> =>
+      new Promise((resolve) => {
+        if (ticket.sink === null) {
+          resolve(null)
+          return
+        }
+        ticket.onCommitted = resolve
+        this.#queueCommit(ticket, command)
+      })
+    try {
+      assert(io !== undefined, `operation ${ticket.operation.name} has nothing to do on the front end`)
+      this.#finish(ticket, await io(message, { commit }))
+    } catch (error) {
+      console.error('io:', error)
+      this.#finish(ticket, refusal('internal'))
+    }
+  }
+
+  #committed(ticket: Ticket, answer: OutgoingAnswer | null): void {
+    const told = ticket.onCommitted
+    ticket.onCommitted = null
+    told?.(answer)
+  }
+
   /** The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have gone on to another batch are not touched. */
   #onBatchLost(tickets: readonly Ticket[], batch: number): void {
     for (const ticket of tickets) {
       if (ticket.batch !== batch) continue
-      this.#answer(ticket, ticket.queue === 'commit' ? 'outcomeUnknown' : 'internal')
-      this.#end(ticket)
+      const code = ticket.queue === 'commit' ? 'outcomeUnknown' : 'internal'
+      ticket.batch = 0
+      this.#answer(ticket, code)
+      if (ticket.onCommitted !== null) this.#committed(ticket, refusal(code))
+      else this.#end(ticket)
     }
   }
 
@@ -202,7 +253,12 @@ export class Dispatcher {
       this.#end(ticket)
       return
     }
+    this.#queueCommit(ticket, command)
+  }
+
+  #queueCommit(ticket: Ticket, command: Uint8Array): void {
     ticket.queue = 'commit'
+    ticket.direct = false
     ticket.body = command
     ticket.bodyBytes = command.length
     ticket.queuedAt = performance.now()
@@ -288,7 +344,8 @@ export class Dispatcher {
     for (let head = items.peek(); head !== undefined; head = items.peek()) {
       if (head.sink !== null) return head
       items.shift()
-      this.#end(head)
+      if (head.onCommitted !== null) this.#committed(head, null)
+      else this.#end(head)
     }
     return undefined
   }

@@ -45,6 +45,8 @@ export interface Ticket {
   direct: boolean
   /** The batch with which a lane has it, 0 while it is queued. What a lane does with it is known only from a frame. */
   batch: number
+  /** Told what the write lane said of the command that the front end has made of the request (io.ts); null: the answer is the sink's. */
+  onCommitted: ((answer: OutgoingAnswer | null) => void) | null
   /** Null once answered or abandoned. */
   sink: AnswerSink | null
 }

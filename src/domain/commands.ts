@@ -1,6 +1,7 @@
 /**
  * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes; the byte strings in a decoded command are views of those bytes.
  */
+import type { CancelIngestCommand, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
 import type { SettingsCommand } from './settings_commands.js'
 
@@ -113,6 +114,20 @@ export interface SetTtlCommand {
   readonly ttl: number
 }
 
+/** A part of a bulk ingest. */
+export interface IngestChunkCommand {
+  readonly kind: 'ingestChunk'
+  /** Of the job. */
+  readonly id: string
+  readonly collection: string
+  readonly documents: readonly PreparedDocument[]
+  /** Documents that did not get so far, and what there is to say of them. */
+  readonly failed: number
+  readonly errors: readonly string[]
+  /** The job ends with it. */
+  readonly isLast: boolean
+}
+
 export type Command =
   | AddCommand
   | AddBatchCommand
@@ -123,6 +138,9 @@ export type Command =
   | DeleteCollectionCommand
   | SetTtlCommand
   | SettingsCommand
+  | SubmitIngestCommand
+  | CancelIngestCommand
+  | IngestChunkCommand
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 

@@ -45,7 +45,7 @@ export const add = operation({
 })
 
 /** In a batch a bad document fails alone, so the schema lets every one pass. */
-const batchDocument = ownItem(
+export const batchItem = ownItem(
   'BatchDocument',
   Type.Object({ key, lang, contentMd, meta: optional(metaMap), saveRevision: optional(saveRevision), ttl: optional(ttl) }),
 )
@@ -61,7 +61,7 @@ export const addBatch = operation({
   http: [{ method: 'POST', path: '/v1/add-batch' }],
   input: Type.Object({
     collection,
-    documents: Type.Array(batchDocument, {
+    documents: Type.Array(batchItem, {
       description: 'At most 10 000. `key`, `lang` and `contentMd` are required in each.',
       examples: [[{ key: 'a', lang: 'en', contentMd: '# A' }]],
     }),

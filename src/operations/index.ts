@@ -4,6 +4,7 @@
  */
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
+import { bulkIngestOperations, ingestChunk } from './bulk_ingest.js'
 import { collectionOperations } from './collections.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
@@ -17,6 +18,7 @@ import { vocabularyOperations } from './vocabulary.js'
 /** In the order of the reference page. */
 export const operations: readonly Operation[] = checked([
   ...documentOperations,
+  ...bulkIngestOperations,
   ...revisionOperations,
   ...collectionOperations,
   ...configOperations,
@@ -27,6 +29,12 @@ export const operations: readonly Operation[] = checked([
   ...spellOperations,
   ...healthOperations,
 ])
+
+/** What the front end itself asks of the lanes: no surface offers it. */
+export const internalOperations: readonly Operation[] = [ingestChunk]
+
+/** As the lanes know them: an operation is its place in this list. */
+export const laneOperations: readonly Operation[] = [...operations, ...internalOperations]
 
 export const operationByName: ReadonlyMap<string, Operation> = new Map(operations.map((row) => [row.name, row]))
 

@@ -43,6 +43,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly http: readonly HttpRoute[]
   readonly input: Input
   readonly output: Output
+  /** Status of a success, where it is not 200. */
+  readonly successStatus?: 202
   /** Only offered where this is switched on. */
   readonly feature?: Feature
   /** Content type of a success, when it is not JSON. */

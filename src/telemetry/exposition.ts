@@ -50,6 +50,8 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
+  ingests_waiting: 'Bulk ingest jobs that wait for their turn.',
+  ingest_bytes_held: 'Bytes of the documents of bulk ingest jobs that wait or run.',
   bodies_in_flight_bytes: 'Bytes of request bodies that are held.',
   answers_unsent_bytes: 'Bytes of large answers that clients have not taken yet.',
   wasm_memory_bytes: 'Linear memory of all WASM instances.',

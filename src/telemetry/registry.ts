@@ -35,6 +35,8 @@ export const GAUGES = [
   'slots_used',
   'bodies_in_flight_bytes',
   'answers_unsent_bytes',
+  'ingests_waiting',
+  'ingest_bytes_held',
   'wasm_memory_bytes',
   'heap_bytes',
   'external_bytes',

@@ -2,9 +2,10 @@
  * What the write lane does for one command: one or more slices, each run inside a write transaction, and an answer once the last one is on disk. Every slice decides and applies document by
  * document: a document is written whole or not at all, and a refusal of one leaves the others alone.
  */
+import { decideCancel, decideSubmit } from '../domain/bulk_ingest.js'
 import { changeOf, findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
 import type { PreparedChange } from '../domain/changes.js'
-import type { Command, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
+import type { Command, IngestChunkCommand, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
 import type { PreparationTools } from '../domain/preparation.js'
@@ -32,7 +33,8 @@ export interface Work {
   answer(): Answer
 }
 
-export function workOf(tools: PreparationTools, command: Command): Work {
+/** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
+export function workOf(tools: PreparationTools, command: Exclude<Command, IngestChunkCommand>): Work {
   switch (command.kind) {
     case 'add':
       return single((transaction, effects) => {
@@ -71,6 +73,17 @@ export function workOf(tools: PreparationTools, command: Command): Work {
         carryOut(transaction, effects, steps)
         return jsonAnswer(answer)
       })
+    case 'submitIngest':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideSubmit(transaction, command)
+        carryOut(transaction, effects, steps)
+        return { status: 202, body: JSON.stringify(answer) }
+      })
+    case 'cancelIngest':
+      return single((transaction, effects) => {
+        carryOut(transaction, effects, [decideCancel(transaction, command.id)])
+        return jsonAnswer({ status: 'cancelled', id: command.id })
+      })
     case 'addBatch':
       return addBatch(command.collection, command.documents, command.errors)
     case 'deleteBatch':
@@ -96,18 +109,18 @@ function single(run: (transaction: WriteTransaction, effects: GroupEffects) => A
 }
 
 /** Only operating errors, raised before anything was applied, may pass: everything else must end the process inside the transaction. */
-function refusal(error: unknown): Answer {
+export function refusal(error: unknown): Answer {
   const status = error instanceof ServiceError ? error.http : 500
   return { status, body: JSON.stringify({ error: refusalText(error) }) }
 }
 
 /** A damaged record is found by `decide`, before anything was applied: the write is refused and says which record it was. */
-function refusalText(error: unknown): string {
+export function refusalText(error: unknown): string {
   if (error instanceof ServiceError || error instanceof CorruptRecord) return error.message
   throw error
 }
 
-function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: readonly Step[]): void {
+export function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: readonly Step[]): void {
   for (const step of steps) {
     transaction.apply(step.entry, step.body)
     if (step.entry.kind === 'sealing') effects.sealings.push(step.entry)
@@ -218,7 +231,7 @@ function deleteBatch(collection: string, documents: readonly (readonly [string, 
   }
 }
 
-function jsonAnswer(value: unknown): Answer {
+export function jsonAnswer(value: unknown): Answer {
   return { status: 200, body: JSON.stringify(value) }
 }
 

@@ -53,9 +53,12 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   if (start.kind === 'write') {
     beginSealing(context.store, engine, keyring)
     await openIndex(context, control, onFatal, end.signal)
-    control.announceStore()
   }
   const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal, end.signal) : undefined
+  if (writeLane !== undefined) {
+    await writeLane.settleJobs()
+    control.announceStore()
+  }
   const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
   const close = async (): Promise<void> => {
     end.abort()

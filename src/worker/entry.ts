@@ -12,7 +12,7 @@ import { queueClassOf } from '../dispatch/queue_class.js'
 import type { Envelope } from '../dispatch/envelope.js'
 import { EnvelopeBlocks } from '../dispatch/envelope_blocks.js'
 import { decodeRequests, type LaneRequest } from '../dispatch/request_codec.js'
-import { operations } from '../operations/index.js'
+import { laneOperations } from '../operations/index.js'
 import { serviceError } from '../errors.js'
 import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
@@ -20,7 +20,7 @@ import { installTelemetry, Telemetry } from '../telemetry/registry.js'
 import { openLane } from './context.js'
 import type { Answer, Handler, LaneContext, WriteLane } from './handler.js'
 import { handlers } from './handlers/index.js'
-import { answerFrame, droppedFrame, errorAnswer, forwardFrame, readInput, requestContext } from './lane_request.js'
+import { answerFrame, droppedFrame, errorAnswer, forwardFrame, ioFrame, readInput, requestContext } from './lane_request.js'
 import { LanePort } from './lane_port.js'
 import type { LaneStart, OpenLane } from './lane_start.js'
 
@@ -28,7 +28,7 @@ const start = workerData as LaneStart
 const control = new ControlBlock(start.control)
 const telemetry = new Telemetry(
   start.telemetry,
-  operations.map((operation) => operation.name),
+  laneOperations.map((operation) => operation.name),
 )
 const telemetryRow = telemetry.claimRow()
 installTelemetry(telemetry)
@@ -107,6 +107,7 @@ function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
     const handler = handlerOf(operation)
     const about = requestContext(operation, request, control)
     if (handler.kind === 'prepare') return forwardFrame(request, handler.run(context, input as never, about))
+    if (handler.kind === 'io') return ioFrame(request, handler.run(context, input as never, about))
     return answerFrame(request, handler.run(context, input as never, about))
   } catch (error) {
     return answerFrame(request, errorAnswer(error, report))
@@ -137,7 +138,7 @@ async function runWrites(context: LaneContext, writeLane: WriteLane, requests: r
 }
 
 function operationOf(request: LaneRequest): Operation {
-  const operation = operations[request.operationIndex]
+  const operation = laneOperations[request.operationIndex]
   assert(operation !== undefined, `no operation ${request.operationIndex}: both sides load the same table`)
   return operation
 }

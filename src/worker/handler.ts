@@ -53,11 +53,22 @@ export type ReadHandler = (lane: LaneContext, input: never, request: RequestCont
  */
 export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
 
-export type Handler = { readonly kind: 'read'; readonly run: ReadHandler } | { readonly kind: 'prepare'; readonly run: PrepareHandler }
+/**
+ * Runs on a read lane or the bulk lane; what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and then answers: src/dispatch/io.ts. The bytes are owned
+ * by the caller afterwards.
+ */
+export type IoHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
+
+export type Handler =
+  | { readonly kind: 'read'; readonly run: ReadHandler }
+  | { readonly kind: 'prepare'; readonly run: PrepareHandler }
+  | { readonly kind: 'io'; readonly run: IoHandler }
 
 /** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
 export interface WriteLane {
   commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void>
+  /** Ends what an earlier process has left behind. To be called before anybody reads. */
+  settleJobs(): Promise<void>
   /** Resolves when everything acknowledged is on disk and nothing is in flight. */
   close(): Promise<void>
 }

@@ -56,6 +56,11 @@ export function forwardFrame(request: LaneRequest, command: Uint8Array): LaneAns
   return frameOf(request, 'forward', 0, command)
 }
 
+/** What the front end has to do before there is an answer. */
+export function ioFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
+  return frameOf(request, 'io', 0, message)
+}
+
 /** For a request that was not run because nobody waits for it any more. */
 export function droppedFrame(request: LaneRequest): LaneAnswer {
   return frameOf(request, 'dropped', 0, new Uint8Array(0))

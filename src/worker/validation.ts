@@ -5,13 +5,13 @@
  */
 import assert from 'node:assert/strict'
 import { badRequest, serviceError } from '../errors.js'
-import { operations } from '../operations/index.js'
+import { laneOperations } from '../operations/index.js'
 import type { Schema } from '../operations/json_schema.js'
 import type { Operation } from '../operations/operation.js'
 import type { Input } from './request_input.js'
 import { checkOf, type Check, type Mismatch } from './schema_check.js'
 
-const checks: ReadonlyMap<Operation, Check> = new Map(operations.map((row) => [row, checkOf(row.input)]))
+const checks: ReadonlyMap<Operation, Check> = new Map(laneOperations.map((row) => [row, checkOf(row.input)]))
 
 /** The fields that an operation's input may have, for the query string's conversions. */
 export function fieldsOf(operation: Operation): Readonly<Record<string, Schema>> {

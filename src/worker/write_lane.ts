@@ -3,6 +3,7 @@
  *
  * A group takes everything that queued while the previous one was being written. A batch gives up its turn after every slice. Answers leave in LSN order.
  */
+import { isUnfinishedIngest } from '../domain/bulk_ingest.js'
 import { decodeCommand } from '../domain/commands.js'
 import { joinBatch } from '../engine/index_batch.js'
 import { GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../limits.js'
@@ -12,6 +13,7 @@ import type { Writer } from '../store/writer.js'
 import { workOf } from './commit_work.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from './handler.js'
+import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { maintenanceWork } from './maintenance.js'
 
 /** One command under way. */
@@ -59,9 +61,15 @@ class CommitQueue implements WriteLane {
   async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
     await Promise.all(
       commands.map(async ({ bytes, reply }) => {
-        reply(await this.#enqueue(workOf(this.#lane, decodeCommand(bytes))))
+        const command = decodeCommand(bytes)
+        reply(await this.#enqueue(command.kind === 'ingestChunk' ? ingestChunkWork(command) : workOf(this.#lane, command)))
       }),
     )
+  }
+
+  async settleJobs(): Promise<void> {
+    const isLeft = this.#lane.store.read((view) => view.jobs('bulk').some(({ fields }) => isUnfinishedIngest(fields.status)))
+    if (isLeft) await this.#enqueue(abandonedIngestsWork())
   }
 
   async close(): Promise<void> {

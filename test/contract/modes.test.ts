@@ -14,6 +14,8 @@ const ID = { collection: 'c', key: 'doc', lang: 'en' }
 const WRITES: readonly (readonly [method: string, path: string, body: object])[] = [
   ['POST', '/v1/add', { ...ID, contentMd: 'changed' }],
   ['POST', '/v1/add-batch', { collection: 'c', documents: [{ key: 'doc', lang: 'en', contentMd: 'changed' }] }],
+  ['POST', '/v1/bulk-ingest-job', { collection: 'c', documents: [{ key: 'doc', lang: 'en', contentMd: 'changed' }] }],
+  ['DELETE', '/v1/bulk-ingest-job/bulk_0', {}],
   ['PATCH', '/v1/update', { ...ID, contentMd: 'changed' }],
   ['POST', '/v1/delete', ID],
   ['POST', '/v1/delete-batch', { collection: 'c', documents: [{ key: 'doc', lang: 'en' }] }],
@@ -36,6 +38,7 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['POST', '/v1/get', ID],
   ['GET', '/v1/doc-meta?collection=c&key=doc'],
   ['POST', '/v1/doc-meta', ID],
+  ['GET', '/v1/bulk-ingest-jobs'],
   ['POST', '/v1/search', { collection: 'c' }],
   ['POST', '/v1/revisions', ID],
   ['POST', '/v1/fts', { collection: 'c', query: 'walrus' }],

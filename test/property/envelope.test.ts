@@ -39,6 +39,7 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
     body: null,
     direct: false,
     batch: 0,
+    onCommitted: null,
     sink: null,
     ...change,
   }

@@ -65,7 +65,7 @@ describe('where a configuration value comes from', () => {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
       durability: 'async', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false',
-      production: 'false', loadtestConstantBytes: '7',
+      production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {
@@ -118,6 +118,17 @@ describe('where a configuration value comes from', () => {
 })
 
 describe('what is refused', () => {
+  it('configuration: SVC_OUTBOUND_ALLOWLIST is a list of destinations, SVC_OUTBOUND_ALLOW_PRIVATE is off', () => {
+    const config = loadConfig([], { SVC_OUTBOUND_ALLOWLIST: 'a.internal:7, 10.0.0.0/8' })
+    assert.deepEqual(config.outboundAllowlist, [
+      { kind: 'name', name: 'a.internal', below: false, port: 7 },
+      { kind: 'network', network: '10.0.0.0', bits: 8, port: null },
+    ])
+    assert.deepEqual([loadConfig([], {}).outboundAllowlist, loadConfig([], {}).outboundAllowPrivate], [[], false])
+    refused([], { SVC_OUTBOUND_ALLOWLIST: 'http://a.internal' }, /^SVC_OUTBOUND_ALLOWLIST: names, /)
+    refused([], { SVC_OUTBOUND_ALLOWLIST: Array.from({ length: 257 }, (_, i) => `h${i}`).join(',') }, /at most 256 destinations/)
+  })
+
   it('configuration: a bad value is refused in one line that names option and source', () => {
     refused(['--mode', 'rw'], {}, /^--mode: one of read, write, wr expected, got "rw"$/)
     refused([], { SVC_MODE: 'rw' }, /^SVC_MODE: /)

@@ -15,7 +15,7 @@ import { openApiMetaSchema } from './openapi_meta_schema.js'
 
 const ROUTES = [
   'GET /health', 'GET /v1/health', 'GET /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
-  'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
+  'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/bulk-ingest-job', 'GET /v1/bulk-ingest-job/:id', 'DELETE /v1/bulk-ingest-job/:id', 'GET /v1/bulk-ingest-jobs', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
   'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
@@ -62,6 +62,7 @@ describe('the table', () => {
       'addCuration',
       'addSpellWords',
       'addStopWords',
+      'cancelBulkIngest',
       'delete',
       'deleteBatch',
       'deleteCollection',
@@ -76,6 +77,7 @@ describe('the table', () => {
       'setCollectionConfig',
       'setSynonyms',
       'setTtl',
+      'submitBulkIngest',
       'update',
     ])
     assert.deepEqual(named('read'), [
@@ -86,8 +88,10 @@ describe('the table', () => {
       'fts',
       'ftsQuery',
       'get',
+      'getBulkIngest',
       'getCollectionConfig',
       'getSpellDictionary',
+      'listBulkIngests',
       'listCollectionConfigs',
       'listCuration',
       'listStopWords',
@@ -116,8 +120,8 @@ describe('the table', () => {
     for (const row of operations.filter(({ effect }) => effect === 'write')) assert.equal(row.audit, `write.${row.http[0]?.path ?? ''}`)
   })
 
-  it('operations: every operation on a collection takes its name from a required field, but for rules that are named by their id and texts that are checked without one', () => {
-    const without = ['listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup']
+  it('operations: every operation on a collection takes its name from a required field, but for rules and jobs that are named by their id or listed, and texts that are checked without one', () => {
+    const without = ['listBulkIngests', 'listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup']
     for (const row of operations.filter(({ collection }) => collection !== 'server')) {
       const ofList = row.input as { readonly properties: { readonly searches?: { readonly items: object } } }
       const { required } = (row.name === 'multiSearch' ? ofList.properties.searches?.items : row.input) as {
@@ -201,7 +205,7 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length)
     for (const route of ROUTES) {
       const [method = '', path = ''] = route.split(' ')
-      assert.ok(paths[path]?.[method.toLowerCase()], route)
+      assert.ok(paths[path.replaceAll(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()], route)
     }
   })
 

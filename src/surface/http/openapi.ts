@@ -90,7 +90,7 @@ function responses(row: Operation, hasBody: boolean): JsonObject {
   const errors = [...byStatus]
     .sort(([one], [other]) => one - other)
     .map(([status, entries]) => [String(status), errorResponse(entries)] as const)
-  return { '200': success, ...Object.fromEntries(errors) }
+  return { [String(row.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
 }
 
 /** Which errors an operation can answer: those of its row, and those that follow from what it is. */

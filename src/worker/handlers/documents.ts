@@ -51,7 +51,7 @@ function checkBatch(documents: readonly unknown[]): void {
 }
 
 /** One document of a batch, which stands for itself: whatever is wrong with it is its own error. */
-function prepareItem(lane: LaneContext, item: unknown): PreparedDocument {
+export function prepareItem(lane: LaneContext, item: unknown): PreparedDocument {
   const { key, lang, contentMd, meta, ttl, saveRevision } = fieldsOf(item)
   if (isMissing(key) || isMissing(lang) || contentMd === undefined || contentMd === null) throw serviceError('missingFields')
   if (typeof key !== 'string') throw badRequest('invalid key')

@@ -1,9 +1,10 @@
 /**
  * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a lane starts.
  */
-import { operations } from '../../operations/index.js'
+import { laneOperations } from '../../operations/index.js'
 import type { Handler } from '../handler.js'
 import { aggregateHandlers } from './aggregate.js'
+import { bulkIngestHandlers } from './bulk_ingest.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { fulltextHandlers } from './fulltext.js'
@@ -14,6 +15,7 @@ import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
   ...documentHandlers,
+  ...bulkIngestHandlers,
   ...revisionHandlers,
   ...collectionHandlers,
   ...aggregateHandlers,
@@ -27,7 +29,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
 function joined(entries: readonly (readonly [string, Handler])[]): ReadonlyMap<string, Handler> {
   const map = new Map(entries)
   if (map.size !== entries.length) throw new Error('two handlers have the same name')
-  const rows = operations.filter((operation) => operation.cost !== 'loop').map((operation) => operation.name)
+  const rows = laneOperations.filter((operation) => operation.cost !== 'loop').map((operation) => operation.name)
   const lacking = rows.filter((name) => !map.has(name))
   const idle = [...map.keys()].filter((name) => !rows.includes(name))
   if (lacking.length > 0 || idle.length > 0)

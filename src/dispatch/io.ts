@@ -1,0 +1,13 @@
+/**
+ * What an operation does on the front end between its lane and its answer: wait for a turn, keep what is to be worked on later, ask the network. No lane awaits any of that. The lane has checked
+ * and prepared; its message says what is to be done. Front-end thread only.
+ */
+import type { OutgoingAnswer } from './ticket.js'
+
+export interface IoTools {
+  /** Has the write lane commit a prepared command. @returns its answer, or null where nothing was written because nobody waits for the answer any more */
+  commit(command: Uint8Array): Promise<OutgoingAnswer | null>
+}
+
+/** @param message as the lane's `io` handler made it, owned. A rejection is answered 500. */
+export type Io = (message: Uint8Array, tools: IoTools) => Promise<OutgoingAnswer>

@@ -1,0 +1,110 @@
+/**
+ * Bulk ingest jobs on the lanes: a submitted request is checked and cut into chunks, which the front end keeps and sends back one by one (src/dispatch/bulk_ingests.ts); each is then prepared as
+ * an add-batch is.
+ */
+import { randomBytes } from 'node:crypto'
+import { encodeIngest } from '../../dispatch/bulk_ingest_codec.js'
+import type { IngestChunk } from '../../dispatch/bulk_ingest_codec.js'
+import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
+import { encodeCommand } from '../../domain/commands.js'
+import type { PreparedDocument } from '../../domain/commands.js'
+import { badRequest, ServiceError, serviceError } from '../../errors.js'
+import { INGEST_CHUNK_BYTES_WANTED, INGEST_CHUNK_DOCUMENTS_MAX } from '../../limits.js'
+import type {
+  cancelBulkIngest as cancelRow,
+  getBulkIngest as getRow,
+  ingestChunk as chunkRow,
+  listBulkIngests as listRow,
+  submitBulkIngest as submitRow,
+} from '../../operations/bulk_ingest.js'
+import type { InputOf } from '../../operations/operation.js'
+import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import { prepareItem } from './documents.js'
+
+function submit(lane: LaneContext, { collection, documents, callbackUrl = '' }: InputOf<typeof submitRow>): Uint8Array {
+  if (documents.length === 0) throw serviceError('noDocuments')
+  if (callbackUrl !== '') checkCallback(lane, callbackUrl)
+  const id = newId()
+  const command = encodeCommand({ kind: 'submitIngest', id, collection, total: documents.length, callbackUrl })
+  return encodeIngest({ id, collection, callbackUrl, command, chunks: cut(documents) })
+}
+
+/** What can be known before the job has run; the rest is found by the request itself. */
+function checkCallback({ config }: LaneContext, callbackUrl: string): void {
+  try {
+    checkUrl(callbackUrl, { allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+  } catch (error) {
+    if (!(error instanceof OutboundRefused)) throw error
+    throw badRequest(`invalid callbackUrl: ${error.message}`)
+  }
+}
+
+/** Nanoseconds, so that ids grow with time, and 24 random bits. */
+function newId(): string {
+  const microseconds = BigInt(Math.round((performance.timeOrigin + performance.now()) * 1000))
+  return `bulk_${microseconds * 1000n}_${randomBytes(3).toString('hex')}`
+}
+
+/** Each document is written out again: its text in the request may have been cut anywhere by a foreign writer of JSON, and chunks are parsed for themselves. */
+function cut(documents: readonly unknown[]): IngestChunk[] {
+  const chunks: IngestChunk[] = []
+  let texts: string[] = []
+  let length = 0
+  const close = (): void => {
+    chunks.push({ documents: texts.length, body: Buffer.from(`{"documents":[${texts.join(',')}]}`) })
+    texts = []
+    length = 0
+  }
+  for (const document of documents) {
+    const text = JSON.stringify(document)
+    if (texts.length === INGEST_CHUNK_DOCUMENTS_MAX || (texts.length > 0 && length + text.length > INGEST_CHUNK_BYTES_WANTED)) close()
+    texts.push(text)
+    length += text.length
+  }
+  close()
+  return chunks
+}
+
+function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array {
+  const { id, collection, first, last, lost = 0 } = input
+  const documents: PreparedDocument[] = []
+  const errors: string[] = []
+  ;(input.documents ?? []).forEach((item, index) => {
+    if (request.shouldStop()) throw serviceError('deadline')
+    try {
+      documents.push(prepareItem(lane, item))
+    } catch (error) {
+      if (!(error instanceof ServiceError)) throw error
+      errors.push(`documents[${first + index}]: ${error.message}`)
+    }
+  })
+  const failed = errors.length + lost
+  if (lost > 0) errors.push(`documents[${first}] to documents[${first + lost - 1}]: ${serviceError('internal').message}`)
+  return encodeCommand({ kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
+}
+
+function get(lane: LaneContext, { id }: InputOf<typeof getRow>): Answer {
+  return json(lane.store.read((view) => showIngest(findIngest(view, id))))
+}
+
+function list(lane: LaneContext, { collection }: InputOf<typeof listRow>): Answer {
+  const jobs = lane.store.read((view) => ingestsOf(view, collection).map(showIngest))
+  return json({ jobs, total: jobs.length })
+}
+
+function cancel(_lane: LaneContext, { id }: InputOf<typeof cancelRow>): Uint8Array {
+  return encodeCommand({ kind: 'cancelIngest', id })
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+export const bulkIngestHandlers: readonly (readonly [string, Handler])[] = [
+  ['submitBulkIngest', { kind: 'io', run: submit }],
+  ['getBulkIngest', { kind: 'read', run: get }],
+  ['listBulkIngests', { kind: 'read', run: list }],
+  ['cancelBulkIngest', { kind: 'io', run: cancel }],
+  ['ingestChunk', { kind: 'prepare', run: prepareChunk }],
+]

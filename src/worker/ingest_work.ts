@@ -1,0 +1,83 @@
+/**
+ * What the write lane does for a chunk of a bulk ingest: the documents in slices, as of any batch, and in the transaction of each slice the job's counters. So a job's record says exactly what is
+ * stored, whenever the process ends.
+ */
+import { decideAbandoned, decideProgress, findRunnable, showIngest } from '../domain/bulk_ingest.js'
+import type { IngestProgress } from '../domain/bulk_ingest.js'
+import type { IngestChunkCommand, PreparedDocument } from '../domain/commands.js'
+import { decidePut } from '../domain/decision.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
+import type { WriteTransaction } from '../store/apply.js'
+import type { Job } from '../store/jobs.js'
+import { carryOut, jsonAnswer, refusal, refusalText } from './commit_work.js'
+import type { GroupEffects, Work } from './commit_work.js'
+import type { Answer } from './handler.js'
+
+export function ingestChunkWork(command: IngestChunkCommand): Work {
+  const { id, documents } = command
+  let next = 0
+  let answer: Answer = jsonAnswer({})
+  return {
+    get weight() {
+      return Math.max(1, Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next))
+    },
+    run(transaction, effects) {
+      let job: Job
+      try {
+        job = findRunnable(transaction.view, id)
+      } catch (error) {
+        // Cancelled meanwhile, or a damaged record: nothing of the slice has been applied.
+        answer = refusal(error)
+        return false
+      }
+      const slice = documents.slice(next, next + COMMIT_SLICE_DOCUMENTS_MAX)
+      const beforehand = next === 0 ? command : { failed: 0, errors: [] }
+      next += slice.length
+      const hasMore = next < documents.length
+      const progress = storeSlice(transaction, effects, command.collection, slice, beforehand)
+      carryOut(transaction, effects, [decideProgress(transaction, job, { ...progress, isLast: command.isLast && !hasMore })])
+      answer = jsonAnswer(showIngest(transaction.view.job('bulk', id) ?? job))
+      return hasMore
+    },
+    answer: () => answer,
+  }
+}
+
+function storeSlice(
+  transaction: WriteTransaction,
+  effects: GroupEffects,
+  collection: string,
+  documents: readonly PreparedDocument[],
+  beforehand: { readonly failed: number; readonly errors: readonly string[] },
+): Omit<IngestProgress, 'isLast'> {
+  const errors = [...beforehand.errors]
+  let { failed } = beforehand
+  let added = 0
+  let updated = 0
+  for (const document of documents) {
+    try {
+      const decision = decidePut(transaction, collection, document)
+      carryOut(transaction, effects, decision.steps)
+      if (decision.added) added++
+      else updated++
+    } catch (error) {
+      errors.push(`${document.key}: ${refusalText(error)}`)
+      failed++
+    }
+  }
+  return { added, updated, failed, errors }
+}
+
+/** Fails the jobs whose documents an earlier process has taken with it. */
+export function abandonedIngestsWork(): Work {
+  return {
+    weight: 1,
+    run(transaction, effects) {
+      for (let step = decideAbandoned(transaction); step !== undefined; step = decideAbandoned(transaction)) {
+        carryOut(transaction, effects, [step])
+      }
+      return false
+    },
+    answer: () => jsonAnswer({}),
+  }
+}
