@@ -2,6 +2,8 @@
  * Every named bound of the service, one constant each, with its arithmetic or its reason. Nothing that can grow with input, load or time is without an entry here.
  * Read by all threads; pure data. Bounds that tests must reach quickly are in `OVERRIDABLE`: the running value is `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
+export * from './limits_life.js'
+
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB

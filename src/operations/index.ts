@@ -5,6 +5,7 @@
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { collectionOperations } from './collections.js'
+import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
 import { fulltextOperations } from './fulltext.js'
@@ -20,6 +21,7 @@ export const operations: readonly Operation[] = checked([
   ...revisionOperations,
   ...collectionOperations,
   ...configOperations,
+  ...schemaOperations,
   ...vocabularyOperations,
   ...curationOperations,
   ...fulltextOperations,

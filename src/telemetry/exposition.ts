@@ -28,6 +28,7 @@ export interface StoreGauges {
   readonly binlogBytes: number
   readonly lastLsn: bigint
   readonly collections: readonly CollectionGauges[]
+  readonly schemas: number
   readonly engine: EngineStats
   readonly residentBytes: number
   readonly cpuSeconds: number
@@ -80,6 +81,7 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.single('binlog_entries_total', 'Entries in the binlog.', gauges.binlogEntries)
   page.single('binlog_size_bytes', 'Bytes of the binlog.', gauges.binlogBytes)
   page.single('replication_lsn', 'LSN of the last write.', gauges.lastLsn)
+  page.single('schemas_total', 'Collections that have a schema.', gauges.schemas)
   page.family('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', [[[], gauges.residentBytes]], '')
   page.family('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [[[], gauges.cpuSeconds]], '')
 }

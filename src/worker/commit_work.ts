@@ -3,11 +3,11 @@
  * document: a document is written whole or not at all, and a refusal of one leaves the others alone.
  */
 import { changeOf, findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
-import type { PreparedChange } from '../domain/changes.js'
+import type { ChangeTools, PreparedChange } from '../domain/changes.js'
 import type { Command, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
-import type { PreparationTools } from '../domain/preparation.js'
+import { requireSchemaStill } from '../domain/schemas/write_rules.js'
 import { decideSettings } from '../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
@@ -30,11 +30,11 @@ export interface Work {
   answer(): Answer
 }
 
-export function workOf(tools: PreparationTools, command: Command): Work {
+export function workOf(tools: ChangeTools, command: Command): Work {
   switch (command.kind) {
     case 'add':
       return single((transaction, effects) => {
-        const decision = decidePut(transaction, command.collection, command.document)
+        const decision = decideChecked(tools, transaction, command.collection, command.document)
         carryOut(transaction, effects, decision.steps)
         return documentAnswer(decision, command.document.escaped)
       })
@@ -70,7 +70,7 @@ export function workOf(tools: PreparationTools, command: Command): Work {
         return jsonAnswer(answer)
       })
     case 'addBatch':
-      return addBatch(command.collection, command.documents, command.errors)
+      return addBatch(tools, command.collection, command.documents, command.errors)
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
@@ -113,7 +113,7 @@ function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: r
 }
 
 function changeDocument(
-  tools: PreparationTools,
+  tools: ChangeTools,
   transaction: WriteTransaction,
   effects: GroupEffects,
   command: UpdateCommand | RestoreCommand,
@@ -121,13 +121,13 @@ function changeDocument(
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
   const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn
   const document = moved ? prepareAgain(tools, transaction, head, command).document : command.document
-  const decision = decidePut(transaction, command.collection, document)
+  const decision = decideChecked(tools, transaction, command.collection, document)
   carryOut(transaction, effects, decision.steps)
   return documentAnswer(decision, document.escaped)
 }
 
 function prepareAgain(
-  tools: PreparationTools,
+  tools: ChangeTools,
   transaction: WriteTransaction,
   head: Head,
   command: UpdateCommand | RestoreCommand,
@@ -144,7 +144,13 @@ function prepareAgain(
   }
 }
 
-function addBatch(collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
+/** A document that was prepared under other settings than the collection has now is held to its schema again. */
+function decideChecked(tools: ChangeTools, transaction: WriteTransaction, collection: string, document: PreparedDocument): PutDecision {
+  requireSchemaStill(tools.settings, transaction.view, collection, document)
+  return decidePut(transaction, collection, document)
+}
+
+function addBatch(tools: ChangeTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
   const refused = [...refusedBefore]
   let next = 0
   let added = 0
@@ -158,7 +164,7 @@ function addBatch(collection: string, documents: readonly PreparedDocument[], re
       for (; next < end; next++) {
         const document = documents[next] as PreparedDocument
         try {
-          const decision = decidePut(transaction, collection, document)
+          const decision = decideChecked(tools, transaction, collection, document)
           carryOut(transaction, effects, decision.steps)
           if (decision.added) added++
           else updated++

@@ -30,6 +30,8 @@ const WRITES: readonly (readonly [method: string, path: string, body: object])[]
   ['POST', '/v1/curation', { collection: 'c', query: 'walrus' }],
   ['PUT', '/v1/curation', { id: 'cur_0', query: 'walrus' }],
   ['DELETE', '/v1/curation?id=cur_0', {}],
+  ['POST', '/v1/schema/set', { collection: 'c', schema: {} }],
+  ['POST', '/v1/schema/delete', { collection: 'c' }],
 ]
 
 const READS: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -48,6 +50,9 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['GET', '/v1/synonyms?collection=c'],
   ['GET', '/v1/stopwords?collection=c'],
   ['GET', '/v1/curation?collection=c'],
+  ['POST', '/v1/schema/get', { collection: 'c' }],
+  ['POST', '/v1/schema/list', {}],
+  ['POST', '/v1/validate', { collection: 'c' }],
 ]
 
 const ALWAYS = [

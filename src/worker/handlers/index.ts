@@ -8,6 +8,7 @@ import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
+import { schemaHandlers } from './schemas.js'
 import { settingsHandlers } from './settings.js'
 import { systemHandlers } from './system.js'
 import { wordHandlers } from './words.js'
@@ -18,6 +19,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...collectionHandlers,
   ...aggregateHandlers,
   ...settingsHandlers,
+  ...schemaHandlers,
   ...fulltextHandlers,
   ...wordHandlers,
   ...systemHandlers,
