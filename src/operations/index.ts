@@ -13,12 +13,14 @@ import { healthOperations } from './health.js'
 import type { Feature, Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
+import { temporalOperations } from './temporal.js'
 import { vocabularyOperations } from './vocabulary.js'
 
 /** In the order of the reference page. */
 export const operations: readonly Operation[] = checked([
   ...documentOperations,
   ...revisionOperations,
+  ...temporalOperations,
   ...collectionOperations,
   ...configOperations,
   ...schemaOperations,

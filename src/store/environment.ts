@@ -39,6 +39,12 @@ export interface Environment {
   readonly binlog: Table
   /** (LSN of release, key of the body) -> nothing */
   readonly garbage: Table
+  /** (collection, docid) -> history */
+  readonly histories: Table
+  /** (collection, 2^53 - reads, docid) -> nothing */
+  readonly leaderboard: Table
+  /** (collection, type of event, unix minute) -> events */
+  readonly eventMinutes: Table
   /** format, epochs */
   readonly settings: Table
 }
@@ -71,6 +77,9 @@ export function openEnvironment(generationPath: string): Environment {
     counters: table('counters'),
     binlog: table('binlog'),
     garbage: table('garbage'),
+    histories: table('histories'),
+    leaderboard: table('leaderboard'),
+    eventMinutes: table('event-minutes'),
     settings: table('settings'),
   }
   checkFormat(environment)

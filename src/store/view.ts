@@ -10,6 +10,8 @@ import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import { decodeEntry } from './entry.js'
 import type { Entry } from './entry.js'
 import type { Environment, Table } from './environment.js'
+import { hottest, minutesOf, readHistory } from './history_tables.js'
+import type { EventType, History } from './history.js'
 import { decodeHead } from './head.js'
 import type { Head } from './head.js'
 import {
@@ -256,6 +258,21 @@ export class View {
   revision(collection: number, docid: number, revision: number): Head | undefined {
     const record = this.#environment.revisions.get(revisionKey(collection, docid, revision))
     return record === undefined ? undefined : decodeHead(record, collection, () => `revision ${collection}/${docid}/${revision}`)
+  }
+
+  /** Undefined where nothing of the document was tracked. */
+  history(collection: number, docid: number): History | undefined {
+    return readHistory(this.#environment, collection, docid)
+  }
+
+  /** Docids of a collection, most read first; at most `count`. */
+  hottest(collection: number, count: number): Generator<number> {
+    return hottest(this.#environment, collection, count)
+  }
+
+  /** Minutes in which something happened, ascending. @param begin, end unix minutes, `end` exclusive */
+  eventMinutes(collection: number, type: EventType, begin: number, end: number): Generator<readonly [minute: number, count: number]> {
+    return minutesOf(this.#environment, collection, type, begin, end)
   }
 
   /** Entries of the binlog with an LSN above `lsn`, ascending, at most `count`. */

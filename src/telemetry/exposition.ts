@@ -47,6 +47,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   body_bytes_received: 'Bytes of request bodies.',
   answer_bytes_sent: 'Bytes of answers.',
   lane_internal_errors: 'Requests that failed for a reason of ours.',
+  accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',

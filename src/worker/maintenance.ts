@@ -1,13 +1,14 @@
 /**
- * What the write lane does unasked, as ordinary work in its queue: deleting expired documents and removing the rows of deleted collections, in slices. Runs on the write lane's event loop.
+ * What the write lane does unasked, as ordinary work in its queue: deleting expired documents, removing the rows of deleted collections and old counts of events, in slices. Runs on the write lane's event loop.
  */
 import { decideDelete } from '../domain/decision.js'
-import { PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
+import { EVENT_MINUTES_SWEEP_MS, PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext } from './handler.js'
+import { minuteSweep } from './minute_sweep.js'
 
 const DONE: Answer = { status: 200, body: '' }
 
@@ -18,10 +19,15 @@ const DONE: Answer = { status: 200, body: '' }
 export function maintenanceWork(lane: LaneContext, enqueue: (work: Work) => Promise<unknown>): () => void {
   let timer: NodeJS.Timeout | undefined
   let stopped = false
+  let minutesSweptAt = Number.NEGATIVE_INFINITY
   const round = async (): Promise<void> => {
     const [due, retired] = lane.store.read((view) => [view.due(1).length > 0, view.retired().length > 0])
     if (due) await enqueue(sweep())
     if (retired) await enqueue(purge())
+    if (lane.config.temporal && performance.now() - minutesSweptAt >= EVENT_MINUTES_SWEEP_MS) {
+      minutesSweptAt = performance.now()
+      await enqueue(minuteSweep())
+    }
     if (!stopped) timer = setTimeout(() => void round(), due && lane.store.read((view) => view.due(1).length > 0) ? 0 : SWEEP_INTERVAL_MS)
   }
   timer = setTimeout(() => void round(), SWEEP_INTERVAL_MS)

@@ -13,6 +13,7 @@ import { workOf } from './commit_work.js'
 import type { Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from './handler.js'
 import { maintenanceWork } from './maintenance.js'
+import { trackingWork } from './access_tracking.js'
 
 /** One command under way. */
 interface Pending {
@@ -43,6 +44,7 @@ class CommitQueue implements WriteLane {
   readonly #lane: LaneContext
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
+  readonly #finishTracking: (() => Promise<void>) | undefined
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
@@ -53,6 +55,7 @@ class CommitQueue implements WriteLane {
     this.#lane = lane
     this.#options = options
     this.#stopMaintenance = maintenanceWork(lane, (work) => this.#enqueue(work))
+    this.#finishTracking = lane.accesses && trackingWork(lane.accesses, (work) => this.#enqueue(work))
   }
 
   async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
@@ -65,6 +68,7 @@ class CommitQueue implements WriteLane {
 
   async close(): Promise<void> {
     this.#stopMaintenance()
+    await this.#finishTracking?.()
     while (this.#running !== undefined) await this.#running
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()

@@ -23,6 +23,7 @@ import type {
   update as updateRow,
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
+import { countAccess } from '../access_tracking.js'
 import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array {
@@ -90,6 +91,7 @@ function isMissing(value: unknown): boolean {
 function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
   return lane.store.read((view) => {
     const head = findDocument(view, input.collection, input.key, input.lang)
+    countAccess(lane, view, head)
     const out = lane.out.begin()
     const env = parseTemplateValues(input.env)
     if (env === undefined || (head.flags & HEAD_FLAGS.template) === 0) {

@@ -11,6 +11,7 @@ import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
 import { settingsHandlers } from './settings.js'
 import { systemHandlers } from './system.js'
+import { temporalHandlers } from './temporal.js'
 import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
@@ -22,6 +23,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...schemaHandlers,
   ...fulltextHandlers,
   ...wordHandlers,
+  ...temporalHandlers,
   ...systemHandlers,
 ])
 
