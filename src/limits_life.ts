@@ -51,3 +51,12 @@ export const HOT_DOCUMENTS_MAX = 1000
 export const HOT_DOCUMENTS_SEEN_MAX = 100_000
 /** Buckets of one histogram. More days than are kept can't be there. */
 export const EVENT_BUCKETS_MAX = 1000
+
+// ---- Diffs ----------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Lines that differ within a part for which the shortest diff is looked for: time and memory go with the square, 1 000 x 1 000 / 2 x 4 B. */
+export const DIFF_EDITS_MAX = 1000
+/** Steps of one diff, a comparison of two lines each: 0.2 s. */
+export const DIFF_STEPS_MAX = 50_000_000
+/** Characters of both texts that are compared line by line, once what they have in front and behind is left out. More counts as replaced. */
+export const DIFF_TEXT_COMPARED_MAX = 8 * MIB

@@ -260,6 +260,14 @@ export class View {
     return record === undefined ? undefined : decodeHead(record, collection, () => `revision ${collection}/${docid}/${revision}`)
   }
 
+  /** The newest superseded state whose number is not above `revision`. */
+  newestRevision(collection: number, docid: number, revision: number): Head | undefined {
+    const range = { start: revisionKey(collection, docid, revision), end: documentKey(collection, docid), reverse: true, limit: 1 }
+    for (const { value } of this.#environment.revisions.getRange(range))
+      return decodeHead(value, collection, () => `revision ${collection}/${docid}`)
+    return undefined
+  }
+
   /** Undefined where nothing of the document was tracked. */
   history(collection: number, docid: number): History | undefined {
     return readHistory(this.#environment, collection, docid)

@@ -40,6 +40,7 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['POST', '/v1/doc-meta', ID],
   ['POST', '/v1/search', { collection: 'c' }],
   ['POST', '/v1/revisions', ID],
+  ['POST', '/v1/revisions/diff', { ...ID, from: 1, to: 1 }],
   ['POST', '/v1/fts', { collection: 'c', query: 'walrus' }],
   ['GET', '/v1/fts?collection=c&q=walrus'],
   ['GET', '/v1/meta-keys?collection=c'],

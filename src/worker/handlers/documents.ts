@@ -5,6 +5,7 @@ import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/changes.js'
 import { checkIdentity } from '../../domain/identity.js'
+import { readSecond, stateAsOf } from '../../domain/past_states.js'
 import { checkTtl, prepareDocument } from '../../domain/preparation.js'
 import { writeRulesOf, type WriteRules } from '../../domain/schemas/write_rules.js'
 import { fillTemplate } from '../../domain/template.js'
@@ -90,7 +91,8 @@ function isMissing(value: unknown): boolean {
 
 function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
   return lane.store.read((view) => {
-    const head = findDocument(view, input.collection, input.key, input.lang)
+    const present = findDocument(view, input.collection, input.key, input.lang)
+    const head = input.asOf === undefined ? present : stateAsOf(view, present, readSecond('asOf', input.asOf))
     countAccess(lane, view, head)
     const out = lane.out.begin()
     const env = parseTemplateValues(input.env)
