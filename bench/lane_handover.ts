@@ -64,7 +64,7 @@ async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: Lane
     let ready = 0
     const fail = (_kind: LaneKind, reason: string): void => reject(new Error(reason))
     const started: LanePool = new LanePool(
-      { kind: 'read', config, control: control.buffer, telemetry: telemetry.buffer },
+      { kind: 'read', config, control: control.buffer, telemetry: telemetry.buffer, accesses: null },
       config.readLanes,
       IN_FLIGHT,
       {

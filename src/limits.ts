@@ -7,6 +7,7 @@ import { INGEST_BYTES_HELD_MAX, INGESTS_QUEUED_MAX } from './limits/jobs.js'
 export * from './limits/jobs.js'
 export * from './limits/outgoing.js'
 export * from './limits/words.js'
+export * from './limits_life.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB

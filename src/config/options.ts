@@ -47,6 +47,8 @@ export interface OptionValues {
   readonly ftsSynonyms: boolean
   /** Spell correction: its operations, and what collections ask for. */
   readonly spell: boolean
+  /** Tracking: histories of documents, leaderboards, histograms of events. */
+  readonly temporal: boolean
   readonly searchCacheSize: number
   /** 0: no bound but the lanes. */
   readonly searchesMax: number
@@ -165,6 +167,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'spell correction',
+  },
+  temporal: {
+    flag: 'temporal',
+    variables: ['SVC_TEMPORAL'],
+    yaml: ['temporal', 'temporal.enabled'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'tracking of what documents go through: histories, most read documents, histograms',
   },
   searchCacheSize: {
     flag: 'search-cache-size',

@@ -39,8 +39,8 @@ export function nextPacking(view: View, after: bigint): PackingSlice {
 /** Of the kept states before this one, the second newest as the difference from the newest. A damaged one is left as it is: whoever asks for it is told. */
 function packBefore(view: View, { collection, docid, revision }: Head): PackedBody | undefined {
   try {
-    const newer = view.revisionBefore(collection, docid, revision)
-    const older = newer === undefined ? undefined : view.revisionBefore(collection, docid, newer.revision)
+    const newer = view.newestRevision(collection, docid, revision - 1)
+    const older = newer === undefined ? undefined : view.newestRevision(collection, docid, newer.revision - 1)
     if (newer === undefined || older === undefined || !isPackable(view, older, newer)) return undefined
     const base = Buffer.from(view.escapedContent(newer))
     const record = encodeDelta(view.escapedContent(older), base, newer.bodyLsn)

@@ -13,6 +13,7 @@ import {
   TASKS_PER_READ_WORKER,
   TASKS_PER_WRITE_WORKER,
 } from '../limits.js'
+import { AccessRings } from '../telemetry/access_rings.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneKind } from '../worker/lane_start.js'
 import type { LaneAnswer } from './answer_codec.js'
@@ -44,6 +45,7 @@ export class Lanes implements LanePools, LaneEvents {
   #readyToCome: number
   #deaths: number[] = []
   readonly #commitWatch: NodeJS.Timeout
+  readonly #accesses: SharedArrayBuffer | null
 
   constructor(
     readonly config: Config,
@@ -53,6 +55,7 @@ export class Lanes implements LanePools, LaneEvents {
     readonly listener: LanesListener,
   ) {
     this.#readyToCome = 1 + config.readLanes
+    this.#accesses = config.temporal ? AccessRings.create() : null
     // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the write lane has opened the store.
     this.write = this.#start('write', 1)
     this.read = this.#start('read', this.config.readLanes)
@@ -121,7 +124,7 @@ export class Lanes implements LanePools, LaneEvents {
   }
 
   #start(kind: LaneKind, threads: number): LanePool {
-    const start = { kind, config: this.config, control: this.control.buffer, telemetry: this.telemetry.buffer }
+    const start = { kind, config: this.config, control: this.control.buffer, telemetry: this.telemetry.buffer, accesses: this.#accesses }
     return new LanePool(start, threads, TASKS_PER_WORKER[kind], this)
   }
 }

@@ -9,6 +9,7 @@ import { FACET_SIZE_DEFAULT, FACETS_MAX, FACET_VALUES_COUNTED_MAX, LIMIT_MAX, ME
 import type { Filters } from './filters.js'
 import { parseFilters } from './filters.js'
 import type { FacetBucket } from './fulltext/facets.js'
+import { bucketEnd, bucketKey } from './time_buckets.js'
 
 const INTERVALS: readonly TimeInterval[] = ['day', 'week', 'month', 'year']
 type TimeField = 'addedAt' | 'updatedAt'
@@ -47,7 +48,6 @@ export interface AggregationResult {
 }
 
 const META_PREFIX = 'meta.'
-const DAY_SECONDS = 86_400
 
 export class Aggregation {
   readonly #filters: Filters
@@ -119,28 +119,4 @@ function readFacetSize(size = 0): number {
 
 function bucketOf(from: number, count: number, interval: TimeInterval): HistogramBucket {
   return { key: bucketKey(from, interval), from, to: bucketEnd(from, interval), count }
-}
-
-function bucketEnd(from: number, interval: TimeInterval): number {
-  if (interval === 'day') return from + DAY_SECONDS
-  if (interval === 'week') return from + 7 * DAY_SECONDS
-  const date = new Date(from * 1000)
-  return interval === 'year' ? utcSeconds(date.getUTCFullYear() + 1, 0) : utcSeconds(date.getUTCFullYear(), date.getUTCMonth() + 1)
-}
-
-function utcSeconds(year: number, month: number): number {
-  return Date.UTC(year, month) / 1000
-}
-
-/** `2024-01-31`, `2024-W05`, `2024-01`, `2024`. */
-function bucketKey(from: number, interval: TimeInterval): string {
-  const date = new Date(from * 1000)
-  if (interval === 'day') return date.toISOString().slice(0, 10)
-  if (interval === 'month') return date.toISOString().slice(0, 7)
-  if (interval === 'year') return date.toISOString().slice(0, 4)
-  // A week belongs to the year of its Thursday.
-  const thursday = from + 3 * DAY_SECONDS
-  const year = new Date(thursday * 1000).getUTCFullYear()
-  const week = Math.floor((thursday - utcSeconds(year, 0)) / (7 * DAY_SECONDS)) + 1
-  return `${year}-W${String(week).padStart(2, '0')}`
 }

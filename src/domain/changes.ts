@@ -10,10 +10,16 @@ import type { View } from '../store/view.js'
 import type { Base, PreparedDocument, SharedBody, UpdateCommand, WantedRevision } from './commands.js'
 import { prepareDocument } from './preparation.js'
 import type { PreparationTools } from './preparation.js'
+import type { SettingsCache } from './collection_settings.js'
+import { writeRulesOfCollection } from './schemas/write_rules.js'
 
 export interface PreparedChange {
   readonly base: Base
   readonly document: PreparedDocument
+}
+
+export interface ChangeTools extends PreparationTools {
+  readonly settings: SettingsCache
 }
 
 /** Parts of a document to replace; null leaves a part as it is. */
@@ -31,13 +37,14 @@ export function findDocument(view: View, collectionName: string, key: string, la
   return head
 }
 
-export function prepareUpdate(tools: PreparationTools, view: View, head: Head, change: DocumentChange): PreparedChange {
+export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change: DocumentChange): PreparedChange {
   const text = textOfHead(head)
   const contentMd = change.contentMd ?? unescapeContent(view.escapedContent(head))
   const document = prepareDocument(tools, {
     key: text.key,
     lang: text.lang,
     meta: change.meta ?? text.metaValues,
+    rules: writeRulesOfCollection(tools.settings, view, head.collection),
     contentMd,
     ttl: change.ttl,
     saveRevision: true,
@@ -48,13 +55,14 @@ export function prepareUpdate(tools: PreparationTools, view: View, head: Head, c
 }
 
 /** The revision becomes the document's state again, as a new revision; expiry stays as it is. */
-export function prepareRestore(tools: PreparationTools, view: View, head: Head, wanted: WantedRevision): PreparedChange {
+export function prepareRestore(tools: ChangeTools, view: View, head: Head, wanted: WantedRevision): PreparedChange {
   const revision = findRevision(view, head, wanted)
   const text = textOfHead(head)
   const document = prepareDocument(tools, {
     key: text.key,
     lang: text.lang,
     meta: textOfHead(revision).metaValues,
+    rules: writeRulesOfCollection(tools.settings, view, head.collection),
     contentMd: unescapeContent(view.escapedContent(revision)),
     ttl: null,
     saveRevision: true,

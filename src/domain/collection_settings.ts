@@ -6,6 +6,7 @@ import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../limits.js'
 import type { View } from '../store/view.js'
 import type { CollectionConfig } from './collection_config.js'
 import type { CurationRule } from './curation.js'
+import { readSchema, type CollectionSchema } from './schemas/collection_schema.js'
 
 export type Synonyms = readonly (readonly [term: string, synonyms: readonly string[]])[]
 
@@ -22,9 +23,18 @@ export interface CollectionSettings {
   readonly rules: readonly CurationRule[]
   /** Words that count as right, with the number of documents that each counts for, by language. */
   readonly dictionaries: ReadonlyMap<string, SpellWords>
+  readonly schema: CollectionSchema | undefined
 }
 
-export const NO_SETTINGS: CollectionSettings = { lsn: 0n, config: {}, synonyms: [], stopWords: [], rules: [], dictionaries: new Map() }
+export const NO_SETTINGS: CollectionSettings = {
+  lsn: 0n,
+  config: {},
+  synonyms: [],
+  stopWords: [],
+  rules: [],
+  dictionaries: new Map(),
+  schema: undefined,
+}
 
 export class SettingsCache {
   readonly #known = new Map<number, CollectionSettings>()
@@ -50,7 +60,18 @@ function readSettings(view: View, collection: number, lsn: bigint): CollectionSe
     stopWords: stopWordsOf(view, collection),
     rules: rulesOf(view, collection),
     dictionaries: new Map(view.settings(collection, 'dictionary') as [string, SpellWords][]),
+    schema: schemaOf(view, collection),
   }
+}
+
+function schemaOf(view: View, collection: number): CollectionSchema | undefined {
+  const text = schemaTextOf(view, collection)
+  return text === undefined ? undefined : readSchema(text)
+}
+
+/** The schema as it was given, as JSON text. */
+export function schemaTextOf(view: View, collection: number): string | undefined {
+  return view.setting(collection, 'schema') as string | undefined
 }
 
 /** Undefined where nothing was ever configured. */

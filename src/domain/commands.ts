@@ -12,6 +12,8 @@ export interface PreparedDocument {
   /** JSON text with sorted keys. */
   readonly meta: string
   readonly metaTriples: number
+  /** The settings of the collection under which the metadata was checked: WriteRules. */
+  readonly settingsLsn: bigint
   /** HEAD_FLAGS. */
   readonly flags: number
   /** CRC32 of identity, metadata and content: this document's part of the collection's checksum. */

@@ -16,6 +16,7 @@ import type { NewBody, PreparedDocument, SharedBody } from './commands.js'
 import { checkIdentity } from './identity.js'
 import { parseMetadata } from './metadata.js'
 import type { Metadata } from './metadata.js'
+import { requireSchema, type WriteRules } from './schemas/write_rules.js'
 import { lowerCase } from '../store/keys.js'
 import { crc32 } from '../store/packages.js'
 
@@ -28,6 +29,8 @@ export interface DocumentInput {
   readonly key: string
   readonly lang: string
   readonly meta: unknown
+  /** What the collection asks of its documents. */
+  readonly rules: WriteRules
   readonly contentMd: string
   /** Seconds; 0 for ever; null keeps the expiry. */
   readonly ttl: number | null
@@ -43,6 +46,7 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
   checkIdentity(input.key, input.lang)
   if (input.ttl !== null) checkTtl(input.ttl)
   const metadata = parseMetadata(input.meta)
+  requireSchema(input.rules, metadata.values)
   const bytes = Buffer.byteLength(input.contentMd)
   if (bytes > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${bytes} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
   const escaped = escapeContent(input.contentMd)
@@ -53,6 +57,7 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
     lang: input.lang,
     meta: metadata.json,
     metaTriples: metadata.pairs.length,
+    settingsLsn: input.rules.settingsLsn,
     flags: template | revision,
     contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
     body: input.sharedBody ?? newBody(tools.config, escaped),

@@ -12,6 +12,8 @@ export type SettingsChange =
   | { readonly kind: 'addStopWords' | 'deleteStopWords'; readonly words: readonly string[]; readonly refused: readonly string[] }
   /** `language`: base code; `frequency` null: they are taken out. */
   | { readonly kind: 'spellWords'; readonly language: string; readonly words: readonly string[]; readonly frequency: number | null }
+  /** `text`: JSON; null: the collection has none any more. */
+  | { readonly kind: 'schema'; readonly text: string | null }
   /** `seed`: 24 random hexadecimal digits for the rule's id. */
   | { readonly kind: 'addRule'; readonly rule: CurationDraft; readonly seed: string }
   | { readonly kind: 'replaceRule'; readonly id: string; readonly rule: CurationDraft }

@@ -46,6 +46,8 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
       return decideStopWords(place, change.kind === 'addStopWords', change.words, change.refused)
     case 'spellWords':
       return decideSpellWords(place, change)
+    case 'schema':
+      return decideSchema(place, change.text)
     case 'addRule':
       return addRule(place, change.rule, change.seed)
     case 'replaceRule':
@@ -146,6 +148,13 @@ function decideSpellWords(place: Place, { language, words, frequency }: Extract<
   if (frequency === null && stored.size === before) return { steps: [], answer }
   const sorted = [...stored].sort(([one], [other]) => (one < other ? -1 : 1))
   return { steps: sorted.length === 0 ? remove(place, 'dictionary', language) : put(place, 'dictionary', language, sorted), answer }
+}
+
+function decideSchema(place: Place, text: string | null): SettingsDecision {
+  return {
+    steps: text === null ? remove(place, 'schema', '') : put(place, 'schema', '', text),
+    answer: { status: text === null ? 'deleted' : 'ok', collection: place.name },
+  }
 }
 
 /** The last eight digits of a rule's id name its collection, so that a rule is found by its id alone. */

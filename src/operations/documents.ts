@@ -93,6 +93,14 @@ export const get = operation({
         examples: [{ name: 'Ada' }],
       }),
     ),
+    asOf: optional(
+      Type.Unsafe<number | string>({
+        // What is wrong is said by the operation, with what is expected.
+        anyOf: [{ type: 'integer' }, { type: 'string' }, {}],
+        description:
+          'The state that was current then: unix seconds, or a time like 2024-01-31T12:00:00Z. 404 where the document was not there, or that state was not kept.',
+      }),
+    ),
   }),
   output: Document,
   errors: ['notFound'],

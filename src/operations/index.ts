@@ -6,6 +6,7 @@ import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
 import { bulkIngestOperations, ingestChunk } from './bulk_ingest.js'
 import { collectionOperations } from './collections.js'
+import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
 import { fulltextOperations } from './fulltext.js'
@@ -13,6 +14,7 @@ import { healthOperations } from './health.js'
 import type { Feature, Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
+import { temporalOperations } from './temporal.js'
 import { vocabularyOperations } from './vocabulary.js'
 
 /** In the order of the reference page. */
@@ -20,8 +22,10 @@ export const operations: readonly Operation[] = checked([
   ...documentOperations,
   ...bulkIngestOperations,
   ...revisionOperations,
+  ...temporalOperations,
   ...collectionOperations,
   ...configOperations,
+  ...schemaOperations,
   ...vocabularyOperations,
   ...curationOperations,
   ...fulltextOperations,

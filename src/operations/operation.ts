@@ -21,7 +21,7 @@ export type CollectionExtractor =
   'server' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
 
 /** What a server may be configured to do without: operations of a feature that is switched off are not there. */
-export type Feature = 'spell'
+export type Feature = 'spell' | 'temporal'
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'

@@ -1,7 +1,7 @@
 /** Rows of the revisions of a document. Pure data; rules in src/domain. */
-import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { Document, identity, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
+import { Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Revisions', errors: ['notFound'] } as const
 
@@ -51,4 +51,42 @@ export const restoreRevision = operation({
   audit: 'write./v1/revisions/restore',
 })
 
-export const revisionOperations = [revisions, restoreRevision] as const
+const state = Type.Object({
+  revision: Type.Integer({ description: 'Number of the version.' }),
+  timestamp: unixSeconds('When it was written.'),
+})
+
+export const revisionDiff = operation({
+  ...common,
+  name: 'revisionDiff',
+  description: 'What changed between two versions of a document: content as a unified diff, metadata by key',
+  effect: 'read',
+  permission: 'read',
+  cost: 'search',
+  http: [{ method: 'POST', path: '/v1/revisions/diff' }],
+  input: Type.Object({
+    ...identity,
+    from: optional(wholeNumber('Number of the older version. Default: the one kept before `to`.')),
+    to: optional(wholeNumber('Number of the newer version. Default: the present one.')),
+  }),
+  output: shape('The differences.', {
+    collection: Type.String(),
+    key: Type.String(),
+    lang: Type.String(),
+    from: state,
+    to: state,
+    diff: Type.String({ description: 'Unified, three lines of context; empty where the contents are the same.' }),
+    added: Type.Integer({ description: 'Lines.' }),
+    removed: Type.Integer({ description: 'Lines.' }),
+    isMinimal: Type.Boolean({ description: 'False where so much differs that a shorter diff was not looked for.' }),
+    meta: Type.Object({
+      added: metaMap,
+      removed: metaMap,
+      changed: mapOf(Type.Object({ from: Type.Array(Type.String()), to: Type.Array(Type.String()) }), { description: 'By key.' }),
+    }),
+  }),
+  deadlineMs: DEADLINE_SEARCH_MS,
+  audit: null,
+})
+
+export const revisionOperations = [revisions, restoreRevision, revisionDiff] as const

@@ -7,7 +7,7 @@ import type { CollectionCounters, StoreCounters } from './counters.js'
 import { retainedBytes, storeEntry } from './entry.js'
 import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry } from './entry.js'
 import { PACKED_KEY } from './environment.js'
-import type { Environment } from './environment.js'
+import type { Environment, Table } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
@@ -25,6 +25,8 @@ import {
   prefixEnd,
   revisionKey,
 } from './keys.js'
+import { forgetHistory, forgetMinutes, trackAccesses, trackWrite } from './history_tables.js'
+import type { Accesses } from './history_tables.js'
 import { bodyPlace, CLEAR, statePlace } from './sealing/collection_seal.js'
 import { changeSealing } from './sealing/sealing_change.js'
 import { writeSetting } from './stored_settings.js'
@@ -42,13 +44,16 @@ export interface PackedBody {
 /** The state of one write transaction: the counters it has touched, written once at its end, and the entries it has applied. */
 export class WriteTransaction {
   readonly view: View
+  /** Whether writes are told by the histories of their documents. */
+  readonly tracksHistory: boolean
   readonly #environment: Environment
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
 
   /** @param now unix seconds, the same for everything that the transaction decides. */
-  constructor(environment: Environment, now: number) {
+  constructor(environment: Environment, now: number, tracksHistory = false) {
     this.#environment = environment
+    this.tracksHistory = tracksHistory
     this.view = new View(environment, now)
     this.#store = readStoreCounters(environment)
   }
@@ -168,13 +173,11 @@ export class WriteTransaction {
    * @returns true when rows are left.
    */
   purgeRetired(rowsMax: number): boolean {
-    const { retired, heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, counters } = this.#environment
-    const { sealedIdentities, sealedSpellings, sealedSettings } = this.#environment
+    const { retired, counters } = this.#environment
     const [key] = [...retired.getKeys({ limit: 1 })]
     if (key === undefined) return false
     let room = rowsMax
-    const sealed = [sealedIdentities, sealedSpellings, sealedSettings]
-    for (const table of [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, ...sealed]) {
+    for (const table of tablesOfCollections(this.#environment)) {
       for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
         void table.remove(row)
         room--
@@ -184,6 +187,16 @@ export class WriteTransaction {
     void counters.remove(Buffer.from(key))
     void retired.remove(key)
     return retired.getKeysCount({ limit: 1 }) > 0
+  }
+
+  /** Reads of a document, which may be gone by now. Local: not an entry. */
+  trackAccesses(collection: number, docid: number, accesses: readonly Accesses[]): void {
+    if (this.#environment.heads.doesExist(documentKey(collection, docid))) trackAccesses(this.#environment, collection, docid, accesses)
+  }
+
+  /** Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many */
+  forgetMinutes(collection: number, minute: number, rowsMax: number): number {
+    return forgetMinutes(this.#environment, collection, minute, rowsMax)
   }
 
   /** Removes an expiry row whose document is gone or expires at another time. */
@@ -196,6 +209,13 @@ export class WriteTransaction {
     for (const [collection, counters] of this.#collections) writeCollectionCounters(this.#environment, collection, counters)
     writeStoreCounters(this.#environment, this.#store)
   }
+}
+
+/** The tables whose keys begin with the id of the collection. */
+function tablesOfCollections(environment: Environment): readonly Table[] {
+  const { heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings } = environment
+  const { histories, leaderboard, eventMinutes } = environment
+  return [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, histories, leaderboard, eventMinutes]
 }
 
 function applyPut(environment: Environment, transaction: WriteTransaction, entry: PutEntry, body: Buffer | undefined): void {
@@ -220,6 +240,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
   spell(environment, transaction.view, entry)
+  if (transaction.tracksHistory) trackWrite(environment, collection, docid, old === undefined ? 'create' : 'update', head.updatedAt)
 }
 
 /** As the collection's records lie on disk: sealed or in clear. */
@@ -329,6 +350,7 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
   removeSpellings(environment, collection, docid)
   removeIdentity(environment, collection, entry.key, entry.lang)
   moveExpiry(environment, collection, docid, head.expiresAt, 0)
+  forgetHistory(environment, collection, docid)
 }
 
 /** The collection is gone at once; its rows are removed in slices by `purgeRetired`. */

@@ -52,6 +52,12 @@ export interface Environment {
   readonly sealedSpellings: Table
   /** (collection, kind, hash of id) -> sealed setting */
   readonly sealedSettings: Table
+  /** (collection, docid) -> history */
+  readonly histories: Table
+  /** (collection, 2^53 - reads, docid) -> nothing */
+  readonly leaderboard: Table
+  /** (collection, type of event, unix minute) -> events */
+  readonly eventMinutes: Table
   /** format, epochs, checks of master keys, rotation jobs */
   readonly settings: Table
   readonly seals: Seals
@@ -93,6 +99,9 @@ export function openEnvironment(generationPath: string, keyring: Keyring = empty
     sealedIdentities: table('sealed-identities'),
     sealedSpellings: table('sealed-spellings'),
     sealedSettings: table('sealed-settings'),
+    histories: table('histories'),
+    leaderboard: table('leaderboard'),
+    eventMinutes: table('event-minutes'),
     settings: table('settings'),
     seals: new Seals(keyring, sealings),
   }

@@ -130,6 +130,28 @@ export function idOfSettingKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('utf8', 5)
 }
 
+/** (collection, 2^53 - count, docid): most read first, of equals the older document. */
+export function hotKey(collection: number, count: number, docid: number): Buffer {
+  const key = Buffer.allocUnsafe(16)
+  key.writeUInt32BE(collection, 0)
+  key.writeBigUInt64BE(BigInt(Number.MAX_SAFE_INTEGER - count), 4)
+  key.writeUInt32BE(docid, 12)
+  return key
+}
+
+/** (collection, code of the event's type, unix minute). */
+export function minuteKey(collection: number, type: number, minute: number): Buffer {
+  const key = Buffer.allocUnsafe(9)
+  key.writeUInt32BE(collection, 0)
+  key[4] = type
+  key.writeUInt32BE(minute, 5)
+  return key
+}
+
+export function minuteOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(5)
+}
+
 /** The smallest key above every key that starts with `prefix`: the exclusive end of a prefix range. */
 export function prefixEnd(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix)

@@ -1,11 +1,11 @@
 /**
- * Records of what a collection is told beside its documents: configuration, synonyms, stop words, curation rules, words that are spelled right. JSON text behind the head of every record; what it means is the domain's matter.
+ * Records of what a collection is told beside its documents: configuration, synonyms, stop words, curation rules, words that are spelled right, a schema. JSON text behind the head of every record; what it means is the domain's matter.
  * Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
  */
 import { checkRecord, sealRecord } from './record.js'
 
 /** In the order of their codes on disk. */
-export const SETTING_KINDS = ['config', 'synonyms', 'stopwords', 'curation', 'dictionary'] as const
+export const SETTING_KINDS = ['config', 'synonyms', 'stopwords', 'curation', 'dictionary', 'schema'] as const
 export type SettingKind = (typeof SETTING_KINDS)[number]
 
 /** CRC and version. */

@@ -13,6 +13,8 @@ import { openEntry, supersedesTwo } from './entry.js'
 import type { PutEntry, StoredEntry } from './entry.js'
 import { PACKED_KEY, peek } from './environment.js'
 import type { Environment } from './environment.js'
+import { hottest, minutesOf, readHistory } from './history_tables.js'
+import type { EventType, History } from './history.js'
 import { decodeHead } from './head.js'
 import type { Head } from './head.js'
 import { hasSpelling, readDocidsOfKey, readIdentity } from './identities.js'
@@ -274,18 +276,33 @@ export class View {
     return found
   }
 
-  /** The newest of the superseded states with a number below `revision`. */
-  revisionBefore(collection: number, docid: number, revision: number): Head | undefined {
-    const range = { start: revisionKey(collection, docid, revision - 1), end: documentKey(collection, docid), reverse: true, limit: 1 }
-    const [found] = [...this.#environment.revisions.getRange(range)]
-    return found === undefined ? undefined : this.#decodeState(found.value, collection, docid, () => `revision ${collection}/${docid}`)
-  }
-
   revision(collection: number, docid: number, revision: number): Head | undefined {
     const record = this.#environment.revisions.get(revisionKey(collection, docid, revision))
     return record === undefined
       ? undefined
       : this.#decodeState(record, collection, docid, () => `revision ${collection}/${docid}/${revision}`)
+  }
+
+  /** The newest superseded state whose number is not above `revision`. */
+  newestRevision(collection: number, docid: number, revision: number): Head | undefined {
+    const range = { start: revisionKey(collection, docid, revision), end: documentKey(collection, docid), reverse: true, limit: 1 }
+    const [found] = [...this.#environment.revisions.getRange(range)]
+    return found === undefined ? undefined : this.#decodeState(found.value, collection, docid, () => `revision ${collection}/${docid}`)
+  }
+
+  /** Undefined where nothing of the document was tracked. */
+  history(collection: number, docid: number): History | undefined {
+    return readHistory(this.#environment, collection, docid)
+  }
+
+  /** Docids of a collection, most read first; at most `count`. */
+  hottest(collection: number, count: number): Generator<number> {
+    return hottest(this.#environment, collection, count)
+  }
+
+  /** Minutes in which something happened, ascending. @param begin, end unix minutes, `end` exclusive */
+  eventMinutes(collection: number, type: EventType, begin: number, end: number): Generator<readonly [minute: number, count: number]> {
+    return minutesOf(this.#environment, collection, type, begin, end)
   }
 
   /** Entries of the binlog with an LSN above `lsn`, ascending, at most `count`. */

@@ -18,6 +18,8 @@ export class StorageFailure extends Error {
 export interface WriterOptions {
   /** `async`: a group counts as written once it is committed, before the disk has it. */
   readonly durability: 'sync' | 'async'
+  /** Writes are told by the histories of their documents. Default: not. */
+  readonly tracksHistory?: boolean
   readonly onCommit: (isRunning: boolean) => void
   readonly onFailure: (failure: StorageFailure) => void
 }
@@ -63,7 +65,7 @@ export class Writer {
 
   #apply<T>(now: () => number, change: (transaction: WriteTransaction) => T): T {
     try {
-      const transaction = new WriteTransaction(this.#environment, now())
+      const transaction = new WriteTransaction(this.#environment, now(), this.#options.tracksHistory)
       const result = change(transaction)
       transaction.finish()
       return result

@@ -28,6 +28,7 @@ export interface StoreGauges {
   readonly binlogBytes: number
   readonly lastLsn: bigint
   readonly collections: readonly CollectionGauges[]
+  readonly schemas: number
   readonly engine: EngineStats
   readonly residentBytes: number
   readonly cpuSeconds: number
@@ -47,6 +48,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   answer_bytes_sent: 'Bytes of answers.',
   lane_internal_errors: 'Requests that failed for a reason of ours.',
   revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
+  accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
@@ -83,6 +85,7 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.single('binlog_entries_total', 'Entries in the binlog.', gauges.binlogEntries)
   page.single('binlog_size_bytes', 'Bytes of the binlog.', gauges.binlogBytes)
   page.single('replication_lsn', 'LSN of the last write.', gauges.lastLsn)
+  page.single('schemas_total', 'Collections that have a schema.', gauges.schemas)
   page.family('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', [[[], gauges.residentBytes]], '')
   page.family('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [[[], gauges.cpuSeconds]], '')
 }

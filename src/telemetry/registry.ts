@@ -27,6 +27,7 @@ export const COUNTERS = [
   'answer_bytes_sent',
   'lane_internal_errors',
   'revisions_packed',
+  'accesses_uncounted',
 ] as const
 export type CounterName = (typeof COUNTERS)[number]
 
@@ -116,6 +117,12 @@ export class Telemetry {
       }
     }
     throw new Error(`more than ${THREADS_MAX} threads want a row of counters`)
+  }
+
+  /** This thread's row: a number below THREADS_MAX that no other living thread has. */
+  get row(): number {
+    assert(this.#row >= 0, 'a thread claims its row before it asks for it')
+    return this.#row
   }
 
   /** A dead thread's counts stay (totals never go back); its gauges are cleared. */

@@ -4,11 +4,11 @@
  */
 import { decideCancel, decideSubmit } from '../domain/bulk_ingest.js'
 import { changeOf, findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
-import type { PreparedChange } from '../domain/changes.js'
+import type { ChangeTools, PreparedChange } from '../domain/changes.js'
 import type { Command, IngestChunkCommand, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
-import type { PreparationTools } from '../domain/preparation.js'
+import { requireSchemaStill } from '../domain/schemas/write_rules.js'
 import { decideSettings } from '../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
@@ -34,11 +34,11 @@ export interface Work {
 }
 
 /** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
-export function workOf(tools: PreparationTools, command: Exclude<Command, IngestChunkCommand>): Work {
+export function workOf(tools: ChangeTools, command: Exclude<Command, IngestChunkCommand>): Work {
   switch (command.kind) {
     case 'add':
       return single((transaction, effects) => {
-        const decision = decidePut(transaction, command.collection, command.document)
+        const decision = decideChecked(tools, transaction, command.collection, command.document)
         carryOut(transaction, effects, decision.steps)
         return documentAnswer(decision, command.document.escaped)
       })
@@ -85,7 +85,7 @@ export function workOf(tools: PreparationTools, command: Exclude<Command, Ingest
         return jsonAnswer({ status: 'cancelled', id: command.id })
       })
     case 'addBatch':
-      return addBatch(command.collection, command.documents, command.errors)
+      return addBatch(tools, command.collection, command.documents, command.errors)
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
@@ -129,7 +129,7 @@ export function carryOut(transaction: WriteTransaction, effects: GroupEffects, s
 }
 
 function changeDocument(
-  tools: PreparationTools,
+  tools: ChangeTools,
   transaction: WriteTransaction,
   effects: GroupEffects,
   command: UpdateCommand | RestoreCommand,
@@ -137,13 +137,13 @@ function changeDocument(
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
   const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn
   const document = moved ? prepareAgain(tools, transaction, head, command).document : command.document
-  const decision = decidePut(transaction, command.collection, document)
+  const decision = decideChecked(tools, transaction, command.collection, document)
   carryOut(transaction, effects, decision.steps)
   return documentAnswer(decision, document.escaped)
 }
 
 function prepareAgain(
-  tools: PreparationTools,
+  tools: ChangeTools,
   transaction: WriteTransaction,
   head: Head,
   command: UpdateCommand | RestoreCommand,
@@ -160,7 +160,18 @@ function prepareAgain(
   }
 }
 
-function addBatch(collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
+/** A document that was prepared under other settings than the collection has now is held to its schema again. */
+export function decideChecked(
+  tools: ChangeTools,
+  transaction: WriteTransaction,
+  collection: string,
+  document: PreparedDocument,
+): PutDecision {
+  requireSchemaStill(tools.settings, transaction.view, collection, document)
+  return decidePut(transaction, collection, document)
+}
+
+function addBatch(tools: ChangeTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
   const refused = [...refusedBefore]
   let next = 0
   let added = 0
@@ -174,7 +185,7 @@ function addBatch(collection: string, documents: readonly PreparedDocument[], re
       for (; next < end; next++) {
         const document = documents[next] as PreparedDocument
         try {
-          const decision = decidePut(transaction, collection, document)
+          const decision = decideChecked(tools, transaction, collection, document)
           carryOut(transaction, effects, decision.steps)
           if (decision.added) added++
           else updated++

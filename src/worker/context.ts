@@ -19,6 +19,8 @@ import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration } from '../store/layout.js'
 import { TruthStore } from '../store/truth_store.js'
+import { AccessRings } from '../telemetry/access_rings.js'
+import { threadTelemetry } from '../telemetry/registry.js'
 import type { LaneContext, WriteLane } from './handler.js'
 import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart, OpenLane } from './lane_start.js'
@@ -48,6 +50,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     // Point reads analyse nothing.
     analyzer: createAnalyzer(undefined, start.kind === 'point'),
     related: new RelatedTerms(),
+    accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     out: new ByteWriter(),
   }
   if (start.kind === 'write') {
@@ -69,9 +72,10 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
 }
 
 function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {
-  const { durability } = context.config
+  const { durability, temporal } = context.config
   const writer = context.store.openWriter({
     durability,
+    tracksHistory: temporal,
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })

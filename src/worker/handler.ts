@@ -11,6 +11,7 @@ import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
 import type { ByteWriter } from '../store/byte_writer.js'
 import type { TruthStore } from '../store/truth_store.js'
+import type { AccessRings } from '../telemetry/access_rings.js'
 
 /** What a lane owns for as long as it lives. One per thread. */
 export interface LaneContext {
@@ -22,6 +23,8 @@ export interface LaneContext {
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
   readonly related: RelatedTerms
+  /** Reads on their way to the write lane; undefined where nothing is tracked. */
+  readonly accesses: AccessRings | undefined
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
   readonly out: ByteWriter
 }

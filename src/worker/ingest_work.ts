@@ -5,15 +5,15 @@
 import { decideAbandoned, decideProgress, findRunnable, showIngest } from '../domain/bulk_ingest.js'
 import type { IngestProgress } from '../domain/bulk_ingest.js'
 import type { IngestChunkCommand, PreparedDocument } from '../domain/commands.js'
-import { decidePut } from '../domain/decision.js'
+import type { ChangeTools } from '../domain/changes.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job } from '../store/jobs.js'
-import { carryOut, jsonAnswer, refusal, refusalText } from './commit_work.js'
+import { carryOut, decideChecked, jsonAnswer, refusal, refusalText } from './commit_work.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer } from './handler.js'
 
-export function ingestChunkWork(command: IngestChunkCommand): Work {
+export function ingestChunkWork(tools: ChangeTools, command: IngestChunkCommand): Work {
   const { id, documents } = command
   let next = 0
   let answer: Answer = jsonAnswer({})
@@ -34,7 +34,7 @@ export function ingestChunkWork(command: IngestChunkCommand): Work {
       const beforehand = next === 0 ? command : { failed: 0, errors: [] }
       next += slice.length
       const hasMore = next < documents.length
-      const progress = storeSlice(transaction, effects, command.collection, slice, beforehand)
+      const progress = storeSlice(tools, transaction, effects, command.collection, slice, beforehand)
       carryOut(transaction, effects, [decideProgress(transaction, job, { ...progress, isLast: command.isLast && !hasMore })])
       answer = jsonAnswer(showIngest(transaction.view.job('bulk', id) ?? job))
       return hasMore
@@ -44,6 +44,7 @@ export function ingestChunkWork(command: IngestChunkCommand): Work {
 }
 
 function storeSlice(
+  tools: ChangeTools,
   transaction: WriteTransaction,
   effects: GroupEffects,
   collection: string,
@@ -56,7 +57,7 @@ function storeSlice(
   let updated = 0
   for (const document of documents) {
     try {
-      const decision = decidePut(transaction, collection, document)
+      const decision = decideChecked(tools, transaction, collection, document)
       carryOut(transaction, effects, decision.steps)
       if (decision.added) added++
       else updated++

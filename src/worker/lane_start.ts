@@ -15,6 +15,8 @@ export interface LaneStart {
   readonly control: SharedArrayBuffer
   /** One row of counters per thread: src/telemetry/registry.ts. */
   readonly telemetry: SharedArrayBuffer
+  /** A ring of reads per thread: src/telemetry/access_rings.ts; null where nothing is tracked. */
+  readonly accesses: SharedArrayBuffer | null
   /** Blocks for the requests of all lanes of the pool; null on the write and bulk lanes: src/dispatch/envelope_blocks.ts. */
   readonly requests: BlockMemory | null
 }

@@ -1,17 +1,18 @@
 /**
- * What the write lane does unasked, as ordinary work in its queue: deleting expired documents, removing the rows of deleted collections and packing revisions, in slices. Runs on the write
- * lane's event loop.
+ * What the write lane does unasked, as ordinary work in its queue: deleting expired documents, removing the rows of deleted collections and old counts of events, packing revisions, in slices.
+ * Runs on the write lane's event loop.
  */
 import { nextPacking } from '../consumers/revision_packing.js'
 import type { PackingSlice } from '../consumers/revision_packing.js'
 import { decideDelete } from '../domain/decision.js'
-import { PACKING_PAUSE_MS, PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
+import { EVENT_MINUTES_SWEEP_MS, PACKING_PAUSE_MS, PURGE_ROWS_MAX, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext } from './handler.js'
+import { minuteSweep } from './minute_sweep.js'
 
 const DONE: Answer = { status: 200, body: '' }
 
@@ -24,11 +25,16 @@ export function maintenanceWork(lane: LaneContext, enqueue: (work: Work) => Prom
   let packingTimer: NodeJS.Timeout | undefined
   let packedLsn: bigint | undefined
   let stopped = false
+  let minutesSweptAt = Number.NEGATIVE_INFINITY
   const round = async (): Promise<void> => {
     const [due, retired] = lane.store.read((view) => [view.due(1).length > 0, view.retired().length > 0])
     const begun = performance.now()
     if (due) await enqueue(sweep())
     if (retired) await enqueue(purge())
+    if (lane.config.temporal && performance.now() - minutesSweptAt >= EVENT_MINUTES_SWEEP_MS) {
+      minutesSweptAt = performance.now()
+      await enqueue(minuteSweep())
+    }
     if (stopped) return
     // As long as it took: of the write lane and of what the index does behind it, the larger half is for those who wait for an answer.
     const pauseMs = due && lane.store.read((view) => view.due(1).length > 0) ? performance.now() - begun : SWEEP_INTERVAL_MS

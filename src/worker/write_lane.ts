@@ -15,6 +15,7 @@ import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from './handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { maintenanceWork } from './maintenance.js'
+import { trackingWork } from './access_tracking.js'
 
 /** One command under way. */
 interface Pending {
@@ -46,6 +47,7 @@ class CommitQueue implements WriteLane {
   readonly #lane: LaneContext
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
+  readonly #finishTracking: (() => Promise<void>) | undefined
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
@@ -56,13 +58,14 @@ class CommitQueue implements WriteLane {
     this.#lane = lane
     this.#options = options
     this.#stopMaintenance = maintenanceWork(lane, (work) => this.#enqueue(work))
+    this.#finishTracking = lane.accesses && trackingWork(lane.accesses, (work) => this.#enqueue(work))
   }
 
   async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
     await Promise.all(
       commands.map(async ({ bytes, reply }) => {
         const command = decodeCommand(bytes)
-        reply(await this.#enqueue(command.kind === 'ingestChunk' ? ingestChunkWork(command) : workOf(this.#lane, command)))
+        reply(await this.#enqueue(command.kind === 'ingestChunk' ? ingestChunkWork(this.#lane, command) : workOf(this.#lane, command)))
       }),
     )
   }
@@ -74,6 +77,7 @@ class CommitQueue implements WriteLane {
 
   async close(): Promise<void> {
     this.#stopMaintenance()
+    await this.#finishTracking?.()
     while (this.#running !== undefined) await this.#running
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()

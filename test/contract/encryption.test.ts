@@ -78,7 +78,10 @@ describe('encryption at rest', () => {
     await client.encrypt('vault')
     await client.ok('PUT', '/v1/collection-config', { collection: 'vault', description: 'all about the Wiedehopf', maxRevisions: 0 })
     await client.add('vault', 'birds/Zebrafink', 'The kormoran dives. The kormoran eats fish.', { kind: ['pirol'], year: ['1999'] })
-    await client.add('vault', 'birds/gimpel', `A long text of ${'the stieglitz sings and '.repeat(800)}`, { kind: ['finch'], year: ['2004'] })
+    await client.add('vault', 'birds/gimpel', `A long text of ${'the stieglitz sings and '.repeat(800)}`, {
+      kind: ['finch'],
+      year: ['2004'],
+    })
     await client.add('vault', 'gone', 'eisvogel', { kind: ['eisvogel'] })
     await client.add('vault', 'birds/Zebrafink', 'The kormoran rests near the eisvogel.', { kind: ['pirol'], year: ['2001'] })
     await client.add('vault', 'BIRDS/zebrafink', 'The kormoran swims near the eisvogel.', { kind: ['pirol'], year: ['2001'] })
@@ -97,8 +100,15 @@ describe('encryption at rest', () => {
       assert.deepEqual(await client.found('vault', 'stiegl*', { mode: 'wildcard' }), ['birds/gimpel'])
       assert.deepEqual(await client.found('vault', 'kormorann', { fuzzy: 1 }), ['BIRDS/zebrafink'])
       const search = await client.post<Hit['document'][]>('/v1/search', { collection: 'vault', filterMeta: { kind: ['pirol'] } })
-      assert.deepEqual(search.map(({ key }) => key), ['BIRDS/zebrafink'])
-      const revisions = await client.post<{ revisions: unknown[] }>('/v1/revisions', { collection: 'vault', key: 'BIRDS/zebrafink', lang: 'en' })
+      assert.deepEqual(
+        search.map(({ key }) => key),
+        ['BIRDS/zebrafink'],
+      )
+      const revisions = await client.post<{ revisions: unknown[] }>('/v1/revisions', {
+        collection: 'vault',
+        key: 'BIRDS/zebrafink',
+        lang: 'en',
+      })
       assert.equal(revisions.revisions.length, 3)
     }
     await ask()
@@ -120,7 +130,11 @@ describe('encryption at rest', () => {
 
   it('credentials of a configuration do not lie in clear, in whatever collection, and work after a restart', async () => {
     const storage = { endpoint: 'https://s3.example', bucket: 'b', accessKey: 'a', secretKey: 'neuntoeter-wiedehopf-secret' }
-    await client.ok('PUT', '/v1/collection-config', { collection: 'plain', storageConfig: storage, cms: { url: 'https://c.example', apiKey: 'wiedehopf-cms' } })
+    await client.ok('PUT', '/v1/collection-config', {
+      collection: 'plain',
+      storageConfig: storage,
+      cms: { url: 'https://c.example', apiKey: 'wiedehopf-cms' },
+    })
     const secret = /wiedehopf-secret|wiedehopf-cms/
     const bytes = await readFile(join(client.directory, 'gen-000001', 'truth.mdb'))
     assert.doesNotMatch(bytes.toString('latin1'), secret)
@@ -139,12 +153,16 @@ describe('encryption at rest', () => {
       const { code, output } = await runToEnd({ directory: client.directory, env })
       assert.equal(code, 2, output)
       assert.match(output, expected)
-      for (const value of Object.values(env)) if (value !== undefined && value.length > 8) assert.ok(!output.includes(value), 'shows the key')
+      for (const value of Object.values(env))
+        if (value !== undefined && value.length > 8) assert.ok(!output.includes(value), 'shows the key')
     }
     await refused({}, /collection vault is encrypted and SVC_ENCRYPTION_KEY is not set/)
     await refused({ SVC_ENCRYPTION_KEY: OTHER_KEY }, /encryption key with id 1 is not the one/)
     await refused({ SVC_ENCRYPTION_KEY: OTHER_KEY, SVC_ENCRYPTION_KEY_ID: '2' }, /collection vault has data under encryption key id 1/)
-    await refused({ SVC_ENCRYPTION_KEY: 'c2hvcnRlciB0aGFuIDMyIGJ5dGVz' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 21/)
+    await refused(
+      { SVC_ENCRYPTION_KEY: 'c2hvcnRlciB0aGFuIDMyIGJ5dGVz' },
+      /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 21/,
+    )
     await refused({ SVC_ENCRYPTION_KEY: 'not base64 at all!' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64/)
     await refused({ SVC_ENCRYPTION_KEY: KEY, SVC_ENCRYPTION_KEY_ID: '256' }, /SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255/)
     await client.start()

@@ -32,6 +32,8 @@ const WRITES: readonly (readonly [method: string, path: string, body: object])[]
   ['POST', '/v1/curation', { collection: 'c', query: 'walrus' }],
   ['PUT', '/v1/curation', { id: 'cur_0', query: 'walrus' }],
   ['DELETE', '/v1/curation?id=cur_0', {}],
+  ['POST', '/v1/schema/set', { collection: 'c', schema: {} }],
+  ['POST', '/v1/schema/delete', { collection: 'c' }],
 ]
 
 const READS: readonly (readonly [method: string, path: string, body?: object])[] = [
@@ -41,6 +43,7 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['GET', '/v1/bulk-ingest-jobs'],
   ['POST', '/v1/search', { collection: 'c' }],
   ['POST', '/v1/revisions', ID],
+  ['POST', '/v1/revisions/diff', { ...ID, from: 1, to: 1 }],
   ['POST', '/v1/fts', { collection: 'c', query: 'walrus' }],
   ['GET', '/v1/fts?collection=c&q=walrus'],
   ['GET', '/v1/meta-keys?collection=c'],
@@ -51,6 +54,9 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['GET', '/v1/synonyms?collection=c'],
   ['GET', '/v1/stopwords?collection=c'],
   ['GET', '/v1/curation?collection=c'],
+  ['POST', '/v1/schema/get', { collection: 'c' }],
+  ['POST', '/v1/schema/list', {}],
+  ['POST', '/v1/validate', { collection: 'c' }],
 ]
 
 const ALWAYS = [

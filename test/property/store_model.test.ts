@@ -103,6 +103,7 @@ function prepared(keyOf: string, content: string, keep: boolean, ttl: number | n
     lang: 'en',
     meta: '{"k":["v"]}',
     metaTriples: 1,
+    settingsLsn: 0n,
     flags: keep ? HEAD_FLAGS.revision : 0,
     contentHash: escaped.length + 1,
     body: { kind: 'new', record: encodeBody(escaped, COMPRESSION), rawBytes: escaped.length },

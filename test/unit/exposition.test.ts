@@ -16,6 +16,7 @@ const GAUGES: StoreGauges = {
   oldestReaderAge: 3,
   binlogEntries: 7,
   binlogBytes: 700,
+  schemas: 3,
   lastLsn: 9_007_199_254_740_993n,
   collections: [{ name: 'a"b\\c\nd', documents: 5, revisions: 6, metaTriples: 7 }],
   engine: {

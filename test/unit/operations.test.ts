@@ -16,16 +16,17 @@ import { openApiMetaSchema } from './openapi_meta_schema.js'
 const ROUTES = [
   'GET /health', 'GET /v1/health', 'GET /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
   'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/bulk-ingest-job', 'GET /v1/bulk-ingest-job/:id', 'DELETE /v1/bulk-ingest-job/:id', 'GET /v1/bulk-ingest-jobs', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
-  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
+  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'POST /v1/revisions/diff', 'POST /v1/temporal/query', 'POST /v1/temporal/hot', 'POST /v1/temporal/histogram', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
+  'POST /v1/schema/set', 'POST /v1/schema/get', 'POST /v1/schema/delete', 'POST /v1/schema/list', 'POST /v1/validate',
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
   'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages', 'GET /v1/autocomplete',
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
 
 function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): ServerState {
-  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', ...env })
+  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
   return { config, listenAddress: '127.0.0.1:4711', startedAt: Date.now() - 61_000, phase: () => phase, phaseReason: () => 'flush failed' }
 }
 
@@ -68,6 +69,7 @@ describe('the table', () => {
       'deleteCollection',
       'deleteCollectionConfig',
       'deleteCuration',
+      'deleteSchema',
       'deleteSpellWords',
       'deleteStopWords',
       'deleteSynonyms',
@@ -75,6 +77,7 @@ describe('the table', () => {
       'replaceCuration',
       'restoreRevision',
       'setCollectionConfig',
+      'setSchema',
       'setSynonyms',
       'setTtl',
       'submitBulkIngest',
@@ -90,18 +93,25 @@ describe('the table', () => {
       'get',
       'getBulkIngest',
       'getCollectionConfig',
+      'getSchema',
       'getSpellDictionary',
       'listBulkIngests',
       'listCollectionConfigs',
       'listCuration',
+      'listSchemas',
       'listStopWords',
       'listSynonyms',
       'metaKeys',
       'multiSearch',
+      'revisionDiff',
       'revisions',
       'search',
       'spellCleanup',
       'spellSuggest',
+      'temporalHistogram',
+      'temporalHot',
+      'temporalQuery',
+      'validate',
     ])
     assert.deepEqual(named('system'), [
       'config',

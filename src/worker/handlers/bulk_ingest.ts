@@ -20,7 +20,7 @@ import type {
 import type { InputOf } from '../../operations/operation.js'
 import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
 import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
-import { prepareItem } from './documents.js'
+import { prepareItem, rulesOf } from './documents.js'
 
 function submit(lane: LaneContext, { collection, documents, callbackUrl = '' }: InputOf<typeof submitRow>): Uint8Array {
   if (documents.length === 0) throw serviceError('noDocuments')
@@ -68,12 +68,13 @@ function cut(documents: readonly unknown[]): IngestChunk[] {
 
 function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array {
   const { id, collection, first, last, lost = 0 } = input
+  const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
   const errors: string[] = []
   ;(input.documents ?? []).forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {
-      documents.push(prepareItem(lane, item))
+      documents.push(prepareItem(lane, rules, item))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       errors.push(`documents[${first + index}]: ${error.message}`)

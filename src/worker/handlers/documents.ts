@@ -5,7 +5,9 @@ import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/changes.js'
 import { checkIdentity } from '../../domain/identity.js'
+import { readSecond, stateAsOf } from '../../domain/past_states.js'
 import { checkTtl, prepareDocument } from '../../domain/preparation.js'
+import { writeRulesOf, type WriteRules } from '../../domain/schemas/write_rules.js'
 import { fillTemplate } from '../../domain/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits.js'
@@ -22,21 +24,28 @@ import type {
   update as updateRow,
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
+import { countAccess } from '../access_tracking.js'
 import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array {
-  const document = prepareDocument(lane, { ...input, meta: input.meta, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
+  const rules = rulesOf(lane, input.collection)
+  const document = prepareDocument(lane, { ...input, meta: input.meta, rules, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
   return encodeCommand({ kind: 'add', collection: input.collection, document })
+}
+
+export function rulesOf(lane: LaneContext, collection: string): WriteRules {
+  return lane.store.read((view) => writeRulesOf(lane.settings, view, collection))
 }
 
 function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Uint8Array {
   checkBatch(input.documents)
+  const rules = rulesOf(lane, input.collection)
   const documents: PreparedDocument[] = []
   const errors: string[] = []
   input.documents.forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {
-      documents.push(prepareItem(lane, item))
+      documents.push(prepareItem(lane, rules, item))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       errors.push(`documents[${index}]: ${error.message}`)
@@ -51,7 +60,7 @@ function checkBatch(documents: readonly unknown[]): void {
 }
 
 /** One document of a batch, which stands for itself: whatever is wrong with it is its own error. */
-export function prepareItem(lane: LaneContext, item: unknown): PreparedDocument {
+export function prepareItem(lane: LaneContext, rules: WriteRules, item: unknown): PreparedDocument {
   const { key, lang, contentMd, meta, ttl, saveRevision } = fieldsOf(item)
   if (isMissing(key) || isMissing(lang) || contentMd === undefined || contentMd === null) throw serviceError('missingFields')
   if (typeof key !== 'string') throw badRequest('invalid key')
@@ -64,6 +73,7 @@ export function prepareItem(lane: LaneContext, item: unknown): PreparedDocument 
     lang,
     contentMd,
     meta,
+    rules,
     ttl: (ttl ?? 0) as number,
     saveRevision: (saveRevision ?? true) as boolean,
     answered: false,
@@ -81,7 +91,9 @@ function isMissing(value: unknown): boolean {
 
 function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
   return lane.store.read((view) => {
-    const head = findDocument(view, input.collection, input.key, input.lang)
+    const present = findDocument(view, input.collection, input.key, input.lang)
+    const head = input.asOf === undefined ? present : stateAsOf(view, present, readSecond('asOf', input.asOf))
+    countAccess(lane, view, head)
     const out = lane.out.begin()
     const env = parseTemplateValues(input.env)
     if (env === undefined || (head.flags & HEAD_FLAGS.template) === 0) {

@@ -9,8 +9,10 @@ import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
+import { schemaHandlers } from './schemas.js'
 import { settingsHandlers } from './settings.js'
 import { systemHandlers } from './system.js'
+import { temporalHandlers } from './temporal.js'
 import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
@@ -20,8 +22,10 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...collectionHandlers,
   ...aggregateHandlers,
   ...settingsHandlers,
+  ...schemaHandlers,
   ...fulltextHandlers,
   ...wordHandlers,
+  ...temporalHandlers,
   ...systemHandlers,
 ])
 

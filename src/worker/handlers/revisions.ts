@@ -3,10 +3,15 @@
  */
 import { findDocument, prepareRestore, revisionsOf } from '../../domain/changes.js'
 import { encodeCommand } from '../../domain/commands.js'
+import { metadataDiff } from '../../domain/diff/metadata_diff.js'
+import { unifiedDiff } from '../../domain/diff/unified_diff.js'
+import { stateBefore, stateOfRevision } from '../../domain/past_states.js'
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { restoreRevision as restoreRow, revisions as revisionsRow } from '../../operations/revisions.js'
+import type { restoreRevision as restoreRow, revisionDiff as diffRow, revisions as revisionsRow } from '../../operations/revisions.js'
+import { unescapeContent } from '../../store/body.js'
+import { textOfHead, type Head } from '../../store/head.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
 
 function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
@@ -41,7 +46,26 @@ function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Arr
   })
 }
 
+function diff(lane: LaneContext, input: InputOf<typeof diffRow>): Answer {
+  const { collection, key, lang } = input
+  return lane.store.read((view) => {
+    const head = findDocument(view, collection, key, lang)
+    const to = input.to === undefined ? head : stateOfRevision(view, head, input.to)
+    const from = input.from === undefined ? stateBefore(view, to) : stateOfRevision(view, head, input.from)
+    const contentOf = (state: Head): string => unescapeContent(view.escapedContent(state))
+    const { text, ...counts } = unifiedDiff(`revision ${from.revision}`, contentOf(from), `revision ${to.revision}`, contentOf(to))
+    const meta = metadataDiff(textOfHead(from).metaValues, textOfHead(to).metaValues)
+    const body = { collection, key, lang, from: nameOf(from), to: nameOf(to), diff: text, ...counts, meta }
+    return { status: 200, body: JSON.stringify(body) }
+  })
+}
+
+function nameOf({ revision, updatedAt }: Head): { readonly revision: number; readonly timestamp: number } {
+  return { revision, timestamp: updatedAt }
+}
+
 export const revisionHandlers: readonly (readonly [string, Handler])[] = [
   ['revisions', { kind: 'read', run: list }],
   ['restoreRevision', { kind: 'prepare', run: restore }],
+  ['revisionDiff', { kind: 'read', run: diff }],
 ]

@@ -23,6 +23,10 @@ function countCollections(view: View): CountedCollection[] {
   })
 }
 
+function countSchemas(view: View): number {
+  return view.collections().reduce((sum, { id }) => sum + view.countSettings(id, 'schema'), 0)
+}
+
 function stats(lane: LaneContext): Answer {
   const collections = lane.store.read(countCollections)
   const sum = (field: 'documents' | 'revisions' | 'metaTriples'): number =>
@@ -62,7 +66,7 @@ function formatUptime(seconds: number): string {
 
 function metrics(lane: LaneContext): Answer {
   if (!lane.config.metrics) throw serviceError('notFound')
-  const [collections, counters] = lane.store.read((view) => [countCollections(view), view.storeCounters()])
+  const [collections, schemas, counters] = lane.store.read((view) => [countCollections(view), countSchemas(view), view.storeCounters()])
   const { fileBytes, readers, oldestReaderAge } = lane.store.sizes()
   const usage = process.cpuUsage()
   const body = renderMetrics(
@@ -77,6 +81,7 @@ function metrics(lane: LaneContext): Answer {
       binlogBytes: counters.binlogBytes,
       lastLsn: counters.lastLsn,
       collections,
+      schemas,
       engine: lane.engine.stats(),
       residentBytes: process.memoryUsage.rss(),
       cpuSeconds: (usage.user + usage.system) / 1e6,

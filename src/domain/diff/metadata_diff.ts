@@ -1,0 +1,18 @@
+/** What changed between two sets of metadata, key by key. The order of values counts: it is a part of what is stored. Pure. */
+
+type Meta = Readonly<Record<string, readonly string[]>>
+
+export interface MetadataDiff {
+  readonly added: Meta
+  readonly removed: Meta
+  readonly changed: Readonly<Record<string, { readonly from: readonly string[]; readonly to: readonly string[] }>>
+}
+
+export function metadataDiff(from: Meta, to: Meta): MetadataDiff {
+  const only = (of: Meta, other: Meta): Meta => Object.fromEntries(Object.entries(of).filter(([key]) => !Object.hasOwn(other, key)))
+  const both = Object.entries(from).flatMap(([key, values]) => {
+    const others = Object.hasOwn(to, key) ? to[key] : undefined
+    return others === undefined || JSON.stringify(values) === JSON.stringify(others) ? [] : [[key, { from: values, to: others }] as const]
+  })
+  return { added: only(to, from), removed: only(from, to), changed: Object.fromEntries(both) }
+}

@@ -1,0 +1,148 @@
+/**
+ * The schema of a collection: what the metadata of its documents must be. Read from what a client gives, an object or its JSON text, and refused with the name of the place where it is none: a rule that
+ * nobody checks would be believed. Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
+ */
+import { badRequest } from '../../errors.js'
+import { META_KEYS_MAX, META_VALUES_MAX, SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits.js'
+import { compilePattern } from './patterns.js'
+
+/** What the texts of a field may be read as. */
+const VALUE_TYPES = ['string', 'number', 'integer', 'boolean'] as const
+export type ValueType = (typeof VALUE_TYPES)[number]
+
+export interface FieldRules {
+  readonly key: string
+  readonly type: ValueType | undefined
+  readonly enum: ReadonlySet<string> | undefined
+  readonly pattern: string | undefined
+  readonly minItems: number
+  /** 0: no bound. */
+  readonly maxItems: number
+}
+
+export interface CollectionSchema {
+  readonly required: readonly string[]
+  /** Sorted by key. */
+  readonly fields: readonly FieldRules[]
+}
+
+type Json = Readonly<Record<string, unknown>>
+
+const RULES_OF_SCHEMA = ['type', 'required', 'properties']
+const RULES_OF_FIELD = ['type', 'enum', 'pattern', 'minItems', 'maxItems']
+/** Say something to the reader and nothing about values. */
+const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
+
+/** @param given object or JSON text. @throws ServiceError 400 whose text names the place */
+export function readSchema(given: unknown): CollectionSchema {
+  const json = objectAt('', typeof given === 'string' ? parse(given) : given)
+  checkNames('', json, RULES_OF_SCHEMA)
+  if (isGiven(json.type) && json.type !== 'object') throw wrong('type', 'must be object')
+  const properties = isGiven(json.properties) ? objectAt('properties', json.properties) : {}
+  const keys = Object.keys(properties).sort()
+  if (keys.length > META_KEYS_MAX) throw wrong('properties', `${keys.length} fields, at most ${META_KEYS_MAX} are allowed`)
+  return { required: readRequired(json.required), fields: keys.map((key) => readField(key, properties[key])) }
+}
+
+/** The text that is kept and shown: the client's own, or that of the object. @throws ServiceError 400 */
+export function textOfSchema(given: unknown): string {
+  const text = typeof given === 'string' ? given : JSON.stringify(given)
+  const bytes = Buffer.byteLength(text)
+  if (bytes > SCHEMA_BYTES_MAX) throw wrong('', `${bytes} bytes, at most ${SCHEMA_BYTES_MAX} are allowed`)
+  return text
+}
+
+function parse(text: string): unknown {
+  // A lone surrogate would be stored as another character.
+  if (/\p{Surrogate}/u.test(text)) throw wrong('', 'not well-formed text')
+  try {
+    return JSON.parse(text)
+  } catch {
+    throw wrong('', 'not JSON')
+  }
+}
+
+function readRequired(given: unknown): readonly string[] {
+  if (!isGiven(given)) return []
+  const keys = listAt('required', given, META_KEYS_MAX)
+  keys.forEach((key, index) => {
+    if (typeof key !== 'string' || key === '') throw wrong(`required.${index}`, 'the name of a field is expected')
+  })
+  return [...new Set(keys as readonly string[])]
+}
+
+function readField(key: string, given: unknown): FieldRules {
+  const place = `properties.${key}`
+  const json = objectAt(place, given)
+  checkNames(place, json, RULES_OF_FIELD)
+  const minItems = readCount(`${place}.minItems`, json.minItems)
+  const maxItems = readCount(`${place}.maxItems`, json.maxItems)
+  if (maxItems > 0 && minItems > maxItems) throw wrong(`${place}.minItems`, `${minItems} is above maxItems, ${maxItems}`)
+  return {
+    key,
+    type: readType(`${place}.type`, json.type),
+    enum: readEnum(`${place}.enum`, json.enum),
+    pattern: readPattern(`${place}.pattern`, json.pattern),
+    minItems,
+    maxItems,
+  }
+}
+
+function readType(place: string, given: unknown): ValueType | undefined {
+  if (!isGiven(given)) return undefined
+  const type = VALUE_TYPES.find((name) => name === given)
+  if (type === undefined) throw wrong(place, 'must be string, number, integer, or boolean')
+  return type
+}
+
+/** Metadata are texts: a number or a boolean of the list stands for its text. */
+function readEnum(place: string, given: unknown): ReadonlySet<string> | undefined {
+  if (!isGiven(given)) return undefined
+  const values = listAt(place, given, SCHEMA_ENUM_VALUES_MAX)
+  if (values.length === 0) throw wrong(place, 'no value is allowed by an empty list')
+  values.forEach((value, index) => {
+    if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
+      throw wrong(`${place}.${index}`, 'a text, a number or a boolean is expected')
+  })
+  return new Set(values.map(String))
+}
+
+function readPattern(place: string, given: unknown): string | undefined {
+  if (!isGiven(given)) return undefined
+  if (typeof given !== 'string') throw wrong(place, 'a text is expected')
+  const { fault } = compilePattern(given)
+  if (fault !== undefined) throw wrong(place, fault)
+  return given
+}
+
+function readCount(place: string, given: unknown): number {
+  if (!isGiven(given)) return 0
+  if (typeof given !== 'number' || !Number.isInteger(given) || given < 0 || given > META_VALUES_MAX)
+    throw wrong(place, `a whole number from 0 to ${META_VALUES_MAX} is expected`)
+  return given
+}
+
+function objectAt(place: string, given: unknown): Json {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(place, 'an object is expected')
+  return given as Json
+}
+
+function listAt(place: string, given: unknown, itemsMax: number): readonly unknown[] {
+  if (!Array.isArray(given)) throw wrong(place, 'a list is expected')
+  if (given.length > itemsMax) throw wrong(place, `${given.length} values, at most ${itemsMax} are allowed`)
+  return given as unknown[]
+}
+
+function checkNames(place: string, json: Json, known: readonly string[]): void {
+  const unknown = Object.keys(json).find((name) => !known.includes(name) && !ANNOTATIONS.includes(name))
+  if (unknown !== undefined) throw wrong(place === '' ? unknown : `${place}.${unknown}`, `no such rule; there are ${known.join(', ')}`)
+}
+
+/** Null counts as absent, as in every input. */
+function isGiven(value: unknown): boolean {
+  return value !== undefined && value !== null
+}
+
+function wrong(place: string, what: string): Error {
+  return badRequest(`invalid schema: ${place === '' ? '' : `${place.slice(0, 200)}: `}${what}`)
+}

@@ -1,0 +1,43 @@
+/**
+ * Patterns of schemas, matched in time linear in the text (RE2), because anybody who may set a schema may write one. The package is loaded with the first pattern, not with the lane
+ * (docs/decisions/0051-what-a-start-loads.md). Compiled patterns are kept per thread, a bounded number.
+ */
+import { createRequire } from 'node:module'
+import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits.js'
+import { BoundedCache } from '../bounded_cache.js'
+
+export interface Pattern {
+  /** Is the pattern somewhere in the text? */
+  test(text: string): boolean
+  /** Of its program: each character of a text may cost so many steps. */
+  readonly instructions: number
+}
+
+export type Compiled = { readonly pattern: Pattern; readonly fault?: undefined } | { readonly pattern?: undefined; readonly fault: string }
+
+const require = createRequire(import.meta.url)
+const compiled = new BoundedCache<Compiled>(SCHEMA_PATTERNS_COMPILED_MAX)
+
+export function compilePattern(source: string): Compiled {
+  const known = compiled.get(source)
+  if (known !== undefined) return known
+  const made = compile(source)
+  compiled.set(source, made)
+  return made
+}
+
+function compile(source: string): Compiled {
+  const bytes = Buffer.byteLength(source)
+  if (bytes > SCHEMA_PATTERN_BYTES_MAX) return { fault: `${bytes} bytes, at most ${SCHEMA_PATTERN_BYTES_MAX} are allowed` }
+  const { RE2JS, RE2JSException } = require('re2js') as typeof import('re2js')
+  try {
+    const program = RE2JS.compile(source)
+    const instructions = program.programSize()
+    if (instructions > SCHEMA_PATTERN_INSTRUCTIONS_MAX)
+      return { fault: `too large: ${instructions} instructions, at most ${SCHEMA_PATTERN_INSTRUCTIONS_MAX} are allowed` }
+    return { pattern: { test: (text) => program.test(text), instructions } }
+  } catch (error) {
+    if (!(error instanceof RE2JSException)) throw error
+    return { fault: error.message.slice(0, 200) }
+  }
+}

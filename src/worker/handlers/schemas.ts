@@ -1,0 +1,63 @@
+/**
+ * Schemas of collections: set, shown, listed, and asked without a write. Rules in src/domain/schemas; held to by every write (src/domain/schemas/write_rules.ts).
+ */
+import { schemaTextOf } from '../../domain/collection_settings.js'
+import { encodeCommand } from '../../domain/commands.js'
+import { parseMetadata } from '../../domain/metadata.js'
+import { readSchema, textOfSchema } from '../../domain/schemas/collection_schema.js'
+import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_check.js'
+import { writeRulesOf } from '../../domain/schemas/write_rules.js'
+import type { setSchema as setRow, validate as validateRow } from '../../operations/collection_schemas.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+
+interface Named {
+  readonly collection: string
+}
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+function set(_lane: LaneContext, { collection, schema }: InputOf<typeof setRow>): Uint8Array {
+  const text = textOfSchema(schema)
+  readSchema(text)
+  return encodeCommand({ kind: 'settings', collection, change: { kind: 'schema', text } })
+}
+
+function remove(_lane: LaneContext, { collection }: Named): Uint8Array {
+  return encodeCommand({ kind: 'settings', collection, change: { kind: 'schema', text: null } })
+}
+
+function get(lane: LaneContext, { collection: name }: Named): Answer {
+  const schema = lane.store.read((view) => {
+    const collection = view.collection(name)
+    return collection === undefined ? undefined : schemaTextOf(view, collection.id)
+  })
+  return json({ collection: name, schema: schema ?? null, enabled: schema !== undefined })
+}
+
+function list(lane: LaneContext): Answer {
+  const schemas = lane.store.read((view) =>
+    view.collections().flatMap(({ id, name }) => {
+      const schema = schemaTextOf(view, id)
+      return schema === undefined ? [] : [{ collection: name, schema }]
+    }),
+  )
+  return json({ schemas })
+}
+
+function validate(lane: LaneContext, { collection, meta }: InputOf<typeof validateRow>): Answer {
+  const { values } = parseMetadata(meta)
+  const { schema } = lane.store.read((view) => writeRulesOf(lane.settings, view, collection))
+  const errors = schema === undefined ? [] : schemaErrors(schema, values)
+  return json({ valid: errors.length === 0, errors, warnings: metadataWarnings(values) })
+}
+
+export const schemaHandlers: readonly (readonly [string, Handler])[] = [
+  ['setSchema', { kind: 'prepare', run: set }],
+  ['getSchema', { kind: 'read', run: get }],
+  ['deleteSchema', { kind: 'prepare', run: remove }],
+  ['listSchemas', { kind: 'read', run: list }],
+  ['validate', { kind: 'read', run: validate }],
+]

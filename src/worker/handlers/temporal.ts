@@ -1,0 +1,93 @@
+/**
+ * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored: src/store/history_tables.ts.
+ */
+import { findDocument } from '../../domain/changes.js'
+import { readLimit } from '../../domain/paging.js'
+import { documentId } from '../../domain/identity.js'
+import { bucketsOf, eventsOf, minutesIn, readEventType, readInterval, readTimeRange, readTopN } from '../../domain/temporal/requests.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { ANSWER_BYTES_MAX, EVENTS_LIMIT_DEFAULT, FTS_POLL_RESULTS, HOT_DOCUMENTS_SEEN_MAX } from '../../limits.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/temporal.js'
+import type { Head } from '../../store/head.js'
+import { textOfHead } from '../../store/head.js'
+import type { View } from '../../store/view.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+
+function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
+  const { collection, key, lang } = input
+  const type = readEventType(input.eventType)
+  const limit = readLimit(input.limit, EVENTS_LIMIT_DEFAULT)
+  return lane.store.read((view) => {
+    const range = readTimeRange(input.from, input.to, view.now)
+    const head = findDocument(view, collection, key, lang)
+    const history = view.history(head.collection, head.docid)
+    const groups = history === undefined ? [] : eventsOf(history, type, range)
+    const docId = documentId(collection, key, lang)
+    const events: object[] = []
+    for (const { type: eventType, second, count } of groups) {
+      for (let one = 0; one < count && events.length < limit; one++) events.push({ docId, eventType, timestamp: second })
+    }
+    const total = groups.reduce((sum, { count }) => sum + count, 0)
+    return { status: 200, body: JSON.stringify({ collection, docId, events, total }) }
+  })
+}
+
+interface HotDocument {
+  readonly head: Head
+  readonly count: number
+  readonly second: number
+}
+
+function hot(lane: LaneContext, input: InputOf<typeof hotRow>, request: RequestContext): Answer {
+  const topN = readTopN(input.topN)
+  return lane.store.read((view) => {
+    const collection = view.collection(input.collection)
+    const found = collection === undefined ? [] : hottest(view, collection.id, topN, input.since ?? 0, request)
+    const bytes = found.reduce((sum, { head }) => sum + head.bodyRawBytes + head.json.length + 128, 0)
+    if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${found.length} documents of together ${bytes} bytes`)
+    const out = lane.out.begin()
+    out.utf8(`{"collection":${JSON.stringify(input.collection)},"entries":[`)
+    found.forEach(({ head, count, second }, index) => {
+      const { key, lang } = textOfHead(head)
+      const docId = JSON.stringify(documentId(input.collection, key, lang))
+      out.utf8(`${index === 0 ? '' : ','}{"docId":${docId},"accessCount":${count},"lastAccessAt":${second},"document":`)
+      view.writeDocument(head, out, true)
+      out.ascii('}')
+    })
+    out.ascii(']}')
+    return { status: 200, body: out.view() }
+  })
+}
+
+function hottest(view: View, collection: number, topN: number, since: number, request: RequestContext): HotDocument[] {
+  const found: HotDocument[] = []
+  let seen = 0
+  for (const docid of view.hottest(collection, HOT_DOCUMENTS_SEEN_MAX)) {
+    if (++seen % FTS_POLL_RESULTS === 0 && request.shouldStop()) throw serviceError('deadline')
+    const history = view.history(collection, docid)
+    if (history === undefined || history.lastHotSecond < since) continue
+    const head = view.head(collection, docid)
+    if (head !== undefined) found.push({ head, count: history.hotCount, second: history.lastHotSecond })
+    if (found.length === topN) break
+  }
+  return found
+}
+
+function histogram(lane: LaneContext, input: InputOf<typeof histogramRow>): Answer {
+  const { collection: name } = input
+  const eventType = readEventType(input.eventType) ?? 'access'
+  const interval = readInterval(input.interval)
+  return lane.store.read((view) => {
+    const { begin, end } = minutesIn(readTimeRange(input.from, input.to, view.now), view.now)
+    const collection = view.collection(name)
+    const buckets = collection === undefined ? [] : bucketsOf(view.eventMinutes(collection.id, eventType, begin, end), interval)
+    return { status: 200, body: JSON.stringify({ collection: name, eventType, interval, buckets }) }
+  })
+}
+
+export const temporalHandlers: readonly (readonly [string, Handler])[] = [
+  ['temporalQuery', { kind: 'read', run: query }],
+  ['temporalHot', { kind: 'read', run: hot }],
+  ['temporalHistogram', { kind: 'read', run: histogram }],
+]

@@ -1,0 +1,154 @@
+/**
+ * Diffs: carried out by a strict reader of the unified format they turn one text into the other; where they say that they are the shortest they are as short as the longest common subsequence allows; and texts made
+ * to be hard take a bounded time.
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, test } from 'node:test'
+import fc from 'fast-check'
+import { metadataDiff } from '../../src/domain/diff/metadata_diff.js'
+import { unifiedDiff } from '../../src/domain/diff/unified_diff.js'
+import { DIFF_EDITS_MAX } from '../../src/limits.js'
+
+/** Every line of the format is checked: counts, places, context. */
+function carryOut(a: string, diff: string): string {
+  if (diff === '') return a
+  const old = a.match(/[^\n]*\n|[^\n]+$/g) ?? []
+  const lines = diff.split('\n')
+  assert.equal(lines.pop(), '', 'a diff ends with a line end')
+  assert.deepEqual(lines.slice(0, 2), ['--- old', '+++ new'])
+  const made: string[] = []
+  let at = 0
+  for (let line = 2; line < lines.length;) {
+    const hunk = /^@@ -(\d+)(?:,(\d+))? \+(\d+)(?:,(\d+))? @@$/.exec(lines[line++] ?? '')
+    assert.ok(hunk, `a hunk is expected: ${lines[line - 1]}`)
+    const [oldCount, newCount] = [Number(hunk[2] ?? 1), Number(hunk[4] ?? 1)]
+    const oldBegin = Number(hunk[1]) - (oldCount === 0 ? 0 : 1)
+    assert.ok(oldBegin >= at)
+    while (at < oldBegin) made.push(old[at++] as string)
+    assert.equal(made.length, Number(hunk[3]) - (newCount === 0 ? 0 : 1))
+    const [oldEnd, newEnd] = [at + oldCount, made.length + newCount]
+    while (line < lines.length && !lines[line]?.startsWith('@@')) {
+      const [mark, text] = [lines[line]?.[0], lines[line]?.slice(1)]
+      line++
+      const hasEnd = lines[line] !== '\\ No newline at end of file'
+      if (!hasEnd) line++
+      const whole = hasEnd ? `${text}\n` : `${text}`
+      if (mark !== '+') assert.equal(old[at++], whole)
+      if (mark !== '-') made.push(whole)
+      assert.ok(mark === ' ' || mark === '+' || mark === '-')
+    }
+    assert.deepEqual([at, made.length], [oldEnd, newEnd])
+  }
+  return [...made, ...old.slice(at)].join('')
+}
+
+function commonLines(a: readonly string[], b: readonly string[]): number {
+  let row = new Array<number>(b.length + 1).fill(0)
+  for (const one of a) {
+    const next = [0]
+    b.forEach((other, j) => next.push(one === other ? (row[j] as number) + 1 : Math.max(row[j + 1] as number, next[j] as number)))
+    row = next
+  }
+  return row[b.length] as number
+}
+
+const line = fc.constantFrom('', 'a', 'b', 'c', '-x', '+x', ' x', '@@ -1 +1 @@', '\\ No', 'ä\r')
+const text = fc.tuple(fc.array(line, { maxLength: 25 }), fc.constantFrom('', '\n')).map(([lines, end]) => lines.join('\n') + end)
+
+test('a diff carried out gives the other text, and the shortest is as short as can be', () => {
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      const diff = unifiedDiff('old', a, 'new', b)
+      assert.equal(carryOut(a, diff.text), b)
+      assert.equal(diff.text === '', a === b)
+      const [aLines, bLines] = [a, b].map((whole) => whole.match(/[^\n]*\n|[^\n]+$/g) ?? []) as unknown as [string[], string[]]
+      assert.ok(diff.isMinimal)
+      const common = commonLines(aLines, bLines)
+      assert.deepEqual([diff.removed, diff.added], [aLines.length - common, bLines.length - common])
+    }),
+    { numRuns: 3000 },
+  )
+})
+
+test('texts in which too much differs are cut at what they have in common, and the diff is right', () => {
+  const numbers = fc.integer({ min: 1, max: 1e9 }).map((seed) => {
+    let state = seed
+    return (below: number): number => {
+      state = (Math.imul(state, 1_103_515_245) + 12_345) >>> 0
+      return Math.floor((state / 2 ** 32) * below)
+    }
+  })
+  fc.assert(
+    fc.property(numbers, fc.constantFrom(3, 50, 100_000), (next, kinds) => {
+      const lines = (count: number): string[] => Array.from({ length: count }, () => `line ${next(kinds)}`)
+      const a = lines(3 * DIFF_EDITS_MAX)
+      const b = a.flatMap((one) => (next(4) === 0 ? [] : next(4) === 0 ? [`new ${next(1e6)}`, one] : [one]))
+      const [one, two] = [`${a.join('\n')}\n`, b.join('\n')]
+      const diff = unifiedDiff('old', one, 'new', two)
+      assert.equal(carryOut(one, diff.text), two)
+    }),
+    { numRuns: 30 },
+  )
+})
+
+test('texts made to be hard take a bounded time', () => {
+  const repeated = (lines: readonly string[], count: number): string =>
+    Array.from({ length: count }, (_, at) => lines[at % lines.length]).join('\n')
+  const cases: readonly (readonly [string, string])[] = [
+    // Nothing in common; the same lines in other orders; no line twice, backwards; one line, over and over.
+    [repeated(['a'], 500_000), repeated(['b'], 500_000)],
+    [repeated(['a', 'b', 'b'], 300_000), repeated(['b', 'a', 'a', 'a'], 300_000)],
+    [Array.from({ length: 200_000 }, (_, at) => at).join('\n'), Array.from({ length: 200_000 }, (_, at) => 200_000 - at).join('\n')],
+    [repeated([''], 4_000_000), repeated(['', 'x'], 3_000_000)],
+    ['x'.repeat(16_000_000), 'y'.repeat(16_000_000)],
+  ]
+  for (const [a, b] of cases) {
+    const begin = process.cpuUsage()
+    const diff = unifiedDiff('old', a, 'new', b)
+    const { user, system } = process.cpuUsage(begin)
+    assert.ok(user + system < 20e6, `${(user + system) / 1e6} s`)
+    assert.equal(carryOut(a, diff.text), b)
+  }
+})
+
+const folder = mkdtempSync(join(tmpdir(), 'mds-diff-'))
+after(() => rmSync(folder, { recursive: true }))
+
+test('git apply takes a diff as it is', (context) => {
+  if (spawnSync('git', ['--version']).status !== 0) {
+    context.skip('git is not here: the format is checked by our own reader only')
+    return
+  }
+  fc.assert(
+    fc.property(text, text, (a, b) => {
+      fc.pre(a !== b && a !== '' && b !== '')
+      writeFileSync(join(folder, 'file'), a)
+      const patch = unifiedDiff('a/file', a, 'b/file', b).text
+      const { status, stderr } = spawnSync('git', ['apply', '--whitespace=nowarn', '-'], { cwd: folder, input: patch, encoding: 'utf8' })
+      assert.equal(status, 0, stderr)
+      assert.equal(readFileSync(join(folder, 'file'), 'utf8'), b)
+    }),
+    { numRuns: 40 },
+  )
+})
+
+test('metadata: what is added, removed and changed makes the one of the other', () => {
+  const meta = fc.dictionary(fc.constantFrom('a', 'b', 'toString', 'constructor'), fc.array(fc.constantFrom('1', '2'), { maxLength: 2 }))
+  fc.assert(
+    fc.property(meta, meta, (from, to) => {
+      const { added, removed, changed } = metadataDiff(from, to)
+      const kept = Object.entries(from).filter(([key]) => !Object.hasOwn(removed, key))
+      const made = [
+        ...kept.map(([key, values]) => [key, Object.hasOwn(changed, key) ? changed[key]?.to : values]),
+        ...Object.entries(added),
+      ]
+      assert.deepEqual(new Map(made as [string, unknown][]), new Map([...made.map(([key]) => [key as string, to[key as string]] as const)]))
+      assert.deepEqual(made.map(([key]) => key).sort(), Object.keys(to).sort())
+      for (const [key, change] of Object.entries(changed)) assert.deepEqual([change.from, from[key]], [from[key], change.from])
+    }),
+  )
+})
