@@ -5,9 +5,9 @@
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { encodeEntry, retainedBytes } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry, TrimEntry } from './entry.js'
 import type { Environment } from './environment.js'
-import { decodeHead, HEAD_FLAGS } from './head.js'
+import { bodyLsnOfRecord, decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import {
   bodyKey,
@@ -79,6 +79,9 @@ export class WriteTransaction {
         break
       case 'setting':
         applySetting(environment, entry)
+        break
+      case 'trim':
+        applyTrim(environment, this, entry)
         break
     }
     const record = encodeEntry(entry, body?.length ?? 0)
@@ -159,6 +162,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
   counters.metaTriples += head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+  letGoBelow(environment, counters, entry)
 
   void environment.heads.put(documentKey(collection, docid), entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
@@ -236,6 +240,34 @@ function applyExpiry(environment: Environment, transaction: WriteTransaction, en
   const old = transaction.view.headEvenExpired(collection, docid)
   void environment.heads.put(documentKey(collection, docid), entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+}
+
+function applyTrim(environment: Environment, transaction: WriteTransaction, entry: TrimEntry): void {
+  const { collection, docid } = entry
+  const old = transaction.view.headEvenExpired(collection, docid)
+  if (old === undefined) return
+  const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
+  const counters = transaction.counters(collection)
+  if ((old.flags & HEAD_FLAGS.revision) !== 0 && (head.flags & HEAD_FLAGS.revision) === 0) counters.revisions--
+  void environment.heads.put(documentKey(collection, docid), entry.head)
+  letGoBelow(environment, counters, entry)
+}
+
+/** Removes superseded states with their references to bodies. How many there are was bounded when the entry was decided. */
+function letGoBelow(
+  environment: Environment,
+  counters: CollectionCounters,
+  { collection, docid, trimBelow, lsn }: PutEntry | TrimEntry,
+): void {
+  if (trimBelow === 0) return
+  const range = { start: revisionKey(collection, docid, 0), end: revisionKey(collection, docid, trimBelow) }
+  for (const { key, value } of [...environment.revisions.getRange(range)]) {
+    const bodyLsn = bodyLsnOfRecord(value)
+    // A damaged row names no body: it goes all the same, and the body goes with the document.
+    if (bodyLsn !== undefined) releaseBody(environment, bodyKey(collection, docid, bodyLsn), lsn)
+    void environment.revisions.remove(key)
+    counters.revisions--
+  }
 }
 
 function applyDelete(environment: Environment, transaction: WriteTransaction, entry: DeleteEntry): void {

@@ -27,6 +27,7 @@ import {
   parseExpiryKey,
   prefixEnd,
   revisionKey,
+  revisionOfKey,
   settingKey,
   spellingKey,
 } from './keys.js'
@@ -251,6 +252,19 @@ export class View {
     for (const { value } of this.#environment.revisions.getRange(range))
       found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
     return found
+  }
+
+  /** Superseded states of a document. */
+  countRevisions(collection: number, docid: number): number {
+    const prefix = documentKey(collection, docid)
+    return this.#environment.revisions.getKeysCount({ start: prefix, end: prefixEnd(prefix) })
+  }
+
+  /** Number of the superseded state that has `older` others before it; undefined when there are not so many. */
+  revisionAfter(collection: number, docid: number, older: number): number | undefined {
+    const prefix = documentKey(collection, docid)
+    const [key] = [...this.#environment.revisions.getKeys({ start: prefix, end: prefixEnd(prefix), offset: older, limit: 1 })]
+    return key === undefined ? undefined : revisionOfKey(key)
   }
 
   revision(collection: number, docid: number, revision: number): Head | undefined {

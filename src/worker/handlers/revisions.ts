@@ -6,7 +6,7 @@ import { encodeCommand } from '../../domain/commands.js'
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { restoreRevision as restoreRow, revisions as revisionsRow } from '../../operations/revisions.js'
+import type { restoreRevision as restoreRow, revisions as revisionsRow, truncate as truncateRow } from '../../operations/revisions.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
 
 function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
@@ -41,7 +41,12 @@ function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Arr
   })
 }
 
+function truncate(_lane: LaneContext, { collection, keepRevs }: InputOf<typeof truncateRow>): Uint8Array {
+  return encodeCommand({ kind: 'truncate', collection, keep: keepRevs })
+}
+
 export const revisionHandlers: readonly (readonly [string, Handler])[] = [
   ['revisions', { kind: 'read', run: list }],
   ['restoreRevision', { kind: 'prepare', run: restore }],
+  ['truncate', { kind: 'prepare', run: truncate }],
 ]
