@@ -45,8 +45,8 @@ function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<st
   if (entry.kind === 'shed') return []
   const { collection, docid, lsn } = entry
   if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
-  // Settings are read from the store when a search needs them; jobs and seals concern no search.
-  if (entry.kind === 'setting' || entry.kind === 'job' || entry.kind === 'sealing') return []
+  // Settings are read from the store when a search needs them; jobs, seals and the trimming of histories concern no search.
+  if (entry.kind === 'setting' || entry.kind === 'job' || entry.kind === 'sealing' || entry.kind === 'trim') return []
   const name = `${collection}/${docid}`
   if (seen.has(name)) return []
   seen.add(name)

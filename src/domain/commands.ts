@@ -130,6 +130,13 @@ export interface IngestChunkCommand {
   readonly isLast: boolean
 }
 
+/** Of every document of the collection the newest `keep` revisions stay. */
+export interface TruncateCommand {
+  readonly kind: 'truncate'
+  readonly collection: string
+  readonly keep: number
+}
+
 export type Command =
   | AddCommand
   | AddBatchCommand
@@ -143,6 +150,7 @@ export type Command =
   | SubmitIngestCommand
   | CancelIngestCommand
   | IngestChunkCommand
+  | TruncateCommand
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 

@@ -5,7 +5,7 @@
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { retainedBytes, storeEntry } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry, TrimEntry } from './entry.js'
 import { PACKED_KEY } from './environment.js'
 import type { Environment, Table } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
@@ -110,6 +110,9 @@ export class WriteTransaction {
         break
       case 'sealing':
         applySealing(environment, entry)
+        break
+      case 'trim':
+        applyTrim(environment, this, entry)
         break
     }
     const record = storeEntry(environment.seals, entry, body?.length ?? 0)
@@ -236,6 +239,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
   counters.metaTriples += head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+  letGoBelow(environment, transaction, entry)
 
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
@@ -328,6 +332,33 @@ function applyExpiry(environment: Environment, transaction: WriteTransaction, en
   const old = transaction.view.headEvenExpired(collection, docid)
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+}
+
+function applyTrim(environment: Environment, transaction: WriteTransaction, entry: TrimEntry): void {
+  const { collection, docid } = entry
+  const old = transaction.view.headEvenExpired(collection, docid)
+  if (old === undefined) return
+  const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
+  const counters = transaction.counters(collection)
+  if ((old.flags & HEAD_FLAGS.revision) !== 0 && (head.flags & HEAD_FLAGS.revision) === 0) counters.revisions--
+  writeHead(environment, collection, docid, entry.head)
+  letGoBelow(environment, transaction, entry)
+}
+
+/** Removes superseded states with their references to bodies. How many there are was bounded when the entry was decided. */
+function letGoBelow(
+  environment: Environment,
+  transaction: WriteTransaction,
+  { collection, docid, trimBelow, lsn }: PutEntry | TrimEntry,
+): void {
+  if (trimBelow === 0) return
+  const counters = transaction.counters(collection)
+  for (const { revision, bodyLsn } of transaction.view.revisionsBelow(collection, docid, trimBelow)) {
+    // A damaged row names no body: it goes all the same, and the body goes with the document.
+    if (bodyLsn !== undefined) releaseBody(environment, bodyKey(collection, docid, bodyLsn), lsn)
+    void environment.revisions.remove(revisionKey(collection, docid, revision))
+    counters.revisions--
+  }
 }
 
 function applyDelete(environment: Environment, transaction: WriteTransaction, entry: DeleteEntry): void {

@@ -31,6 +31,7 @@ import {
   parseExpiryKey,
   prefixEnd,
   revisionKey,
+  revisionOfKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
 import { decodeJob, idOfJobKey, jobKey } from './jobs.js'
@@ -274,6 +275,32 @@ export class View {
     for (const { value } of this.#environment.revisions.getRange(range))
       found.push(this.#decodeState(value, collection, docid, () => `revision ${collection}/${docid}`))
     return found
+  }
+
+  /** Numbers of the superseded states below `below`, ascending, each with the body that it shows; undefined where its row is damaged. */
+  revisionsBelow(collection: number, docid: number, below: number): { readonly revision: number; readonly bodyLsn: bigint | undefined }[] {
+    const range = { start: documentKey(collection, docid), end: revisionKey(collection, docid, below) }
+    return [...this.#environment.revisions.getRange(range)].map(({ key, value }) => {
+      try {
+        return { revision: revisionOfKey(key), bodyLsn: this.#decodeState(value, collection, docid, () => 'revision').bodyLsn }
+      } catch (error) {
+        if (!(error instanceof CorruptRecord)) throw error
+        return { revision: revisionOfKey(key), bodyLsn: undefined }
+      }
+    })
+  }
+
+  /** Superseded states of a document. */
+  countRevisions(collection: number, docid: number): number {
+    const prefix = documentKey(collection, docid)
+    return this.#environment.revisions.getKeysCount({ start: prefix, end: prefixEnd(prefix) })
+  }
+
+  /** Number of the superseded state that has `older` others before it; undefined when there are not so many. */
+  revisionAfter(collection: number, docid: number, older: number): number | undefined {
+    const prefix = documentKey(collection, docid)
+    const [key] = [...this.#environment.revisions.getKeys({ start: prefix, end: prefixEnd(prefix), offset: older, limit: 1 })]
+    return key === undefined ? undefined : revisionOfKey(key)
   }
 
   revision(collection: number, docid: number, revision: number): Head | undefined {

@@ -22,6 +22,7 @@ const WRITES: readonly (readonly [method: string, path: string, body: object])[]
   ['POST', '/v1/delete-collection', { collection: 'c' }],
   ['POST', '/v1/set-ttl', { ...ID, ttl: 1 }],
   ['POST', '/v1/revisions/restore', { ...ID, timestamp: 1, revision: 1 }],
+  ['POST', '/v1/truncate', { collection: 'c', keepRevs: 0 }],
   ['POST', '/v1/fts-reindex', { collection: 'c' }],
   ['PUT', '/v1/collection-config', { collection: 'c', description: 'changed' }],
   ['DELETE', '/v1/collection-config', { collection: 'c' }],

@@ -12,6 +12,8 @@ import type { PreparedDocument } from '../../src/domain/commands.js'
 import { nextPacking } from '../../src/consumers/revision_packing.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../../src/domain/decision.js'
 import type { Step } from '../../src/domain/decision.js'
+import { decideTrim } from '../../src/domain/revision_trim.js'
+import { decideSettings } from '../../src/domain/settings_decision.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
 import { baseOfBody, encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
@@ -44,6 +46,15 @@ interface ModelDocument {
 
 type Model = Map<string, Map<string, ModelDocument>>
 
+/** The newest `count` kept states, and the present one. */
+function newest(states: readonly ModelState[], count: number): ModelState[] {
+  const kept = states.filter((state) => state.kept)
+  const stay = new Set(count === 0 ? [] : kept.slice(-count))
+  return states.flatMap((state, index) =>
+    stay.has(state) || !state.kept ? [state] : index === states.length - 1 ? [{ ...state, kept: false }] : [],
+  )
+}
+
 type Operation =
   | {
       readonly kind: 'put'
@@ -55,6 +66,7 @@ type Operation =
     }
   | { readonly kind: 'delete' | 'expiry'; readonly collection: string; readonly key: string }
   | { readonly kind: 'drop'; readonly collection: string }
+  | { readonly kind: 'truncate' | 'limit' | 'share'; readonly collection: string; readonly key: string; readonly count: number }
   | { readonly kind: 'restart' }
   | { readonly kind: 'wait' }
   | { readonly kind: 'pack' }
@@ -82,6 +94,15 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'expiry' as const), collection, key }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), collection }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('truncate' as const, 'limit' as const, 'share' as const),
+      collection,
+      key,
+      count: fc.nat({ max: 4 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'wait' as const }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'pack' as const }) },
@@ -119,6 +140,8 @@ function carryOut(transaction: WriteTransaction, steps: readonly Step[]): void {
 
 class Run {
   readonly model: Model = new Map()
+  /** `maxRevisions` by lower-cased name. */
+  readonly limits = new Map<string, number>()
   store: TruthStore
   writer: Writer
   now = 1_000
@@ -182,7 +205,14 @@ class Run {
           if (found !== undefined) carryOut(transaction, [decideDrop(transaction, found.id, found.name)])
         })
         this.model.delete(op.collection.toLowerCase())
+        this.limits.delete(op.collection.toLowerCase())
         return
+      case 'truncate':
+        return this.truncate(op.collection, op.count)
+      case 'limit':
+        return this.limit(op.collection, op.count)
+      case 'share':
+        return this.share(op.collection, op.key, op.count)
       case 'put':
         return this.put(op)
       default:
@@ -202,23 +232,69 @@ class Run {
     }
   }
 
+  async truncate(name: string, keep: number): Promise<void> {
+    await this.write((transaction) => {
+      const found = transaction.view.collection(name)
+      for (const docid of found === undefined ? [] : transaction.view.docidsFrom(found.id, 1, 100)) {
+        const head = transaction.view.headEvenExpired(found?.id ?? 0, docid)
+        const trim = head === undefined ? undefined : decideTrim(transaction, head, keep)
+        if (trim !== undefined) carryOut(transaction, [trim.step])
+      }
+    })
+    for (const document of this.live(name).values()) document.states = newest(document.states, keep)
+  }
+
+  async limit(name: string, maxRevisions: number): Promise<void> {
+    const change = { values: { maxRevisions }, cleared: [] }
+    await this.write((transaction) => {
+      carryOut(
+        transaction,
+        decideSettings(transaction, { kind: 'settings', collection: name, change: { kind: 'configure', change } }).steps,
+      )
+    })
+    this.live(name)
+    this.limits.set(name.toLowerCase(), maxRevisions)
+  }
+
+  /** What a restored revision does: an earlier state's body becomes that of a new state. */
+  async share(name: string, spelled: string, back: number): Promise<void> {
+    const expected = this.visible(name, spelled)
+    if (expected === undefined) return
+    const kept = expected.states.filter((state, index, all) => state.kept || index === all.length - 1)
+    const chosen = kept.at(-1 - (back % kept.length)) as ModelState
+    await this.write((transaction) => {
+      const found = transaction.view.collection(name)
+      const head = found === undefined ? undefined : transaction.view.find(found.id, spelled, 'en')
+      assert.ok(head)
+      const states = [head, ...transaction.view.revisions(head.collection, head.docid)]
+      const state = states[back % kept.length]
+      assert.ok(state)
+      const body = { kind: 'shared', lsn: state.bodyLsn, rawBytes: state.bodyRawBytes, storedBytes: state.bodyStoredBytes } as const
+      carryOut(transaction, decidePut(transaction, name, { ...prepared(spelled, chosen.content, true, null), body }).steps)
+    })
+    this.written(name, spelled, { content: chosen.content, kept: true }, null)
+  }
+
   async put(op: Extract<Operation, { kind: 'put' }>): Promise<void> {
     await this.write((transaction) =>
       carryOut(transaction, decidePut(transaction, op.collection, prepared(op.key, op.content, op.keep, op.ttl)).steps),
     )
-    const documents = this.live(op.collection)
-    const old = documents.get(op.key.toLowerCase())
+    this.written(op.collection, op.key, { content: op.content, kept: op.keep }, op.ttl)
+  }
+
+  written(name: string, spelled: string, state: ModelState, ttl: number | null): void {
+    const documents = this.live(name)
+    const old = documents.get(spelled.toLowerCase())
     const current = old !== undefined && old.expiresAt > 0 && old.expiresAt <= this.now ? undefined : old
-    const expiresAt = op.ttl === null ? (current?.expiresAt ?? 0) : op.ttl > 0 ? this.now + op.ttl : 0
-    documents.set(op.key.toLowerCase(), {
+    const expiresAt = ttl === null ? (current?.expiresAt ?? 0) : ttl > 0 ? this.now + ttl : 0
+    const states = [...(current?.states ?? []).filter((each, index, all) => index < all.length - 1 || each.kept), state]
+    const limit = this.limits.get(name.toLowerCase()) ?? 0
+    documents.set(spelled.toLowerCase(), {
       addedAt: current?.addedAt ?? this.now,
       updatedAt: this.now,
       expiresAt,
-      spellings: new Set([...(current?.spellings ?? []), op.key]),
-      states: [
-        ...(current?.states ?? []).filter((state, index, all) => index < all.length - 1 || state.kept),
-        { content: op.content, kept: op.keep },
-      ],
+      spellings: new Set([...(current?.spellings ?? []), spelled]),
+      states: limit > 0 && current !== undefined ? newest(states, limit) : states,
     })
   }
 
