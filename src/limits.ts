@@ -151,8 +151,6 @@ export const AUTOCOMPLETE_ITEMS_MAX = 100
 export const AUTOCOMPLETE_STEPS_BACK_MAX = 6
 /** Terms whose words are looked up in documents for one autocompletion: 24 x 150 us. Beyond, terms are shown as they are in the index. */
 export const AUTOCOMPLETE_LOOK_UPS_MAX = 24
-/** Answers that a lane keeps while the index stands: 4 096 x 1 KB. What people type begins with a few thousand prefixes. */
-export const AUTOCOMPLETE_ANSWERS_MAX = 4096
 /** Documents looked at for the words of one term. */
 export const SURFACE_DOCUMENTS = 3
 /** Bytes of content that each is looked through for: 10 us. */
@@ -297,6 +295,9 @@ export const ANSWERS_CACHED_MAX = 100_000
 export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
 /** A larger answer is not kept: it would drive out ten others. */
 export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/** Answers kept while nothing is written, of operations whose answers are small (completions, 1 KB): what people type begins with a few thousand prefixes. Bytes with the names, up to 8 KB each. */
+export const ANSWERS_KEPT_MAX = 8192
+export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB
 /** A larger request is not looked up: the body is a part of the name. */
 export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */

@@ -4,10 +4,9 @@
  * Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
  */
 import type { Completion } from '../../engine/types.js'
-import { AUTOCOMPLETE_ANSWERS_MAX, AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
-import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
+import { AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
+import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../bounded_cache.js'
 import { STANDARD_FIELDS } from './scoring.js'
 import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from './surface_words.js'
 
@@ -49,18 +48,9 @@ function shownField(name: string): string {
   return name === 'meta.title' ? 'title' : name
 }
 
-interface Remembered {
-  readonly answer: string
-  /** Of the index that they were taken from. */
-  readonly lsn: bigint
-  /** Unix seconds. */
-  readonly at: number
-}
-
-/** One per lane: with what it remembers while the index stands. */
+/** One per lane: with the words that it remembers. Answers are kept by the front end. */
 export class Autocompleter {
   readonly #surfaces: SurfaceWords
-  readonly #answers = new BoundedCache<Remembered>(AUTOCOMPLETE_ANSWERS_MAX)
 
   constructor(surfaces: SurfaceWords) {
     this.#surfaces = surfaces
@@ -69,14 +59,7 @@ export class Autocompleter {
   /** The answer's JSON. @param collection undefined where there is none */
   complete(tools: SurfaceTools, view: View, collection: number | undefined, request: AutocompleteRequest): string {
     if (collection === undefined || request.query === '') return answerOf([], request)
-    const key = `${collection} ${request.most} ${request.field} ${request.query}`
-    const known = this.#answers.get(key)
-    // Taken first: what is published meanwhile makes the answer look older than it is, never newer.
-    const lsn = tools.engine.lastLsn()
-    if (known?.lsn === lsn && Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX) return known.answer
-    const answer = answerOf(completionsOf(tools, this.#surfaces, view, collection, request), request)
-    this.#answers.set(key, { answer, lsn, at: view.now })
-    return answer
+    return answerOf(completionsOf(tools, this.#surfaces, view, collection, request), request)
   }
 }
 
