@@ -208,6 +208,18 @@ std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, ui
   return found ? std::optional(found->entry) : std::nullopt;
 }
 
+uint32_t lower_bound(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view text) {
+  if (begin >= end) return end;
+  const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+  const uint32_t first = block_for(blocks, begin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
+  const uint32_t last = std::min(end, first + kDictionaryBlockTerms);
+  DictionaryWalk walk(blocks, first, last);
+  while (walk.next()) {
+    if (walk.term() >= text) return walk.index();
+  }
+  return last;
+}
+
 TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept {
   DictionaryBlock block(blocks[index / kDictionaryBlockTerms]);
   for (uint32_t skip = index % kDictionaryBlockTerms; skip > 0; --skip) {

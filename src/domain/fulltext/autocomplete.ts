@@ -116,10 +116,5 @@ function passedTerms(
     for (let length = all.length - 1; length >= Math.max(2, all.length - AUTOCOMPLETE_STEPS_BACK_MAX); length--)
       candidates.add(all.slice(0, length).join(''))
   }
-  return [...candidates].flatMap((term) => {
-    if (engine.nearTerms(collection, fields, term, 0, 0, 1).length === 0) return []
-    return fields.flatMap((field) =>
-      engine.nearTerms(collection, [field], term, 0, 0, 1).map(({ documents }): Completion => ({ term, field, documents })),
-    )
-  })
+  return engine.termFrequencies(collection, fields, [...candidates])
 }

@@ -233,7 +233,12 @@ class Call implements ExchangeListener {
   }
 
   /** Answers with what is kept, or says where the answer is to go. */
-  #repeat(exchange: Exchange, { isRepeatable, keptSeconds }: Operation, operationIndex: number, body: Uint8Array | null): AnswerSink | null {
+  #repeat(
+    exchange: Exchange,
+    { isRepeatable, keptSeconds }: Operation,
+    operationIndex: number,
+    body: Uint8Array | null,
+  ): AnswerSink | null {
     if (isRepeatable !== true && (keptSeconds === undefined || body !== null)) return exchange
     const { query, acceptsGzip, credentials } = exchange
     const request = { operationIndex, query, body, acceptsGzip, credentials }
