@@ -21,9 +21,13 @@ void take(uint32_t& steps, uint32_t count) noexcept { steps -= std::min(steps, c
 }  // namespace
 
 CommonTerms::CommonTerms(const Segment& segment, const SectionEntry& section, std::string_view prefix)
-    : segment_(&segment), section_(&section), begin_(segment.lower_bound(section, prefix)), end_(section.termEnd) {
+    : segment_(&segment),
+      section_(&section),
+      prefix_(prefix),
+      begin_(section.termBegin < section.termEnd ? segment.block_for(section, prefix) : section.termEnd),
+      end_(section.termEnd) {
   const std::string end = end_of(prefix);
-  if (!end.empty()) end_ = std::max(begin_, segment.lower_bound(section, end));
+  if (!end.empty() && begin_ < end_) end_ = std::min(end_, segment.block_ahead(begin_, end_, end) + kDictionaryBlockTerms);
 }
 
 // Of a term and a run that are as common, whichever begins first: a run may have such a term at its beginning, and has none before it.
@@ -50,7 +54,7 @@ void CommonTerms::begin(uint32_t& steps) {
     maxima_ = segment_->maxima(*section_);
     push_runs(0, maxima_->back().size(), static_cast<uint32_t>(maxima_->size()));
   } else {
-    for (uint32_t first = begin_ - (begin_ - section_->termBegin) % kDictionaryBlockTerms; first < end_; first += kDictionaryBlockTerms) read_block(first, steps);
+    for (uint32_t first = begin_; first < end_; first += kDictionaryBlockTerms) read_block(first, steps);
   }
   settle(steps);
 }
@@ -59,7 +63,7 @@ void CommonTerms::read_block(uint32_t first, uint32_t& steps) {
   DictionaryWalk walk = segment_->terms(first, std::min(end_, first + kDictionaryBlockTerms));
   while (walk.next()) {
     take(steps, 1);
-    if (walk.index() >= begin_) push({walk.entry().df, walk.index(), 0});
+    if (walk.term().starts_with(prefix_)) push({walk.entry().df, walk.index(), 0});
   }
 }
 
@@ -98,8 +102,7 @@ void CommonTerms::next(uint32_t& steps) {
 uint32_t CommonTerms::df_of(std::string_view term, uint32_t& steps) const noexcept {
   if (size() == 0) return 0;
   take(steps, 1);
-  const uint32_t inBlock = (begin_ - section_->termBegin) % kDictionaryBlockTerms;
-  const std::optional<TermEntry> entry = segment_->find_entry(begin_ - inBlock, end_, term);
+  const std::optional<TermEntry> entry = segment_->find_entry(begin_, end_, term);
   return entry ? entry->df : 0;
 }
 

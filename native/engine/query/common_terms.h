@@ -17,9 +17,20 @@ class CommonTerms {
  public:
   CommonTerms(const Segment& segment, const SectionEntry& section, std::string_view prefix);
 
-  // Terms with the prefix.
+  // Terms with the prefix, or up to two dictionary blocks of them more: of where they are only the blocks are known.
   [[nodiscard]] uint32_t size() const noexcept { return end_ - begin_; }
-  // To be called before all that follows. `steps` falls by the dictionary entries that are read, here and below, down to 0.
+  // All of them in the order of their bytes.
+  template <class Take>
+  void each(uint32_t& steps, Take take) const {
+    bool isInside = false;
+    for (DictionaryWalk walk = segment_->terms(begin_, end_); steps > 0 && walk.next(); --steps) {
+      const bool wasInside = isInside;
+      isInside = walk.term().starts_with(prefix_);
+      if (isInside) take(walk.term(), walk.entry().df);
+      if (wasInside && !isInside) break;
+    }
+  }
+  // To be called before all that follows. `steps` falls by the dictionary entries that are read, down to 0.
   void begin(uint32_t& steps);
   [[nodiscard]] bool is_at_end() const noexcept { return heap_.empty(); }
   // Of the present term.
@@ -49,7 +60,8 @@ class CommonTerms {
 
   const Segment* segment_;
   const SectionEntry* section_;
-  uint32_t begin_;
+  std::string_view prefix_;
+  uint32_t begin_;  // of a block
   uint32_t end_;
   uint32_t passed_ = 0;
   std::shared_ptr<const TermMaxima> maxima_;  // null in small sections

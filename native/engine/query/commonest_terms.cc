@@ -37,6 +37,23 @@ CommonestTerms::CommonestTerms(const std::vector<TermSource>& sources, std::stri
   }
 }
 
+bool CommonestTerms::walk(size_t most, uint32_t& steps, std::vector<CommonTerm>& best) const {
+  BestCommonTerms found(most);
+  for (const Group& group : groups_) {
+    std::vector<CommonTerm> terms;
+    for (const CommonTerms& list : group.lists) list.each(steps, [&](std::string_view text, uint32_t df) { terms.push_back({std::string(text), group.number, df}); });
+    if (group.lists.size() > 1) std::sort(terms.begin(), terms.end(), [](const CommonTerm& a, const CommonTerm& b) { return a.text < b.text; });
+    for (size_t at = 0; at < terms.size(); ++at) {
+      CommonTerm& term = terms[at];
+      for (; at + 1 < terms.size() && terms[at + 1].text == term.text; ++at) term.df += terms[at + 1].df;
+      found.add(term);
+    }
+  }
+  if (steps == 0) return false;
+  best = found.take();
+  return true;
+}
+
 void CommonestTerms::set_bounds(Group& group) {
   group.dfMax = 0;
   group.textMin.clear();

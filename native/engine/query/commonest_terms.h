@@ -44,8 +44,10 @@ class CommonestTerms {
  public:
   CommonestTerms(const std::vector<TermSource>& sources, std::string_view prefix);
 
-  // Dictionary entries with the prefix.
+  // Dictionary entries with the prefix, or some more.
   [[nodiscard]] uint64_t size() const noexcept { return size_; }
+  // The `most` commonest, by reading all entries: for few. False and nothing where `steps` do not suffice.
+  [[nodiscard]] bool walk(size_t most, uint32_t& steps, std::vector<CommonTerm>& best) const;
   // The `most` commonest, once. False where `steps` dictionary entries do not suffice to be sure; `best` is the commonest of those looked at.
   [[nodiscard]] bool find(size_t most, uint32_t& steps, std::vector<CommonTerm>& best);
 

@@ -8,7 +8,6 @@
 #include "base/json_text.h"
 #include "base/limits.h"
 #include "query/commonest_terms.h"
-#include "query/term_union.h"
 #include "query/text_fields.h"
 
 namespace mds {
@@ -42,14 +41,6 @@ CompletionSources sources_of(const SegmentSet& set, uint32_t wanted, const std::
   return found;
 }
 
-std::vector<CommonTerm> walk(const std::vector<TermSource>& sources, std::string_view prefix, size_t most) {
-  StopSignal never(nullptr);
-  TermUnion terms(sources, {prefix, TermMatch::kPrefix}, kCompletionScanMax, never);
-  BestCommonTerms best(most);
-  for (UnionTerm term; terms.next(term);) best.add({term.text, term.group, term.df});
-  return best.take();
-}
-
 void append(std::string& json, std::string_view term, std::string_view field, uint64_t df) {
   json += json.size() > 1 ? ",[" : "[";
   append_json_string(json, term);
@@ -64,12 +55,19 @@ std::string completions_json(const SegmentSet& set, const CompletionRequest& req
   const CompletionSources found = sources_of(set, request.collection, request.fields);
   CommonestTerms terms(found.sources, request.prefix);
   const size_t most = std::min(request.most, kCompletionsMax);
-  // What was read in vain counts, too.
-  uint32_t steps = kCompletionScanMax - (terms.size() > kCompletionScanMax ? 0 : static_cast<uint32_t>(terms.size()));
   std::vector<CommonTerm> best;
-  bool isSure = false;
-  if (terms.size() > kCompletionWalkMax) isSure = terms.find(most, steps, best);
-  if (!isSure && terms.size() <= kCompletionScanMax) best = walk(found.sources, request.prefix, most);
+  uint32_t steps = kCompletionScanMax;
+  bool isSure = terms.size() <= kCompletionWalkMax && terms.walk(most, steps, best);
+  // Of what is to be read in the end the rest may be read in vain.
+  const uint64_t kept = terms.size() < kCompletionScanMax ? terms.size() + 1 : 0;
+  if (!isSure) {
+    steps = static_cast<uint32_t>(kCompletionScanMax - kept);
+    isSure = terms.find(most, steps, best);
+  }
+  if (!isSure && kept > 0) {
+    steps = kCompletionScanMax;
+    (void)terms.walk(most, steps, best);
+  }
   std::string json = "[";
   for (const CommonTerm& term : best) append(json, term.text, found.fields[term.group], term.df);
   return json + "]";
@@ -78,15 +76,22 @@ std::string completions_json(const SegmentSet& set, const CompletionRequest& req
 std::string term_frequencies_json(const SegmentSet& set, const TermFrequenciesRequest& request) {
   const CompletionSources found = sources_of(set, request.collection, request.fields);
   std::string json = "[";
-  std::vector<uint64_t> counts(found.fields.size());
-  for (const std::string_view term : request.terms) {
-    std::fill(counts.begin(), counts.end(), 0);
-    for (const TermSource& source : found.sources) {
-      const std::optional<TermEntry> entry = source.segment->find_entry(*source.section, term);
-      if (entry) counts[source.group] += entry->df;
+  std::vector<std::string_view> terms = request.terms;
+  // Ascending, so that each is looked for from where the one before was.
+  std::sort(terms.begin(), terms.end());
+  std::vector<std::vector<uint64_t>> counts(found.fields.size(), std::vector<uint64_t>(terms.size()));
+  for (const TermSource& source : found.sources) {
+    const uint32_t end = source.section->termEnd;
+    uint32_t block = source.section->termBegin;
+    for (size_t term = 0; block < end && term < terms.size(); ++term) {
+      block = source.segment->block_ahead(block, end, terms[term]);
+      const std::optional<TermEntry> entry = source.segment->find_entry(block, std::min(end, block + kDictionaryBlockTerms), terms[term]);
+      if (entry) counts[source.group][term] += entry->df;
     }
-    for (size_t group = 0; group < counts.size(); ++group) {
-      if (counts[group] > 0) append(json, term, found.fields[group], counts[group]);
+  }
+  for (size_t group = 0; group < counts.size(); ++group) {
+    for (size_t term = 0; term < terms.size(); ++term) {
+      if (counts[group][term] > 0) append(json, terms[term], found.fields[group], counts[group][term]);
     }
   }
   return json + "]";

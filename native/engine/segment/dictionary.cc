@@ -56,6 +56,15 @@ uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::
   return begin;
 }
 
+uint32_t block_ahead(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+  uint32_t step = 1;
+  while (step < end - begin && first_term(blocks[begin + step]) <= term) {
+    begin += step;
+    step *= 2;
+  }
+  return block_for(blocks, begin, std::min(begin + step, end), term);
+}
+
 uint32_t DictionaryWriter::begin_section(const SegmentColumns& columns) noexcept {
   sectionTerms_ = 0;
   return static_cast<uint32_t>(columns.dictionaryEnds.size() + (isOpen_ ? 1 : 0)) * kDictionaryBlockTerms;
@@ -206,18 +215,6 @@ std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint
 std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
   const std::optional<Found> found = find(blocks, begin, end, term);
   return found ? std::optional(found->entry) : std::nullopt;
-}
-
-uint32_t lower_bound(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view text) {
-  if (begin >= end) return end;
-  const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
-  const uint32_t first = block_for(blocks, begin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
-  const uint32_t last = std::min(end, first + kDictionaryBlockTerms);
-  DictionaryWalk walk(blocks, first, last);
-  while (walk.next()) {
-    if (walk.term() >= text) return walk.index();
-  }
-  return last;
 }
 
 TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept {

@@ -72,9 +72,15 @@ class Segment {
   [[nodiscard]] std::optional<TermEntry> find_entry(uint32_t begin, uint32_t end, std::string_view term) const noexcept {
     return mds::find_entry(dictionary_, begin, end, term);
   }
-  // Index of the first term of the section that is not below `text`; the section's end where all are.
-  [[nodiscard]] uint32_t lower_bound(const SectionEntry& section, std::string_view text) const {
-    return mds::lower_bound(dictionary_, section.termBegin, section.termEnd, text);
+  // The first term of the last dictionary block of a section that has terms whose first term is not above `text`; the section's first where all are above.
+  [[nodiscard]] uint32_t block_for(const SectionEntry& section, std::string_view text) const noexcept {
+    const uint32_t blockEnd = (section.termEnd + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+    return mds::block_for(dictionary_, section.termBegin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
+  }
+  // The same among the blocks of terms [begin, end), which are some; quick where it is near.
+  [[nodiscard]] uint32_t block_ahead(uint32_t begin, uint32_t end, std::string_view text) const noexcept {
+    const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+    return mds::block_ahead(dictionary_, begin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
   }
   [[nodiscard]] std::shared_ptr<const TermMaxima> maxima(const SectionEntry& section) const { return maxima_.of(section, dictionary_); }
   // The text of a term of the section; empty where the dictionary is damaged.
