@@ -161,6 +161,8 @@ export const SURFACE_OCCURRENCES_MAX = 64
 export const SURFACE_FORMS_MAX = 8
 /** Terms whose words a lane remembers: 32 768 x 300 B = 10 MB. */
 export const SURFACE_TERMS_MAX = 32_768
+/** Words of documents whose stems a lane remembers: 32 768 x 150 B = 5 MB. */
+export const SURFACE_STEMS_MAX = 32_768
 /** For how long once the index has changed: a word that has gone from its documents is not shown for longer. */
 export const SURFACE_SECONDS_MAX = 60
 
