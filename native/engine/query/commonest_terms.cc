@@ -75,17 +75,16 @@ bool CommonestTerms::can_have(const Group& group, const BestCommonTerms& best) n
 
 void CommonestTerms::advance(Group& group, BestCommonTerms& best, uint32_t& steps) {
   // The list that bounds most; of several the one that ends soonest.
-  CommonTerms* next = nullptr;
-  for (CommonTerms& list : group.lists) {
-    if (list.is_at_end()) continue;
-    if (next == nullptr || list.df() > next->df() || (list.df() == next->df() && list.left() < next->left())) next = &list;
-  }
+  const auto next = std::max_element(group.lists.begin(), group.lists.end(), [](const CommonTerms& a, const CommonTerms& b) {
+    if (a.is_at_end() || b.is_at_end()) return a.is_at_end() && !b.is_at_end();
+    return a.df() != b.df() ? a.df() < b.df() : a.left() > b.left();
+  });
   const std::string text = next->text();
   const auto place = std::lower_bound(group.seen.begin(), group.seen.end(), text);
   if (place == group.seen.end() || *place != text) {
     group.seen.insert(place, text);
     uint64_t df = 0;
-    for (const CommonTerms& list : group.lists) df += &list == next ? list.df() : list.df_of(text, steps);
+    for (const CommonTerms& list : group.lists) df += &list == &*next ? list.df() : list.df_of(text, steps);
     best.add({text, group.number, df});
   }
   next->next(steps);
