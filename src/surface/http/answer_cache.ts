@@ -1,6 +1,6 @@
 /**
  * Answers that may be given again: to the same request by the same caller, as long as nothing is written and the time that the request (`cacheTtl`) or its operation allows has not passed.
- * Front-end thread only, so that every lane's answers are in one place. Least recently used goes first. Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
+ * Front-end thread only, so that every lane's answers are in one place. Least recently used goes first (told apart once half full). Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
  */
 import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../../limits.js'
 import { CACHE_HEADERS } from '../../operations/cache_headers.js'
@@ -52,9 +52,15 @@ export class AnswerCache {
     const commits = this.#commits()
     const kept = this.#kept.get(name)
     if (kept === undefined) return { name, commits }
-    this.#drop(name, kept)
-    if (kept.commits !== commits || kept.untilMs <= nowMs) return { name, commits }
-    this.#keep(name, kept)
+    if (kept.commits !== commits || kept.untilMs <= nowMs) {
+      this.#drop(name, kept)
+      return { name, commits }
+    }
+    // While there is room for as many again, nobody has to know what was used last: moving an entry with every hit makes the map grow and be copied, time and again.
+    if (this.#kept.size * 2 > this.#answersMax) {
+      this.#drop(name, kept)
+      this.#keep(name, kept)
+    }
     return kept.answer
   }
 
