@@ -246,6 +246,9 @@ export const ANSWERS_CACHED_MAX = 100_000
 export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
 /** A larger answer is not kept: it would drive out ten others. */
 export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/** Answers kept while nothing is written, of operations whose answers are small (completions, 1 KB): what people type begins with a few thousand prefixes. Bytes with the names, up to 8 KB each. */
+export const ANSWERS_KEPT_MAX = 8192
+export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB
 /** A larger request is not looked up: the body is a part of the name. */
 export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */

@@ -11,8 +11,6 @@ export const AUTOCOMPLETE_ITEMS_MAX = 100
 export const AUTOCOMPLETE_STEPS_BACK_MAX = 6
 /** Terms whose words are looked up in documents for one autocompletion: 24 x 150 us. Beyond, terms are shown as they are in the index. */
 export const AUTOCOMPLETE_LOOK_UPS_MAX = 24
-/** Answers that a lane keeps while the index stands: 4 096 x 1 KB. What people type begins with a few thousand prefixes. */
-export const AUTOCOMPLETE_ANSWERS_MAX = 4096
 /** Documents looked at for the words of one term. */
 export const SURFACE_DOCUMENTS = 3
 /** Bytes of content that each is looked through for: 10 us. */
@@ -23,6 +21,8 @@ export const SURFACE_OCCURRENCES_MAX = 64
 export const SURFACE_FORMS_MAX = 8
 /** Terms whose words a lane remembers: 32 768 x 300 B = 10 MB. */
 export const SURFACE_TERMS_MAX = 32_768
+/** Words of documents whose stems a lane remembers: 32 768 x 150 B = 5 MB. */
+export const SURFACE_STEMS_MAX = 32_768
 /** For how long once the index has changed: a word that has gone from its documents is not shown for longer. */
 export const SURFACE_SECONDS_MAX = 60
 
