@@ -88,5 +88,6 @@ export async function runOpenLoad(
     perSecond: latencies.length / elapsedSeconds,
     p50Ms: percentile(latencies, 0.5),
     p99Ms: percentile(latencies, 0.99),
+    maxMs: percentile(latencies, 1),
   }
 }

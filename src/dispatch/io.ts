@@ -6,7 +6,7 @@ import type { OutgoingAnswer } from './ticket.js'
 
 export interface IoTools {
   /** Has the write lane commit a prepared command. @returns its answer, or null where nothing was written because nobody waits for the answer any more */
-  commit(command: Uint8Array): Promise<OutgoingAnswer | null>
+  readonly commit: (command: Uint8Array) => Promise<OutgoingAnswer | null>
 }
 
 /** @param message as the lane's `io` handler made it, owned. A rejection is answered 500. */

@@ -18,3 +18,21 @@ export const OUTBOUND_HEADER_BYTES_MAX = 16 * KIB
 export const OUTBOUND_REDIRECTS_MAX = 5
 /** Entries of `SVC_OUTBOUND_ALLOWLIST`: each is compared with every address. */
 export const OUTBOUND_ALLOWED_MAX = 256
+
+/** One request to an object store, until it is asked again. */
+export const S3_ATTEMPT_MS_MAX = 4_000
+/** All attempts for one object: a write that waits for it still ends before its own deadline. */
+export const S3_MS_MAX = 10_000
+/** Requests for one object, with a random wait of up to 0.1, 0.2 and 0.4 s between them. */
+export const S3_ATTEMPTS_MAX = 4
+export const S3_WAIT_MS_FIRST = 100
+/** Connections that are kept to one store. Above, requests wait for one of them. */
+export const S3_CONNECTIONS_MAX = 32
+/** UTF-8 bytes of an object's key with its prefix; S3's. */
+export const S3_KEY_BYTES_MAX = 1024
+/** Bytes of an object: a stored body of the largest document, whose every byte is an escape of six. */
+export const S3_OBJECT_BYTES_MAX = 97 * MIB
+/** Keys of one page of a listing; S3's. */
+export const S3_LISTED_MAX = 1000
+/** Bytes of an answer that is not an object: a page of the longest keys, every byte escaped. */
+export const S3_ANSWER_BYTES_MAX = 8 * MIB

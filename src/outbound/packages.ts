@@ -13,3 +13,7 @@ export function loadIpaddr(): typeof IpAddr {
 export function loadUndici(): typeof import('undici') {
   return require('undici') as typeof import('undici')
 }
+
+export function loadAws4fetch(): typeof import('aws4fetch') {
+  return require('aws4fetch') as typeof import('aws4fetch')
+}

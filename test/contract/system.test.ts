@@ -89,7 +89,9 @@ const EVERYTHING_ON = { SVC_SPELL: 'true' }
 async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
   const route = row.http[routeIndex]
   assert.ok(route)
-  const path = route.path.replaceAll(/:(\w+)/g, (name, field: string) => encodeURIComponent(String(input[field] ?? name)))
+  const path = route.path.replaceAll(/:(\w+)/g, (name, field: string) =>
+    encodeURIComponent(typeof input[field] === 'string' ? input[field] : name),
+  )
   if (route.method !== 'GET') return server.request(route.method, path, input)
   const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, String(value)])).toString()
   return server.get(query === '' ? path : `${path}?${query}`)

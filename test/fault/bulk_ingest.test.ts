@@ -60,9 +60,9 @@ async function verify(server: Server, collection: string, running: string, waiti
   assert.equal(await count(server, collection), job.added)
   // In the order of the request, and whole.
   for (const i of [0, Math.floor(job.added / 2), job.added - 1, job.added, DOCUMENTS - 1]) {
-    const { status, json } = await server.post('/v1/get', { collection, key: `k${i}`, lang: 'en' })
-    assert.equal(status, i < job.added ? 200 : 404, `k${i} of ${job.added}`)
-    if (status === 200) assert.equal(json().contentMd, text(i))
+    const answer = await server.post('/v1/get', { collection, key: `k${i}`, lang: 'en' })
+    assert.equal(answer.status, i < job.added ? 200 : 404, `k${i} of ${job.added}`)
+    if (answer.status === 200) assert.equal(answer.json().contentMd, text(i))
   }
   const behind = await read(server, waiting)
   assert.deepEqual([behind.status, behind.processed, behind.errors], ['failed', 0, [RESTARTED]])

@@ -48,8 +48,8 @@ export function buildOpenApi(operations: readonly Operation[]): JsonObject {
 
 function describe(row: Operation, route: HttpRoute, index: number): JsonObject {
   const properties = propertiesOf(row.input)
-  const hasBody = route.method !== 'GET' && Object.keys(properties).length > 0
   const onPath = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
+  const hasBody = route.method !== 'GET' && Object.keys(properties).some((name) => !onPath.includes(name))
   const required = requiredOf(row.input)
   const parameters = Object.entries(properties)
     .filter(([name]) => onPath.includes(name) || !hasBody)

@@ -1,0 +1,187 @@
+/**
+ * A client of S3-compatible object stores: get, head, put, conditional put, delete, list. Requests are signed (version 4, payload included) and sent by the guarded client over connections that
+ * are kept. What fails for a reason that may pass is asked again with random waits, within one bound of time; every verb can be asked twice. Front-end thread: no lane awaits the network.
+ */
+import { createHash, randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Dispatcher } from 'undici'
+import {
+  S3_ANSWER_BYTES_MAX,
+  S3_ATTEMPT_MS_MAX,
+  S3_ATTEMPTS_MAX,
+  S3_CONNECTIONS_MAX,
+  S3_LISTED_MAX,
+  S3_MS_MAX,
+  S3_OBJECT_BYTES_MAX,
+  S3_WAIT_MS_FIRST,
+} from '../limits.js'
+import { OutboundRefused } from './destination.js'
+import { loadAws4fetch } from './packages.js'
+import { BodyTooLarge } from './received_body.js'
+import type { Outbound, OutboundAnswer } from './safe_fetch.js'
+import { bucketUrl, checkLocation, objectUrl } from './s3_location.js'
+import type { S3Location } from './s3_location.js'
+import { parseErrorCode, parseListing } from './s3_xml.js'
+import type { ListedPage } from './s3_xml.js'
+
+/** The store refused, or could not be asked. The text names neither credentials nor content. */
+export class S3Error extends Error {
+  constructor(
+    readonly verb: string,
+    /** 0: there was no answer. */
+    readonly status: number,
+    /** The store's own word, e.g. `NoSuchBucket`. */
+    readonly code: string,
+    options?: ErrorOptions,
+  ) {
+    const said = status === 0 ? 'no answer' : `${status}${code === '' ? '' : ` ${code}`}`
+    super(`object store: ${verb}: ${said}`, options)
+    this.name = 'S3Error'
+  }
+}
+
+interface Request {
+  readonly verb: 'GET' | 'HEAD' | 'PUT' | 'DELETE'
+  readonly url: string
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array
+  readonly bytesMax?: number
+}
+
+const AGAIN = new Set([408, 429, 500, 502, 503, 504])
+const NOTHING = new Uint8Array(0)
+
+export class S3Client {
+  readonly #connections: Dispatcher
+  readonly #signingKeys = new Map<string, ArrayBuffer>()
+
+  /** @throws S3LocationError, OutboundRefused */
+  constructor(
+    readonly outbound: Outbound,
+    readonly location: S3Location,
+  ) {
+    checkLocation(location)
+    this.#connections = outbound.connections(S3_CONNECTIONS_MAX)
+  }
+
+  /** Undefined where there is no such object. */
+  async get(key: string): Promise<Buffer | undefined> {
+    const answer = await this.#ask({ verb: 'GET', url: objectUrl(this.location, key), bytesMax: S3_OBJECT_BYTES_MAX })
+    if (answer.status === 200) return answer.body
+    if (isMissing(answer)) return undefined
+    throw failure('get', answer)
+  }
+
+  /** Bytes of the object; undefined where there is none. */
+  async head(key: string): Promise<number | undefined> {
+    const answer = await this.#ask({ verb: 'HEAD', url: objectUrl(this.location, key) })
+    if (answer.status === 200) return Number(answer.headers['content-length'])
+    // Without a body it does not say what is missing: the object, the bucket, or whoever asks.
+    if (answer.status === 404) return (await this.get(key))?.length
+    throw failure('head', answer)
+  }
+
+  async put(key: string, body: Uint8Array): Promise<void> {
+    const answer = await this.#ask({ verb: 'PUT', url: objectUrl(this.location, key), body })
+    if (answer.status !== 200) throw failure('put', answer)
+  }
+
+  /**
+   * Stores the object unless there is one. Of a first attempt without answer nobody knows whether it came through; then the object that is found is looked at.
+   * @returns false where another object is there
+   */
+  async putNew(key: string, body: Uint8Array): Promise<boolean> {
+    const answer = await this.#ask({ verb: 'PUT', url: objectUrl(this.location, key), body, headers: { 'if-none-match': '*' } })
+    if (answer.status === 200) return true
+    if (answer.status !== 412) throw failure('put', answer)
+    return answer.attempts > 1 && (await this.get(key))?.equals(body) === true
+  }
+
+  /** Also where there was none. */
+  async delete(key: string): Promise<void> {
+    const answer = await this.#ask({ verb: 'DELETE', url: objectUrl(this.location, key) })
+    if (answer.status !== 204 && answer.status !== 200 && !isMissing(answer)) throw failure('delete', answer)
+  }
+
+  /**
+   * Objects below the location's prefix whose keys begin with `begin`, in byte order, a page at a time; keys without the prefix.
+   * @param after `next` of the page before
+   */
+  async list(begin: string, after?: string, count = S3_LISTED_MAX): Promise<ListedPage> {
+    const prefix = this.location.prefix ?? ''
+    const query = new URLSearchParams({ 'list-type': '2', 'encoding-type': 'url', 'max-keys': String(count), prefix: `${prefix}${begin}` })
+    if (after !== undefined) query.set('continuation-token', after)
+    const answer = await this.#ask({ verb: 'GET', url: `${bucketUrl(this.location)}?${query.toString().replaceAll('+', '%20')}` })
+    if (answer.status !== 200) throw failure('list', answer)
+    const { objects, next } = parseListing(answer.body.toString('utf8'))
+    return { objects: objects.map(({ key, bytes }) => ({ key: key.slice(prefix.length), bytes })), next }
+  }
+
+  /** Ends the connections; what is under way fails. */
+  async close(): Promise<void> {
+    await this.#connections.destroy()
+  }
+
+  async #ask(request: Request): Promise<OutboundAnswer & { readonly attempts: number }> {
+    const deadline = performance.now() + S3_MS_MAX
+    for (let attempts = 1; ; attempts++) {
+      const left = deadline - performance.now()
+      let answer: OutboundAnswer | undefined
+      let cause: unknown
+      try {
+        answer = await this.#attempt(request, Math.min(S3_ATTEMPT_MS_MAX, left))
+        if (!AGAIN.has(answer.status)) return { ...answer, attempts }
+      } catch (error) {
+        if (error instanceof OutboundRefused || error instanceof BodyTooLarge) throw error
+        cause = error
+      }
+      const waitMs = randomInt(S3_WAIT_MS_FIRST * 2 ** (attempts - 1))
+      if (attempts === S3_ATTEMPTS_MAX || performance.now() + waitMs >= deadline) {
+        if (answer !== undefined) return { ...answer, attempts }
+        throw new S3Error(request.verb.toLowerCase(), 0, '', { cause })
+      }
+      await setTimeout(waitMs)
+    }
+  }
+
+  async #attempt({ verb, url, headers, body, bytesMax }: Request, msMax: number): Promise<OutboundAnswer> {
+    const { AwsV4Signer } = loadAws4fetch()
+    // Signed anew for each attempt: a signature holds for some minutes by the store's clock.
+    const signed = await new AwsV4Signer({
+      method: verb,
+      url,
+      headers: {
+        ...headers,
+        'x-amz-content-sha256': createHash('sha256')
+          .update(body ?? NOTHING)
+          .digest('hex'),
+      },
+      accessKeyId: this.location.accessKey,
+      secretAccessKey: this.location.secretKey,
+      region: this.location.region === undefined || this.location.region === '' ? 'us-east-1' : this.location.region,
+      service: 's3',
+      cache: this.#signingKeys,
+    }).sign()
+    if (this.#signingKeys.size > 1) this.#signingKeys.delete([...this.#signingKeys.keys()][0] as string)
+    return this.outbound.safeFetch({
+      url,
+      method: verb,
+      headers: { ...Object.fromEntries(signed.headers), 'accept-encoding': 'identity' },
+      ...(body === undefined ? {} : { body }),
+      msMax,
+      bytesMax: bytesMax ?? S3_ANSWER_BYTES_MAX,
+      // A store that sends elsewhere is not the one that was configured.
+      redirectsMax: 0,
+      connections: this.#connections,
+    })
+  }
+}
+
+/** The object, not the bucket or the user: that would be a wrong configuration. */
+function isMissing({ status, body }: OutboundAnswer): boolean {
+  return status === 404 && parseErrorCode(body.toString('utf8')) === 'NoSuchKey'
+}
+
+function failure(verb: string, { status, body }: OutboundAnswer): S3Error {
+  return new S3Error(verb, status, parseErrorCode(body.toString('utf8')))
+}

@@ -1,0 +1,94 @@
+/**
+ * A real S3-compatible server for tests: versitygw on a free port of this machine, over a temporary folder. It checks signatures and preconditions. Where it is missing
+ * (scripts/install-object-store.mjs puts it into .cache/bin), tests that need it are skipped and say so.
+ */
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
+import { once } from 'node:events'
+import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { createConnection, createServer, type AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+
+export const ACCESS_KEY = 'test-access'
+export const SECRET_KEY = 'test-secret/+='
+export const REGION = 'eu-central-1'
+const CACHED = join(import.meta.dirname, '..', '..', '..', '.cache', 'bin', 'versitygw')
+const START_MS_MAX = 30_000
+
+function find(): string | undefined {
+  if (existsSync(CACHED)) return CACHED
+  return spawnSync('versitygw', ['--version']).status === 0 ? 'versitygw' : undefined
+}
+
+const program = find()
+
+/** For the `skip` option of a suite: why, or false. */
+export const noObjectStore: string | false =
+  program === undefined ? 'NO OBJECT STORE: versitygw is missing; node scripts/install-object-store.mjs installs it' : false
+if (noObjectStore !== false) console.error(noObjectStore)
+
+export class ObjectStore {
+  readonly #folder = mkdtempSync(join(tmpdir(), 'mds-objects-'))
+  #child: ChildProcess | undefined
+
+  private constructor(readonly port: number) {}
+
+  /** With these buckets. */
+  static async start(...buckets: string[]): Promise<ObjectStore> {
+    const store = new ObjectStore(await freePort())
+    for (const bucket of buckets) mkdirSync(join(store.#folder, bucket))
+    await store.resume()
+    return store
+  }
+
+  get endpoint(): string {
+    return `127.0.0.1:${this.port}`
+  }
+
+  /** Starts it again over what it holds, on the same port. */
+  async resume(): Promise<void> {
+    const args = ['--port', this.endpoint, '--region', REGION, '--keep-alive', '--quiet', 'posix', this.#folder]
+    const env = { ...process.env, ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: SECRET_KEY }
+    this.#child = spawn(program ?? '', args, { env, stdio: 'ignore' })
+    const deadline = Date.now() + START_MS_MAX
+    while (!(await answers(this.port))) {
+      if (this.#child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start')
+      await new Promise((resolve) => setTimeout(resolve, 10))
+    }
+  }
+
+  /** SIGKILL; its objects stay. */
+  async kill(): Promise<void> {
+    const child = this.#child
+    if (child === undefined) return
+    this.#child = undefined
+    const ended = once(child, 'exit')
+    child.kill('SIGKILL')
+    await ended
+  }
+
+  async stop(): Promise<void> {
+    await this.kill()
+    rmSync(this.#folder, { recursive: true, force: true })
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  server.close()
+  await once(server, 'close')
+  return port
+}
+
+function answers(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = createConnection({ port, host: '127.0.0.1' })
+    const end = (isOpen: boolean) => () => {
+      socket.destroy()
+      resolve(isOpen)
+    }
+    socket.on('connect', end(true)).on('error', end(false))
+  })
+}
