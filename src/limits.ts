@@ -2,6 +2,10 @@
  * Every named bound of the service, one constant each, with its arithmetic or its reason. Nothing that can grow with input, load or time is without an entry here.
  * Read by all threads; pure data. Bounds that tests must reach quickly are in `OVERRIDABLE`: the running value is `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
+import { PART_STALL_MS_MAX } from './transfer_limits.js'
+
+export * from './transfer_limits.js'
+
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB
@@ -391,6 +395,7 @@ export const OVERRIDABLE = {
   QUEUE_HEAVY_REQUESTS_MAX,
   BODIES_IN_FLIGHT_BYTES_MAX,
   ANSWERS_UNSENT_BYTES_MAX,
+  PART_STALL_MS_MAX,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }

@@ -228,6 +228,15 @@ export class View {
     }
   }
 
+  /** Heads of documents that have not expired with docids from `docidFirst` to below `docidEnd`, by docid; each valid until the next. */
+  *headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
+    const range = { start: documentKey(collection, docidFirst), end: documentKey(collection, docidEnd) }
+    for (const { key, value } of this.#environment.heads.getRange(range)) {
+      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      if (!isExpired(head, this.now)) yield head
+    }
+  }
+
   /** The JSON-escaped content, valid until the next read. */
   escapedContent(head: Head): Buffer {
     return decodeBody(this.#bodyRecord(head), () => nameOfBody(head))
