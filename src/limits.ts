@@ -265,6 +265,8 @@ export const TASKS_PER_WRITE_WORKER = 2
 export const LONG_COMMIT_BYTES_MIN = 512 * KIB
 /** Heavy work runs one at a time. */
 export const TASKS_PER_BULK_WORKER = 1
+/** So do backups and restores. */
+export const TASKS_PER_LONG_WORKER = 1
 /**
  * A write of at most so many bytes goes to an idle write lane unprepared: one hop less, 0.3 of 1.5 ms at the best percentiles of one connection. A larger one would hold
  * up the lane while it is analysed.

@@ -36,3 +36,22 @@ export const EXPORT_NAME_TRIES_MAX = 8
 export const ZIP_DEFLATE_LEVEL = 1
 /** What a spool holds in memory, and reads at once. */
 export const SPOOL_BUFFER_BYTES = 64 * KIB
+
+// ---- Backup and restore ---------------------------------------------------------------------------------------------------------------------------------------
+
+/** What is read of a backup at once: its checksum takes 0.2 ms. */
+export const BACKUP_PIECE_BYTES = MIB
+/** Rows that one transaction removes while a restored binlog is reset. */
+export const RESTORE_ROWS_PER_TRANSACTION = 10_000
+/** Requests that wait for the long lane: a backup each, at most a few. */
+export const QUEUE_LONG_REQUESTS_MAX = 16
+/** A backup or restore may take this long: 100 GB at 50 MB/s. */
+export const DEADLINE_LONG_MS = 3_600_000
+/** For how long writes are held at most while a restore waits for those under way: the longest deadline. After that it gives up. */
+export const SWITCH_DRAIN_MS_MAX = 120_000
+/** A lane that has not opened or adopted the next generation by then never will. Opening takes milliseconds. */
+export const SWITCH_LANE_MS_MAX = 30_000
+/** V8 heap of the process that checks a restored store and builds its index: as a lane's. */
+export const RESTORE_HEAP_MB_MAX = 1024
+/** How often a restore looks whether somebody still waits for it. */
+export const RESTORE_POLL_MS = 200

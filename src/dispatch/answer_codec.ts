@@ -9,10 +9,10 @@ import { AnswerFrame } from './envelope/answer_frame.js'
 import { bytesOf, carry, transferable, type Carried, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
-/** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. */
-export type FrameKind = 'answer' | 'forward' | 'dropped'
+/** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. `switch`: the answer for when every lane serves the generation that is the value of its one header. */
+export type FrameKind = 'answer' | 'forward' | 'dropped' | 'switch'
 
-const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped']
+const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'switch']
 
 export interface LaneAnswer {
   readonly slot: number

@@ -4,6 +4,7 @@
  */
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
+import { backupOperations } from './backup.js'
 import { collectionOperations } from './collections.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
@@ -27,6 +28,7 @@ export const operations: readonly Operation[] = checked([
   ...autocompleteOperations,
   ...spellOperations,
   ...exportOperations,
+  ...backupOperations,
   ...healthOperations,
 ])
 
@@ -51,7 +53,7 @@ export function checked(rows: readonly Operation[]): readonly Operation[] {
       routes.add(route)
     }
     if (row.cost === 'loop' && row.effect !== 'system') throw new Error(`operation ${row.name} runs on the loop, where no store is`)
-    if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy')
+    if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy' && row.cost !== 'long')
       throw new Error(`operation ${row.name} writes on a read lane`)
     if (row.effect === 'write' && row.audit === null) throw new Error(`operation ${row.name} writes without a name in the audit log`)
   }

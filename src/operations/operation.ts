@@ -12,9 +12,9 @@ export type Permission = 'public' | 'read' | 'write' | 'admin'
 
 /**
  * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch. `write`: prepared on a read lane, committed on the write lane.
- * `heavy`: bulk lane.
+ * `heavy`: bulk lane. `long`: the long lane, which may wait for files.
  */
-export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy'
+export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
 /** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). */
 export type CollectionExtractor =

@@ -72,10 +72,24 @@ export type ReadHandler = (lane: LaneContext, input: never, request: RequestCont
  */
 export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
 
+/** On the long lane, which may wait for files and processes. One at a time. */
+export type TaskHandler = (lane: LaneContext, input: never, request: RequestContext) => Promise<Answer>
+
+/** What a restore has prepared: the front end makes every lane serve it, and then answers; or answers that it could not be done. */
+export interface PreparedSwitch {
+  readonly generation: string
+  readonly answer: Answer
+}
+
+/** On the long lane. */
+export type SwitchHandler = (lane: LaneContext, input: never, request: RequestContext) => Promise<PreparedSwitch>
+
 export type Handler =
   | { readonly kind: 'read'; readonly run: ReadHandler }
   | { readonly kind: 'prepare'; readonly run: PrepareHandler }
   | { readonly kind: 'stream'; readonly run: StreamHandler }
+  | { readonly kind: 'task'; readonly run: TaskHandler }
+  | { readonly kind: 'switch'; readonly run: SwitchHandler }
 
 /** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
 export interface WriteLane {

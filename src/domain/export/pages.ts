@@ -38,7 +38,7 @@ export class ExportPages {
    * @returns true when there are no more
    * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord
    */
-  fill(out: ByteWriter, form: DocumentForm, shouldStop: () => boolean): boolean {
+  fill(out: ByteWriter, form: DocumentForm, request: { shouldStop(): boolean }): boolean {
     const id = this.#id
     if (id === undefined) return true
     return this.store.read((view) => {
@@ -50,7 +50,7 @@ export class ExportPages {
         if (this.filters.length === 0 || passesFilter(textOfHead(head).metaValues, this.filters)) form(view, head, out)
         seen += 1
         if (out.length >= EXPORT_PART_BYTES || seen >= EXPORT_PAGE_DOCUMENTS_MAX) return false
-        if (seen % EXPORT_POLL_DOCUMENTS === 0 && shouldStop()) throw serviceError('deadline')
+        if (seen % EXPORT_POLL_DOCUMENTS === 0 && request.shouldStop()) throw serviceError('deadline')
       }
       return true
     })

@@ -11,7 +11,7 @@ import type { InputOf } from '../../operations/operation.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import { Spool } from '../../store/spool.js'
-import type { AnswerStream, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { AnswerStream, Handler, LaneContext } from '../handler.js'
 
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
   const { collection, format = 'ndjson' } = input
@@ -29,9 +29,9 @@ function ndjson(lane: LaneContext, pages: ExportPages): AnswerStream {
   return {
     contentType: 'application/x-ndjson',
     headers: attachment(pages.collection, 'ndjson'),
-    next: ({ shouldStop }) => {
+    next: (request) => {
       const out = lane.out.begin()
-      const isLast = pages.fill(out, writeLine, shouldStop)
+      const isLast = pages.fill(out, writeLine, request)
       return { bytes: out.view(), isLast }
     },
     close: () => undefined,
@@ -50,9 +50,9 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
   return {
     contentType: 'application/zip',
     headers: attachment(pages.collection, 'zip'),
-    next: ({ shouldStop }: RequestContext) => {
+    next: (request) => {
       const out = lane.out.begin()
-      hasAllFiles ||= pages.fill(out, writeFile, shouldStop)
+      hasAllFiles ||= pages.fill(out, writeFile, request)
       let isLast = false
       while (hasAllFiles && !isLast && out.length < EXPORT_PART_BYTES) {
         const bytes = directory.next()

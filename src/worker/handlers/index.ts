@@ -4,6 +4,7 @@
 import { operations } from '../../operations/index.js'
 import type { Handler } from '../handler.js'
 import { aggregateHandlers } from './aggregate.js'
+import { backupHandlers } from './backup.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { exportHandlers } from './export.js'
@@ -22,6 +23,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...fulltextHandlers,
   ...wordHandlers,
   ...exportHandlers,
+  ...backupHandlers,
   ...systemHandlers,
 ])
 
