@@ -3,10 +3,12 @@
  * Read by all threads; pure data. Bounds that tests must reach quickly are in `OVERRIDABLE`: the running value is `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
 import { INGEST_BYTES_HELD_MAX, INGESTS_QUEUED_MAX } from './limits/jobs.js'
+import { PART_STALL_MS_MAX } from './transfer_limits.js'
 
 export * from './limits/jobs.js'
 export * from './limits/outgoing.js'
 export * from './limits_life.js'
+export * from './transfer_limits.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -267,6 +269,8 @@ export const TASKS_PER_WRITE_WORKER = 2
 export const LONG_COMMIT_BYTES_MIN = 512 * KIB
 /** Heavy work runs one at a time. */
 export const TASKS_PER_BULK_WORKER = 1
+/** So do backups and restores. */
+export const TASKS_PER_LONG_WORKER = 1
 /**
  * A write of at most so many bytes goes to an idle write lane unprepared: one hop less, 0.3 of 1.5 ms at the best percentiles of one connection. A larger one would hold
  * up the lane while it is analysed.
@@ -413,6 +417,7 @@ export const OVERRIDABLE = {
   ANSWERS_UNSENT_BYTES_MAX,
   INGESTS_QUEUED_MAX,
   INGEST_BYTES_HELD_MAX,
+  PART_STALL_MS_MAX,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }

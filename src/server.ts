@@ -14,7 +14,8 @@ import { printListening, printReady, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits.js'
 import { laneOperations } from './operations/index.js'
 import { Outbound } from './outbound/safe_fetch.js'
-import { openDataDirectory } from './store/layout.js'
+import { backupDirectory, sweepBackups } from './store/backups.js'
+import { openDataDirectory, sweepDataDirectory } from './store/layout.js'
 import { EXIT_REFUSED } from './supervisor.js'
 import { FrontEnd } from './surface/http/front_end.js'
 import { loopHandlers } from './surface/http/loop_handlers.js'
@@ -68,7 +69,10 @@ class Server implements ServerState, LanesListener {
   async start(): Promise<void> {
     printWarnings(this.config)
     try {
-      lock(openDataDirectory(this.config.path))
+      const directory = openDataDirectory(this.config.path)
+      lock(directory)
+      sweepDataDirectory(directory)
+      sweepBackups(backupDirectory(this.config.path, this.config.backupDirectory))
       this.listenAddress = await this.#frontEnd.listen(this.config.httpAddr)
     } catch (error) {
       refuseStart(error instanceof Error ? error.message : String(error))

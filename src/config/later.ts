@@ -5,7 +5,7 @@
 
 /** Variables with a trailing `*` stand for all with that beginning. */
 export const LATER_VARIABLES: readonly string[] = [
-  'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_BACKUP_DIR', 'SVC_IMPORT_DIR', 'SVC_TRUSTED_PROXIES', 'SVC_ALLOWED_HOSTS', 'SVC_MAX_CONN_IP',
+  'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_IMPORT_DIR', 'SVC_TRUSTED_PROXIES', 'SVC_ALLOWED_HOSTS', 'SVC_MAX_CONN_IP',
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
   'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_STATS',
   'SVC_EMBEDDING_*', 'SVC_VECTOR_*', 'SVC_CODE_MAX_SYMBOLS',

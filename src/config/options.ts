@@ -59,6 +59,8 @@ export interface OptionValues {
   /** Contents below, and not below the small one, get the light compression, others the strong one. */
   readonly compressionMediumBytes: number
   readonly durability: 'sync' | 'async'
+  /** Empty: `backups/` in the data directory. */
+  readonly backupDirectory: string
   readonly binlogBytesMax: number
   /** Where outgoing requests may go beside the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
@@ -267,6 +269,14 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'GET /metrics',
+  },
+  backupDirectory: {
+    flag: 'backup-dir',
+    variables: ['SVC_BACKUP_DIR'],
+    yaml: ['database.backupDir', 'backupDir'],
+    fallback: '',
+    parse: parseText,
+    help: 'directory of backups; default: backups/ in the data directory',
   },
   readLanes: {
     flag: 'read-lanes',

@@ -9,10 +9,13 @@ import { AnswerFrame } from './envelope/answer_frame.js'
 import { bytesOf, carry, transferable, type Carried, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
-/** `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. `io`: the body is a message for the front end (io.ts). */
-export type FrameKind = 'answer' | 'forward' | 'dropped' | 'io'
+/**
+ * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. `io`: the body is a message for the front end (io.ts).
+ * `switch`: the answer for when every lane serves the generation that is the value of its one header.
+ */
+export type FrameKind = 'answer' | 'forward' | 'dropped' | 'io' | 'switch'
 
-const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'io']
+const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'io', 'switch']
 
 export interface LaneAnswer {
   readonly slot: number
@@ -24,6 +27,8 @@ export interface LaneAnswer {
   /** name, value, name, value ... */
   readonly headers: readonly string[]
   readonly gzip: boolean
+  /** Not 0: a part of an answer, and more can be asked for under this number. */
+  readonly stream: number
   readonly body: Uint8Array
 }
 
@@ -76,6 +81,7 @@ export class AnswerEncoder {
     if (headers !== 0) AnswerFrame.addHeaders(builder, headers)
     if (bodyAt !== 0) AnswerFrame.addBody(builder, bodyAt)
     AnswerFrame.addAttachment(builder, attachment)
+    if (answer.stream !== 0) AnswerFrame.addStream(builder, answer.stream)
     this.#frames.push(AnswerFrame.endAnswerFrame(builder))
   }
 
@@ -114,6 +120,7 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
       contentType: frame.contentType(),
       headers,
       gzip: frame.gzip(),
+      stream: frame.stream(),
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }

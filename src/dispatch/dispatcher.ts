@@ -15,6 +15,7 @@ import {
   DEADLINE_SWEEP_MS,
   DIRECT_WRITE_BYTES_MAX,
   LONG_COMMIT_BYTES_MIN,
+  QUEUE_LONG_REQUESTS_MAX,
   SHARE_POINTS_MIN,
   SLOTS_MAX,
 } from '../limits.js'
@@ -28,7 +29,7 @@ import type { LanePool } from './lane_pool.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
-import type { AnswerSink, OutgoingAnswer, Ticket } from './ticket.js'
+import type { AnswerRest, AnswerSink, OutgoingAnswer, Ticket } from './ticket.js'
 
 /** What a surface asks for. `body` is given away. */
 export interface DispatchRequest {
@@ -50,6 +51,9 @@ export interface LanePools {
   /** Null while it starts. */
   point(): LanePool | null
   bulk(): LanePool
+  long(): LanePool
+  /** Makes every lane serve the generation. @throws Error when the one before is served as it was */
+  switchTo(generation: string): Promise<void>
 }
 
 // The classes that share the read lanes.
@@ -59,10 +63,12 @@ const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepa
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
+const NOBODY: AnswerSink = { answer: () => undefined }
+
 export class Dispatcher {
   readonly #slots: SlotTable
   readonly #queues: Readonly<Record<QueueClass, RequestQueue>>
-  readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0 }
+  readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
   readonly #io = new Map<string, Io>()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
@@ -72,6 +78,9 @@ export class Dispatcher {
   #commitBytes = 0
   #lastBatch = 0
   #idleWaiters: (() => void)[] = []
+  #held: 'nothing' | 'writes' | 'everything' = 'nothing'
+  #isSwitching = false
+  #quietWaiters: (() => void)[] = []
 
   constructor(
     readonly config: Config,
@@ -86,6 +95,7 @@ export class Dispatcher {
       heavy: new RequestQueue(config.limits.QUEUE_HEAVY_REQUESTS_MAX),
       // What is here was accepted by another queue and has a slot: the slots are its bound.
       commit: new RequestQueue(SLOTS_MAX),
+      long: new RequestQueue(QUEUE_LONG_REQUESTS_MAX),
     }
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
@@ -119,6 +129,7 @@ export class Dispatcher {
       slot: -1,
       generation: 0,
       queue,
+      stream: 0,
       queuedAt: performance.now(),
       body: request.body,
       direct: false,
@@ -174,6 +185,10 @@ export class Dispatcher {
       return
     }
     ticket.batch = 0
+    if (answer.kind === 'switch') {
+      void this.#switch(ticket, answer)
+      return
+    }
     if (answer.kind === 'forward') {
       this.#forward(ticket, answer.body)
       return
@@ -187,14 +202,99 @@ export class Dispatcher {
       this.#committed(ticket, answer.kind === 'dropped' ? null : { ...answer, body: Buffer.from(answer.body) })
       return
     }
-    this.#finish(ticket, answer)
+    if (answer.stream === 0) {
+      this.#finish(ticket, answer)
+      return
+    }
+    const sink = ticket.sink
+    ticket.sink = null
+    this.#end(ticket)
+    this.#onPart(ticket, answer, sink)
   }
 
   #finish(ticket: Ticket, answer: OutgoingAnswer): void {
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
-    if (sink !== null) sink.answer(answer)
+    sink?.answer(answer)
+  }
+
+  /** The answer of a restore waits until every lane serves what it has prepared. Nothing else of the long lane runs meanwhile. */
+  async #switch(ticket: Ticket, { headers, status, body }: LaneAnswer): Promise<void> {
+    const text = Buffer.from(body).toString()
+    this.#isSwitching = true
+    let answer: OutgoingAnswer = { status, contentType: null, headers: [], gzip: false, body: text }
+    try {
+      if (ticket.sink !== null) await this.#pools?.switchTo(headers[1] ?? '')
+    } catch (error) {
+      console.error('restore:', error)
+      answer = { ...refusal('restoreFailed'), body: JSON.stringify({ error: `restore failed: ${(error as Error).message}` }) }
+    }
+    this.#isSwitching = false
+    const sink = ticket.sink
+    ticket.sink = null
+    this.#end(ticket)
+    sink?.answer(answer)
+    this.#scheduleDrain()
+  }
+
+  /**
+   * Queues requests instead of dealing them: `writes` those that may write and heavy ones, `everything` all. Resolves when none of them is in a lane any more, and every prepared write has been committed.
+   * Bounded by the queues, and each request by its deadline.
+   */
+  async hold(what: 'writes' | 'everything'): Promise<void> {
+    this.#held = what
+    if (!this.#isQuiet()) await new Promise<void>((resolve) => this.#quietWaiters.push(resolve))
+  }
+
+  /** Ends every hold. */
+  release(): void {
+    this.#held = 'nothing'
+    this.#scheduleDrain()
+  }
+
+  #isQuiet(): boolean {
+    const { point, search, prepare, heavy, commit } = this.#inFlight
+    const writes = prepare + heavy + commit + (this.#head('commit') === undefined ? 0 : 1)
+    return writes === 0 && (this.#held !== 'everything' || point + search === 0)
+  }
+
+  #tellQuiet(): void {
+    if (this.#quietWaiters.length === 0 || !this.#isQuiet()) return
+    const waiters = this.#quietWaiters
+    this.#quietWaiters = []
+    for (const resolve of waiters) resolve()
+  }
+
+  /** A part of an answer: the lane keeps the rest until it is asked for or told that nobody wants it. */
+  #onPart(ticket: Ticket, answer: LaneAnswer, sink: AnswerSink | null): void {
+    let asked: Ticket | null = null
+    const rest: AnswerRest = {
+      more: (next) => {
+        asked = this.#goOn(ticket, answer.stream, next)
+      },
+      end: () => {
+        // Abandoned in its queue it still reaches the lane, which then forgets the rest.
+        const last = asked ?? this.#goOn(ticket, answer.stream, NOBODY)
+        if (last !== null) this.abandon(last)
+      },
+    }
+    if (sink === null) rest.end()
+    else sink.answer({ ...answer, rest })
+  }
+
+  /** Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many answers come in parts. */
+  #goOn(before: Ticket, stream: number, sink: AnswerSink): Ticket | null {
+    const now = performance.now()
+    const deadlineAt = now + before.operation.deadlineMs
+    const ticket: Ticket = { ...before, acceptedAt: now, deadlineAt, queuedAt: now, stream, body: null, bodyBytes: 0, batch: 0, sink }
+    if (!this.#slots.take(ticket)) {
+      sink.answer(refusal('overloaded'))
+      return null
+    }
+    this.#queues[ticket.queue].push(ticket)
+    this.#scheduleDrain()
+    return ticket
   }
 
   /** The ticket keeps its slot until the io has settled, whoever still waits for it. */
@@ -239,6 +339,7 @@ export class Dispatcher {
   /** A write goes to the write lane unprepared when nothing else is on its way there: one hop less for a lone client, and no loss where there is no crowd. */
   #canGoDirect(ticket: Ticket): boolean {
     return (
+      this.#held === 'nothing' &&
       this.#pools?.write.inFlight === 0 &&
       this.#queues.commit.length === 0 &&
       this.#queues.prepare.length === 0 &&
@@ -279,7 +380,11 @@ export class Dispatcher {
     if (pools === undefined) return
     this.#drainCommits(pools.write)
     this.#drainReads(pools)
-    while (this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0) this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
+    while (this.#held === 'nothing' && this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0)
+      this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
+    while (!this.#isSwitching && this.#head('long') !== undefined && pools.long().freeTasks > 0)
+      this.#run(pools.long(), 'long', this.#takeBatch('long', 1))
+    this.#tellQuiet()
     for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
   }
@@ -291,6 +396,7 @@ export class Dispatcher {
       let place: LanePool | null = null
       let oldestAt = Infinity
       for (const queue of READ_CLASSES) {
+        if (this.#held === 'everything' || (this.#held === 'writes' && queue === 'prepare')) continue
         const head = this.#head(queue)
         if (head === undefined || head.queuedAt >= oldestAt) continue
         const free = this.#placeFor(queue, pools)
@@ -342,7 +448,8 @@ export class Dispatcher {
   #head(queue: QueueClass): Ticket | undefined {
     const items = this.#queues[queue]
     for (let head = items.peek(); head !== undefined; head = items.peek()) {
-      if (head.sink !== null) return head
+      // The lane must hear of the end of an answer that it gives in parts.
+      if (head.sink !== null || head.stream !== 0) return head
       items.shift()
       if (head.onCommitted !== null) this.#committed(head, null)
       else this.#end(head)

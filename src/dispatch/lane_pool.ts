@@ -10,8 +10,8 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
 import type { Piscina as Pool } from 'piscina'
-import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB } from '../limits.js'
-import type { LaneKind, LaneStart } from '../worker/lane_start.js'
+import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB, SWITCH_LANE_MS_MAX } from '../limits.js'
+import type { LaneKind, LaneOrder, LaneStart } from '../worker/lane_start.js'
 import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
 import { releaseEnvelope, transferListOf, type Envelope } from './envelope.js'
 import { EnvelopeBlocks, type BlockMemory } from './envelope_blocks.js'
@@ -29,6 +29,7 @@ export interface LaneHello {
 export type LaneMessage =
   | { readonly kind: 'ready'; readonly row: number }
   | { readonly kind: 'answers'; readonly envelope: Envelope }
+  | { readonly kind: 'obeyed'; readonly number: number; readonly error: string | null }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'fatal'; readonly reason: string }
 
@@ -46,6 +47,11 @@ const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('
 const CLOSE_TASK = 'close'
 const ENTRY = fileURLToPath(new URL('../worker/entry.js', import.meta.url))
 
+interface PendingOrder {
+  readonly port: MessagePort
+  readonly settle: (error: string | null) => void
+}
+
 export class LanePool {
   readonly #pool: Pool<Envelope | typeof CLOSE_TASK, void>
   readonly #ports = new Set<MessagePort>()
@@ -54,6 +60,11 @@ export class LanePool {
   #inFlight = 0
   #lastError = ''
   #wasReady = false
+  /** Orders that lanes have not obeyed yet, by number. */
+  readonly #orders = new Map<number, PendingOrder>()
+  #lastOrder = 0
+  /** What a lane that comes later has to serve: it may have opened the store just before the switch. */
+  #generation: string | undefined
   #ready = 0
   #closing = false
 
@@ -137,6 +148,27 @@ export class LanePool {
     )
   }
 
+  /** Asks every worker between two of its batches. @throws Error when one refuses, dies or is silent */
+  async order(kind: LaneOrder['kind'], generation: string): Promise<void> {
+    if (kind === 'adopt') this.#generation = generation
+    await Promise.all([...this.#ports].map((port) => this.#orderOne(port, kind, generation)))
+  }
+
+  #orderOne(port: MessagePort, kind: LaneOrder['kind'], generation: string): Promise<void> {
+    const number = ++this.#lastOrder
+    return new Promise((resolve, reject) => {
+      const settle = (error: string | null): void => {
+        clearTimeout(timer)
+        this.#orders.delete(number)
+        if (error === null) resolve()
+        else reject(new Error(`a ${this.kind} lane: ${error}`))
+      }
+      const timer = setTimeout(() => settle(`silent for ${SWITCH_LANE_MS_MAX} ms`), SWITCH_LANE_MS_MAX)
+      this.#orders.set(number, { port, settle })
+      port.postMessage({ number, kind, generation } satisfies LaneOrder)
+    })
+  }
+
   /** Lets every worker finish and close what it holds. The pool takes no batch afterwards. */
   async close(): Promise<void> {
     this.#closing = true
@@ -149,6 +181,8 @@ export class LanePool {
   #greet(port: MessagePort, blocks: EnvelopeBlocks): void {
     let row = -1
     this.#ports.add(port)
+    if (this.#generation !== undefined)
+      this.#orderOne(port, 'adopt', this.#generation).catch((error: Error) => this.events.onFatal(this.kind, error.message))
     port.on('message', (message: LaneMessage) => {
       switch (message.kind) {
         case 'answers':
@@ -161,6 +195,9 @@ export class LanePool {
           this.#ready += 1
           this.events.onReady(this.kind)
           break
+        case 'obeyed':
+          this.#orders.get(message.number)?.settle(message.error)
+          break
         case 'failed':
           this.events.onFailed(this.kind, message.reason)
           break
@@ -171,6 +208,7 @@ export class LanePool {
     })
     port.on('close', () => {
       this.#ports.delete(port)
+      for (const order of [...this.#orders.values()]) if (order.port === port) order.settle('died')
       if (row >= 0) this.#ready -= 1
       if (!this.#closing) this.events.onDeath(this.kind, row, this.#lastError)
     })

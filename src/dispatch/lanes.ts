@@ -9,6 +9,7 @@ import {
   LANE_DEATHS_MAX,
   LANE_DEATHS_WINDOW_MS,
   TASKS_PER_BULK_WORKER,
+  TASKS_PER_LONG_WORKER,
   TASKS_PER_POINT_WORKER,
   TASKS_PER_READ_WORKER,
   TASKS_PER_WRITE_WORKER,
@@ -19,6 +20,7 @@ import type { LaneKind } from '../worker/lane_start.js'
 import type { LaneAnswer } from './answer_codec.js'
 import type { ControlBlock } from './control_block.js'
 import type { Dispatcher, LanePools } from './dispatcher.js'
+import { GenerationSwitch } from './generation_switch.js'
 import { LanePool, type LaneEvents } from './lane_pool.js'
 
 export interface LanesListener {
@@ -35,6 +37,7 @@ const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
   point: TASKS_PER_POINT_WORKER,
   write: TASKS_PER_WRITE_WORKER,
   bulk: TASKS_PER_BULK_WORKER,
+  long: TASKS_PER_LONG_WORKER,
 }
 
 export class Lanes implements LanePools, LaneEvents {
@@ -42,6 +45,8 @@ export class Lanes implements LanePools, LaneEvents {
   readonly read: LanePool
   #point: LanePool | undefined
   #bulk: LanePool | undefined
+  #long: LanePool | undefined
+  readonly #switch: GenerationSwitch
   #readyToCome: number
   #deaths: number[] = []
   readonly #commitWatch: NodeJS.Timeout
@@ -54,6 +59,7 @@ export class Lanes implements LanePools, LaneEvents {
     readonly dispatcher: Dispatcher,
     readonly listener: LanesListener,
   ) {
+    this.#switch = new GenerationSwitch(config, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
     this.#accesses = config.temporal ? AccessRings.create() : null
     // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the write lane has opened the store.
@@ -72,9 +78,23 @@ export class Lanes implements LanePools, LaneEvents {
     return this.#bulk
   }
 
+  long(): LanePool {
+    this.#long ??= this.#start('long', 1)
+    return this.#long
+  }
+
+  /** Every pool that has been started. */
+  pools(): readonly LanePool[] {
+    return [this.write, this.read, this.#point, this.#bulk, this.#long].filter((pool) => pool !== undefined)
+  }
+
+  switchTo(generation: string): Promise<void> {
+    return this.#switch.switchTo(generation)
+  }
+
   /** To be called when no request is under way. Readers first: the write lane's end flushes the store. */
   async close(): Promise<void> {
-    await Promise.all([this.read.close(), this.#point?.close(), this.#bulk?.close()])
+    await Promise.all([this.read.close(), this.#point?.close(), this.#bulk?.close(), this.#long?.close()])
     await this.write.close()
     clearInterval(this.#commitWatch)
   }
@@ -84,7 +104,7 @@ export class Lanes implements LanePools, LaneEvents {
   }
 
   onReady(kind: LaneKind): void {
-    if (this.#readyToCome === 0 || kind === 'bulk' || kind === 'point') return
+    if (this.#readyToCome === 0 || kind === 'bulk' || kind === 'point' || kind === 'long') return
     this.#readyToCome -= 1
     if (kind === 'write') this.dispatcher.attach(this)
     if (this.#readyToCome === 0) this.listener.onReady()

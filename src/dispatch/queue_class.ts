@@ -5,7 +5,7 @@
 import type { Operation } from '../operations/operation.js'
 import assert from 'node:assert/strict'
 
-export const QUEUE_CLASSES = ['point', 'search', 'prepare', 'heavy', 'commit'] as const
+export const QUEUE_CLASSES = ['point', 'search', 'prepare', 'heavy', 'commit', 'long'] as const
 export type QueueClass = (typeof QUEUE_CLASSES)[number]
 
 /** The queue in which an operation's request starts. Not for `loop` operations, which never leave the front end. */
@@ -19,6 +19,8 @@ export function queueClassOf(operation: Operation): QueueClass {
       return 'prepare'
     case 'heavy':
       return 'heavy'
+    case 'long':
+      return 'long'
     case 'loop':
       assert(false, `operation ${operation.name} runs on the loop and has no queue`)
   }

@@ -4,11 +4,13 @@
  */
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
+import { backupOperations } from './backup.js'
 import { bulkIngestOperations, ingestChunk } from './bulk_ingest.js'
 import { collectionOperations } from './collections.js'
 import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
+import { exportOperations } from './export.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import type { Feature, Operation } from './operation.js'
@@ -31,6 +33,8 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...exportOperations,
+  ...backupOperations,
   ...healthOperations,
 ])
 
@@ -61,7 +65,7 @@ export function checked(rows: readonly Operation[]): readonly Operation[] {
       routes.add(route)
     }
     if (row.cost === 'loop' && row.effect !== 'system') throw new Error(`operation ${row.name} runs on the loop, where no store is`)
-    if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy')
+    if (row.effect === 'write' && row.cost !== 'write' && row.cost !== 'heavy' && row.cost !== 'long')
       throw new Error(`operation ${row.name} writes on a read lane`)
     if (row.effect === 'write' && row.audit === null) throw new Error(`operation ${row.name} writes without a name in the audit log`)
   }

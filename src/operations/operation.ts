@@ -12,9 +12,9 @@ export type Permission = 'public' | 'read' | 'write' | 'admin'
 
 /**
  * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch. `write`: prepared on a read lane, committed on the write lane.
- * `heavy`: bulk lane.
+ * `heavy`: bulk lane. `long`: the long lane, which may wait for files.
  */
-export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy'
+export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
 /** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). */
 export type CollectionExtractor =
@@ -32,7 +32,7 @@ export interface HttpRoute {
 export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> {
   readonly name: string
   /** Heading under which the reference page lists it. */
-  readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Collection settings' | 'Full-text search'
+  readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Collection settings' | 'Full-text search' | 'Export and backup'
   /** One line for `/v1/endpoints` and OpenAPI. */
   readonly description: string
   readonly effect: Effect

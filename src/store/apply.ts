@@ -2,6 +2,7 @@
  * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
+import { releaseBody, removeGarbage, retainBody, writeBody } from './body_references.js'
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { retainedBytes, storeEntry } from './entry.js'
@@ -12,22 +13,10 @@ import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
 import { jobKey } from './jobs.js'
-import {
-  bodyKey,
-  collectionKey,
-  counterKey,
-  documentKey,
-  expiryKey,
-  garbageKey,
-  lsnKey,
-  lsnOfKey,
-  parseBodyKey,
-  prefixEnd,
-  revisionKey,
-} from './keys.js'
+import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
 import { forgetHistory, forgetMinutes, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
-import { bodyPlace, CLEAR, statePlace } from './sealing/collection_seal.js'
+import { CLEAR, statePlace } from './sealing/collection_seal.js'
 import { changeSealing } from './sealing/sealing_change.js'
 import { writeSetting } from './stored_settings.js'
 import { View, encodeCollection } from './view.js'
@@ -137,8 +126,7 @@ export class WriteTransaction {
       this.#store.trimmedLsn = lsn
     }
     for (const key of [...garbage.getKeys({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]) {
-      this.#removeBody(Buffer.from(key.subarray(8)))
-      void garbage.remove(key)
+      removeGarbage(this.#environment, this.view, key, this.#store.trimmedLsn)
     }
   }
 
@@ -153,17 +141,9 @@ export class WriteTransaction {
       if (this.view.revision(collection, docid, state.revision)?.bodyLsn !== state.bodyLsn) return false
     }
     if (!this.view.isWhole(older)) return false
-    retainBody(this.#environment, newer, undefined)
+    retainBody(this.#environment, bodyKey(collection, docid, newer.bodyLsn))
     writeBody(this.#environment, collection, bodyKey(collection, docid, older.bodyLsn), record)
     return true
-  }
-
-  /** Removes a body that nobody refers to, and with it its reference to the one that it is the difference from. */
-  #removeBody(key: Buffer): void {
-    const body = parseBodyKey(key)
-    const base = this.view.baseOf(body)
-    void this.#environment.bodies.remove(key)
-    if (base !== undefined) releaseBody(this.#environment, bodyKey(body.collection, body.docid, base), this.#store.trimmedLsn)
   }
 
   /** The superseded states of all entries up to this one have been packed. */
@@ -229,7 +209,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   if (docid >= counters.nextDocid) counters.nextDocid = docid + 1
   createCollection(environment, entry)
 
-  retainBody(environment, head, body)
+  referBody(environment, head, body)
   if (old === undefined) {
     counters.documents++
   } else {
@@ -274,38 +254,10 @@ function uncount(counters: CollectionCounters, head: Head): void {
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
 }
 
-function retainBody(environment: Environment, head: Head, body: Buffer | undefined): void {
+function referBody(environment: Environment, head: Head, body: Buffer | undefined): void {
   const key = bodyKey(head.collection, head.docid, head.bodyLsn)
-  if (body !== undefined) {
-    writeBody(environment, head.collection, key, body)
-    return
-  }
-  void environment.bodyCounts.put(key, countOf(references(environment, key) + 1))
-}
-
-/** As the collection's records lie on disk: sealed or in clear. */
-function writeBody(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
-  const seal = environment.seals.of(collection)
-  const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  void environment.bodies.put(key, isSealed ? seal.seal(bodyPlace(key), record) : record)
-}
-
-/** Lets go of one reference; the last one leaves the body to the trimming of the binlog, whose readers may still want it. */
-function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
-  const left = references(environment, key) - 1
-  if (left > 1) void environment.bodyCounts.put(key, countOf(left))
-  if (left === 1) void environment.bodyCounts.remove(key)
-  if (left === 0) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
-}
-
-function references(environment: Environment, key: Buffer): number {
-  return environment.bodyCounts.get(key)?.readUInt32LE(0) ?? 1
-}
-
-function countOf(count: number): Buffer {
-  const bytes = Buffer.allocUnsafe(4)
-  bytes.writeUInt32LE(count, 0)
-  return bytes
+  if (body === undefined) retainBody(environment, key)
+  else writeBody(environment, head.collection, key, body)
 }
 
 function moveExpiry(environment: Environment, collection: number, docid: number, before: number, after: number): void {

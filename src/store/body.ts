@@ -134,7 +134,7 @@ export function appendBody(record: Buffer, out: ByteWriter, name: () => string):
 }
 
 /** @returns bytes of the escaped content */
-function checkBody(record: Buffer, name: () => string): number {
+export function checkBody(record: Buffer, name: () => string): number {
   checkRecord(record, PREFIX_BYTES, name)
   const rawBytes = record.readUInt32LE(8)
   if (rawBytes > BODY_RAW_BYTES_MAX) throw new CorruptRecord(name(), `${rawBytes} bytes of content, at most ${BODY_RAW_BYTES_MAX} expected`)

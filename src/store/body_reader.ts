@@ -51,6 +51,12 @@ export class BodyReader {
     }
   }
 
+  /** Reads the record, and that of its base where it is a difference; unpacks neither. @throws CorruptRecord */
+  check(body: BodyOf): void {
+    const base = baseOfBody(this.#open(body), () => nameOf(body))
+    if (base !== undefined) this.#open({ ...body, bodyLsn: base })
+  }
+
   #join(wanted: BodyOf): Buffer {
     const deltas: { readonly body: BodyOf; readonly record: Buffer }[] = []
     let content: Buffer | undefined

@@ -39,6 +39,24 @@ export function endEpoch(environment: Environment): void {
   environment.root.transactionSync(() => void environment.settings.put(CLEAN_KEY, Buffer.from([1])))
 }
 
+/** What was restored goes on under an epoch of its own, whatever it came from: its next LSNs may have been given before, to others. Before `beginEpoch`, in a store that nobody serves. */
+export function renewEpoch(environment: Environment): void {
+  const { settings, root } = environment
+  root.transactionSync(() => {
+    const lastLsn = readStoreCounters(environment).lastLsn
+    const spans = readSpans(environment)
+    setEnd(spans.at(-1) as Buffer, lastLsn)
+    spans.push(newSpan(lastLsn))
+    void settings.put(HISTORY_KEY, Buffer.concat(spans.slice(-EPOCHS_MAX)))
+    void settings.put(CLEAN_KEY, Buffer.from([1]))
+  })
+}
+
+/** 16 bytes: the present one. */
+export function presentEpoch(environment: Environment): Buffer {
+  return (readSpans(environment).at(-1) as Buffer).subarray(0, EPOCH_BYTES)
+}
+
 function readSpans(environment: Environment): Buffer[] {
   const stored = environment.settings.get(HISTORY_KEY)
   if (stored === undefined) return [Buffer.concat([environment.settings.get(FIRST_KEY) ?? randomBytes(EPOCH_BYTES), Buffer.alloc(8)])]

@@ -1,9 +1,23 @@
 /**
  * The data directory: `CURRENT` names the generation that is served, `LOCK` keeps a second process out, `gen-NNNNNN/` holds the truth env and the index, `backups/` what was backed up.
- * Runs once, in the process's main thread, before any lane. Described in docs/formats/data-directory.md.
+ * In the process's main thread, before any lane and when a restore switches generations; a lane asks for the generation that is served. Described in docs/formats/data-directory.md.
  */
-import { closeSync, fsyncSync, mkdirSync, openSync, readFileSync, renameSync, statSync, statfsSync, writeSync } from 'node:fs'
-import { dirname, join, resolve } from 'node:path'
+import {
+  closeSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  statfsSync,
+  writeSync,
+} from 'node:fs'
+import { basename, dirname, join, resolve } from 'node:path'
+import { failPoint } from '../fail_point.js'
+import { SPOOL_PREFIX } from './spool.js'
 
 /** A start that is refused, with the one line that says why. */
 export class LayoutError extends Error {}
@@ -15,6 +29,7 @@ export interface DataDirectory {
   readonly generationPath: string
 }
 
+const GENERATION = /^gen-\d{6}$/
 const FIRST_GENERATION = 'gen-000001'
 /** f_type of statfs(2): NFS, SMB, SMB2, CIFS, 9P (v9fs), AFS. LMDB's locks and maps do not work there. */
 const NETWORK_FILE_SYSTEMS = new Map([
@@ -45,6 +60,36 @@ export function openDataDirectory(configured: string): DataDirectory {
   return { path, lockPath: join(path, 'LOCK'), generationPath }
 }
 
+/** Removes what an unfinished restore, export or switch has left: everything but the generation that is served. Once the directory is locked, before any lane. */
+export function sweepDataDirectory({ path, generationPath }: DataDirectory): void {
+  const served = basename(generationPath)
+  for (const name of readdirSync(path)) {
+    const isLeft = (GENERATION.test(name) && name !== served) || name === 'CURRENT.tmp' || name.startsWith(SPOOL_PREFIX)
+    if (isLeft) rmSync(join(path, name), { recursive: true, force: true })
+  }
+}
+
+/** Makes the directory of the generation behind the served one, empty. @returns its name */
+export function beginGeneration(configured: string): string {
+  const current = currentGeneration(configured)
+  const name = `gen-${String(Number(basename(current).slice(4)) + 1).padStart(6, '0')}`
+  const path = generationPath(configured, name)
+  rmSync(path, { recursive: true, force: true })
+  mkdirSync(join(path, 'index'), { recursive: true, mode: 0o700 })
+  return name
+}
+
+export function generationPath(configured: string, name: string): string {
+  return join(resolve(configured), name)
+}
+
+/** From here on the generation is the one that is served, for every start to come. Its files are on disk. */
+export function serveGeneration(configured: string, name: string): void {
+  const path = resolve(configured)
+  for (const folder of [join(path, name, 'index'), join(path, name)]) flushDirectory(folder)
+  writeCurrent(path, name)
+}
+
 /** Directory of the generation that is served, for a lane of a process that has opened the data directory. */
 export function currentGeneration(configured: string): string {
   const path = resolve(configured)
@@ -61,7 +106,7 @@ function readCurrent(path: string): string | undefined {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new LayoutError(`${path}/CURRENT can't be read: ${String(cause)}`)
   }
-  if (!/^gen-\d{6}$/.test(text)) throw new LayoutError(`${path}/CURRENT does not name a generation`)
+  if (!GENERATION.test(text)) throw new LayoutError(`${path}/CURRENT does not name a generation`)
   return text
 }
 
@@ -72,7 +117,9 @@ function writeCurrent(path: string, generation: string): string {
   writeSync(file, `${generation}\n`)
   fsyncSync(file)
   closeSync(file)
+  failPoint('current.written')
   renameSync(aside, join(path, 'CURRENT'))
+  failPoint('current.renamed')
   flushDirectory(path)
   flushDirectory(dirname(path))
   return generation

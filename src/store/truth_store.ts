@@ -6,7 +6,7 @@ import { statSync } from 'node:fs'
 import { DocumentCache } from './document_cache.js'
 import { openEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
-import { beginEpoch, endEpoch } from './epochs.js'
+import { beginEpoch, endEpoch, presentEpoch } from './epochs.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import { beginSealing } from './sealing/sealing_change.js'
 import { View } from './view.js'
@@ -87,6 +87,15 @@ export class TruthStore {
   /** The write lane, after its last group is on disk. */
   endEpoch(): void {
     endEpoch(this.#environment)
+  }
+
+  /** Copies the env as it is now to `path`, compacted, while others read and write; on a thread of its own. The snapshot is held meanwhile: the file grows by what is written. */
+  async copyTo(path: string): Promise<void> {
+    await this.#environment.root.backup(path, true)
+  }
+
+  presentEpoch(): Buffer {
+    return presentEpoch(this.#environment)
   }
 
   sizes(): StoreSizes {

@@ -170,6 +170,11 @@ export class View {
   }
 
   /** A state as stored, in clear or sealed. */
+  /** The state in a row of heads or revisions. @throws CorruptRecord */
+  stateOf(record: Buffer, collection: number, docid: number): Head {
+    return this.#decodeState(record, collection, docid, () => `state ${collection}/${docid}`)
+  }
+
   #decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
     const seal = this.#environment.seals.of(collection)
@@ -247,6 +252,15 @@ export class View {
     }
   }
 
+  /** Heads of documents that have not expired with docids from `docidFirst` to below `docidEnd`, by docid; each valid until the next. */
+  *headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
+    const range = { start: documentKey(collection, docidFirst), end: documentKey(collection, docidEnd) }
+    for (const { key, value } of this.#environment.heads.getRange(range)) {
+      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      if (!isExpired(head, this.now)) yield head
+    }
+  }
+
   /** The JSON-escaped content, valid until the next read. */
   escapedContent(head: Head): Buffer {
     return this.#bodies.content(head)
@@ -260,6 +274,11 @@ export class View {
   /** Whether the content is stored whole, and not as the difference from another. */
   isWhole(head: Head): boolean {
     return this.#bodies.isWhole(head)
+  }
+
+  /** Reads the body's record, and that of the one that it is the difference from. @throws CorruptRecord where either can't be believed */
+  checkBody(body: BodyOf): void {
+    this.#bodies.check(body)
   }
 
   /** LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not there or can't be read. */

@@ -2,7 +2,7 @@
  * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
  * that they already serve.
  */
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import { ControlBlock } from '../dispatch/control_block.js'
 import { rebuildPages } from '../consumers/rebuild.js'
 import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
@@ -15,15 +15,17 @@ import { Corrector } from '../domain/spell/corrector.js'
 import { RelatedTerms } from '../domain/fulltext/related_terms.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { openEngine } from '../engine/native_engine.js'
+import type { Analyzer } from '../engine/types.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
-import { currentGeneration } from '../store/layout.js'
+import { currentGeneration, generationPath } from '../store/layout.js'
+import type { Keyring } from '../store/sealing/keyring.js'
 import { TruthStore } from '../store/truth_store.js'
 import { AccessRings } from '../telemetry/access_rings.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { LaneContext, WriteLane } from './handler.js'
 import { beginSealing, keyringOf } from './sealing.js'
-import type { LaneStart, OpenLane } from './lane_start.js'
+import type { LaneStart, NextGeneration, OpenLane } from './lane_start.js'
 import { createWriteLane } from './write_lane.js'
 
 /** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
@@ -33,42 +35,119 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const end = new AbortController()
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
   if (start.kind !== 'write') await control.storeAnnounced()
+  const generation = currentGeneration(start.config.path)
+  const keyring = keyringOf(start.config, openEngine())
+  // Point reads analyse nothing.
+  const context = contextOf(start, openStore(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
+  if (start.kind === 'write') {
+    beginSealing(context.store, context.engine, keyring)
+    await openIndex(context, control, onFatal, end.signal)
+  }
+  const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
+  const lane = laneOf(start, context, { generation: basename(generation), control, indexed, end }, onFatal)
+  if (lane.writeLane !== undefined) {
+    await lane.writeLane.settleJobs()
+    control.announceStore()
+  }
+  return lane
+}
+
+function openStore({ kind, config }: LaneStart, generation: string, keyring: Keyring): TruthStore {
+  return new TruthStore(generation, kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0, keyring)
+}
+
+/** Everything that a lane remembers belongs to one store, and begins anew with it. */
+function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
   const surfaces = new SurfaceWords()
-  const engine = openEngine()
-  const keyring = keyringOf(start.config, engine)
-  const context: LaneContext = {
+  return {
     config: start.config,
-    store: new TruthStore(
-      currentGeneration(start.config.path),
-      start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
-      keyring,
-    ),
+    store,
     settings: new SettingsCache(),
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
-    engine,
-    // Point reads analyse nothing.
-    analyzer: createAnalyzer(undefined, start.kind === 'point'),
+    engine: openEngine(),
+    analyzer,
     related: new RelatedTerms(),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     out: new ByteWriter(),
   }
-  if (start.kind === 'write') {
-    beginSealing(context.store, engine, keyring)
-    await openIndex(context, control, onFatal, end.signal)
-  }
-  const writeLane = start.kind === 'write' ? openWriteLane(context, control, onFatal, end.signal) : undefined
-  if (writeLane !== undefined) {
-    await writeLane.settleJobs()
-    control.announceStore()
-  }
-  const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
+}
+
+interface LaneParts {
+  readonly generation: string
+  readonly control: ControlBlock
+  readonly indexed: Promise<void>
+  readonly end: AbortController
+}
+
+function laneOf(
+  { kind }: LaneStart,
+  context: LaneContext,
+  { generation, control, indexed, end }: LaneParts,
+  onFatal: (reason: string) => void,
+): OpenLane {
+  const writeLane = kind === 'write' ? openWriteLane(context, control, onFatal, end.signal) : undefined
   const close = async (): Promise<void> => {
     end.abort()
     if (writeLane !== undefined) await closeWriteLane(context, writeLane)
     await context.store.close()
   }
-  return { context, indexed, close, ...(writeLane === undefined ? {} : { writeLane }) }
+  const settle = async (): Promise<void> => {
+    end.abort()
+    await writeLane?.close()
+  }
+  return { context, generation, indexed, close, settle, ...(writeLane === undefined ? {} : { writeLane }) }
+}
+
+/** Opens a generation that a restore has prepared, beside the one that is served. @throws Error where it can't be served */
+export async function openNextGeneration(start: LaneStart, generation: string): Promise<NextGeneration> {
+  const path = generationPath(start.config.path, generation)
+  const engine = openEngine()
+  const keyring = keyringOf(start.config, engine)
+  const store = openStore(start, path, keyring)
+  if (start.kind === 'write') {
+    // What is sealed there is from now on sealed in the index that is served, too: no harm.
+    beginSealing(store, engine, keyring)
+    const history = await store.beginEpoch()
+    const { checkpoint, damage } = engine.openNext(join(path, 'index'), history, analysisVersion(start.config))
+    const lastLsn = store.read((view) => view.storeCounters().lastLsn)
+    if (damage.length > 0 || checkpoint !== lastLsn)
+      throw new Error(`its index is at ${checkpoint}, the store at ${lastLsn}${damage.length > 0 ? `; ${damage.join('; ')}` : ''}`)
+  }
+  return { generation, store }
+}
+
+/** The next generation is not to be served after all. */
+export async function dropNextGeneration(start: LaneStart, { store }: NextGeneration): Promise<void> {
+  if (start.kind === 'write') openEngine().dropNext()
+  await store.close()
+}
+
+/**
+ * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked, which is finished first.
+ * @throws Error after which the process must not go on
+ */
+export async function adoptNextGeneration(
+  start: LaneStart,
+  lane: OpenLane,
+  { generation, store }: NextGeneration,
+  onFatal: (reason: string) => void,
+): Promise<OpenLane> {
+  const control = new ControlBlock(start.control)
+  await lane.settle()
+  const context = contextOf(start, store, lane.context.analyzer)
+  if (start.kind === 'write') {
+    const lastLsn = store.read((view) => view.storeCounters().lastLsn)
+    context.engine.adoptNext()
+    context.engine.flushedTo(lastLsn)
+    // An index of nothing says that it is being built: nothing is missing.
+    if (lastLsn === 0n) context.engine.endRebuild()
+    control.indexStale = false
+  }
+  const next = laneOf(start, context, { generation, control, indexed: Promise.resolve(), end: new AbortController() }, onFatal)
+  await next.writeLane?.settleJobs()
+  await lane.context.store.close()
+  return next
 }
 
 function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {

@@ -17,12 +17,14 @@ import { serviceError } from '../errors.js'
 import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { installTelemetry, Telemetry } from '../telemetry/registry.js'
-import { openLane } from './context.js'
-import type { Answer, Handler, LaneContext, WriteLane } from './handler.js'
+import { openEngine } from '../engine/native_engine.js'
+import { adoptNextGeneration, dropNextGeneration, openLane, openNextGeneration } from './context.js'
+import type { Answer, Handler, LaneContext, RequestContext, WriteLane } from './handler.js'
 import { handlers } from './handlers/index.js'
-import { answerFrame, droppedFrame, errorAnswer, forwardFrame, ioFrame, readInput, requestContext } from './lane_request.js'
+import { AnswerStreams } from './answer_streams.js'
+import { answerFrame, droppedFrame, errorAnswer, forwardFrame, ioFrame, readInput, requestContext, switchFrame } from './lane_request.js'
 import { LanePort } from './lane_port.js'
-import type { LaneStart, OpenLane } from './lane_start.js'
+import type { LaneOrder, LaneStart, NextGeneration, OpenLane } from './lane_start.js'
 
 const start = workerData as LaneStart
 const control = new ControlBlock(start.control)
@@ -34,7 +36,14 @@ const telemetryRow = telemetry.claimRow()
 installTelemetry(telemetry)
 const requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
 const port = greet()
-const lane = await open()
+const streams = new AnswerStreams()
+let lane = await open()
+let next: NextGeneration | undefined
+// One after the other: each waits for the one before.
+let orders = Promise.resolve()
+port.onOrder((order) => {
+  orders = orders.then(() => obey(order))
+})
 
 function greet(): LanePort {
   const { port1, port2 } = new MessageChannel()
@@ -76,7 +85,8 @@ export async function runBatch(task: Envelope | 'close'): Promise<void> {
   }
   const { context } = lane
   // A batch holds one class only: point reads share a snapshot, others take theirs when they need it.
-  if (lane.writeLane === undefined) {
+  if (start.kind === 'long') await runTasks(context, requests)
+  else if (lane.writeLane === undefined) {
     if (requests.every((request) => operationOf(request).cost === 'point')) context.store.sharing(() => runReads(context, requests))
     else runReads(context, requests)
   } else await runWrites(context, lane.writeLane, requests)
@@ -86,6 +96,7 @@ export async function runBatch(task: Envelope | 'close'): Promise<void> {
 function runReads(context: LaneContext, requests: readonly LaneRequest[]): void {
   for (const request of requests) {
     if (control.isStopped(request.slot)) {
+      if (request.stream !== 0) streams.end(request.stream)
       port.answer(droppedFrame(request))
       continue
     }
@@ -101,17 +112,75 @@ function runReads(context: LaneContext, requests: readonly LaneRequest[]): void 
 function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
   const operation = operationOf(request)
   try {
+    const about = requestContext(operation, request, control)
+    if (request.stream !== 0) return partFrame(request, about, request.stream)
     const input = readInput(operation, request)
     // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
     if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
     const handler = handlerOf(operation)
-    const about = requestContext(operation, request, control)
+    if (handler.kind === 'stream') return partFrame(request, about, streams.begin(handler.run(context, input as never, about)))
+    assert(handler.kind !== 'task' && handler.kind !== 'switch', `operation ${operation.name} is for the long lane`)
     if (handler.kind === 'prepare') return forwardFrame(request, handler.run(context, input as never, about))
     if (handler.kind === 'io') return ioFrame(request, handler.run(context, input as never, about))
     return answerFrame(request, handler.run(context, input as never, about))
   } catch (error) {
     return answerFrame(request, errorAnswer(error, report))
   }
+}
+
+/** What may wait. Never throws, as `runRequest`. */
+async function runTasks(context: LaneContext, requests: readonly LaneRequest[]): Promise<void> {
+  for (const request of requests) {
+    port.answer(control.isStopped(request.slot) ? droppedFrame(request) : await runTask(context, request))
+    port.flush()
+  }
+}
+
+async function runTask(context: LaneContext, request: LaneRequest): Promise<LaneAnswer> {
+  const operation = operationOf(request)
+  try {
+    const input = readInput(operation, request) as never
+    const handler = handlerOf(operation)
+    const about = requestContext(operation, request, control)
+    assert(handler.kind === 'task' || handler.kind === 'switch', `operation ${operation.name} has no handler for the long lane`)
+    if (handler.kind === 'task') return answerFrame(request, await handler.run(context, input, about))
+    return switchFrame(request, await handler.run(context, input, about))
+  } catch (error) {
+    return answerFrame(request, errorAnswer(error, report))
+  }
+}
+
+/** Opens, adopts or drops another generation, between two batches, and says so. */
+async function obey({ number, kind, generation }: LaneOrder): Promise<void> {
+  let error: string | null = null
+  try {
+    if (lane === undefined) throw new Error('the lane did not open')
+    if (kind === 'drop') await drop()
+    else if (lane.generation !== generation) {
+      if (next?.generation !== generation) next = await openNextGeneration(start, generation)
+      if (kind === 'adopt') {
+        streams.endAll()
+        lane = await adoptNextGeneration(start, lane, next, (reason) => port.send({ kind: 'fatal', reason }))
+        next = undefined
+      }
+    }
+  } catch (cause) {
+    error = cause instanceof Error ? cause.message : String(cause)
+  }
+  port.send({ kind: 'obeyed', number, error })
+}
+
+async function drop(): Promise<void> {
+  const dropped = next
+  next = undefined
+  if (dropped !== undefined) await dropNextGeneration(start, dropped)
+  // Its index may have been opened before its opening failed.
+  else if (start.kind === 'write') openEngine().dropNext()
+}
+
+function partFrame(request: LaneRequest, about: RequestContext, stream: number): LaneAnswer {
+  const { answer, isLast } = streams.next(stream, about)
+  return answerFrame(request, answer, isLast ? 0 : stream)
 }
 
 /** One group. A direct write is prepared here first; what is refused is answered without holding up the others. */

@@ -45,7 +45,26 @@ export interface Answer {
   /** Default `application/json; charset=utf-8`. */
   readonly contentType?: string
   readonly headers?: readonly (readonly [string, string])[]
+  /** One of several that make up the body: it goes out as it is. */
+  readonly isPart?: boolean
 }
+
+/**
+ * An answer that is made in parts, as fast as its client takes them: nothing of it is held between two parts but what the stream itself keeps, and no view of the store.
+ * One part is at most some milliseconds of work. Bulk lane only.
+ */
+export interface AnswerStream {
+  /** Of the first part. */
+  readonly contentType: string
+  readonly headers: readonly (readonly [string, string])[]
+  /** The bytes are copied before anything else runs; none where nothing was found in the time of a part. */
+  next(request: RequestContext): { readonly bytes: Uint8Array; readonly isLast: boolean }
+  /** After the last part, or before where the client has gone. Once. */
+  close(): void
+}
+
+/** What is wrong with the request is thrown here, before anything is sent. */
+export type StreamHandler = (lane: LaneContext, input: never, request: RequestContext) => AnswerStream
 
 /** Runs on a read lane or the bulk lane; its answer goes to the client. */
 export type ReadHandler = (lane: LaneContext, input: never, request: RequestContext) => Answer
@@ -61,11 +80,25 @@ export type PrepareHandler = (lane: LaneContext, input: never, request: RequestC
  * by the caller afterwards.
  */
 export type IoHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
+/** On the long lane, which may wait for files and processes. One at a time. */
+export type TaskHandler = (lane: LaneContext, input: never, request: RequestContext) => Promise<Answer>
+
+/** What a restore has prepared: the front end makes every lane serve it, and then answers; or answers that it could not be done. */
+export interface PreparedSwitch {
+  readonly generation: string
+  readonly answer: Answer
+}
+
+/** On the long lane. */
+export type SwitchHandler = (lane: LaneContext, input: never, request: RequestContext) => Promise<PreparedSwitch>
 
 export type Handler =
   | { readonly kind: 'read'; readonly run: ReadHandler }
   | { readonly kind: 'prepare'; readonly run: PrepareHandler }
   | { readonly kind: 'io'; readonly run: IoHandler }
+  | { readonly kind: 'stream'; readonly run: StreamHandler }
+  | { readonly kind: 'task'; readonly run: TaskHandler }
+  | { readonly kind: 'switch'; readonly run: SwitchHandler }
 
 /** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
 export interface WriteLane {

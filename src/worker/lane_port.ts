@@ -9,6 +9,7 @@ import { AnswerEncoder, type LaneAnswer } from '../dispatch/answer_codec.js'
 import { transferListOf } from '../dispatch/envelope.js'
 import type { EnvelopeBlocks } from '../dispatch/envelope_blocks.js'
 import type { LaneMessage } from '../dispatch/lane_pool.js'
+import type { LaneOrder } from './lane_start.js'
 import { ANSWER_HOLD_US_MAX, ANSWERS_COALESCED_MAX, ENVELOPE_BYTES_WANTED } from '../limits.js'
 
 export class LanePort {
@@ -20,6 +21,12 @@ export class LanePort {
     blocks: EnvelopeBlocks,
   ) {
     this.#encoder = new AnswerEncoder(blocks)
+  }
+
+  /** What the front end asks of the lane beside batches. Listening must not keep a lane alive whose work is done. */
+  onOrder(obey: (order: LaneOrder) => void): void {
+    this.port.on('message', obey)
+    this.port.unref()
   }
 
   /** Copies the answer's body, unless it is a command to be forwarded: that is taken. */

@@ -12,7 +12,7 @@ import { GZIP_BYTES_MIN } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { CorruptRecord } from '../store/record.js'
 import { ANONYMOUS, authorize, collectionsOf } from './authorize.js'
-import type { Answer, RequestContext } from './handler.js'
+import type { Answer, PreparedSwitch, RequestContext } from './handler.js'
 import { addParams, addQuery, parseBody, type Input } from './request_input.js'
 import { fieldsOf, validate } from './validation.js'
 
@@ -35,10 +35,11 @@ export function requestContext(operation: Operation, request: LaneRequest, contr
   }
 }
 
-export function answerFrame(request: LaneRequest, answer: Answer): LaneAnswer {
-  const plain = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
+/** @param stream not 0: `answer` is a part, and more can be asked for under this number */
+export function answerFrame(request: LaneRequest, answer: Answer, stream = 0): LaneAnswer {
+  const plain = bytesOf(answer.body)
   const contentType = answer.contentType ?? null
-  const gzip = request.acceptsGzip && plain.length >= GZIP_BYTES_MIN && isText(contentType)
+  const gzip = !answer.isPart && request.acceptsGzip && plain.length >= GZIP_BYTES_MIN && isText(contentType)
   return {
     slot: request.slot,
     generation: request.generation,
@@ -47,9 +48,18 @@ export function answerFrame(request: LaneRequest, answer: Answer): LaneAnswer {
     contentType,
     headers: answer.headers === undefined ? [] : answer.headers.flat(),
     gzip,
+    stream,
     // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is scarce.
     body: gzip ? gzipSync(plain, { level: 1 }) : plain,
   }
+}
+
+export function switchFrame(request: LaneRequest, { generation, answer }: PreparedSwitch): LaneAnswer {
+  return { ...answerFrame(request, answer), kind: 'switch', headers: ['generation', generation], gzip: false, body: bytesOf(answer.body) }
+}
+
+function bytesOf(body: string | Uint8Array): Uint8Array {
+  return typeof body === 'string' ? Buffer.from(body) : body
 }
 
 export function forwardFrame(request: LaneRequest, command: Uint8Array): LaneAnswer {
@@ -80,7 +90,7 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
 }
 
 function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], status: number, body: Uint8Array): LaneAnswer {
-  return { slot: request.slot, generation: request.generation, kind, status, contentType: null, headers: [], gzip: false, body }
+  return { slot: request.slot, generation: request.generation, kind, status, contentType: null, headers: [], gzip: false, stream: 0, body }
 }
 
 /** Null is JSON. What is packed already (zip, gzip) is not worth a second time. */

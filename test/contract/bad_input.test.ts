@@ -101,6 +101,13 @@ const CASES: readonly Case[] = [
     required: ['collection', 'keepRevs'],
     fields: { collection: 'text', keepRevs: 'count' },
   },
+  {
+    method: 'POST',
+    path: '/v1/export',
+    body: { collection: 'guarded' },
+    required: ['collection'],
+    fields: { collection: 'text', filterMeta: 'metadata' },
+  },
 ]
 
 describe('bad input', () => {

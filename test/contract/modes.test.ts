@@ -47,6 +47,7 @@ const READS: readonly (readonly [method: string, path: string, body?: object])[]
   ['POST', '/v1/revisions/diff', { ...ID, from: 1, to: 1 }],
   ['POST', '/v1/fts', { collection: 'c', query: 'walrus' }],
   ['GET', '/v1/fts?collection=c&q=walrus'],
+  ['POST', '/v1/export', { collection: 'c' }],
   ['GET', '/v1/meta-keys?collection=c'],
   ['GET', '/v1/checksum?collection=c'],
   ['POST', '/v1/aggregate', { collection: 'c' }],

@@ -4,9 +4,11 @@
 import { laneOperations } from '../../operations/index.js'
 import type { Handler } from '../handler.js'
 import { aggregateHandlers } from './aggregate.js'
+import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
+import { exportHandlers } from './export.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
@@ -26,6 +28,8 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...fulltextHandlers,
   ...wordHandlers,
   ...temporalHandlers,
+  ...exportHandlers,
+  ...backupHandlers,
   ...systemHandlers,
 ])
 

@@ -1,0 +1,61 @@
+/**
+ * A process of its own that makes a copied store ready to be served: every record is checked, the binlog reset, the index built; all of it is on disk when it ends with 0. Damaged pages of LMDB can end the process that reads
+ * them: this one, not the server. It is told what to do by its parent, and ends when that does. Started by src/worker/restore_process.ts.
+ */
+import { join } from 'node:path'
+import type { Config } from './config.js'
+import { rebuildPages } from './consumers/rebuild.js'
+import { analysisVersion } from './domain/analysis_version.js'
+import { createAnalyzer } from './engine/analyzer.js'
+import { joinBatch } from './engine/index_batch.js'
+import { openEngine } from './engine/native_engine.js'
+import type { SearchEngine } from './engine/types.js'
+import { openEnvironment } from './store/environment.js'
+import { checkEnvironment, resetBinlog } from './store/restored_env.js'
+import { TruthStore } from './store/truth_store.js'
+import { beginSealing, keyringOf } from './worker/sealing.js'
+
+/** What the parent says. */
+export interface RestoreCheck {
+  readonly config: Config
+  /** Path of the generation, whose truth.mdb is there. */
+  readonly path: string
+}
+
+process.once('message', (check: RestoreCheck) => {
+  prepare(check).then(
+    () => process.exit(0),
+    (error: unknown) => {
+      process.send?.(error instanceof Error ? error.message : String(error), undefined, undefined, () => process.exit(1))
+    },
+  )
+})
+process.once('disconnect', () => process.exit(1))
+
+async function prepare({ config, path }: RestoreCheck): Promise<void> {
+  const engine = openEngine()
+  const keyring = keyringOf(config, engine)
+  const environment = openEnvironment(path, keyring)
+  checkEnvironment(environment)
+  resetBinlog(environment)
+  await environment.root.flushed
+  const store = new TruthStore(path, 0, keyring)
+  beginSealing(store, engine, keyring)
+  await buildIndex(config, engine, store, path)
+  store.endEpoch()
+  await store.close()
+}
+
+async function buildIndex(config: Config, engine: SearchEngine, store: TruthStore, path: string): Promise<void> {
+  const history = await store.beginEpoch()
+  engine.open(join(path, 'index'), history, analysisVersion(config))
+  for (const page of rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })) {
+    if (page.damaged.length > 0) throw new Error(`not indexed: ${page.damaged.join('; ')}`)
+  }
+  const lastLsn = store.read((view) => view.storeCounters().lastLsn)
+  // The checkpoint is that of the store, also where the last entries left nothing to index.
+  engine.publish(joinBatch([], lastLsn))
+  engine.endRebuild()
+  engine.flushedTo(lastLsn)
+  engine.flush()
+}
