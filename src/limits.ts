@@ -2,6 +2,10 @@
  * Every named bound of the service, one constant each, with its arithmetic or its reason. Nothing that can grow with input, load or time is without an entry here.
  * Read by all threads; pure data. Bounds that tests must reach quickly are in `OVERRIDABLE`: the running value is `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
+export * from './limits/jobs.js'
+export * from './limits/outgoing.js'
+export * from './limits/sealing.js'
+
 const KIB = 1024
 const MIB = 1024 * KIB
 const GIB = 1024 * MIB
@@ -347,39 +351,6 @@ export const COMMIT_WATCH_MS = 500
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
 /** Documents of a batch committed in one transaction; between slices single writes may enter. */
 export const COMMIT_SLICE_DOCUMENTS_MAX = 64
-
-/** Collections whose seals (keys, salt) a lane keeps at hand: 1 024 x 1 KB. */
-export const SEALS_KEPT_MAX = 1024
-/** Languages of one collection whose hashes a lane keeps: 256 x 100 B. */
-export const SEAL_LANGS_KEPT_MAX = 256
-/** Master keys beside the primary one. */
-export const PREVIOUS_KEYS_MAX = 16
-
-// ---- Jobs -----------------------------------------------------------------------------------------------------------------------------------------------------
-
-/** Finished jobs that are remembered of each kind: a list of them, with 50 messages each, has 4 MB. */
-export const JOBS_KEPT_MAX = 256
-/** UTF-8 bytes of a job's id; ours have at most 40. */
-export const JOB_ID_BYTES_MAX = 128
-
-// ---- Requests that the server sends ---------------------------------------------------------------------------------------------------------------------------
-
-/** UTF-8 bytes of an address that a client gives us: what browsers and proxies take. */
-export const OUTBOUND_URL_BYTES_MAX = 2048
-/** From the name look-up to the last byte of the answer, redirects included, where the caller says nothing else. */
-export const OUTBOUND_MS_MAX = 10_000
-/** Until one address has taken the connection, TLS included: two can be tried within the whole. */
-export const OUTBOUND_CONNECT_MS_MAX = 4_000
-/** Addresses of one host that are tried. */
-export const OUTBOUND_ADDRESSES_MAX = 4
-/** Bytes of an answer after inflation, where the caller says nothing else. */
-export const OUTBOUND_BYTES_MAX = 10 * MIB
-/** Bytes of an answer's headers. */
-export const OUTBOUND_HEADER_BYTES_MAX = 16 * KIB
-/** Redirects that one request follows. */
-export const OUTBOUND_REDIRECTS_MAX = 5
-/** Entries of `SVC_OUTBOUND_ALLOWLIST`: each is compared with every address. */
-export const OUTBOUND_ALLOWED_MAX = 256
 
 // ---- Process --------------------------------------------------------------------------------------------------------------------------------------------------
 

@@ -7,7 +7,7 @@
 export const LATER_VARIABLES: readonly string[] = [
   'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_BACKUP_DIR', 'SVC_IMPORT_DIR', 'SVC_TRUSTED_PROXIES', 'SVC_ALLOWED_HOSTS', 'SVC_MAX_CONN_IP',
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
-  'SVC_OUTBOUND_*', 'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_STATS',
+  'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_STATS',
   'SVC_EMBEDDING_*', 'SVC_VECTOR_*', 'SVC_TEMPORAL', 'SVC_CODE_MAX_SYMBOLS',
   'SVC_AUTH_*', 'SVC_TLS_*', 'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
   'SVC_AUTOMATIONS', 'SVC_AUTOMATION_*', 'SVC_TRIGGERS', 'SVC_CRONS', 'SVC_SSE_*', 'SVC_MEMORY_SHARED',
@@ -21,7 +21,7 @@ export const LATER_FLAGS: readonly string[] = [
 
 /** First parts of YAML paths. */
 export const LATER_YAML: readonly string[] = [
-  'grpc', 'mcp', 'http3', 'auth', 'vector', 'embedding', 'temporal', 'tls', 'audit', 'rateLimit', 'replication', 'graphql', 'automation', 'outbound',
+  'grpc', 'mcp', 'http3', 'auth', 'vector', 'embedding', 'temporal', 'tls', 'audit', 'rateLimit', 'replication', 'graphql', 'automation',
 ] // prettier-ignore
 
 /** What must not be ignored quietly. */

@@ -3,7 +3,18 @@
  * loader, help text and the list of known names are derived. Pure data; main thread, at start.
  */
 import * as limits from '../limits.js'
-import { parseAddress, parseBoolean, parseBytes, parseLanguage, parseList, parseText, parseWhole, parseWord } from './values.js'
+import {
+  parseAddress,
+  parseBoolean,
+  parseBytes,
+  parseDestinations,
+  parseLanguage,
+  parseList,
+  parseText,
+  parseWhole,
+  parseWord,
+} from './values.js'
+import type { AllowedDestination } from '../outbound/allowlist.js'
 import type { AccessMode, ListenAddress } from './values.js'
 
 export interface Option<Value> {
@@ -47,6 +58,9 @@ export interface OptionValues {
   readonly compressionMediumBytes: number
   readonly durability: 'sync' | 'async'
   readonly binlogBytesMax: number
+  /** Where outgoing requests may go beside the public internet. */
+  readonly outboundAllowlist: readonly AllowedDestination[]
+  readonly outboundAllowPrivate: boolean
   readonly metrics: boolean
   /** 0: one per core, at least two. */
   readonly readLanes: number
@@ -216,6 +230,23 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: limits.BINLOG_BYTES_DEFAULT,
     parse: parseBytes(2 ** 20, 2 ** 40),
     help: 'binlog kept beyond what consumers need',
+  },
+  outboundAllowlist: {
+    flag: 'outbound-allowlist',
+    variables: ['SVC_OUTBOUND_ALLOWLIST'],
+    yaml: ['outbound.allowlist'],
+    fallback: [],
+    parse: parseDestinations,
+    help: 'where outgoing requests may go beside the public internet: names, *.names, addresses, networks, each with or without :port, comma separated',
+  },
+  outboundAllowPrivate: {
+    flag: 'outbound-allow-private',
+    variables: ['SVC_OUTBOUND_ALLOW_PRIVATE'],
+    yaml: ['outbound.allowPrivate'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'outgoing requests may go to this machine and to private networks',
   },
   metrics: {
     flag: 'metrics',

@@ -3,6 +3,9 @@
  * Pure; runs once at start on the main thread.
  */
 
+import { OUTBOUND_ALLOWED_MAX } from '../limits.js'
+import { parseAllowed } from '../outbound/allowlist.js'
+import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LANGUAGES, resolveLanguage } from '../engine/languages.js'
 
 /** Says what was expected; the caller adds which option and which source. */
@@ -85,6 +88,17 @@ export function parseList(text: string): readonly string[] {
     .filter((item) => item !== '')
   if (items.length === 0) throw new BadValue('a comma separated list expected')
   return items
+}
+
+/** Destinations of outgoing requests: names, `*.names`, addresses, networks, each with or without a port. */
+export function parseDestinations(text: string): readonly AllowedDestination[] {
+  const items = parseList(text)
+  if (items.length > OUTBOUND_ALLOWED_MAX) throw new BadValue(`at most ${OUTBOUND_ALLOWED_MAX} destinations expected`)
+  return items.map((item) => {
+    const allowed = parseAllowed(item)
+    if (allowed === undefined) throw new BadValue('names, *.names, addresses or networks, each with or without :port, expected')
+    return allowed
+  })
 }
 
 /** `:port`, `port`, `host:port`, `[v6]:port`, `unix:/path`. */

@@ -24,7 +24,10 @@ import {
   revisionKey,
 } from './keys.js'
 import { bodyPlace, CLEAR, statePlace } from './sealing/collection_seal.js'
-import { changeSealing } from './sealing/sealing_change.js'
+import { resealBinlog, resealTable } from './sealing/resealing.js'
+import type { ResealedRows, ResealedTable } from './sealing/resealing.js'
+import { wantScrub } from './sealing/scrubbing.js'
+import { changeSealing, finishForms } from './sealing/sealing_change.js'
 import { writeSetting } from './stored_settings.js'
 import { View, encodeCollection } from './view.js'
 
@@ -146,6 +149,24 @@ export class WriteTransaction {
     void counters.remove(Buffer.from(key))
     void retired.remove(key)
     return retired.getKeysCount({ limit: 1 }) > 0
+  }
+
+  /** A step of bringing rows into the form that their collections have now (sealing/resealing.ts). Local: not an entry. @param table undefined: the binlog */
+  reseal(collection: number | undefined, table: ResealedTable | undefined, from: Buffer | undefined, rowsMax: number): ResealedRows {
+    if (table !== undefined && collection !== undefined) return resealTable(this.#environment, collection, table, from, rowsMax)
+    const rows = resealBinlog(this.#environment, collection, from, rowsMax)
+    this.#store.binlogBytes += rows.grownBytes
+    return rows
+  }
+
+  /** Every row of the collection lies in its present form. */
+  finishForms(collection: number): void {
+    finishForms(this.#environment, collection)
+  }
+
+  /** What was overwritten may still be read in free pages: the next start writes the store anew (sealing/scrubbing.ts). */
+  wantScrub(): void {
+    wantScrub(this.#environment)
   }
 
   /** Removes an expiry row whose document is gone or expires at another time. */

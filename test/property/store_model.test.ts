@@ -20,6 +20,7 @@ import { TruthStore } from '../../src/store/truth_store.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
 import type { View } from '../../src/store/view.js'
 import type { Writer } from '../../src/store/writer.js'
+import { keyringWith, resealAll } from '../harness/sealing.js'
 
 const COMPRESSION = { enabled: true, smallThreshold: 64, mediumThreshold: 256 }
 const folder = mkdtempSync(join(tmpdir(), 'mds-store-model-'))
@@ -51,7 +52,8 @@ type Operation =
     }
   | { readonly kind: 'delete' | 'expiry'; readonly collection: string; readonly key: string }
   | { readonly kind: 'drop'; readonly collection: string }
-  | { readonly kind: 'restart' }
+  | { readonly kind: 'restart' | 'reseal' }
+  | { readonly kind: 'seal'; readonly collection: string; readonly isSealed: boolean }
   | { readonly kind: 'wait' }
 
 const collection = fc.constantFrom('blog', 'Blog', 'wiki')
@@ -70,7 +72,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'expiry' as const), collection, key }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), collection }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('restart' as const, 'reseal' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('seal' as const), collection, isSealed: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'wait' as const }) },
 )
 
@@ -99,10 +102,18 @@ class Run {
   store: TruthStore
   writer: Writer
   now = 1_000
+  /** Which master key is the primary one: another with each restart. */
+  #primary: 1 | 2 = 1
 
   constructor(readonly path: string) {
-    this.store = new TruthStore(openDataDirectory(path).generationPath, CACHE_BYTES)
+    this.store = this.openStore()
     this.writer = this.open()
+  }
+
+  openStore(): TruthStore {
+    const store = new TruthStore(openDataDirectory(this.path).generationPath, CACHE_BYTES, keyringWith(this.#primary))
+    store.beginSealing()
+    return store
   }
 
   open(): Writer {
@@ -111,7 +122,8 @@ class Run {
 
   async restart(): Promise<void> {
     await this.store.close()
-    this.store = new TruthStore(openDataDirectory(this.path).generationPath, CACHE_BYTES)
+    this.#primary = this.#primary === 1 ? 2 : 1
+    this.store = this.openStore()
     this.writer = this.open()
   }
 
@@ -150,6 +162,17 @@ class Run {
           if (found !== undefined) carryOut(transaction, [decideDrop(transaction, found.id, found.name)])
         })
         this.model.delete(op.collection.toLowerCase())
+        return
+      case 'seal':
+        return this.write((transaction) => {
+          const { collection: collectionName, isSealed } = op
+          const found = transaction.view.collection(collectionName)?.id ?? transaction.nextCollection
+          const entry = { lsn: transaction.nextLsn, collection: found, docid: 0, collectionName, isSealed, salt: Buffer.alloc(32, found) }
+          transaction.apply({ kind: 'sealing', ...entry }, undefined)
+        })
+      case 'reseal':
+        for (const { id } of this.store.read((view) => view.collections()))
+          await this.write((transaction) => assert.deepEqual(resealAll(transaction, id), []))
         return
       case 'put':
         return this.put(op)
@@ -196,6 +219,8 @@ class Run {
   /** Everything the store shows equals the model. */
   compare(): void {
     this.store.read((view) => {
+      const { trimmedLsn, lastLsn } = view.storeCounters()
+      assert.equal(view.entriesAfter(trimmedLsn, 1_000).length, Number(lastLsn - trimmedLsn), 'every entry of the binlog can be read')
       for (const [name, documents] of this.model) {
         const found = view.collection(name)
         const counters = found === undefined ? undefined : view.collectionCounters(found.id)
@@ -245,7 +270,7 @@ class Run {
 /** Room for a few documents, so that some are at hand from an earlier state of the store, some forgotten, some never kept. */
 const CACHE_BYTES = 2_000
 
-test('the truth store equals a plain map after any sequence of writes, with restarts', async () => {
+test('the truth store equals a plain map after any sequence of writes, with restarts, encryption and rotation of keys', async () => {
   let run = 0
   await fc.assert(
     fc.asyncProperty(fc.array(operation, { minLength: 1, maxLength: 40 }), async (operations) => {

@@ -65,7 +65,7 @@ describe('where a configuration value comes from', () => {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
       durability: 'async', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false',
-      production: 'false', loadtestConstantBytes: '7',
+      production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {
@@ -118,6 +118,17 @@ describe('where a configuration value comes from', () => {
 })
 
 describe('what is refused', () => {
+  it('configuration: SVC_OUTBOUND_ALLOWLIST is a list of destinations, SVC_OUTBOUND_ALLOW_PRIVATE is off', () => {
+    const config = loadConfig([], { SVC_OUTBOUND_ALLOWLIST: 'a.internal:7, 10.0.0.0/8' })
+    assert.deepEqual(config.outboundAllowlist, [
+      { kind: 'name', name: 'a.internal', below: false, port: 7 },
+      { kind: 'network', network: '10.0.0.0', bits: 8, port: null },
+    ])
+    assert.deepEqual([loadConfig([], {}).outboundAllowlist, loadConfig([], {}).outboundAllowPrivate], [[], false])
+    refused([], { SVC_OUTBOUND_ALLOWLIST: 'http://a.internal' }, /^SVC_OUTBOUND_ALLOWLIST: names, /)
+    refused([], { SVC_OUTBOUND_ALLOWLIST: Array.from({ length: 257 }, (_, i) => `h${i}`).join(',') }, /at most 256 destinations/)
+  })
+
   it('configuration: a bad value is refused in one line that names option and source', () => {
     refused(['--mode', 'rw'], {}, /^--mode: one of read, write, wr expected, got "rw"$/)
     refused([], { SVC_MODE: 'rw' }, /^SVC_MODE: /)
@@ -156,9 +167,28 @@ describe('what is refused', () => {
     refused([], { SVC_AUTH_ENABLED: 'true' }, /^SVC_AUTH_ENABLED asks for access control/)
     refused(['-c', yamlFile('auth: { enabled: true }')], {}, /^auth\.enabled in the configuration file asks for access control/)
     refused([], { SVC_TLS_ENABLED: '1' }, /TLS/)
-    refused([], { SVC_ENCRYPTION_KEY: 'AAAA' }, /encryption/)
     refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
     assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
+  })
+
+  it('configuration: a key of encryption that is none stops the start, and is not shown', () => {
+    const key = Buffer.alloc(32, 7).toString('base64')
+    const withoutKey = (env: Record<string, string>, text: RegExp): void => {
+      refused([], env, text)
+      assert.throws(
+        () => loadConfig([], env),
+        (error: Error) => Object.values(env).every((value) => value.length < 8 || !error.message.includes(value)),
+      )
+    }
+    withoutKey({ SVC_ENCRYPTION_KEY: 'QUFBQUFBQUFBQUFBQUFB' }, /^SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 15$/)
+    withoutKey({ SVC_ENCRYPTION_KEY: 'secret: no base64' }, /^SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64$/)
+    withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEY_ID: '0' }, /^SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255 expected$/)
+    withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":1,"key":"${key}"}]` }, /key id 1 is named twice/)
+    withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: 'not even JSON' }, /^SVC_ENCRYPTION_KEYS_PREVIOUS: a JSON list such as/)
+    withoutKey({ SVC_ENCRYPTION_KEY_ID: '2' }, /need SVC_ENCRYPTION_KEY$/)
+    refused(['--encryption-key', key], {}, /unknown option/)
+    const { encryption } = loadConfig([], { SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEY_ID: '9', SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":3,"key":"${key}"}]` })
+    assert.deepEqual([encryption?.primary.id, encryption?.primary.bytes.length, encryption?.previous.map(({ id }) => id)], [9, 32, [3]])
   })
 
   it('configuration: SVC_PRODUCTION=true does not start while a guard is missing, and names each', () => {

@@ -49,8 +49,8 @@ const LAYERS: readonly (readonly string[])[] = [
   ['domain'],
   ['store', 'engine'],
 ]
-/** Pure data and measures, imported by every layer; they import from no layer but types. */
-const SHARED: readonly string[] = ['operations', 'telemetry']
+/** Pure data, measures and the client for outgoing requests, imported by every layer; they import from no layer but types. */
+const SHARED: readonly string[] = ['operations', 'telemetry', 'outbound']
 
 /** The formats in which both sides of the thread border speak: the one thing that workers and telemetry take from dispatch. They load nothing of it. */
 const BORDER = /^src\/dispatch\/(?:control_block|queue_class|envelope|envelope_blocks|\w+_codec|envelope\/.+)\.js$/
@@ -81,7 +81,7 @@ describe('house rules', () => {
   })
 
   it('every folder of src is in the order of layers, or named as shared, or outside it', () => {
-    const outside = ['cli', 'config']
+    const outside = ['cli', 'config', 'limits']
     const folders = readdirSync(join(root, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory())
     assert.deepEqual(
       folders.map((entry) => entry.name).filter((name) => layerOf(name) < 0 && !SHARED.includes(name) && !outside.includes(name)),
@@ -99,6 +99,21 @@ describe('house rules', () => {
   it('only src/store imports lmdb', () => {
     assert.deepEqual(
       imports.filter(({ from, target }) => /^lmdb(\/|$)/.test(target) && folderOf(from) !== 'store').map(({ from }) => from),
+      [],
+    )
+  })
+
+  it('only src/outbound sends requests: nothing else imports a client, or calls fetch', () => {
+    const clients = /^(?:undici|aws4fetch|(?:node:)?(?:https?|http2|tls|net|dgram))(?:\/|$)/
+    const serving = imports.filter(({ from, typeOnly }) => !['cli', 'outbound'].includes(folderOf(from)) && !typeOnly)
+    assert.deepEqual(
+      serving.filter(({ target }) => clients.test(target)).map(({ from }) => from),
+      [],
+    )
+    // The script of the reference page asks from the reader's browser.
+    const calling = sources.filter((path) => !['cli', 'outbound'].includes(folderOf(path)) && path !== 'src/surface/http/docs_assets.ts')
+    assert.deepEqual(
+      calling.filter((path) => /\bfetch\(/.test(withoutComments(read(path)))),
       [],
     )
   })

@@ -1,0 +1,60 @@
+/**
+ * How connections are opened: the host is resolved once, every address is checked, and the connection goes to a checked address and nowhere else. So a name that resolves to something else the
+ * next time (DNS rebinding) gains nothing, and neither does a redirect: each new connection comes through here.
+ */
+import { lookup } from 'node:dns/promises'
+import { isIP } from 'node:net'
+import { setTimeout } from 'node:timers/promises'
+import type { buildConnector } from 'undici'
+import { OUTBOUND_ADDRESSES_MAX, OUTBOUND_CONNECT_MS_MAX } from '../limits.js'
+import { checkAddress, hostOf, OutboundRefused, portOf } from './destination.js'
+import type { OutboundPolicy } from './destination.js'
+import { loadUndici } from './packages.js'
+
+/** Every address of a host name. */
+export type Resolver = (host: string) => Promise<readonly string[]>
+
+export const systemResolver: Resolver = async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
+
+/** For undici's `connect`. */
+export function guardedConnector(policy: OutboundPolicy, resolver: Resolver): buildConnector.connector {
+  const connect = loadUndici().buildConnector({ timeout: OUTBOUND_CONNECT_MS_MAX })
+  return (options, callback) => {
+    void checkedAddresses(policy, resolver, options).then(
+      (addresses) => tryEach(connect, options, addresses, callback),
+      (error: Error) => callback(error, null),
+    )
+  }
+}
+
+/** One address that may not be asked spoils all: who mixes them means to be asked at the wrong one. */
+async function checkedAddresses(policy: OutboundPolicy, resolver: Resolver, options: buildConnector.Options): Promise<readonly string[]> {
+  const host = hostOf(options)
+  const port = portOf(options)
+  const addresses = isIP(host) === 0 ? await Promise.race([resolver(host), tooLate()]) : [host]
+  if (addresses.length === 0) throw new OutboundRefused('the host has no address')
+  for (const address of addresses) checkAddress(policy, host, address, port)
+  return addresses.slice(0, OUTBOUND_ADDRESSES_MAX)
+}
+
+/** A resolver may never answer; the request that waits has its own bound, its connection has this one. */
+async function tooLate(): Promise<never> {
+  await setTimeout(OUTBOUND_CONNECT_MS_MAX, undefined, { ref: false })
+  throw new Error('the name was not resolved in time')
+}
+
+function tryEach(
+  connect: buildConnector.connector,
+  options: buildConnector.Options,
+  [address, ...others]: readonly string[],
+  callback: buildConnector.Callback,
+): void {
+  const settle = (...[error, socket]: Parameters<buildConnector.Callback>): void => {
+    if (error !== null && others.length > 0) tryEach(connect, options, others, callback)
+    else if (error !== null) callback(error, null)
+    else callback(null, socket)
+  }
+  // The certificate is that of the host, wherever it is.
+  const servername = options.servername ?? (isIP(hostOf(options)) === 0 ? hostOf(options) : undefined)
+  connect({ ...options, hostname: address as string, ...(servername === undefined ? {} : { servername }) }, settle)
+}

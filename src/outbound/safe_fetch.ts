@@ -1,0 +1,143 @@
+/**
+ * `safeFetch`: the one client for every request that this server sends out. Destinations are checked (destination.ts) and pinned (connector.ts), redirects followed one by one through the same
+ * checks, the answer bounded in size after inflation, the whole bounded in time. Front-end thread: no lane awaits the network.
+ */
+import type { Dispatcher } from 'undici'
+import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits.js'
+import { guardedConnector, systemResolver } from './connector.js'
+import type { Resolver } from './connector.js'
+import { checkUrl, OutboundRefused } from './destination.js'
+import type { OutboundPolicy } from './destination.js'
+import { loadUndici } from './packages.js'
+import { discard, readReceived } from './received_body.js'
+
+export interface OutboundRequest {
+  readonly url: string
+  /** Default GET. */
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
+  readonly headers?: Readonly<Record<string, string>>
+  readonly body?: Uint8Array | string
+  /** From the first name look-up to the last byte, redirects included. */
+  readonly msMax?: number
+  /** After inflation. */
+  readonly bytesMax?: number
+  /** A larger answer is cut instead of refused: where it is of no interest. */
+  readonly cut?: boolean
+  /** 0: a redirect is the answer. */
+  readonly redirectsMax?: number
+  readonly signal?: AbortSignal
+  /** Connections to use again (`Outbound.connections`). Default: one of its own, closed at the end. */
+  readonly connections?: Dispatcher
+}
+
+export interface OutboundAnswer {
+  readonly status: number
+  /** Names in lower case; of a repeated header the first. */
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: Buffer
+  /** Where the last redirect led. */
+  readonly url: string
+}
+
+const REDIRECTS = new Set([301, 302, 303, 307, 308])
+/** What is meant for one host is not shown to another. */
+const PERSONAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
+
+export class Outbound {
+  readonly #resolver: Resolver
+
+  constructor(
+    readonly policy: OutboundPolicy,
+    resolver: Resolver = systemResolver,
+  ) {
+    this.#resolver = resolver
+  }
+
+  /** Guarded connections that stay open between requests, at most `perHost` to one host. */
+  connections(perHost: number): Dispatcher {
+    const { Agent } = loadUndici()
+    return new Agent({
+      connect: guardedConnector(this.policy, this.#resolver),
+      connections: perHost,
+      maxHeaderSize: OUTBOUND_HEADER_BYTES_MAX,
+    })
+  }
+
+  /**
+   * @throws OutboundRefused where the request may not be sent; BodyTooLarge; Error where there is no answer in time
+   */
+  async safeFetch(request: OutboundRequest): Promise<OutboundAnswer> {
+    const own = request.connections === undefined ? this.connections(1) : undefined
+    const late = AbortSignal.timeout(request.msMax ?? OUTBOUND_MS_MAX)
+    const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
+    try {
+      // The package looks at the signal only once it has a connection.
+      return await Promise.race([this.#follow(request, own ?? (request.connections as Dispatcher), signal), rejectionBy(signal)])
+    } catch (error) {
+      if (late.aborted) throw new Error(`no answer within ${request.msMax ?? OUTBOUND_MS_MAX} ms`, { cause: error })
+      throw error
+    } finally {
+      if (own !== undefined) void own.destroy()
+    }
+  }
+
+  async #follow(request: OutboundRequest, connections: Dispatcher, signal: AbortSignal): Promise<OutboundAnswer> {
+    let url = checkUrl(request.url, this.policy)
+    let next = request
+    for (let redirects = 0; ; redirects++) {
+      const answer = await loadUndici().request(url, {
+        dispatcher: connections,
+        method: next.method ?? 'GET',
+        headers: { 'user-agent': 'mds', 'accept-encoding': 'gzip, deflate, br', ...next.headers },
+        body: next.body ?? null,
+        signal,
+      })
+      const headers = firstOf(answer.headers)
+      const redirectsMax = request.redirectsMax ?? OUTBOUND_REDIRECTS_MAX
+      if (!REDIRECTS.has(answer.statusCode) || redirectsMax === 0 || headers.location === undefined) {
+        const body = await readReceived(
+          answer.body,
+          next.method === 'HEAD' ? '' : (headers['content-encoding'] ?? ''),
+          request.bytesMax ?? OUTBOUND_BYTES_MAX,
+          request.cut === true,
+        )
+        return { status: answer.statusCode, headers, body, url: url.href }
+      }
+      discard(answer.body)
+      if (redirects >= redirectsMax) throw new OutboundRefused(`more than ${redirectsMax} redirects`)
+      if (!URL.canParse(headers.location, url.href)) throw new OutboundRefused('a redirect to no URL')
+      const target = checkUrl(new URL(headers.location, url.href).href, this.policy)
+      next = redirected(next, answer.statusCode, target.origin !== url.origin)
+      url = target
+    }
+  }
+}
+
+function rejectionBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_, reject) => {
+    const end = (): void => reject(signal.reason as Error)
+    if (signal.aborted) end()
+    else signal.addEventListener('abort', end, { once: true })
+  })
+}
+
+/** What is sent to where a redirect leads: as browsers do it. */
+function redirected(request: OutboundRequest, status: number, isElsewhere: boolean): OutboundRequest {
+  const kept = Object.entries(request.headers ?? {}).filter(([name]) => !isElsewhere || !PERSONAL_HEADERS.has(name.toLowerCase()))
+  const { body, ...rest } = request
+  const becomesGet = status === 303 ? request.method !== 'HEAD' : (status === 301 || status === 302) && request.method === 'POST'
+  if (becomesGet) {
+    const headers = Object.fromEntries(kept.filter(([name]) => !name.toLowerCase().startsWith('content-')))
+    return { ...rest, method: 'GET', headers }
+  }
+  return { ...rest, headers: Object.fromEntries(kept), ...(body === undefined ? {} : { body }) }
+}
+
+function firstOf(headers: Readonly<Record<string, string | string[] | undefined>>): Record<string, string> {
+  const texts: Record<string, string> = {}
+  for (const [name, value] of Object.entries(headers)) {
+    const first = Array.isArray(value) ? value[0] : value
+    if (first !== undefined) texts[name.toLowerCase()] = first
+  }
+  return texts
+}
