@@ -53,6 +53,10 @@ export class LanePool {
   readonly #epochOffset = performance.timeOrigin
   #inFlight = 0
   #lastError = ''
+  #toLoad: number
+  #allLoaded: () => void = () => undefined
+  /** Every thread has loaded its code, or one could not: from then on the process may end. An end while a thread loads an addon is the addon's crash. */
+  readonly loaded: Promise<void>
   #wasReady = false
   #ready = 0
   #closing = false
@@ -63,6 +67,8 @@ export class LanePool {
     readonly tasksPerThread: number,
     readonly events: LaneEvents,
   ) {
+    this.#toLoad = threads
+    this.loaded = new Promise((resolve) => (this.#allLoaded = resolve))
     // The buffers of commands outlive their batch.
     this.#blocks = start.kind === 'read' || start.kind === 'point' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
     const laneStart: LaneStart = { ...start, requests: this.#blocks?.memory ?? null }
@@ -84,6 +90,7 @@ export class LanePool {
     // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
     this.#pool.on('error', (error: Error) => {
       this.#lastError = error.message
+      this.#allLoaded()
       if (!this.#wasReady) this.events.onFailed(this.kind, error.message)
     })
   }
@@ -149,6 +156,8 @@ export class LanePool {
   #greet(port: MessagePort, blocks: EnvelopeBlocks): void {
     let row = -1
     this.#ports.add(port)
+    this.#toLoad -= 1
+    if (this.#toLoad === 0) this.#allLoaded()
     port.on('message', (message: LaneMessage) => {
       switch (message.kind) {
         case 'answers':

@@ -113,6 +113,14 @@ export interface SetTtlCommand {
   readonly ttl: number
 }
 
+export interface RotateCommand {
+  readonly kind: 'rotate'
+  /** Null: all. */
+  readonly collection: string | null
+  /** For the job, if it becomes a new one. */
+  readonly id: string
+}
+
 export type Command =
   | AddCommand
   | AddBatchCommand
@@ -122,6 +130,7 @@ export type Command =
   | DeleteBatchCommand
   | DeleteCollectionCommand
   | SetTtlCommand
+  | RotateCommand
   | SettingsCommand
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })

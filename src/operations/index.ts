@@ -7,6 +7,7 @@ import { configOperations } from './collection_config.js'
 import { collectionOperations } from './collections.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
+import { encryptionOperations } from './encryption.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import type { Feature, Operation } from './operation.js'
@@ -25,6 +26,7 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...encryptionOperations,
   ...healthOperations,
 ])
 

@@ -65,6 +65,21 @@ export class WriteTransaction {
     return this.#environment.seals.of(collection)?.state.isSealed === true
   }
 
+  get primaryKeyId(): number {
+    return this.#environment.seals.keyring.primaryId
+  }
+
+  /** LSN of the last change of whether the collection is sealed; 0: it never was. */
+  sealingLsn(collection: number): bigint {
+    return this.#environment.seals.of(collection)?.state.changedLsn ?? 0n
+  }
+
+  /** Whether the collection was deleted, and its rows are being removed or are gone. */
+  isRetired(collection: number): boolean {
+    const isKnown = this.#environment.counters.doesExist(counterKey(collection)) || this.#environment.sealings.doesExist(counterKey(collection))
+    return !isKnown || this.#environment.retired.doesExist(counterKey(collection))
+  }
+
   counters(collection: number): CollectionCounters {
     let counters = this.#collections.get(collection)
     if (counters === undefined) {
@@ -153,20 +168,19 @@ export class WriteTransaction {
 
   /** A step of bringing rows into the form that their collections have now (sealing/resealing.ts). Local: not an entry. @param table undefined: the binlog */
   reseal(collection: number | undefined, table: ResealedTable | undefined, from: Buffer | undefined, rowsMax: number): ResealedRows {
-    if (table !== undefined && collection !== undefined) return resealTable(this.#environment, collection, table, from, rowsMax)
-    const rows = resealBinlog(this.#environment, collection, from, rowsMax)
+    const isBinlog = table === undefined || collection === undefined
+    const rows = isBinlog
+      ? resealBinlog(this.#environment, collection, from, rowsMax)
+      : resealTable(this.#environment, collection, table, from, rowsMax)
     this.#store.binlogBytes += rows.grownBytes
+    // What was overwritten may still be read in free pages: the next start writes the store anew.
+    if (rows.resealed > 0) wantScrub(this.#environment)
     return rows
   }
 
   /** Every row of the collection lies in its present form. */
   finishForms(collection: number): void {
     finishForms(this.#environment, collection)
-  }
-
-  /** What was overwritten may still be read in free pages: the next start writes the store anew (sealing/scrubbing.ts). */
-  wantScrub(): void {
-    wantScrub(this.#environment)
   }
 
   /** Removes an expiry row whose document is gone or expires at another time. */

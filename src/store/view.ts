@@ -35,6 +35,7 @@ import type { Job, JobKind } from './jobs.js'
 import { CorruptRecord } from './record.js'
 import { bodyPlace, statePlace } from './sealing/collection_seal.js'
 import { keyIdOf } from './sealing/sealed_record.js'
+import { isScrubWanted } from './sealing/scrubbing.js'
 import type { SettingKind } from './settings.js'
 import { countSettings, readSetting, readSettings } from './stored_settings.js'
 
@@ -260,6 +261,21 @@ export class View {
     if (keyIdOf(record) === 0) return record
     if (seal === undefined) throw new CorruptRecord(nameOfBody(head), 'sealed, in a collection that is not')
     return seal.open(bodyPlace(key), record, () => nameOfBody(head))
+  }
+
+  /** How many states, present and superseded, lie under which key id (0: in clear). Looks at every one. */
+  statesByKey(collection: number): ReadonlyMap<number, number> {
+    const counts = new Map<number, number>()
+    const prefix = counterKey(collection)
+    const range = { start: prefix, end: prefixEnd(prefix) }
+    for (const table of [this.#environment.heads, this.#environment.revisions])
+      for (const { value } of table.getRange(range)) counts.set(keyIdOf(value), (counts.get(keyIdOf(value)) ?? 0) + 1)
+    return counts
+  }
+
+  /** Whether bytes of before a rotation may be left in the files until the next start. */
+  hasResidue(): boolean {
+    return isScrubWanted(this.#environment)
   }
 
   /** Superseded states of a document, newest first, without the current one. */

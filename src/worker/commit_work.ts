@@ -8,6 +8,7 @@ import type { Command, PreparedDocument, RestoreCommand, UpdateCommand } from '.
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
 import type { PreparationTools } from '../domain/preparation.js'
+import { decideRotation } from '../domain/rotation.js'
 import { decideSettings } from '../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
@@ -68,6 +69,12 @@ export function workOf(tools: PreparationTools, command: Command): Work {
     case 'settings':
       return single((transaction, effects) => {
         const { steps, answer } = decideSettings(transaction, command)
+        carryOut(transaction, effects, steps)
+        return jsonAnswer(answer)
+      })
+    case 'rotate':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideRotation(transaction, command.id, command.collection, Date.now())
         carryOut(transaction, effects, steps)
         return jsonAnswer(answer)
       })

@@ -18,6 +18,8 @@ import { openEngine } from '../engine/native_engine.js'
 import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration } from '../store/layout.js'
+import type { Keyring } from '../store/sealing/keyring.js'
+import { scrub } from '../store/sealing/scrubbing.js'
 import { TruthStore } from '../store/truth_store.js'
 import type { LaneContext, WriteLane } from './handler.js'
 import { beginSealing, keyringOf } from './sealing.js'
@@ -36,11 +38,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const keyring = keyringOf(start.config, engine)
   const context: LaneContext = {
     config: start.config,
-    store: new TruthStore(
-      currentGeneration(start.config.path),
-      start.kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / start.config.readLanes : 0,
-      keyring,
-    ),
+    store: await openStore(start, keyring),
     settings: new SettingsCache(),
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
@@ -63,6 +61,17 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
     await context.store.close()
   }
   return { context, indexed, close, ...(writeLane === undefined ? {} : { writeLane }) }
+}
+
+/** The write lane, which opens it first, writes it anew where a rotation asked for that. */
+async function openStore({ kind, config }: LaneStart, keyring: Keyring): Promise<TruthStore> {
+  const generation = currentGeneration(config.path)
+  const open = (): TruthStore => new TruthStore(generation, kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0, keyring)
+  const store = open()
+  if (kind !== 'write' || !store.read((view) => view.hasResidue())) return store
+  await store.close()
+  console.error(await scrub(generation))
+  return open()
 }
 
 function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {

@@ -13,6 +13,7 @@ import { workOf } from './commit_work.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from './handler.js'
 import { maintenanceWork } from './maintenance.js'
+import { rotationWork } from './rotation.js'
 
 /** One command under way. */
 interface Pending {
@@ -44,6 +45,7 @@ class CommitQueue implements WriteLane {
   readonly #lane: LaneContext
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
+  readonly #stopRotation: () => void
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
@@ -54,6 +56,7 @@ class CommitQueue implements WriteLane {
     this.#lane = lane
     this.#options = options
     this.#stopMaintenance = maintenanceWork(lane, (work) => this.#enqueue(work))
+    this.#stopRotation = rotationWork(lane, (work) => this.#enqueue(work))
   }
 
   async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
@@ -66,6 +69,7 @@ class CommitQueue implements WriteLane {
 
   async close(): Promise<void> {
     this.#stopMaintenance()
+    this.#stopRotation()
     while (this.#running !== undefined) await this.#running
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()

@@ -11,26 +11,25 @@ import { openEnvironment } from '../environment.js'
 const WANTED = Buffer.from('scrub')
 
 export function wantScrub({ settings }: Environment): void {
-  void settings.put(WANTED, Buffer.from([1]))
+  if (!settings.doesExist(WANTED)) void settings.put(WANTED, Buffer.from([1]))
 }
 
 export function isScrubWanted({ settings }: Environment): boolean {
   return settings.doesExist(WANTED)
 }
 
-/** @returns a line for the log where something was done or could not be done */
-export async function scrubIfWanted(generationPath: string): Promise<string | undefined> {
+/** The store must be closed in this process, and nobody else may have it. @returns a line for the log: what was done, or why not */
+export async function scrub(generationPath: string): Promise<string> {
   const path = join(generationPath, 'truth.mdb')
-  if (!existsSync(path)) return undefined
   const aside = `${path}.scrub`
   rmSync(aside, { force: true })
   const environment = openEnvironment(generationPath)
   try {
-    if (!isScrubWanted(environment)) return undefined
     await environment.root.backup(aside, true)
   } catch (cause) {
     rmSync(aside, { force: true })
-    return `old bytes are still in the files: the store can't be written anew (${cause instanceof Error ? cause.message : String(cause)}); the next start tries again`
+    const reason = cause instanceof Error ? cause.message : String(cause)
+    return `what a rotation of keys has overwritten is still in free pages: the store can't be written anew (${reason}); the next start tries again`
   } finally {
     await environment.root.close()
   }

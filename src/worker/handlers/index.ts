@@ -6,6 +6,7 @@ import type { Handler } from '../handler.js'
 import { aggregateHandlers } from './aggregate.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
+import { encryptionHandlers } from './encryption.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
 import { settingsHandlers } from './settings.js'
@@ -20,6 +21,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...settingsHandlers,
   ...fulltextHandlers,
   ...wordHandlers,
+  ...encryptionHandlers,
   ...systemHandlers,
 ])
 
