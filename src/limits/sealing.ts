@@ -13,5 +13,5 @@ export const ROTATION_REST_FACTOR = 4
 export const ROTATION_REST_MS_MIN = 2
 /** How often the write lane looks for a rotation that was asked for. */
 export const ROTATION_POLL_MS = 500
-/** A walk through all rows that finds rows in another form than it began with is begun again: so often, then the job fails. */
-export const ROTATION_WALKS_MAX = 3
+/** Space of a lane to open sealed contents into, one at a time: what packs contents has as much. A larger one gets space of its own. */
+export const OPENED_BODY_BYTES = 128 * 1024

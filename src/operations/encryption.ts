@@ -60,7 +60,7 @@ export const rotateEncryption = operation({
   output: Job,
   errors: ['encryptionOff', 'notFound'],
   deadlineMs: DEADLINE_WRITE_MS,
-  audit: 'encryption.rotation_requested',
+  audit: 'write./v1/encryption/rotate',
 })
 
 export const encryptionJobs = operation({

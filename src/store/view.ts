@@ -7,7 +7,7 @@ import { appendBody, decodeBody } from './body.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
-import { JOB_ID_BYTES_MAX } from '../limits.js'
+import { JOB_ID_BYTES_MAX, OPENED_BODY_BYTES } from '../limits.js'
 import { openEntry } from './entry.js'
 import type { StoredEntry } from './entry.js'
 import type { Environment, Table } from './environment.js'
@@ -34,6 +34,7 @@ import { decodeJob, idOfJobKey, jobKey } from './jobs.js'
 import type { Job, JobKind } from './jobs.js'
 import { CorruptRecord } from './record.js'
 import { bodyPlace, statePlace } from './sealing/collection_seal.js'
+import type { CollectionSeal } from './sealing/collection_seal.js'
 import { keyIdOf } from './sealing/sealed_record.js'
 import { isScrubWanted } from './sealing/scrubbing.js'
 import type { SettingKind } from './settings.js'
@@ -44,6 +45,7 @@ const CONTENT_END = Buffer.from('"}')
 const NO_COUNTERS = Buffer.alloc(0)
 // Of this thread: one text at a time.
 const passing = new ByteWriter()
+const openedBody = Buffer.allocUnsafeSlow(OPENED_BODY_BYTES)
 
 export interface Collection {
   readonly id: number
@@ -61,6 +63,8 @@ export class View {
   readonly now: number
   readonly #cache: DocumentCache | undefined
   #mark: Mark | undefined
+  #seal: CollectionSeal | undefined
+  #sealCollection = 0
 
   /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
   constructor(environment: Environment, now: number, cache?: DocumentCache) {
@@ -79,6 +83,16 @@ export class View {
   #lookUpCollection(name: string): Collection | undefined {
     const row = peek(this.#environment.collections, collectionKey(name))
     return row === undefined ? undefined : decodeCollection(row)
+  }
+
+  /** How the collection is sealed, looked up once a snapshot for requests that follow each other. A transaction must see its own writes. */
+  #sealOf(collection: number): CollectionSeal | undefined {
+    if (this.#cache === undefined) return this.#environment.seals.of(collection)
+    if (this.#sealCollection !== collection) {
+      this.#seal = this.#environment.seals.of(collection)
+      this.#sealCollection = collection
+    }
+    return this.#seal
   }
 
   /** Every collection, ordered by its lower-cased name. */
@@ -136,12 +150,12 @@ export class View {
 
   /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
   docidsOfKey(collection: number, key: string, count: number): number[] {
-    return readDocidsOfKey(this.#environment, collection, key, count)
+    return readDocidsOfKey(this.#environment, this.#sealOf(collection), collection, key, count)
   }
 
   /** Whose identity (key, lang) is, whatever the spelling. */
   identity(collection: number, key: string, lang: string): Identity | undefined {
-    return readIdentity(this.#environment, collection, key, lang)
+    return readIdentity(this.#environment, this.#sealOf(collection), collection, key, lang)
   }
 
   /** The document that was at some point written under just this spelling (service-1, identity rule 3). */
@@ -149,7 +163,7 @@ export class View {
     const identity = this.identity(collection, key, lang)
     if (identity === undefined) return undefined
     const spelledSo = identity.key === key && identity.lang === lang
-    if (!spelledSo && !hasSpelling(this.#environment, collection, identity.docid, key, lang)) return undefined
+    if (!spelledSo && !hasSpelling(this.#environment, this.#sealOf(collection), collection, identity.docid, key, lang)) return undefined
     return this.head(collection, identity.docid)
   }
 
@@ -167,7 +181,7 @@ export class View {
   /** A state as stored, in clear or sealed. */
   #decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
-    const seal = this.#environment.seals.of(collection)
+    const seal = this.#sealOf(collection)
     if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
     return { ...decodeHead(seal.open(statePlace(collection, docid), record, name), collection, name), record }
   }
@@ -255,12 +269,12 @@ export class View {
   #bodyRecord(head: Head): Buffer {
     const key = bodyKey(head.collection, head.docid, head.bodyLsn)
     // Before the look at the body, which is valid until the next look-up only.
-    const seal = this.#environment.seals.of(head.collection)
+    const seal = this.#sealOf(head.collection)
     const record = peek(this.#environment.bodies, key)
     if (record === undefined) throw new CorruptRecord(nameOfBody(head), 'missing')
     if (keyIdOf(record) === 0) return record
     if (seal === undefined) throw new CorruptRecord(nameOfBody(head), 'sealed, in a collection that is not')
-    return seal.open(bodyPlace(key), record, () => nameOfBody(head))
+    return seal.open(bodyPlace(key), record, () => nameOfBody(head), openedBody)
   }
 
   /** How many states, present and superseded, lie under which key id (0: in clear). Looks at every one. */

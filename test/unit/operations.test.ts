@@ -20,6 +20,7 @@ const ROUTES = [
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
+  'GET /v1/encryption/status', 'POST /v1/encryption/rotate', 'GET /v1/encryption/jobs', 'GET /v1/encryption/jobs/:id',
   'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages', 'GET /v1/autocomplete',
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
@@ -73,6 +74,7 @@ describe('the table', () => {
       'ftsReindex',
       'replaceCuration',
       'restoreRevision',
+      'rotateEncryption',
       'setCollectionConfig',
       'setSynonyms',
       'setTtl',
@@ -83,6 +85,9 @@ describe('the table', () => {
       'autocomplete',
       'checksum',
       'docMeta',
+      'encryptionJob',
+      'encryptionJobs',
+      'encryptionStatus',
       'fts',
       'ftsQuery',
       'get',
@@ -201,7 +206,7 @@ describe('the OpenAPI document', () => {
     assert.equal(new Set(ids).size, ids.length)
     for (const route of ROUTES) {
       const [method = '', path = ''] = route.split(' ')
-      assert.ok(paths[path]?.[method.toLowerCase()], route)
+      assert.ok(paths[path.replace(/:(\w+)/g, '{$1}')]?.[method.toLowerCase()], route)
     }
   })
 

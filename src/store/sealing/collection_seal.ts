@@ -86,8 +86,8 @@ export class CollectionSeal {
   }
 
   /** @throws CorruptRecord */
-  open(place: SealedPlace, sealed: Buffer, name: () => string): Buffer {
-    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name)
+  open(place: SealedPlace, sealed: Buffer, name: () => string, space?: Buffer): Buffer {
+    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name, space)
   }
 
   /** Stands for a text in the key of a row. Undefined where the key is not known. */
