@@ -9,6 +9,7 @@ export * from './limits/jobs.js'
 export * from './limits/outgoing.js'
 export * from './limits_life.js'
 export * from './transfer_limits.js'
+export * from './limits/sealing.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -364,13 +365,6 @@ export const COMMIT_WATCH_MS = 500
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
 /** Documents of a batch committed in one transaction; between slices single writes may enter. */
 export const COMMIT_SLICE_DOCUMENTS_MAX = 64
-
-/** Collections whose seals (keys, salt) a lane keeps at hand: 1 024 x 1 KB. */
-export const SEALS_KEPT_MAX = 1024
-/** Languages of one collection whose hashes a lane keeps: 256 x 100 B. */
-export const SEAL_LANGS_KEPT_MAX = 256
-/** Master keys beside the primary one. */
-export const PREVIOUS_KEYS_MAX = 16
 
 // ---- Process --------------------------------------------------------------------------------------------------------------------------------------------------
 

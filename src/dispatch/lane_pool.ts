@@ -59,6 +59,10 @@ export class LanePool {
   readonly #epochOffset = performance.timeOrigin
   #inFlight = 0
   #lastError = ''
+  #toLoad: number
+  #allLoaded: () => void = () => undefined
+  /** Every thread has loaded its code, or one could not: from then on the process may end. An end while a thread loads an addon is the addon's crash. */
+  readonly loaded: Promise<void>
   #wasReady = false
   /** Orders that lanes have not obeyed yet, by number. */
   readonly #orders = new Map<number, PendingOrder>()
@@ -74,6 +78,8 @@ export class LanePool {
     readonly tasksPerThread: number,
     readonly events: LaneEvents,
   ) {
+    this.#toLoad = threads
+    this.loaded = new Promise((resolve) => (this.#allLoaded = resolve))
     // The buffers of commands outlive their batch.
     this.#blocks = start.kind === 'read' || start.kind === 'point' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
     const laneStart: LaneStart = { ...start, requests: this.#blocks?.memory ?? null }
@@ -95,6 +101,7 @@ export class LanePool {
     // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
     this.#pool.on('error', (error: Error) => {
       this.#lastError = error.message
+      this.#allLoaded()
       if (!this.#wasReady) this.events.onFailed(this.kind, error.message)
     })
   }
@@ -183,6 +190,8 @@ export class LanePool {
     this.#ports.add(port)
     if (this.#generation !== undefined)
       this.#orderOne(port, 'adopt', this.#generation).catch((error: Error) => this.events.onFatal(this.kind, error.message))
+    this.#toLoad -= 1
+    if (this.#toLoad === 0) this.#allLoaded()
     port.on('message', (message: LaneMessage) => {
       switch (message.kind) {
         case 'answers':

@@ -116,7 +116,10 @@ export class Lanes implements LanePools, LaneEvents {
       console.error(`point reads have no lane of their own: ${reason}`)
       return
     }
-    this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`)
+    // The others are still loading, perhaps.
+    void Promise.all([this.write.loaded, this.read.loaded]).then(() =>
+      this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`),
+    )
   }
 
   onFatal(kind: LaneKind, reason: string): void {

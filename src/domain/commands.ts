@@ -137,6 +137,14 @@ export interface TruncateCommand {
   readonly keep: number
 }
 
+export interface RotateCommand {
+  readonly kind: 'rotate'
+  /** Null: all. */
+  readonly collection: string | null
+  /** For the job, if it becomes a new one. */
+  readonly id: string
+}
+
 export type Command =
   | AddCommand
   | AddBatchCommand
@@ -146,6 +154,7 @@ export type Command =
   | DeleteBatchCommand
   | DeleteCollectionCommand
   | SetTtlCommand
+  | RotateCommand
   | SettingsCommand
   | SubmitIngestCommand
   | CancelIngestCommand

@@ -11,6 +11,7 @@ import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
 import { exportOperations } from './export.js'
+import { encryptionOperations } from './encryption.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import type { Feature, Operation } from './operation.js'
@@ -35,6 +36,7 @@ export const operations: readonly Operation[] = checked([
   ...spellOperations,
   ...exportOperations,
   ...backupOperations,
+  ...encryptionOperations,
   ...healthOperations,
 ])
 

@@ -17,7 +17,10 @@ import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey,
 import { forgetHistory, forgetMinutes, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
 import { CLEAR, statePlace } from './sealing/collection_seal.js'
-import { changeSealing } from './sealing/sealing_change.js'
+import { resealBinlog, resealTable } from './sealing/resealing.js'
+import type { ResealedRows, ResealedTable } from './sealing/resealing.js'
+import { wantScrub } from './sealing/scrubbing.js'
+import { changeSealing, finishForms } from './sealing/sealing_change.js'
 import { writeSetting } from './stored_settings.js'
 import { View, encodeCollection } from './view.js'
 
@@ -63,6 +66,22 @@ export class WriteTransaction {
   /** Whether what is written to the collection is sealed. */
   isSealed(collection: number): boolean {
     return this.#environment.seals.of(collection)?.state.isSealed === true
+  }
+
+  get primaryKeyId(): number {
+    return this.#environment.seals.keyring.primaryId
+  }
+
+  /** LSN of the last change of whether the collection is sealed; 0: it never was. */
+  sealingLsn(collection: number): bigint {
+    return this.#environment.seals.of(collection)?.state.changedLsn ?? 0n
+  }
+
+  /** Whether the collection was deleted, and its rows are being removed or are gone. */
+  isRetired(collection: number): boolean {
+    const isKnown =
+      this.#environment.counters.doesExist(counterKey(collection)) || this.#environment.sealings.doesExist(counterKey(collection))
+    return !isKnown || this.#environment.retired.doesExist(counterKey(collection))
   }
 
   counters(collection: number): CollectionCounters {
@@ -180,6 +199,23 @@ export class WriteTransaction {
   /** Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many */
   forgetMinutes(collection: number, minute: number, rowsMax: number): number {
     return forgetMinutes(this.#environment, collection, minute, rowsMax)
+  }
+
+  /** A step of bringing rows into the form that their collections have now (sealing/resealing.ts). Local: not an entry. @param table undefined: the binlog */
+  reseal(collection: number | undefined, table: ResealedTable | undefined, from: Buffer | undefined, rowsMax: number): ResealedRows {
+    const isBinlog = table === undefined || collection === undefined
+    const rows = isBinlog
+      ? resealBinlog(this.#environment, collection, from, rowsMax)
+      : resealTable(this.#environment, collection, table, from, rowsMax)
+    this.#store.binlogBytes += rows.grownBytes
+    // What was overwritten may still be read in free pages: the next start writes the store anew.
+    if (rows.resealed > 0) wantScrub(this.#environment)
+    return rows
+  }
+
+  /** Every row of the collection lies in its present form. */
+  finishForms(collection: number): void {
+    finishForms(this.#environment, collection)
   }
 
   /** Removes an expiry row whose document is gone or expires at another time. */

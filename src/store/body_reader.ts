@@ -1,27 +1,33 @@
 /**
  * Reads bodies within one snapshot: whole ones, and those that are stored as the difference from a later body of their document, which may be such a difference, too.
  */
-import { DELTA_CHAIN_REVISIONS } from '../limits.js'
+import { DELTA_CHAIN_REVISIONS, OPENED_BODY_BYTES } from '../limits.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from './body.js'
 import type { ByteWriter } from './byte_writer.js'
 import { peek } from './environment.js'
-import type { Environment } from './environment.js'
+import type { Table } from './environment.js'
 import type { Head } from './head.js'
 import { bodyKey } from './keys.js'
 import { CorruptRecord } from './record.js'
 import { bodyPlace } from './sealing/collection_seal.js'
+import type { CollectionSeal } from './sealing/collection_seal.js'
 import { keyIdOf } from './sealing/sealed_record.js'
+
+// Of this thread: one record at a time.
+const openedBody = Buffer.allocUnsafeSlow(OPENED_BODY_BYTES)
 
 /** Which body it is: the parts of its key. */
 export type BodyOf = Pick<Head, 'collection' | 'docid' | 'bodyLsn'>
 
 export class BodyReader {
-  readonly #environment: Environment
+  readonly #bodies: Table
+  readonly #sealOf: (collection: number) => CollectionSeal | undefined
   /** The content that was last put together from deltas: the base of the revision before. What a body holds never changes, so it stays true. */
   #last: { readonly body: BodyOf; readonly content: Buffer } | undefined
 
-  constructor(environment: Environment) {
-    this.#environment = environment
+  constructor(bodies: Table, sealOf: (collection: number) => CollectionSeal | undefined) {
+    this.#bodies = bodies
+    this.#sealOf = sealOf
   }
 
   /** The JSON-escaped content, valid until the next read. @throws CorruptRecord */
@@ -85,12 +91,12 @@ export class BodyReader {
   #open(body: BodyOf): Buffer {
     const key = bodyKey(body.collection, body.docid, body.bodyLsn)
     // Before the look at the body, which would not outlive it.
-    const seal = this.#environment.seals.of(body.collection)
-    const record = peek(this.#environment.bodies, key)
+    const seal = this.#sealOf(body.collection)
+    const record = peek(this.#bodies, key)
     if (record === undefined) throw new CorruptRecord(nameOf(body), 'missing')
     if (keyIdOf(record) === 0) return record
     if (seal === undefined) throw new CorruptRecord(nameOf(body), 'sealed, in a collection that is not')
-    return seal.open(bodyPlace(key), record, () => nameOf(body))
+    return seal.open(bodyPlace(key), record, () => nameOf(body), openedBody)
   }
 }
 

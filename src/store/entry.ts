@@ -152,7 +152,7 @@ export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number): Buffe
 }
 
 /** @param record in clear @param isSecret it is sealed for the server where its collection is not sealed */
-export function sealEntry(seals: Seals, lsn: bigint, collection: number, record: Buffer, isSecret: boolean): Buffer {
+function sealEntry(seals: Seals, lsn: bigint, collection: number, record: Buffer, isSecret: boolean): Buffer {
   const seal = seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
   if (!isSealed && !isSecret) return record
@@ -169,7 +169,7 @@ export function openEntry(seals: Seals, lsn: bigint, record: Buffer): StoredEntr
 }
 
 /** The record in clear, or what is left of it. @throws CorruptRecord */
-export function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEntry {
+function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEntry {
   const scope = record[SCOPE_AT]
   if (scope === SCOPE.clear) return record
   const name = (): string => `binlog entry ${lsn}`
@@ -184,9 +184,37 @@ export function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | 
   return clear
 }
 
-/** How a stored entry is sealed, without opening it. */
-export function sealOfEntry(record: Buffer): { readonly collection: number; readonly keyId: number } | undefined {
-  return record[SCOPE_AT] === SCOPE.clear ? undefined : { collection: collectionOfSealed(record), keyId: keyIdOf(record) }
+/** How an entry is sealed: with whose key, and which. */
+export interface EntrySeal {
+  readonly scope: number
+  readonly keyId: number
+}
+
+/** Without opening it. */
+export function sealOfEntry(record: Buffer): EntrySeal {
+  return { scope: record[SCOPE_AT] as number, keyId: record[SCOPE_AT] === SCOPE.clear ? CLEAR : keyIdOf(record) }
+}
+
+/**
+ * How a stored entry is to be sealed now; undefined where there is nothing to do for it.
+ * @param only entries of this collection, where one is named
+ * @throws CorruptRecord
+ */
+export function wantedSealOfEntry(seals: Seals, lsn: bigint, record: Buffer, only: number | undefined): EntrySeal | undefined {
+  const entry = openEntry(seals, lsn, record)
+  if (entry.kind === 'shed' || entry.kind === 'drop' || entry.kind === 'job' || entry.kind === 'sealing') return undefined
+  if (only !== undefined && entry.collection !== only) return undefined
+  const form = seals.of(entry.collection)?.writtenForm ?? CLEAR
+  if (form !== CLEAR) return { scope: SCOPE.collection, keyId: form }
+  const isSecret = entry.kind === 'setting' && holdsCredential(entry.setting, entry.value)
+  return isSecret ? { scope: SCOPE.server, keyId: seals.keyring.primaryId } : { scope: SCOPE.clear, keyId: CLEAR }
+}
+
+/** The record as it would be stored now. @throws CorruptRecord */
+export function resealEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer {
+  const clear = clearEntry(seals, lsn, record)
+  if (!Buffer.isBuffer(clear)) return record
+  return storeEntry(seals, decodeEntry(lsn, clear), clear.readUInt32LE(8))
 }
 
 function collectionOfSealed(record: Buffer): number {

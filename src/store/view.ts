@@ -38,7 +38,9 @@ import { decodeJob, idOfJobKey, jobKey } from './jobs.js'
 import type { Job, JobKind } from './jobs.js'
 import { CorruptRecord } from './record.js'
 import { statePlace } from './sealing/collection_seal.js'
+import type { CollectionSeal } from './sealing/collection_seal.js'
 import { keyIdOf } from './sealing/sealed_record.js'
+import { isScrubWanted } from './sealing/scrubbing.js'
 import type { SettingKind } from './settings.js'
 import { countSettings, readSetting, readSettings } from './stored_settings.js'
 
@@ -65,13 +67,15 @@ export class View {
   readonly #cache: DocumentCache | undefined
   #mark: Mark | undefined
   readonly #bodies: BodyReader
+  #seal: CollectionSeal | undefined
+  #sealCollection = 0
 
   /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
   constructor(environment: Environment, now: number, cache?: DocumentCache) {
     this.#environment = environment
     this.now = now
     this.#cache = cache
-    this.#bodies = new BodyReader(environment)
+    this.#bodies = new BodyReader(environment.bodies, (collection) => this.#sealOf(collection))
   }
 
   collection(name: string): Collection | undefined {
@@ -84,6 +88,16 @@ export class View {
   #lookUpCollection(name: string): Collection | undefined {
     const row = peek(this.#environment.collections, collectionKey(name))
     return row === undefined ? undefined : decodeCollection(row)
+  }
+
+  /** How the collection is sealed, looked up once a snapshot for requests that follow each other. A transaction must see its own writes. */
+  #sealOf(collection: number): CollectionSeal | undefined {
+    if (this.#cache === undefined) return this.#environment.seals.of(collection)
+    if (this.#sealCollection !== collection) {
+      this.#seal = this.#environment.seals.of(collection)
+      this.#sealCollection = collection
+    }
+    return this.#seal
   }
 
   /** Every collection, ordered by its lower-cased name. */
@@ -141,12 +155,12 @@ export class View {
 
   /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
   docidsOfKey(collection: number, key: string, count: number): number[] {
-    return readDocidsOfKey(this.#environment, collection, key, count)
+    return readDocidsOfKey(this.#environment, this.#sealOf(collection), collection, key, count)
   }
 
   /** Whose identity (key, lang) is, whatever the spelling. */
   identity(collection: number, key: string, lang: string): Identity | undefined {
-    return readIdentity(this.#environment, collection, key, lang)
+    return readIdentity(this.#environment, this.#sealOf(collection), collection, key, lang)
   }
 
   /** The document that was at some point written under just this spelling (service-1, identity rule 3). */
@@ -154,7 +168,7 @@ export class View {
     const identity = this.identity(collection, key, lang)
     if (identity === undefined) return undefined
     const spelledSo = identity.key === key && identity.lang === lang
-    if (!spelledSo && !hasSpelling(this.#environment, collection, identity.docid, key, lang)) return undefined
+    if (!spelledSo && !hasSpelling(this.#environment, this.#sealOf(collection), collection, identity.docid, key, lang)) return undefined
     return this.head(collection, identity.docid)
   }
 
@@ -177,7 +191,7 @@ export class View {
 
   #decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
-    const seal = this.#environment.seals.of(collection)
+    const seal = this.#sealOf(collection)
     if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
     return { ...decodeHead(seal.open(statePlace(collection, docid), record, name), collection, name), record }
   }
@@ -284,6 +298,21 @@ export class View {
   /** LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not there or can't be read. */
   baseOf(body: BodyOf): bigint | undefined {
     return this.#bodies.baseOf(body)
+  }
+
+  /** How many states, present and superseded, lie under which key id (0: in clear). Looks at every one. */
+  statesByKey(collection: number): ReadonlyMap<number, number> {
+    const counts = new Map<number, number>()
+    const prefix = counterKey(collection)
+    const range = { start: prefix, end: prefixEnd(prefix) }
+    for (const table of [this.#environment.heads, this.#environment.revisions])
+      for (const { value } of table.getRange(range)) counts.set(keyIdOf(value), (counts.get(keyIdOf(value)) ?? 0) + 1)
+    return counts
+  }
+
+  /** Whether bytes of before a rotation may be left in the files until the next start. */
+  hasResidue(): boolean {
+    return isScrubWanted(this.#environment)
   }
 
   /** Superseded states of a document, newest first, without the current one. */

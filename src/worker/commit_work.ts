@@ -8,6 +8,7 @@ import type { ChangeTools, PreparedChange } from '../domain/changes.js'
 import type { Command, IngestChunkCommand, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
+import { decideRotation } from '../domain/rotation.js'
 import { requireSchemaStill } from '../domain/schemas/write_rules.js'
 import { decideSettings } from '../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../errors.js'
@@ -87,6 +88,12 @@ export function workOf(tools: ChangeTools, command: Exclude<Command, IngestChunk
       })
     case 'truncate':
       return truncate(command)
+    case 'rotate':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideRotation(transaction, command.id, command.collection, Date.now())
+        carryOut(transaction, effects, steps)
+        return jsonAnswer(answer)
+      })
     case 'addBatch':
       return addBatch(tools, command.collection, command.documents, command.errors)
     case 'deleteBatch':

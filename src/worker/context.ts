@@ -20,6 +20,7 @@ import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration, generationPath } from '../store/layout.js'
 import type { Keyring } from '../store/sealing/keyring.js'
+import { scrub } from '../store/sealing/scrubbing.js'
 import { TruthStore } from '../store/truth_store.js'
 import { AccessRings } from '../telemetry/access_rings.js'
 import { threadTelemetry } from '../telemetry/registry.js'
@@ -38,7 +39,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
   // Point reads analyse nothing.
-  const context = contextOf(start, openStore(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
+  const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
   if (start.kind === 'write') {
     beginSealing(context.store, context.engine, keyring)
     await openIndex(context, control, onFatal, end.signal)
@@ -54,6 +55,15 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
 
 function openStore({ kind, config }: LaneStart, generation: string, keyring: Keyring): TruthStore {
   return new TruthStore(generation, kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0, keyring)
+}
+
+/** The write lane, which opens it first, writes it anew where a rotation asked for that. */
+async function openScrubbed(start: LaneStart, generation: string, keyring: Keyring): Promise<TruthStore> {
+  const store = openStore(start, generation, keyring)
+  if (start.kind !== 'write' || !store.read((view) => view.hasResidue())) return store
+  await store.close()
+  console.error(await scrub(generation))
+  return openStore(start, generation, keyring)
 }
 
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */

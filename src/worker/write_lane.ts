@@ -16,6 +16,7 @@ import type { Answer, LaneContext, WriteLane } from './handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { maintenanceWork } from './maintenance.js'
 import { trackingWork } from './access_tracking.js'
+import { rotationWork } from './rotation.js'
 
 /** One command under way. */
 interface Pending {
@@ -48,6 +49,7 @@ class CommitQueue implements WriteLane {
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
   readonly #finishTracking: (() => Promise<void>) | undefined
+  readonly #stopRotation: () => void
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
@@ -59,6 +61,7 @@ class CommitQueue implements WriteLane {
     this.#options = options
     this.#stopMaintenance = maintenanceWork(lane, (work) => this.#enqueue(work))
     this.#finishTracking = lane.accesses && trackingWork(lane.accesses, (work) => this.#enqueue(work))
+    this.#stopRotation = rotationWork(lane, (work) => this.#enqueue(work))
   }
 
   async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
@@ -78,6 +81,7 @@ class CommitQueue implements WriteLane {
   async close(): Promise<void> {
     this.#stopMaintenance()
     await this.#finishTracking?.()
+    this.#stopRotation()
     while (this.#running !== undefined) await this.#running
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()

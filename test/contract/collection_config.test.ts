@@ -141,7 +141,7 @@ describe('collection configuration', () => {
     )
     assert.equal(await refusal(name, { storageBackend: 's3', storageConfig }), 'storageBackend not available yet: s3')
     assert.equal(await refusal(name, { storageBackend: 'memory' }), 'storageBackend not available yet: memory')
-    assert.equal(await refusal(name, { encrypted: true }), 'not available yet: encrypted')
+    assert.equal(await refusal(name, { encrypted: true }), 'invalid encrypted: SVC_ENCRYPTION_KEY is not set')
     assert.deepEqual(await get(name), { config: { type: 'default' }, configured: false })
     assert.equal(await client.stats(name), undefined, 'a refused put creates nothing')
   })

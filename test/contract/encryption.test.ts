@@ -27,6 +27,23 @@ async function filesWithCanaries(directory: string): Promise<string[]> {
   return found
 }
 
+interface Job {
+  readonly id: string
+  readonly status: string
+  readonly primaryKeyID: number
+  readonly startedAt: number
+  readonly finishedAt?: number
+  readonly scanned: number
+  readonly reencrypted: number
+  readonly skipped: number
+  readonly errors: number
+}
+
+interface Counts {
+  readonly collection: string
+  readonly [count: string]: unknown
+}
+
 interface Hit {
   readonly document: { readonly key: string }
 }
@@ -62,6 +79,19 @@ class Client {
 
   add = (collection: string, key: string, contentMd: string, meta: Record<string, string[]> = {}): Promise<Record<string, unknown>> =>
     this.post('/v1/add', { collection, key, lang: 'en', contentMd, meta })
+
+  /** Waits for the end of a rotation by asking for it. */
+  async rotated(id: string): Promise<Job> {
+    for (;;) {
+      const job = await this.ok<Job>('GET', `/v1/encryption/jobs/${id}`)
+      if (job.status === 'completed' || job.status === 'failed') return job
+    }
+  }
+
+  async counts(collection: string): Promise<Counts | undefined> {
+    const { collections } = await this.ok<{ collections: Counts[] }>('GET', '/v1/encryption/status')
+    return collections.find((counts) => counts.collection === collection)
+  }
 
   async found(collection: string, query: string, more: Record<string, unknown> = {}): Promise<string[]> {
     const { results } = await this.post<{ results: Hit[] }>('/v1/fts', { collection, query, ...more })
@@ -173,5 +203,130 @@ describe('encryption at rest', () => {
     const answer = await bare.request('PUT', '/v1/collection-config', { collection: 'vault', encrypted: true })
     assert.equal(`${answer.status} ${answer.text}`, '400 {"error":"invalid encrypted: SVC_ENCRYPTION_KEY is not set"}')
     await bare.stop()
+  })
+})
+
+const SECOND_KEY = { SVC_ENCRYPTION_KEY: OTHER_KEY, SVC_ENCRYPTION_KEY_ID: '2' }
+const BOTH_KEYS = { ...SECOND_KEY, SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 1, key: KEY }]) }
+const DOCUMENTS = 1_200
+
+describe('rotation of keys', () => {
+  const client = new Client()
+  before(async () => {
+    await client.start()
+    for (let batch = 0; batch < 4; batch++) {
+      const documents = Array.from({ length: DOCUMENTS / 4 }, (_, at) => {
+        const number = batch * (DOCUMENTS / 4) + at
+        return { key: `Gimpel/${number}`, lang: 'en', contentMd: `kormoran number${number}`, meta: { kind: [`pirol${number % 7}`] } }
+      })
+      await client.post('/v1/add-batch', { collection: 'birds', documents })
+    }
+    await client.add('birds', 'gimpel/0', 'kormoran again', {})
+    await client.post('/v1/synonyms', { collection: 'birds', term: 'neuntoeter', synonyms: ['kormoran'] })
+    await client.add('other', 'doc', 'nothing of note')
+  })
+  after(() => client.end())
+
+  const complete = async (): Promise<void> => {
+    assert.deepEqual(await client.found('birds', 'number777'), ['Gimpel/777'])
+    assert.deepEqual(await client.found('birds', 'again'), ['gimpel/0'])
+    for (const number of [0, 1, DOCUMENTS - 1]) {
+      const { meta } = await client.post<{ meta: Record<string, string[]> }>('/v1/get', {
+        collection: 'birds',
+        key: `Gimpel/${number}`,
+        lang: 'en',
+      })
+      assert.deepEqual(meta, number === 0 ? {} : { kind: [`pirol${number % 7}`] })
+    }
+    const { total } = await client.post<{ total: number }>('/v1/fts', { collection: 'birds', query: 'kormoran', limit: 5_000 })
+    assert.equal(total, DOCUMENTS)
+  }
+
+  it('status counts what lies in clear, under the primary and under previous keys; turning encryption on seals what is written from then on', async () => {
+    const none = { withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
+    assert.deepEqual(await client.counts('birds'), {
+      collection: 'birds',
+      encrypted: false,
+      total: DOCUMENTS + 1,
+      ...none,
+      plaintext: DOCUMENTS + 1,
+    })
+    await client.encrypt('birds')
+    await client.add('birds', 'new', 'kormoran new')
+    await client.post('/v1/delete', { collection: 'birds', key: 'new', lang: 'en' })
+    await client.add('birds', 'gimpel/0', 'kormoran again')
+    assert.deepEqual(await client.counts('birds'), {
+      collection: 'birds', encrypted: true, total: DOCUMENTS + 2, ...none, plaintext: DOCUMENTS + 1, withPrimary: 1,
+    }) // prettier-ignore
+    await complete()
+  })
+
+  it('rotate seals what lies in clear; a second request returns the job that runs; after a restart nothing can be read in any file', async () => {
+    const job = await client.post<Job>('/v1/encryption/rotate', {})
+    assert.match(job.id, /^rot-[0-9a-f]{16}$/)
+    assert.equal(job.status, 'queued')
+    assert.equal((await client.post<Job>('/v1/encryption/rotate', { collection: 'birds' })).id, job.id, 'single flight')
+    const done = await client.rotated(job.id)
+    assert.deepEqual([done.status, done.errors, done.primaryKeyID], ['completed', 0, 1], JSON.stringify(done))
+    assert.equal(done.scanned, done.reencrypted + done.skipped)
+    assert.ok(done.reencrypted >= 3 * DOCUMENTS, JSON.stringify(done))
+    assert.ok((done.finishedAt ?? 0) >= done.startedAt && done.startedAt > 1.7e18, 'nanoseconds')
+    assert.equal((await client.counts('birds'))?.plaintext, 0)
+    await complete()
+    await client.restart()
+    await complete()
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+  })
+
+  it('a rotation to another key goes on after kill -9 while documents are read and written; then the old key is not needed', async () => {
+    await client.restart(BOTH_KEYS)
+    assert.equal((await client.counts('birds'))?.withLegacy, DOCUMENTS + 2)
+    const { id } = await client.post<Job>('/v1/encryption/rotate', { collection: '' })
+    for (let round = 0; round < 3; round++) {
+      const { scanned } = await client.ok<Job>('GET', `/v1/encryption/jobs/${id}`)
+      for (;;) {
+        const job = await client.ok<Job>('GET', `/v1/encryption/jobs/${id}`)
+        if (job.scanned >= scanned + 600 || job.status === 'completed') break
+        await client.add('birds', `during/${round}`, 'wiedehopf')
+        await complete()
+      }
+      await client.server.kill()
+      await client.start(BOTH_KEYS)
+    }
+    const done = await client.rotated(id)
+    assert.deepEqual([done.status, done.errors], ['completed', 0], JSON.stringify(done))
+    assert.equal((await client.counts('birds'))?.withLegacy, 0)
+    await client.restart(SECOND_KEY)
+    await complete()
+    assert.deepEqual(await client.found('birds', 'wiedehopf'), ['during/0', 'during/1', 'during/2'])
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+    const { jobs } = await client.ok<{ jobs: Job[] }>('GET', '/v1/encryption/jobs')
+    assert.deepEqual([jobs.length, jobs[0]?.id], [2, id], 'newest first')
+  })
+
+  it('encryption that was switched off: what is written lies in clear, a rotation opens the rest, and the server starts without a key', async () => {
+    await client.encrypt('birds', false)
+    const { id } = await client.post<Job>('/v1/encryption/rotate', {})
+    const done = await client.rotated(id)
+    assert.deepEqual([done.status, done.errors], ['completed', 0], JSON.stringify(done))
+    const counts = await client.counts('birds')
+    assert.equal(counts?.plaintext, counts?.total)
+    await client.restart({ SVC_ENCRYPTION_KEY: undefined })
+    await complete()
+    assert.notDeepEqual(await filesWithCanaries(client.directory), [])
+  })
+
+  it('without a key: status says so, a rotation is refused, there are no jobs', async () => {
+    const status = await client.ok<Record<string, unknown>>('GET', '/v1/encryption/status')
+    assert.deepEqual([status.enabled, status.primaryKeyID, status.previousKeyIDs], [false, 0, []])
+    const rotate = await client.server.post('/v1/encryption/rotate', {})
+    assert.equal(`${rotate.status} ${rotate.text}`, '400 {"error":"encryption not configured"}')
+    const jobs = await client.server.get('/v1/encryption/jobs')
+    assert.equal(`${jobs.status} ${jobs.text}`, '404 {"error":"encryption not configured"}')
+    await client.restart()
+    const unknown = await client.server.get('/v1/encryption/jobs/rot-0')
+    assert.equal(`${unknown.status} ${unknown.text}`, '404 {"error":"job not found"}')
+    await client.restart({ SVC_MODE: 'read' })
+    assert.equal((await client.server.post('/v1/encryption/rotate', {})).status, 403)
   })
 })

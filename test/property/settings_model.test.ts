@@ -19,6 +19,7 @@ import { ServiceError } from '../../src/errors.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
+import { keyringWith, resealAll } from '../harness/sealing.js'
 
 const folder = mkdtempSync(join(tmpdir(), 'mds-settings-model-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -36,7 +37,7 @@ type Step =
   | { readonly kind: 'change'; readonly collection: string; readonly change: SettingsChange }
   | { readonly kind: 'replaceRule' | 'deleteRule'; readonly collection: string; readonly which: number }
   | { readonly kind: 'drop'; readonly collection: string }
-  | { readonly kind: 'restart' | 'purge' }
+  | { readonly kind: 'restart' | 'purge' | 'reseal' }
 
 const text = fc.constantFrom('', 'a', 'ä', 'x|y', '__proto__')
 const config: fc.Arbitrary<CollectionConfig> = fc.record(
@@ -44,6 +45,7 @@ const config: fc.Arbitrary<CollectionConfig> = fc.record(
     type: fc.constantFrom('website', 'scraping'),
     description: text,
     trackHot: fc.boolean(),
+    encrypted: fc.boolean(),
     maxRevisions: fc.nat(5),
     cms: fc.record({ url: text, apiKey: text }, { requiredKeys: [] }),
     storageConfig: fc.record({ endpoint: text, secretKey: text, useTLS: fc.boolean() }, { requiredKeys: [] }),
@@ -82,17 +84,25 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     arbitrary: fc.record({ kind: fc.constantFrom('replaceRule' as const, 'deleteRule' as const), collection, which: fc.nat(3) }),
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), collection }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('restart' as const, 'purge' as const) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constantFrom('restart' as const, 'purge' as const, 'reseal' as const) }) },
 )
 
 class Run {
+  /** Which master key is the primary one: another with each restart. */
+  #primary: 1 | 2 = 1
   readonly model = new Map<string, ModelSettings>()
   store: TruthStore
   /** One for the whole run, as a lane has it: restarts of the store must not make it stale either. */
   readonly cache = new SettingsCache()
 
   constructor(readonly path: string) {
-    this.store = new TruthStore(openDataDirectory(path).generationPath, 1000)
+    this.store = this.open()
+  }
+
+  open(): TruthStore {
+    const store = new TruthStore(openDataDirectory(this.path).generationPath, 1000, keyringWith(this.#primary))
+    store.beginSealing()
+    return store
   }
 
   async write<T>(run: (transaction: WriteTransaction) => T): Promise<T> {
@@ -126,10 +136,17 @@ class Run {
     switch (op.kind) {
       case 'restart':
         await this.store.close()
-        this.store = new TruthStore(openDataDirectory(this.path).generationPath, 1000)
+        this.#primary = this.#primary === 1 ? 2 : 1
+        this.store = this.open()
         return
       case 'purge':
         await this.write((transaction) => transaction.purgeRetired(3))
+        return
+      case 'reseal':
+        for (const { id } of this.store.read((view) => view.collections())) {
+          const errors = await this.write((transaction) => resealAll(transaction, id))
+          assert.deepEqual(errors, [])
+        }
         return
       case 'drop':
         await this.write((transaction) => {

@@ -15,17 +15,18 @@ import type { Step } from '../../src/domain/decision.js'
 import { decideTrim } from '../../src/domain/revision_trim.js'
 import { decideSettings } from '../../src/domain/settings_decision.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
-import { baseOfBody, encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
+import { encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
 import { openEnvironment } from '../../src/store/environment.js'
-import { decodeHead, HEAD_FLAGS, textOfHead } from '../../src/store/head.js'
+import { HEAD_FLAGS, textOfHead } from '../../src/store/head.js'
 import type { Head } from '../../src/store/head.js'
-import { bodyKey } from '../../src/store/keys.js'
+import { bodyKey, parseBodyKey } from '../../src/store/keys.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
-import type { View } from '../../src/store/view.js'
+import { View } from '../../src/store/view.js'
 import type { Writer } from '../../src/store/writer.js'
+import { keyringWith, resealAll } from '../harness/sealing.js'
 
 const COMPRESSION = { enabled: true, smallThreshold: 64, mediumThreshold: 256 }
 const folder = mkdtempSync(join(tmpdir(), 'mds-store-model-'))
@@ -67,7 +68,8 @@ type Operation =
   | { readonly kind: 'delete' | 'expiry'; readonly collection: string; readonly key: string }
   | { readonly kind: 'drop'; readonly collection: string }
   | { readonly kind: 'truncate' | 'limit' | 'share'; readonly collection: string; readonly key: string; readonly count: number }
-  | { readonly kind: 'restart' }
+  | { readonly kind: 'restart' | 'reseal' }
+  | { readonly kind: 'seal'; readonly collection: string; readonly isSealed: boolean }
   | { readonly kind: 'wait' }
   | { readonly kind: 'pack' }
   | { readonly kind: 'history'; readonly collection: string; readonly key: string; readonly numbers: readonly number[] }
@@ -103,7 +105,8 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
       count: fc.nat({ max: 4 }),
     }),
   },
-  { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('restart' as const, 'reseal' as const) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('seal' as const), collection, isSealed: fc.boolean() }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'wait' as const }) },
   { weight: 2, arbitrary: fc.constant({ kind: 'pack' as const }) },
   {
@@ -146,10 +149,18 @@ class Run {
   writer: Writer
   now = 1_000
   packed = 0
+  /** Which master key is the primary one: another with each restart. */
+  #primary: 1 | 2 = 1
 
   constructor(readonly path: string) {
-    this.store = new TruthStore(openDataDirectory(path).generationPath, CACHE_BYTES)
+    this.store = this.openStore()
     this.writer = this.open()
+  }
+
+  openStore(): TruthStore {
+    const store = new TruthStore(openDataDirectory(this.path).generationPath, CACHE_BYTES, keyringWith(this.#primary))
+    store.beginSealing()
+    return store
   }
 
   open(): Writer {
@@ -158,7 +169,8 @@ class Run {
 
   async restart(): Promise<void> {
     await this.store.close()
-    this.store = new TruthStore(openDataDirectory(this.path).generationPath, CACHE_BYTES)
+    this.#primary = this.#primary === 1 ? 2 : 1
+    this.store = this.openStore()
     this.writer = this.open()
   }
 
@@ -213,6 +225,17 @@ class Run {
         return this.limit(op.collection, op.count)
       case 'share':
         return this.share(op.collection, op.key, op.count)
+      case 'seal':
+        return this.write((transaction) => {
+          const { collection: collectionName, isSealed } = op
+          const found = transaction.view.collection(collectionName)?.id ?? transaction.nextCollection
+          const entry = { lsn: transaction.nextLsn, collection: found, docid: 0, collectionName, isSealed, salt: Buffer.alloc(32, found) }
+          transaction.apply({ kind: 'sealing', ...entry }, undefined)
+        })
+      case 'reseal':
+        for (const { id } of this.store.read((view) => view.collections()))
+          await this.write((transaction) => assert.deepEqual(resealAll(transaction, id), []))
+        return
       case 'put':
         return this.put(op)
       default:
@@ -316,6 +339,8 @@ class Run {
   /** Everything the store shows equals the model. */
   compare(): void {
     this.store.read((view) => {
+      const { trimmedLsn, lastLsn } = view.storeCounters()
+      assert.equal(view.entriesAfter(trimmedLsn, 1_000).length, Number(lastLsn - trimmedLsn), 'every entry of the binlog can be read')
       for (const [name, documents] of this.model) {
         const found = view.collection(name)
         const counters = found === undefined ? undefined : view.collectionCounters(found.id)
@@ -367,7 +392,8 @@ const CACHE_BYTES = 2_000
 
 /** Every body counts its states and the bodies that are differences from it, and is there as long as there is one; without one it waits for the trimming of the binlog. */
 function checkReferences(path: string): void {
-  const environment = openEnvironment(openDataDirectory(path).generationPath)
+  const environment = openEnvironment(openDataDirectory(path).generationPath, keyringWith(1))
+  const view = new View(environment, 0)
   const retired = new Set([...environment.retired.getKeys()].map((id) => id.readUInt32BE(0)))
   const wanted = new Map<string, number>()
   const count = (collection: number, docid: number, lsn: bigint): void => {
@@ -376,14 +402,15 @@ function checkReferences(path: string): void {
   }
   for (const table of [environment.heads, environment.revisions]) {
     for (const { key: at, value } of table.getRange()) {
-      const head = decodeHead(value, at.readUInt32BE(0), () => 'head')
+      if (retired.has(at.readUInt32BE(0))) continue
+      const head = view.stateOf(value, at.readUInt32BE(0), at.readUInt32BE(4))
       count(head.collection, head.docid, head.bodyLsn)
     }
   }
   const bodies = [...environment.bodies.getRange()].filter(({ key: at }) => !retired.has(at.readUInt32BE(0)))
   const garbage = new Set([...environment.garbage.getKeys()].map((at) => at.subarray(8).toString('hex')))
-  for (const { key: at, value } of bodies) {
-    const base = baseOfBody(value, () => 'body')
+  for (const { key: at } of bodies) {
+    const base = view.baseOf(parseBodyKey(at))
     // A document that was deleted as a whole has no counts any more.
     const isDeleted = !environment.heads.doesExist(at.subarray(0, 8))
     if (base !== undefined && !isDeleted) count(at.readUInt32BE(0), at.readUInt32BE(4), base)
@@ -399,7 +426,7 @@ function checkReferences(path: string): void {
   void environment.root.close()
 }
 
-test('the truth store equals a plain map after any sequence of writes, with restarts', async () => {
+test('the truth store equals a plain map after any sequence of writes, with restarts, encryption and rotation of keys', async () => {
   let run = 0
   let packed = 0
   await fc.assert(

@@ -167,9 +167,35 @@ describe('what is refused', () => {
     refused([], { SVC_AUTH_ENABLED: 'true' }, /^SVC_AUTH_ENABLED asks for access control/)
     refused(['-c', yamlFile('auth: { enabled: true }')], {}, /^auth\.enabled in the configuration file asks for access control/)
     refused([], { SVC_TLS_ENABLED: '1' }, /TLS/)
-    refused([], { SVC_ENCRYPTION_KEY: 'AAAA' }, /encryption/)
     refused([], { SVC_REPLICATION_ROLE: 'follower' }, /replication/)
     assert.equal(loadConfig([], { SVC_AUTH_ENABLED: 'false' }).mode, 'wr')
+  })
+
+  it('configuration: a key of encryption that is none stops the start, and is not shown', () => {
+    const key = Buffer.alloc(32, 7).toString('base64')
+    const withoutKey = (env: Record<string, string>, text: RegExp): void => {
+      refused([], env, text)
+      assert.throws(
+        () => loadConfig([], env),
+        (error: Error) => Object.values(env).every((value) => value.length < 8 || !error.message.includes(value)),
+      )
+    }
+    withoutKey({ SVC_ENCRYPTION_KEY: 'QUFBQUFBQUFBQUFBQUFB' }, /^SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 15$/)
+    withoutKey({ SVC_ENCRYPTION_KEY: 'secret: no base64' }, /^SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64$/)
+    withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEY_ID: '0' }, /^SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255 expected$/)
+    withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":1,"key":"${key}"}]` }, /key id 1 is named twice/)
+    withoutKey(
+      { SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: 'not even JSON' },
+      /^SVC_ENCRYPTION_KEYS_PREVIOUS: a JSON list such as/,
+    )
+    withoutKey({ SVC_ENCRYPTION_KEY_ID: '2' }, /need SVC_ENCRYPTION_KEY$/)
+    refused(['--encryption-key', key], {}, /unknown option/)
+    const { encryption } = loadConfig([], {
+      SVC_ENCRYPTION_KEY: key,
+      SVC_ENCRYPTION_KEY_ID: '9',
+      SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":3,"key":"${key}"}]`,
+    })
+    assert.deepEqual([encryption?.primary.id, encryption?.primary.bytes.length, encryption?.previous.map(({ id }) => id)], [9, 32, [3]])
   })
 
   it('configuration: SVC_PRODUCTION=true does not start while a guard is missing, and names each', () => {

@@ -18,17 +18,21 @@ export interface SealingState {
   /** Whether what is written from now on is sealed. */
   readonly isSealed: boolean
   readonly salt: Buffer
+  /** LSN of the entry that said so. */
+  readonly changedLsn: bigint
   /** Key ids that rows may lie under, CLEAR among them; the one that is written first. */
   readonly forms: readonly number[]
 }
 
-/** crc32c, version, flags, two zeros, salt. */
-const PREFIX_BYTES = 8 + KEY_BYTES
+/** crc32c, version, flags, two zeros, LSN, salt. */
+const SALT_AT = 16
+const PREFIX_BYTES = SALT_AT + KEY_BYTES
 const FLAG_SEALED = 1
 
-export function encodeSealing({ isSealed, salt, forms }: SealingState): Buffer {
-  const record = Buffer.concat([Buffer.alloc(8), salt, Buffer.from(forms)])
+export function encodeSealing({ isSealed, salt, changedLsn, forms }: SealingState): Buffer {
+  const record = Buffer.concat([Buffer.alloc(SALT_AT), salt, Buffer.from(forms)])
   record[5] = isSealed ? FLAG_SEALED : 0
+  record.writeBigUInt64LE(changedLsn, 8)
   sealRecord(record)
   return record
 }
@@ -37,7 +41,8 @@ export function decodeSealing(record: Buffer, collection: number): SealingState 
   checkRecord(record, PREFIX_BYTES, () => `sealing ${collection}`)
   return {
     isSealed: record[5] === FLAG_SEALED,
-    salt: Buffer.from(record.subarray(8, PREFIX_BYTES)),
+    changedLsn: record.readBigUInt64LE(8),
+    salt: Buffer.from(record.subarray(SALT_AT, PREFIX_BYTES)),
     forms: [...record.subarray(PREFIX_BYTES)],
   }
 }
@@ -81,8 +86,8 @@ export class CollectionSeal {
   }
 
   /** @throws CorruptRecord */
-  open(place: SealedPlace, sealed: Buffer, name: () => string): Buffer {
-    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name)
+  open(place: SealedPlace, sealed: Buffer, name: () => string, space?: Buffer): Buffer {
+    return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name, space)
   }
 
   /** Stands for a text in the key of a row. Undefined where the key is not known. */

@@ -29,7 +29,7 @@ export function keyIdOf(record: Uint8Array): number {
 /** The record with everything behind its clear bytes sealed. */
 export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place: SealedPlace, record: Uint8Array): Buffer {
   const { clearBytes } = place
-  const sealed = Buffer.allocUnsafeSlow(record.length + SEAL_BYTES)
+  const sealed = Buffer.allocUnsafe(record.length + SEAL_BYTES)
   sealed.set(record.subarray(0, clearBytes))
   sealed[4] = RECORD_VERSION
   sealed[KEY_ID_AT] = keyId
@@ -43,15 +43,24 @@ export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place
 /**
  * The record as it was before it was sealed, with a checksum that holds.
  * @param key undefined: there is none under the record's key id
+ * @param space to open into, where it is large enough: the record is valid as long as nobody else uses it
  * @throws CorruptRecord where it is damaged, or was sealed for another place or with another key
  */
-export function openWith(keyring: Keyring, key: Uint8Array | undefined, place: SealedPlace, sealed: Buffer, name: () => string): Buffer {
+export function openWith(
+  keyring: Keyring,
+  key: Uint8Array | undefined,
+  place: SealedPlace,
+  sealed: Buffer,
+  name: () => string,
+  space?: Buffer,
+): Buffer {
   const { clearBytes } = place
   if (key === undefined) throw new CorruptRecord(name(), `sealed under key id ${keyIdOf(sealed)}, which is not known`)
   if (sealed.length < clearBytes + SEAL_BYTES)
     throw new CorruptRecord(name(), `${sealed.length} bytes, at least ${clearBytes + SEAL_BYTES} expected`)
   if (sealed[4] !== RECORD_VERSION) throw new CorruptRecord(name(), `version ${sealed[4]}, ${RECORD_VERSION} expected`)
-  const record = Buffer.allocUnsafeSlow(sealed.length - SEAL_BYTES)
+  const bytes = sealed.length - SEAL_BYTES
+  const record = space !== undefined && bytes <= space.length ? space.subarray(0, bytes) : Buffer.allocUnsafe(bytes)
   record.set(sealed.subarray(0, clearBytes))
   record[KEY_ID_AT] = 0
   const nonce = sealed.subarray(clearBytes, clearBytes + NONCE_BYTES)

@@ -19,14 +19,15 @@ const CHECK_TEXT = Buffer.from('\0\0\0\0\0\0\0\0this key is the one that it was'
 export class SealingRefused extends Error {}
 
 /** Inside the write transaction. */
-export function changeSealing(environment: Environment, { collection, isSealed, salt }: SealingEntry): void {
+export function changeSealing(environment: Environment, { collection, isSealed, salt, lsn }: SealingEntry): void {
   const { primaryId } = environment.seals.keyring
   const row = environment.sealings.get(counterKey(collection))
   const written = isSealed ? primaryId : CLEAR
-  const before: SealingState = row === undefined ? { isSealed: false, salt, forms: [CLEAR] } : decodeSealing(row, collection)
+  const before: SealingState =
+    row === undefined ? { isSealed: false, salt, changedLsn: lsn, forms: [CLEAR] } : decodeSealing(row, collection)
   // What was written so far stays as it is until a rotation.
   const forms = [written, ...before.forms.filter((form) => form !== written)]
-  void environment.sealings.put(counterKey(collection), encodeSealing({ isSealed, salt: before.salt, forms }))
+  void environment.sealings.put(counterKey(collection), encodeSealing({ isSealed, salt: before.salt, changedLsn: lsn, forms }))
   if (isSealed) noteKeyUsed(environment, primaryId)
 }
 

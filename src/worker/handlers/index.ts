@@ -9,6 +9,7 @@ import { bulkIngestHandlers } from './bulk_ingest.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
 import { exportHandlers } from './export.js'
+import { encryptionHandlers } from './encryption.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
@@ -30,6 +31,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...temporalHandlers,
   ...exportHandlers,
   ...backupHandlers,
+  ...encryptionHandlers,
   ...systemHandlers,
 ])
 

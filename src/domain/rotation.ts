@@ -1,0 +1,173 @@
+/**
+ * Rotation of keys as the contract shows it: a job at a time that brings every stored row into the form that its collection has now. `decide` for its beginning; one step of its walk; and how it is
+ * shown. The walk's place is kept in the job's record, in the transaction that moves it, so that a killed server goes on where it was. On the write lane but for the showing.
+ * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/0110-encryption-at-rest.md.
+ */
+import { serviceError } from '../errors.js'
+import { ROTATION_ROWS_MAX } from '../limits.js'
+import type { WriteTransaction } from '../store/apply.js'
+import type { Job, JobFields } from '../store/jobs.js'
+import { RESEALED_TABLES } from '../store/sealing/resealing.js'
+import type { ResealedRows, ResealedTable } from '../store/sealing/resealing.js'
+import type { View } from '../store/view.js'
+import type { Step } from './decision.js'
+import { decideJobChange, decideNewJob } from './jobs.js'
+
+export const isRotationUnfinished = (status: string): boolean => status === 'queued' || status === 'running'
+
+/** What the record of a rotation says. */
+interface Rotation extends JobFields {
+  readonly primaryKeyID: number
+  /** Unix milliseconds. */
+  readonly startedAt: number
+  readonly finishedAt?: number
+  readonly scanned: number
+  readonly reencrypted: number
+  readonly skipped: number
+  readonly errors: number
+  readonly lastError?: string
+  /** Id of the collection that was named, 0: all. */
+  readonly collection: number
+  /** Collections that the walk has before it, the present one first. */
+  readonly left: readonly number[]
+  /** Those that it has come to, each with the LSN of the last change of whether it is sealed as it was then. */
+  readonly begun: readonly (readonly [collection: number, lsn: bigint])[]
+  /** Index into RESEALED_TABLES; their number: the binlog. */
+  readonly table: number
+  /** Key to go on with, null: the first. Never one that has text in it. */
+  readonly from: Uint8Array | null
+}
+
+export function unfinishedRotation(view: View): Job | undefined {
+  return view.jobs('rotation').find(({ fields }) => isRotationUnfinished(fields.status))
+}
+
+export interface RotationDecision {
+  readonly steps: readonly Step[]
+  readonly answer: unknown
+}
+
+/** A new job, or the one that runs. @param id `rot-` and 16 hexadecimal digits @throws ServiceError */
+export function decideRotation(transaction: WriteTransaction, id: string, name: string | null, nowMs: number): RotationDecision {
+  const { view } = transaction
+  if (!transaction.canSeal) throw serviceError('encryptionOff')
+  const running = unfinishedRotation(view)
+  if (running !== undefined) return { steps: [], answer: showRotation(running) }
+  const named = name === null ? undefined : view.collection(name)
+  if (name !== null && named === undefined) throw serviceError('notFound')
+  const fields: Rotation = {
+    status: 'queued',
+    primaryKeyID: transaction.primaryKeyId,
+    startedAt: nowMs,
+    scanned: 0,
+    reencrypted: 0,
+    skipped: 0,
+    errors: 0,
+    collection: named?.id ?? 0,
+    left: named === undefined ? view.collections().map((collection) => collection.id) : [named.id],
+    begun: [],
+    table: 0,
+    from: null,
+  }
+  return {
+    steps: decideNewJob(transaction, 'rotation', id, fields, isRotationUnfinished),
+    answer: showRotation({ id, createdLsn: 0n, fields }),
+  }
+}
+
+/**
+ * The next step of the walk, with the entry that moves the job.
+ * @returns whether the walk goes on
+ */
+export function stepRotation(transaction: WriteTransaction, id: string, nowMs: number): boolean {
+  const job = transaction.view.job('rotation', id)
+  if (job === undefined || !isRotationUnfinished(job.fields.status)) return false
+  const before = job.fields as Rotation
+  const change = changeOf(transaction, before, nowMs)
+  const step = decideJobChange(transaction, 'rotation', job, change)
+  transaction.apply(step.entry, step.body)
+  return change.status === 'running'
+}
+
+function changeOf(transaction: WriteTransaction, before: Rotation, nowMs: number): Partial<Rotation> & { readonly status: string } {
+  if (before.primaryKeyID !== transaction.primaryKeyId)
+    return failed(before, 'the primary key changed while the job ran: rotate again', nowMs)
+  if (before.left.length > 0) return { ...walkCollection(transaction, before), status: 'running' }
+  const rows = transaction.reseal(
+    before.collection === 0 ? undefined : before.collection,
+    undefined,
+    bufferOf(before.from),
+    ROTATION_ROWS_MAX,
+  )
+  const counted = count(before, rows)
+  if (rows.next !== undefined) return { ...counted, from: rows.next, status: 'running' }
+  return { ...counted, ...finish(transaction, { ...before, ...counted }, nowMs) }
+}
+
+function walkCollection(transaction: WriteTransaction, before: Rotation): Partial<Rotation> {
+  const [collection, ...rest] = before.left as [number, ...number[]]
+  const table = RESEALED_TABLES[before.table]
+  // What was deleted meanwhile goes by itself.
+  if (table === undefined || transaction.isRetired(collection)) return { left: rest, table: 0, from: null }
+  const isFirst = before.table === 0 && before.from === null
+  const begun: Partial<Rotation> = isFirst ? { begun: [...before.begun, [collection, transaction.sealingLsn(collection)]] } : {}
+  const rows = transaction.reseal(collection, table, bufferOf(before.from), ROTATION_ROWS_MAX)
+  const moved = { ...begun, ...count(before, rows) }
+  if (rows.next === undefined) return { ...moved, table: before.table + 1, from: null }
+  if (!HOLDS_TEXT.has(table) || !transaction.isSealed(collection)) return { ...moved, from: rows.next }
+  // A record of the job lies in clear: it must not name a row of a sealed collection whose key is a text. What was sealed has left the table, so the first row is the next.
+  return rows.resealed > 0 ? { ...moved, from: null } : { ...moved, table: before.table + 1, from: null }
+}
+
+/** Tables whose keys have texts in them. */
+const HOLDS_TEXT: ReadonlySet<ResealedTable> = new Set<ResealedTable>(['identities', 'spellings', 'collectionSettings'])
+
+function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' | 'reencrypted' | 'skipped' | 'errors'> & Partial<Rotation> {
+  const lastError = rows.errors.at(-1)
+  return {
+    scanned: before.scanned + rows.scanned,
+    reencrypted: before.reencrypted + rows.resealed,
+    skipped: before.skipped + rows.skipped,
+    errors: before.errors + rows.errors.length,
+    ...(lastError === undefined ? {} : { lastError }),
+  }
+}
+
+/** Rows that were left as they are, or written otherwise while the walk was past them, keep their form known; else what was is forgotten. */
+function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Partial<Rotation> & { readonly status: string } {
+  if (walked.errors > 0) return { status: 'failed', finishedAt: nowMs }
+  const changed = walked.begun.filter(
+    ([collection, lsn]) => !transaction.isRetired(collection) && transaction.sealingLsn(collection) !== BigInt(lsn),
+  )
+  if (changed.length > 0) return failed(walked, 'whether a collection is encrypted changed while the job ran: rotate again', nowMs)
+  for (const [collection] of walked.begun) transaction.finishForms(collection)
+  return { status: 'completed', finishedAt: nowMs }
+}
+
+function failed(before: Rotation, lastError: string, nowMs: number): Partial<Rotation> & { readonly status: string } {
+  return { status: 'failed', finishedAt: nowMs, errors: before.errors + 1, lastError }
+}
+
+function bufferOf(from: Uint8Array | null): Buffer | undefined {
+  return from === null ? undefined : Buffer.from(from)
+}
+
+/** As the contract has it; times in Unix nanoseconds. */
+export function showRotation({ id, fields }: Job): Readonly<Record<string, unknown>> {
+  const { status, primaryKeyID, startedAt, finishedAt, scanned, reencrypted, skipped, errors, lastError } = fields as Rotation
+  return {
+    id,
+    status,
+    primaryKeyID,
+    startedAt: startedAt * NANOSECONDS,
+    ...(finishedAt === undefined ? {} : { finishedAt: finishedAt * NANOSECONDS }),
+    scanned,
+    reencrypted,
+    skipped,
+    errors,
+    ...(lastError === undefined ? {} : { lastError }),
+  }
+}
+
+/** Of a millisecond. Whole milliseconds times a million are printed exactly. */
+const NANOSECONDS = 1_000_000

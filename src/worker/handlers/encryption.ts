@@ -1,0 +1,79 @@
+/**
+ * Encryption at rest as operators see it: how much of each collection lies under which key, and the rotations. Counting looks at the key id of every state, so it runs on the bulk lane.
+ */
+import { randomBytes } from 'node:crypto'
+import { configOf } from '../../domain/collection_settings.js'
+import { encodeCommand } from '../../domain/commands.js'
+import { showRotation, unfinishedRotation } from '../../domain/rotation.js'
+import { serviceError } from '../../errors.js'
+import type { encryptionJob as jobRow, rotateEncryption as rotateRow } from '../../operations/encryption.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { View } from '../../store/view.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+function status(lane: LaneContext, _input: unknown, request: RequestContext): Answer {
+  const keys = lane.config.encryption
+  const known = new Set(keys === null ? [] : [keys.primary.id, ...keys.previous.map(({ id }) => id)])
+  return lane.store.read((view) =>
+    json({
+      enabled: keys !== null,
+      primaryKeyID: keys?.primary.id ?? 0,
+      previousKeyIDs: keys?.previous.map(({ id }) => id) ?? [],
+      collections: view.collections().map(({ id, name }) => {
+        if (request.shouldStop()) throw serviceError('deadline')
+        return { collection: name, encrypted: configOf(view, id)?.encrypted === true, ...countOf(view, id, keys?.primary.id, known) }
+      }),
+      currentJobID: unfinishedRotation(view)?.id ?? '',
+      residue: view.hasResidue(),
+    }),
+  )
+}
+
+/** States of documents, the present ones and the revisions. */
+function countOf(
+  view: View,
+  collection: number,
+  primary: number | undefined,
+  known: ReadonlySet<number>,
+): Readonly<Record<string, number>> {
+  const counts = { total: 0, withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
+  for (const [keyId, states] of view.statesByKey(collection)) {
+    counts.total += states
+    if (keyId === 0) counts.plaintext += states
+    else if (keyId === primary) counts.withPrimary += states
+    else if (known.has(keyId)) counts.withLegacy += states
+    else counts.unknownKey += states
+  }
+  return counts
+}
+
+function rotate(_lane: LaneContext, { collection }: InputOf<typeof rotateRow>): Uint8Array {
+  return encodeCommand({
+    kind: 'rotate',
+    collection: collection === undefined || collection === '' ? null : collection,
+    id: `rot-${randomBytes(8).toString('hex')}`,
+  })
+}
+
+function jobs(lane: LaneContext): Answer {
+  if (lane.config.encryption === null) throw serviceError('noEncryptionJobs')
+  return json({ jobs: lane.store.read((view) => view.jobs('rotation')).map(showRotation) })
+}
+
+function job(lane: LaneContext, { id }: InputOf<typeof jobRow>): Answer {
+  if (lane.config.encryption === null) throw serviceError('noEncryptionJobs')
+  const found = lane.store.read((view) => view.job('rotation', id))
+  if (found === undefined) throw serviceError('jobNotFound')
+  return json(showRotation(found))
+}
+
+export const encryptionHandlers: readonly (readonly [string, Handler])[] = [
+  ['encryptionStatus', { kind: 'read', run: status }],
+  ['rotateEncryption', { kind: 'prepare', run: rotate }],
+  ['encryptionJobs', { kind: 'read', run: jobs }],
+  ['encryptionJob', { kind: 'read', run: job }],
+]

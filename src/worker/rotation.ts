@@ -1,0 +1,51 @@
+/**
+ * The rotation of keys as the write lane drives it: as long as a job is unfinished, one step of it after another as ordinary work in the queue, with rests between them that leave most of a core to
+ * the requests. A job that a killed server has left goes on with the next start. Runs on the write lane's event loop.
+ */
+import { stepRotation, unfinishedRotation } from '../domain/rotation.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX, ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN } from '../limits.js'
+import type { Work } from './commit_work.js'
+import type { LaneContext } from './handler.js'
+
+/**
+ * @param enqueue puts work into the commit queue and resolves when it is on disk
+ * @returns a function that stops it; a step that is queued still runs
+ */
+export function rotationWork(lane: LaneContext, enqueue: (work: Work) => Promise<unknown>): () => void {
+  if (lane.config.encryption === null) return () => undefined
+  let isStopped = false
+  let timer: NodeJS.Timeout | undefined
+  const later = (restMs: number): void => {
+    if (!isStopped) timer = setTimeout(() => void round(), restMs)
+  }
+  const round = async (): Promise<void> => {
+    const job = lane.store.read(unfinishedRotation)
+    if (job === undefined) {
+      later(ROTATION_POLL_MS)
+      return
+    }
+    const step = stepOf(job.id)
+    await enqueue(step.work)
+    later(Math.max(ROTATION_REST_MS_MIN, step.tookMs() * ROTATION_REST_FACTOR))
+  }
+  later(ROTATION_POLL_MS)
+  return () => {
+    isStopped = true
+    clearTimeout(timer)
+  }
+}
+
+function stepOf(id: string): { readonly work: Work; readonly tookMs: () => number } {
+  let tookMs = 0
+  const work: Work = {
+    weight: COMMIT_SLICE_DOCUMENTS_MAX,
+    run: (transaction) => {
+      const begun = performance.now()
+      stepRotation(transaction, id, Date.now())
+      tookMs = performance.now() - begun
+      return false
+    },
+    answer: () => ({ status: 200, body: '' }),
+  }
+  return { work, tookMs: () => tookMs }
+}
