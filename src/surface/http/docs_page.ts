@@ -83,8 +83,10 @@ function typeOf(schema: Schema): string {
   return typeof type === 'object' ? type.join(' or ') : (type ?? 'any')
 }
 
-function renderExample(row: Operation, { method, path }: HttpRoute): string {
-  const example = exampleInput(row.input)
+function renderExample(row: Operation, { method, path: template }: HttpRoute): string {
+  const whole = exampleInput(row.input)
+  const path = template.replaceAll(/:(\w+)/g, (_, name: string) => textOf(whole[name]))
+  const example = Object.fromEntries(Object.entries(whole).filter(([name]) => !template.includes(`/:${name}`)))
   const hasInput = Object.keys(example).length > 0
   const texts = Object.entries(example).flatMap(([name, value]): [string, string][] =>
     typeof value === 'object' ? [] : [[name, String(value)]],
@@ -101,6 +103,10 @@ function renderExample(row: Operation, { method, path }: HttpRoute): string {
 <details data-method="${method}" data-path="${escapeHtml(path)}"><summary>Try it</summary>
 <textarea aria-label="${method === 'GET' ? 'Query string' : 'Request body'} of ${escapeHtml(path)}" spellcheck="false">${hasInput ? escapeHtml(input) : ''}</textarea>
 <p><button class="send" type="button">Send</button></p><pre class="answer" hidden></pre></details>`
+}
+
+function textOf(value: unknown): string {
+  return encodeURIComponent(typeof value === 'string' ? value : JSON.stringify(value))
 }
 
 function renderErrors(row: Operation): string {

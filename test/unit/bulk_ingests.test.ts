@@ -1,0 +1,152 @@
+/** Bulk ingests over real lanes and an empty store, when something goes wrong with a chunk: its lane is lost, there is no room for it, its client has gone before the job was accepted. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import { loadConfig } from '../../src/config.js'
+import { refusal } from '../../src/dispatch/answers.js'
+import { BulkIngests } from '../../src/dispatch/bulk_ingests.js'
+import { decodeIngest, encodeIngest } from '../../src/dispatch/bulk_ingest_codec.js'
+import { ControlBlock } from '../../src/dispatch/control_block.js'
+import { Dispatcher, type DispatchRequest } from '../../src/dispatch/dispatcher.js'
+import { Lanes } from '../../src/dispatch/lanes.js'
+import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
+import { laneOperations, operationByName } from '../../src/operations/index.js'
+import { Outbound } from '../../src/outbound/safe_fetch.js'
+import { openDataDirectory } from '../../src/store/layout.js'
+import { Telemetry } from '../../src/telemetry/registry.js'
+
+// As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
+const NO_OPERATION = 60_000
+
+/** Does to chunks what a test has asked for, one after the other. */
+class Troubled extends Dispatcher {
+  troubles: ('lose' | 'refuse')[] = []
+  chunks = 0
+
+  override submit(request: DispatchRequest): Ticket | null {
+    if (request.operation.name !== 'ingestChunk') return super.submit(request)
+    this.chunks += 1
+    switch (this.troubles.shift()) {
+      case 'lose':
+        return super.submit({ ...request, operationIndex: NO_OPERATION })
+      case 'refuse':
+        request.sink.answer(refusal('overloaded'))
+        return null
+      case undefined:
+        return super.submit(request)
+    }
+  }
+}
+
+const directory = mkdtempSync(join(tmpdir(), 'mds-ingests-'))
+const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
+const control = ControlBlock.create()
+const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
+telemetry.claimRow()
+const dispatcher = new Troubled(config, control, telemetry)
+const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry)
+let lanes: Lanes
+
+before(async () => {
+  openDataDirectory(directory)
+  lanes = await new Promise((resolve, reject) => {
+    const fail = (reason: string): void => reject(new Error(reason))
+    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, {
+      onReady: () => resolve(started),
+      onFailed: fail,
+      onFatal: fail,
+    })
+  })
+})
+
+after(async () => {
+  await ingests.stop()
+  await dispatcher.idle()
+  dispatcher.stop()
+  await lanes.close()
+  rmSync(directory, { recursive: true, force: true })
+})
+
+function requestOf(name: string, input: unknown): Omit<DispatchRequest, 'sink'> {
+  return {
+    operation: operationByName.get(name)!,
+    operationIndex: laneOperations.findIndex((operation) => operation.name === name),
+    query: '',
+    params: [],
+    acceptsGzip: false,
+    acceptedAt: performance.now(),
+    body: Buffer.from(JSON.stringify(input)),
+  }
+}
+
+function ask<Value>(name: string, input: unknown): Promise<Value> {
+  return new Promise((resolve) => {
+    const answer = ({ body }: OutgoingAnswer): void => resolve(JSON.parse(Buffer.from(body as Uint8Array).toString()) as Value)
+    dispatcher.submit({ ...requestOf(name, input), sink: { answer } })
+  })
+}
+
+interface JobJson {
+  readonly id: string
+  readonly status: string
+  readonly added: number
+  readonly failed: number
+  readonly errors?: readonly string[]
+}
+
+const documentsOf = (count: number): object[] => Array.from({ length: count }, (_, i) => ({ key: `k${i}`, lang: 'en', contentMd: 'x' }))
+
+async function run(collection: string, count: number): Promise<JobJson> {
+  const { id } = await ask<JobJson>('submitBulkIngest', { collection, documents: documentsOf(count) })
+  for (;;) {
+    const job = await ask<JobJson>('getBulkIngest', { id })
+    if (job.status !== 'pending' && job.status !== 'processing') return job
+  }
+}
+
+describe('bulk ingests in trouble', () => {
+  it('a chunk whose lane is lost is counted as failed, and the job goes on', async () => {
+    dispatcher.troubles = ['lose']
+    const job = await run('lost', 700)
+    assert.deepEqual([job.status, job.added, job.failed], ['completed', 200, 500])
+    assert.deepEqual(job.errors, ['documents[0] to documents[499]: internal error'])
+  })
+
+  it('a job whose last chunk is lost ends, too', async () => {
+    dispatcher.troubles = ['lose']
+    const job = await run('all lost', 3)
+    assert.deepEqual([job.status, job.added, job.failed], ['failed', 0, 3])
+  })
+
+  it('a chunk for which there is no room is asked for again', async () => {
+    dispatcher.troubles = ['refuse', 'refuse']
+    dispatcher.chunks = 0
+    const job = await run('refused', 10)
+    assert.deepEqual([job.status, job.added, job.failed, dispatcher.chunks], ['completed', 10, 0, 3])
+  })
+
+  it('a client that has gone before its job was accepted leaves nothing behind', async () => {
+    const before = (await ask<{ total: number }>('listBulkIngests', {})).total
+    for (let i = 0; i < 50; i++) {
+      const request = requestOf('submitBulkIngest', { collection: 'gone', documents: documentsOf(5) })
+      const ticket = dispatcher.submit({ ...request, sink: { answer: () => assert.fail() } })
+      assert.ok(ticket !== null)
+      dispatcher.abandon(ticket)
+    }
+    await dispatcher.idle()
+    assert.equal((await ask<{ total: number }>('listBulkIngests', {})).total, before)
+    assert.equal(telemetry.read().gauges.ingest_bytes_held, 0)
+    assert.equal((await run('after', 1)).status, 'completed')
+  })
+})
+
+describe('a bulk ingest between its threads', () => {
+  it('is the same on the other side', () => {
+    const chunks = [1, 500, 3].map((documents) => ({ documents, body: new Uint8Array(documents).fill(documents & 0xff) }))
+    const ingest = { id: 'bulk_1_a', collection: 'ä"\\', callbackUrl: 'http://x/', command: new Uint8Array([1, 2, 3]), chunks }
+    assert.deepEqual(decodeIngest(encodeIngest(ingest)), ingest)
+    assert.deepEqual(decodeIngest(encodeIngest({ ...ingest, chunks: [] })).chunks, [])
+  })
+})
