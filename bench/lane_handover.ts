@@ -101,6 +101,7 @@ function ticketOf(client: number): Ticket {
     slot: client,
     generation: 1,
     queue: 'point',
+    stream: 0,
     queuedAt: now,
     body: null,
     direct: false,

@@ -14,6 +14,7 @@ export const CATALOGUE = {
   invalidUtf8: { http: 400, text: 'invalid UTF-8' },
   invalidLimit: { http: 400, text: 'invalid limit' },
   invalidOffset: { http: 400, text: 'invalid offset' },
+  unsupportedFormat: { http: 400, text: 'unsupported format' },
   nothingToUpdate: { http: 400, text: 'no fields to update' },
   readOnlyMode: { http: 403, text: 'read-only mode' },
   writeOnlyMode: { http: 403, text: 'write-only mode' },

@@ -1,4 +1,5 @@
-// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine, JavaScript state is never
+// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine (and, while a restore prepares it,
+// the one that will take its place), JavaScript state is never
 // shared. The library is linked with -z nodelete: a worker's exit cannot unload the engine that other threads use.
 //
 // Plain C N-API, every status checked and none turned into a C++ exception: in a worker that is being terminated every call fails, and node-addon-api ends the process
@@ -9,10 +10,12 @@
 #include <cstring>
 #include <exception>
 #include <memory>
+#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "base/unpack_kernels.h"
@@ -21,14 +24,49 @@
 
 namespace {
 
-std::shared_ptr<mds::Engine> shared_engine() {
-  static const std::shared_ptr<mds::Engine> engine = std::make_shared<mds::Engine>();
-  return engine;
+// The engine that every thread calls, and the one that is opened to take its place. A call keeps the engine that it began with until it ends; the replaced one ends with
+// its last call.
+class Engines {
+ public:
+  [[nodiscard]] std::shared_ptr<mds::Engine> current() const {
+    const std::lock_guard lock(mutex_);
+    return current_;
+  }
+
+  // The one before, if it was never adopted, ends.
+  void set_next(std::shared_ptr<mds::Engine> next) {
+    const std::lock_guard lock(mutex_);
+    next_.swap(next);
+  }
+
+  // False where there is none. The engine before is released outside of the lock: its end waits for its threads.
+  [[nodiscard]] bool adopt_next() {
+    std::shared_ptr<mds::Engine> before;
+    const std::lock_guard serial(adoption_);
+    {
+      const std::lock_guard lock(mutex_);
+      if (next_ == nullptr) return false;
+      before = std::exchange(current_, std::move(next_));
+      next_.reset();
+    }
+    return true;
+  }
+
+ private:
+  std::mutex adoption_;
+  mutable std::mutex mutex_;
+  std::shared_ptr<mds::Engine> current_ = std::make_shared<mds::Engine>();
+  std::shared_ptr<mds::Engine> next_;
+};
+
+std::shared_ptr<Engines> shared_engines() {
+  static const std::shared_ptr<Engines> engines = std::make_shared<Engines>();
+  return engines;
 }
 
-// One per isolate; destroyed with it. Holding a reference keeps the engine alive for as long as any thread can call it, whatever the order of their ends.
+// One per isolate; destroyed with it. Holding a reference keeps the engines alive for as long as any thread can call them, whatever the order of their ends.
 struct AddonInstance {
-  std::shared_ptr<mds::Engine> engine = shared_engine();
+  std::shared_ptr<Engines> engines = shared_engines();
 };
 
 // One call from JavaScript: its arguments, and exceptions thrown into it.
@@ -39,10 +77,10 @@ class Call {
   [[nodiscard]] napi_env env() const noexcept { return env_; }
 
   // Null in a thread that is ending.
-  [[nodiscard]] mds::Engine* engine() const noexcept {
+  [[nodiscard]] Engines* engines() const noexcept {
     void* instance = nullptr;
     if (!isUsable_ || napi_get_instance_data(env_, &instance) != napi_ok || instance == nullptr) return nullptr;
-    return static_cast<AddonInstance*>(instance)->engine.get();
+    return static_cast<AddonInstance*>(instance)->engines.get();
   }
 
   napi_value raise(const char* message) const noexcept {
@@ -218,7 +256,7 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
 }
 
 // Directory, history, analysis. The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
-napi_value open(const Call& call, mds::Engine& engine) {
+napi_value open_into(const Call& call, mds::Engine& engine) {
   constexpr size_t kSpanBytes = sizeof(mds::Epoch) + sizeof(uint64_t);
   const std::optional<std::string> directory = call.text(0);
   const std::optional<mds::Bytes> history = call.bytes(1);
@@ -247,6 +285,23 @@ napi_value open(const Call& call, mds::Engine& engine) {
   }
   set(env, object, "damage", napi_ok, damage);
   return object;
+}
+
+napi_value open(const Call& call, mds::Engine& engine) { return open_into(call, engine); }
+
+// As open, for an engine beside the present one; nothing is heard of it before adoptNext.
+napi_value open_next(const Call& call, mds::Engine&) {
+  auto next = std::make_shared<mds::Engine>();
+  napi_value opened = open_into(call, *next);
+  if (opened != nullptr) call.engines()->set_next(std::move(next));
+  return opened;
+}
+
+napi_value adopt_next(const Call& call, mds::Engine&) { return call.engines()->adopt_next() ? nullptr : call.raise("adoptNext: no next engine is open"); }
+
+napi_value drop_next(const Call& call, mds::Engine&) {
+  call.engines()->set_next(nullptr);
+  return nullptr;
 }
 
 napi_value flushed_to(const Call& call, mds::Engine& engine) {
@@ -318,8 +373,10 @@ template <napi_value (*kBody)(const Call&, mds::Engine&)>
 napi_value exported(napi_env env, napi_callback_info info) noexcept {
   const Call call(env, info);
   try {
-    mds::Engine* engine = call.engine();
-    return engine == nullptr ? call.raise("native engine: this thread is ending") : kBody(call, *engine);
+    const Engines* engines = call.engines();
+    if (engines == nullptr) return call.raise("native engine: this thread is ending");
+    const std::shared_ptr<mds::Engine> engine = engines->current();
+    return kBody(call, *engine);
   } catch (const std::exception& error) {
     return call.raise(error.what());
   } catch (...) {
@@ -353,6 +410,7 @@ NAPI_MODULE_INIT() {
       add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
       add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
       add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
-      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<lock_file>(env, exports, "lockFile");
+      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<open_next>(env, exports, "openNext") && add_export<adopt_next>(env, exports, "adoptNext") &&
+      add_export<drop_next>(env, exports, "dropNext") && add_export<lock_file>(env, exports, "lockFile");
   return isComplete ? exports : nullptr;
 }

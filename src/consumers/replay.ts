@@ -45,6 +45,8 @@ function opsOf(tools: RebuildTools, view: View, entry: Entry, seen: Set<string>,
   if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
   // Settings are read from the store when a search needs them.
   if (entry.kind === 'setting') return []
+  // History is not in the index.
+  if (entry.kind === 'trim') return []
   const name = `${collection}/${docid}`
   if (seen.has(name)) return []
   seen.add(name)

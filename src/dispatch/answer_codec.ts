@@ -24,6 +24,8 @@ export interface LaneAnswer {
   /** name, value, name, value ... */
   readonly headers: readonly string[]
   readonly gzip: boolean
+  /** Not 0: a part of an answer, and more can be asked for under this number. */
+  readonly stream: number
   readonly body: Uint8Array
 }
 
@@ -76,6 +78,7 @@ export class AnswerEncoder {
     if (headers !== 0) AnswerFrame.addHeaders(builder, headers)
     if (bodyAt !== 0) AnswerFrame.addBody(builder, bodyAt)
     AnswerFrame.addAttachment(builder, attachment)
+    if (answer.stream !== 0) AnswerFrame.addStream(builder, answer.stream)
     this.#frames.push(AnswerFrame.endAnswerFrame(builder))
   }
 
@@ -114,6 +117,7 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
       contentType: frame.contentType(),
       headers,
       gzip: frame.gzip(),
+      stream: frame.stream(),
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }

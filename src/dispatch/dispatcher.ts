@@ -27,7 +27,7 @@ import type { LanePool } from './lane_pool.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
-import type { AnswerSink, Ticket } from './ticket.js'
+import type { AnswerRest, AnswerSink, Ticket } from './ticket.js'
 
 /** What a surface asks for. `body` is given away. */
 export interface DispatchRequest {
@@ -57,6 +57,8 @@ type ReadClass = (typeof READ_CLASSES)[number]
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
+
+const NOBODY: AnswerSink = { answer: () => undefined }
 
 export class Dispatcher {
   readonly #slots: SlotTable
@@ -112,6 +114,7 @@ export class Dispatcher {
       slot: -1,
       generation: 0,
       queue,
+      stream: 0,
       queuedAt: performance.now(),
       body: request.body,
       direct: false,
@@ -173,7 +176,39 @@ export class Dispatcher {
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
-    if (sink !== null) sink.answer(answer)
+    if (answer.stream !== 0) this.#onPart(ticket, answer, sink)
+    else if (sink !== null) sink.answer(answer)
+  }
+
+  /** A part of an answer: the lane keeps the rest until it is asked for or told that nobody wants it. */
+  #onPart(ticket: Ticket, answer: LaneAnswer, sink: AnswerSink | null): void {
+    let asked: Ticket | null = null
+    const rest: AnswerRest = {
+      more: (next) => {
+        asked = this.#goOn(ticket, answer.stream, next)
+      },
+      end: () => {
+        // Abandoned in its queue it still reaches the lane, which then forgets the rest.
+        const last = asked ?? this.#goOn(ticket, answer.stream, NOBODY)
+        if (last !== null) this.abandon(last)
+      },
+    }
+    if (sink === null) rest.end()
+    else sink.answer({ ...answer, rest })
+  }
+
+  /** Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many answers come in parts. */
+  #goOn(before: Ticket, stream: number, sink: AnswerSink): Ticket | null {
+    const now = performance.now()
+    const deadlineAt = now + before.operation.deadlineMs
+    const ticket: Ticket = { ...before, acceptedAt: now, deadlineAt, queuedAt: now, stream, body: null, bodyBytes: 0, batch: 0, sink }
+    if (!this.#slots.take(ticket)) {
+      sink.answer(refusal('overloaded'))
+      return null
+    }
+    this.#queues[ticket.queue].push(ticket)
+    this.#scheduleDrain()
+    return ticket
   }
 
   /** The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have gone on to another batch are not touched. */
@@ -286,7 +321,8 @@ export class Dispatcher {
   #head(queue: QueueClass): Ticket | undefined {
     const items = this.#queues[queue]
     for (let head = items.peek(); head !== undefined; head = items.peek()) {
-      if (head.sink !== null) return head
+      // The lane must hear of the end of an answer that it gives in parts.
+      if (head.sink !== null || head.stream !== 0) return head
       items.shift()
       this.#end(head)
     }

@@ -27,6 +27,8 @@ export interface LaneRequest {
   readonly queuedAt: number
   readonly query: string
   readonly params: readonly string[]
+  /** Not 0: the next part of that answer is wanted. */
+  readonly stream: number
   readonly body: Uint8Array
 }
 
@@ -78,6 +80,7 @@ function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Ar
   if (params !== 0) RequestFrame.addParams(builder, params)
   if (bodyAt !== 0) RequestFrame.addBody(builder, bodyAt)
   RequestFrame.addAttachment(builder, attachment)
+  RequestFrame.addStream(builder, ticket.stream)
   return RequestFrame.endRequestFrame(builder)
 }
 
@@ -102,6 +105,7 @@ export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null
       queuedAt: frame.queuedAt(),
       query: frame.query() ?? '',
       params,
+      stream: frame.stream(),
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }

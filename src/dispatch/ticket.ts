@@ -16,6 +16,16 @@ export interface OutgoingAnswer {
   readonly gzip: boolean
   /** Valid until `answer` returns, unless the sink copies it. */
   readonly body: Uint8Array | string
+  /** Absent: the body is all. */
+  readonly rest?: AnswerRest
+}
+
+/** The rest of an answer that comes in parts. One part is asked for at a time. */
+export interface AnswerRest {
+  /** The next part goes to `sink`, or a refusal, after which nothing comes any more. */
+  more(sink: AnswerSink): void
+  /** The client has gone: nobody is answered any more. */
+  end(): void
 }
 
 /** Where an answer goes. Called at most once. */
@@ -37,6 +47,8 @@ export interface Ticket {
   slot: number
   generation: number
   queue: QueueClass
+  /** Not 0: the next part of that answer is wanted, or nobody wants it any more. */
+  readonly stream: number
   /** When it entered the queue it is in now. */
   queuedAt: number
   /** The request body, later the prepared command; null once handed to a lane. */

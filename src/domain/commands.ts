@@ -115,6 +115,13 @@ export interface SetTtlCommand {
   readonly ttl: number
 }
 
+/** Of every document of the collection the newest `keep` revisions stay. */
+export interface TruncateCommand {
+  readonly kind: 'truncate'
+  readonly collection: string
+  readonly keep: number
+}
+
 export type Command =
   | AddCommand
   | AddBatchCommand
@@ -125,6 +132,7 @@ export type Command =
   | DeleteCollectionCommand
   | SetTtlCommand
   | SettingsCommand
+  | TruncateCommand
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 

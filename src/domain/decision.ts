@@ -10,6 +10,7 @@ import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
 import type { PreparedDocument } from './commands.js'
 import { documentId } from './identity.js'
+import { trimBelowOnPut } from './revision_trim.js'
 
 export interface Step {
   readonly entry: Entry
@@ -46,6 +47,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   const fields = headFields(view.now, lsn, docid, current, document)
   const id = documentId(collectionName, document.key, document.lang)
   const head = encodeHead(fields, { id, key: document.key, lang: document.lang, meta: document.meta })
+  const trimBelow = current === undefined ? 0 : trimBelowOnPut(transaction, current, document.flags)
   stampUpsert(document.index, { collection, docid, lsn, addedAt: fields.addedAt, updatedAt: fields.updatedAt })
   steps.push({
     entry: {
@@ -57,6 +59,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
       key: document.key,
       lang: document.lang,
       head,
+      trimBelow,
     },
     body: document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,

@@ -13,6 +13,9 @@ import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './type
 
 interface Addon {
   readonly open: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
+  readonly openNext: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
+  readonly adoptNext: () => void
+  readonly dropNext: () => void
   readonly flushedTo: (lsn: bigint) => void
   readonly flush: () => void
   readonly holds: (collection: number, docid: number, lsn: bigint) => boolean
@@ -33,6 +36,9 @@ interface Addon {
 
 const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'open',
+  'openNext',
+  'adoptNext',
+  'dropNext',
   'flushedTo',
   'flush',
   'holds',
@@ -58,6 +64,9 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
   const addon = loadAddon(addonPath)
   return {
     open: (directory, history, analysis) => addon.open(directory, history, analysis),
+    openNext: (directory, history, analysis) => addon.openNext(directory, history, analysis),
+    adoptNext: () => addon.adoptNext(),
+    dropNext: () => addon.dropNext(),
     flushedTo: (lsn) => addon.flushedTo(lsn),
     flush: () => addon.flush(),
     holds: (collection, docid, lsn) => addon.holds(collection, docid, lsn),

@@ -276,6 +276,11 @@ export interface SearchEngine {
    * @param analysis `analysisVersion` of this process: an index made by another one is built anew
    */
   open(directory: string, history: Uint8Array, analysis: number): OpenedIndex
+  /** As `open`, for an index beside the present one: searched and written to from `adoptNext` on, which may only be called while no call is under way. The present one ends then; what it has in memory only is lost. */
+  openNext(directory: string, history: Uint8Array, analysis: number): OpenedIndex
+  adoptNext(): void
+  /** Closes what `openNext` has opened. */
+  dropNext(): void
   /** The store has every entry up to `lsn` on disk: what comes from later ones must not leave memory. */
   flushedTo(lsn: bigint): void
   /** Stores everything published so far, which must have been flushed by the store. */

@@ -8,6 +8,7 @@ import { collectionOperations } from './collections.js'
 import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
+import { exportOperations } from './export.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import type { Feature, Operation } from './operation.js'
@@ -29,6 +30,7 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...exportOperations,
   ...healthOperations,
 ])
 

@@ -32,7 +32,7 @@ export interface HttpRoute {
 export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> {
   readonly name: string
   /** Heading under which the reference page lists it. */
-  readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Collection settings' | 'Full-text search'
+  readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Collection settings' | 'Full-text search' | 'Export and backup'
   /** One line for `/v1/endpoints` and OpenAPI. */
   readonly description: string
   readonly effect: Effect

@@ -1,7 +1,7 @@
 /** Rows of the revisions of a document. Pure data; rules in src/domain. */
-import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
+import { collection, Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Revisions', errors: ['notFound'] } as const
 
@@ -89,4 +89,34 @@ export const revisionDiff = operation({
   audit: null,
 })
 
-export const revisionOperations = [revisions, restoreRevision, revisionDiff] as const
+export const truncate = operation({
+  collection: common.collection,
+  group: common.group,
+  name: 'truncate',
+  description: 'Deletes the older revisions of all documents of a collection, for good',
+  effect: 'write',
+  permission: 'write',
+  cost: 'heavy',
+  http: [{ method: 'POST', path: '/v1/truncate' }],
+  input: Type.Object({
+    collection,
+    keepRevs: wholeNumber(
+      'Revisions that each document keeps, the newest; the present state is one of them. 0: no history at all, only the present states.',
+      {
+        examples: [5],
+      },
+    ),
+    dropCache: optional(
+      Type.Boolean({ description: 'Accepted; there is nothing to drop: what is remembered of documents follows every write.' }),
+    ),
+  }),
+  output: shape('What was deleted.', {
+    status: Type.String({ examples: ['truncated'] }),
+    deleted: Type.Integer({ description: 'Revisions.' }),
+    errors: optional(Type.Array(Type.String(), { description: 'Damaged documents, which were left as they are; at most 50.' })),
+  }),
+  deadlineMs: DEADLINE_HEAVY_MS,
+  audit: 'write./v1/truncate',
+})
+
+export const revisionOperations = [revisions, restoreRevision, revisionDiff, truncate] as const

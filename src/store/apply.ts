@@ -5,9 +5,9 @@
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { encodeEntry, retainedBytes } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry } from './entry.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SettingEntry, TrimEntry } from './entry.js'
 import type { Environment, Table } from './environment.js'
-import { decodeHead, HEAD_FLAGS } from './head.js'
+import { bodyLsnOfRecord, decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import {
   bodyKey,
@@ -24,7 +24,7 @@ import {
   settingKey,
   spellingKey,
 } from './keys.js'
-import { forgetHistory, forgetMinutes, trackAccesses, trackWrite } from './history_tables.js'
+import { forgetHistory, forgetMinutes, MinuteCounts, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
 import { encodeSetting, SETTING_KINDS } from './settings.js'
 import { View, encodeCollection, encodeIdentity } from './view.js'
@@ -39,6 +39,7 @@ export class WriteTransaction {
   readonly #environment: Environment
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
+  readonly #readMinutes = new MinuteCounts()
 
   /** @param now unix seconds, the same for everything that the transaction decides. */
   constructor(environment: Environment, now: number, tracksHistory = false) {
@@ -84,6 +85,9 @@ export class WriteTransaction {
         break
       case 'setting':
         applySetting(environment, entry)
+        break
+      case 'trim':
+        applyTrim(environment, this, entry)
         break
     }
     const record = encodeEntry(entry, body?.length ?? 0)
@@ -136,7 +140,11 @@ export class WriteTransaction {
 
   /** Reads of a document, which may be gone by now. Local: not an entry. */
   trackAccesses(collection: number, docid: number, accesses: readonly Accesses[]): void {
-    if (this.#environment.heads.doesExist(documentKey(collection, docid))) trackAccesses(this.#environment, collection, docid, accesses)
+    if (!this.#environment.heads.doesExist(documentKey(collection, docid))) return
+    trackAccesses(this.#environment, collection, docid, accesses)
+    for (const { second, tracked } of accesses) {
+      if (tracked > 0) this.#readMinutes.add(collection, second, tracked)
+    }
   }
 
   /** Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many */
@@ -151,6 +159,7 @@ export class WriteTransaction {
 
   /** Writes the counters. To be called last. */
   finish(): void {
+    this.#readMinutes.write(this.#environment)
     for (const [collection, counters] of this.#collections) writeCollectionCounters(this.#environment, collection, counters)
     writeStoreCounters(this.#environment, this.#store)
   }
@@ -181,6 +190,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
   counters.metaTriples += head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+  letGoBelow(environment, counters, entry)
 
   void environment.heads.put(documentKey(collection, docid), entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
@@ -259,6 +269,34 @@ function applyExpiry(environment: Environment, transaction: WriteTransaction, en
   const old = transaction.view.headEvenExpired(collection, docid)
   void environment.heads.put(documentKey(collection, docid), entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+}
+
+function applyTrim(environment: Environment, transaction: WriteTransaction, entry: TrimEntry): void {
+  const { collection, docid } = entry
+  const old = transaction.view.headEvenExpired(collection, docid)
+  if (old === undefined) return
+  const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
+  const counters = transaction.counters(collection)
+  if ((old.flags & HEAD_FLAGS.revision) !== 0 && (head.flags & HEAD_FLAGS.revision) === 0) counters.revisions--
+  void environment.heads.put(documentKey(collection, docid), entry.head)
+  letGoBelow(environment, counters, entry)
+}
+
+/** Removes superseded states with their references to bodies. How many there are was bounded when the entry was decided. */
+function letGoBelow(
+  environment: Environment,
+  counters: CollectionCounters,
+  { collection, docid, trimBelow, lsn }: PutEntry | TrimEntry,
+): void {
+  if (trimBelow === 0) return
+  const range = { start: revisionKey(collection, docid, 0), end: revisionKey(collection, docid, trimBelow) }
+  for (const { key, value } of [...environment.revisions.getRange(range)]) {
+    const bodyLsn = bodyLsnOfRecord(value)
+    // A damaged row names no body: it goes all the same, and the body goes with the document.
+    if (bodyLsn !== undefined) releaseBody(environment, bodyKey(collection, docid, bodyLsn), lsn)
+    void environment.revisions.remove(key)
+    counters.revisions--
+  }
 }
 
 function applyDelete(environment: Environment, transaction: WriteTransaction, entry: DeleteEntry): void {

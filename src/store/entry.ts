@@ -21,12 +21,21 @@ export interface PutEntry extends EntryBase {
   readonly lang: string
   /** The head record as stored. */
   readonly head: Buffer
+  /** Superseded states with a lower number are let go of; 0: all are kept. */
+  readonly trimBelow: number
 }
 
 /** The expiry of a document changed, and nothing else. */
 export interface ExpiryEntry extends EntryBase {
   readonly kind: 'expiry'
   readonly head: Buffer
+}
+
+/** Superseded states with a number below `trimBelow` are let go of. The head is the same state as before; it may count as a revision no more. */
+export interface TrimEntry extends EntryBase {
+  readonly kind: 'trim'
+  readonly head: Buffer
+  readonly trimBelow: number
 }
 
 export interface DeleteEntry extends EntryBase {
@@ -52,10 +61,10 @@ export interface SettingEntry extends EntryBase {
   readonly value: string | null
 }
 
-export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry
+export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry | TrimEntry
 
 const PREFIX_BYTES = 12
-const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting'] as const
+const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting', 'trim'] as const
 
 /** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
 export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
@@ -73,9 +82,11 @@ export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
 function fieldsOf(entry: Entry): unknown[] {
   switch (entry.kind) {
     case 'put':
-      return [entry.collection, entry.docid, entry.collectionName, entry.key, entry.lang, entry.head]
+      return [entry.collection, entry.docid, entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow]
     case 'expiry':
       return [entry.collection, entry.docid, entry.head]
+    case 'trim':
+      return [entry.collection, entry.docid, entry.head, entry.trimBelow]
     case 'delete':
       return [entry.collection, entry.docid, entry.key, entry.lang]
     case 'drop':
@@ -106,9 +117,13 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
         key: fields[3] as string,
         lang: fields[4] as string,
         head: fields[5] as Buffer,
+        // Entries of before have none.
+        trimBelow: (fields[6] as number | undefined) ?? 0,
       }
     case 'expiry':
       return { kind, lsn, collection, docid, head: fields[2] as Buffer }
+    case 'trim':
+      return { kind, lsn, collection, docid, head: fields[2] as Buffer, trimBelow: fields[3] as number }
     case 'delete':
       return { kind, lsn, collection, docid, key: fields[2] as string, lang: fields[3] as string }
     case 'drop':

@@ -1,7 +1,7 @@
 /**
  * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
  */
-import { checkRecord, sealRecord } from './record.js'
+import { checkRecord, CorruptRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 88
 
@@ -91,6 +91,17 @@ function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, meta
 /** The JSON text in a head record that was just encoded: not checked. */
 export function jsonOfRecord(record: Buffer): Buffer {
   return record.subarray(PREFIX_BYTES)
+}
+
+/** In a record that may be damaged; undefined where it fails its check. */
+export function bodyLsnOfRecord(record: Buffer): bigint | undefined {
+  try {
+    checkRecord(record, PREFIX_BYTES, () => 'head')
+    return record.readBigUInt64LE(32)
+  } catch (error) {
+    if (error instanceof CorruptRecord) return undefined
+    throw error
+  }
 }
 
 /** @param record owned by the caller and not changed afterwards: the head keeps views of it. */

@@ -55,6 +55,10 @@ export function revisionKey(collection: number, docid: number, revision: number)
   return key
 }
 
+export function revisionOfKey(key: Uint8Array): number {
+  return new DataView(key.buffer, key.byteOffset).getUint32(8)
+}
+
 /** (collection, lower-cased key, NUL, lower-cased lang): what makes two documents one. */
 export function identityKey(collection: number, key: string, lang: string): Buffer {
   return textKey([collection], lowerCase(key), lowerCase(lang))

@@ -29,6 +29,7 @@ import {
   parseExpiryKey,
   prefixEnd,
   revisionKey,
+  revisionOfKey,
   settingKey,
   spellingKey,
 } from './keys.js'
@@ -229,6 +230,15 @@ export class View {
     }
   }
 
+  /** Heads of documents that have not expired with docids from `docidFirst` to below `docidEnd`, by docid; each valid until the next. */
+  *headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
+    const range = { start: documentKey(collection, docidFirst), end: documentKey(collection, docidEnd) }
+    for (const { key, value } of this.#environment.heads.getRange(range)) {
+      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      if (!isExpired(head, this.now)) yield head
+    }
+  }
+
   /** The JSON-escaped content, valid until the next read. */
   escapedContent(head: Head): Buffer {
     return decodeBody(this.#bodyRecord(head), () => nameOfBody(head))
@@ -253,6 +263,19 @@ export class View {
     for (const { value } of this.#environment.revisions.getRange(range))
       found.push(decodeHead(value, collection, () => `revision ${collection}/${docid}`))
     return found
+  }
+
+  /** Superseded states of a document. */
+  countRevisions(collection: number, docid: number): number {
+    const prefix = documentKey(collection, docid)
+    return this.#environment.revisions.getKeysCount({ start: prefix, end: prefixEnd(prefix) })
+  }
+
+  /** Number of the superseded state that has `older` others before it; undefined when there are not so many. */
+  revisionAfter(collection: number, docid: number, older: number): number | undefined {
+    const prefix = documentKey(collection, docid)
+    const [key] = [...this.#environment.revisions.getKeys({ start: prefix, end: prefixEnd(prefix), offset: older, limit: 1 })]
+    return key === undefined ? undefined : revisionOfKey(key)
   }
 
   revision(collection: number, docid: number, revision: number): Head | undefined {

@@ -15,6 +15,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import { CorruptRecord } from '../store/record.js'
 import type { Head } from '../store/head.js'
 import type { Answer } from './handler.js'
+import { truncate } from './truncate_work.js'
 
 /** Collects what a group has to publish to the index. */
 export interface GroupEffects {
@@ -69,6 +70,8 @@ export function workOf(tools: ChangeTools, command: Command): Work {
         carryOut(transaction, effects, steps)
         return jsonAnswer(answer)
       })
+    case 'truncate':
+      return truncate(command)
     case 'addBatch':
       return addBatch(tools, command.collection, command.documents, command.errors)
     case 'deleteBatch':

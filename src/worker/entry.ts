@@ -18,8 +18,9 @@ import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { installTelemetry, Telemetry } from '../telemetry/registry.js'
 import { openLane } from './context.js'
-import type { Answer, Handler, LaneContext, WriteLane } from './handler.js'
+import type { Answer, Handler, LaneContext, RequestContext, WriteLane } from './handler.js'
 import { handlers } from './handlers/index.js'
+import { AnswerStreams } from './answer_streams.js'
 import { answerFrame, droppedFrame, errorAnswer, forwardFrame, readInput, requestContext } from './lane_request.js'
 import { LanePort } from './lane_port.js'
 import type { LaneStart, OpenLane } from './lane_start.js'
@@ -34,6 +35,7 @@ const telemetryRow = telemetry.claimRow()
 installTelemetry(telemetry)
 const requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
 const port = greet()
+const streams = new AnswerStreams()
 const lane = await open()
 
 function greet(): LanePort {
@@ -86,6 +88,7 @@ export async function runBatch(task: Envelope | 'close'): Promise<void> {
 function runReads(context: LaneContext, requests: readonly LaneRequest[]): void {
   for (const request of requests) {
     if (control.isStopped(request.slot)) {
+      if (request.stream !== 0) streams.end(request.stream)
       port.answer(droppedFrame(request))
       continue
     }
@@ -101,16 +104,23 @@ function runReads(context: LaneContext, requests: readonly LaneRequest[]): void 
 function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
   const operation = operationOf(request)
   try {
+    const about = requestContext(operation, request, control)
+    if (request.stream !== 0) return partFrame(request, about, request.stream)
     const input = readInput(operation, request)
     // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
     if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
     const handler = handlerOf(operation)
-    const about = requestContext(operation, request, control)
+    if (handler.kind === 'stream') return partFrame(request, about, streams.begin(handler.run(context, input as never, about)))
     if (handler.kind === 'prepare') return forwardFrame(request, handler.run(context, input as never, about))
     return answerFrame(request, handler.run(context, input as never, about))
   } catch (error) {
     return answerFrame(request, errorAnswer(error, report))
   }
+}
+
+function partFrame(request: LaneRequest, about: RequestContext, stream: number): LaneAnswer {
+  const { answer, isLast } = streams.next(stream, about)
+  return answerFrame(request, answer, isLast ? 0 : stream)
 }
 
 /** One group. A direct write is prepared here first; what is refused is answered without holding up the others. */

@@ -45,7 +45,26 @@ export interface Answer {
   /** Default `application/json; charset=utf-8`. */
   readonly contentType?: string
   readonly headers?: readonly (readonly [string, string])[]
+  /** One of several that make up the body: it goes out as it is. */
+  readonly isPart?: boolean
 }
+
+/**
+ * An answer that is made in parts, as fast as its client takes them: nothing of it is held between two parts but what the stream itself keeps, and no view of the store.
+ * One part is at most some milliseconds of work. Bulk lane only.
+ */
+export interface AnswerStream {
+  /** Of the first part. */
+  readonly contentType: string
+  readonly headers: readonly (readonly [string, string])[]
+  /** The bytes are copied before anything else runs; none where nothing was found in the time of a part. */
+  next(request: RequestContext): { readonly bytes: Uint8Array; readonly isLast: boolean }
+  /** After the last part, or before where the client has gone. Once. */
+  close(): void
+}
+
+/** What is wrong with the request is thrown here, before anything is sent. */
+export type StreamHandler = (lane: LaneContext, input: never, request: RequestContext) => AnswerStream
 
 /** Runs on a read lane or the bulk lane; its answer goes to the client. */
 export type ReadHandler = (lane: LaneContext, input: never, request: RequestContext) => Answer
@@ -56,7 +75,10 @@ export type ReadHandler = (lane: LaneContext, input: never, request: RequestCont
  */
 export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
 
-export type Handler = { readonly kind: 'read'; readonly run: ReadHandler } | { readonly kind: 'prepare'; readonly run: PrepareHandler }
+export type Handler =
+  | { readonly kind: 'read'; readonly run: ReadHandler }
+  | { readonly kind: 'prepare'; readonly run: PrepareHandler }
+  | { readonly kind: 'stream'; readonly run: StreamHandler }
 
 /** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
 export interface WriteLane {

@@ -35,10 +35,11 @@ export function requestContext(operation: Operation, request: LaneRequest, contr
   }
 }
 
-export function answerFrame(request: LaneRequest, answer: Answer): LaneAnswer {
+/** @param stream not 0: `answer` is a part, and more can be asked for under this number */
+export function answerFrame(request: LaneRequest, answer: Answer, stream = 0): LaneAnswer {
   const plain = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
   const contentType = answer.contentType ?? null
-  const gzip = request.acceptsGzip && plain.length >= GZIP_BYTES_MIN && isText(contentType)
+  const gzip = !answer.isPart && request.acceptsGzip && plain.length >= GZIP_BYTES_MIN && isText(contentType)
   return {
     slot: request.slot,
     generation: request.generation,
@@ -47,6 +48,7 @@ export function answerFrame(request: LaneRequest, answer: Answer): LaneAnswer {
     contentType,
     headers: answer.headers === undefined ? [] : answer.headers.flat(),
     gzip,
+    stream,
     // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is scarce.
     body: gzip ? gzipSync(plain, { level: 1 }) : plain,
   }
@@ -75,7 +77,7 @@ export function errorAnswer(error: unknown, report: (error: unknown) => void): A
 }
 
 function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], status: number, body: Uint8Array): LaneAnswer {
-  return { slot: request.slot, generation: request.generation, kind, status, contentType: null, headers: [], gzip: false, body }
+  return { slot: request.slot, generation: request.generation, kind, status, contentType: null, headers: [], gzip: false, stream: 0, body }
 }
 
 /** Null is JSON. What is packed already (zip, gzip) is not worth a second time. */

@@ -94,6 +94,20 @@ const CASES: readonly Case[] = [
     required: [...ID_REQUIRED, 'timestamp'],
     fields: { ...ID_FIELDS, timestamp: 'time', revision: 'count' },
   },
+  {
+    method: 'POST',
+    path: '/v1/truncate',
+    body: { collection: 'guarded', keepRevs: 5 },
+    required: ['collection', 'keepRevs'],
+    fields: { collection: 'text', keepRevs: 'count' },
+  },
+  {
+    method: 'POST',
+    path: '/v1/export',
+    body: { collection: 'guarded' },
+    required: ['collection'],
+    fields: { collection: 'text', filterMeta: 'metadata' },
+  },
 ]
 
 describe('bad input', () => {

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient, NOT_FOUND, summary } from './documents_client.js'
+import { DocumentsClient, MISSING_FIELDS, NOT_FOUND, summary } from './documents_client.js'
 import type { DocumentJson } from './documents_client.js'
 
 describe('revisions', () => {
@@ -149,6 +149,87 @@ describe('revisions', () => {
       assert.equal(contents.length, 41)
       assert.equal(contents.filter((contentMd) => contentMd === 'original').length, 21)
       assert.equal(new Set(contents).size, 21)
+    })
+  })
+
+  describe('"`POST /v1/truncate`: body `collection`, `keepRevs` (revisions kept per document; 0 deletes all history), `dropCache`"', () => {
+    const written = async (c: string, key: string, count: number): Promise<void> => {
+      for (let at = 1; at <= count; at++) await client.add(c, key, { contentMd: `${key} ${at}` })
+    }
+    const contents = async (c: string, key: string): Promise<unknown> => (await client.revisions(c, key)).map(({ contentMd }) => contentMd)
+
+    it('truncate: of every document the newest keepRevs revisions stay, the present state among them, and the answer counts what went', async () => {
+      const c = client.collection()
+      await written(c, 'many', 6)
+      await written(c, 'few', 2)
+      const answer = await client.post('/v1/truncate', { collection: c, keepRevs: 3, dropCache: true })
+      assert.deepEqual([answer.status, answer.json()], [200, { status: 'truncated', deleted: 3 }])
+      assert.deepEqual(await contents(c, 'many'), ['many 6', 'many 5', 'many 4'])
+      assert.deepEqual(await contents(c, 'few'), ['few 2', 'few 1'])
+      assert.equal((await client.stats(c))?.revisionCount, 5)
+      assert.deepEqual((await client.post('/v1/truncate', { collection: c, keepRevs: 3 })).json(), { status: 'truncated', deleted: 0 })
+    })
+
+    it('truncate: keepRevs 0 leaves documents without history, and the next writes begin a new one', async () => {
+      const c = client.collection()
+      await written(c, 'doc', 3)
+      const before = await client.get(c, 'doc')
+      assert.deepEqual((await client.post('/v1/truncate', { collection: c, keepRevs: 0 })).json(), { status: 'truncated', deleted: 3 })
+      assert.deepEqual(await contents(c, 'doc'), [])
+      assert.deepEqual(await client.get(c, 'doc'), before)
+      assert.equal((await client.stats(c))?.revisionCount, 0)
+      await written(c, 'doc', 2)
+      assert.deepEqual(await contents(c, 'doc'), ['doc 2', 'doc 1'])
+    })
+
+    it('truncate: 3 000 documents in slices, while others write to them, end with one revision each and exact counts', async () => {
+      const c = client.collection()
+      const documents = Array.from({ length: 1500 }, (_, number) => ({ key: `k${number}`, lang: 'en', contentMd: `text ${number}` }))
+      for (let round = 0; round < 3; round++) await client.post('/v1/add-batch', { collection: c, documents })
+      const [answer] = await Promise.all([
+        client.post('/v1/truncate', { collection: c, keepRevs: 1 }),
+        ...Array.from({ length: 20 }, (_, number) => client.add(c, `k${number * 70}`, { contentMd: 'written meanwhile' })),
+      ])
+      assert.equal(answer.status, 200)
+      const again = (await client.post('/v1/truncate', { collection: c, keepRevs: 1 })).json<{ deleted: number }>()
+      assert.equal(answer.json<{ deleted: number }>().deleted + again.deleted, 3020)
+      assert.equal((await client.stats(c))?.revisionCount, 1500)
+    })
+
+    it('truncate: a collection that is not there has nothing to delete; missing and negative keepRevs are refused', async () => {
+      const c = client.collection()
+      assert.deepEqual((await client.post('/v1/truncate', { collection: c, keepRevs: 1 })).json(), { status: 'truncated', deleted: 0 })
+      assert.equal(summary(await client.post('/v1/truncate', { collection: c })), MISSING_FIELDS)
+      assert.equal(summary(await client.post('/v1/truncate', { collection: c, keepRevs: -1 })), '400 {"error":"invalid keepRevs"}')
+    })
+  })
+
+  describe('"`maxRevisions`: 0 = unlimited; N keeps the newest N revisions per document, trimmed in the write transaction"', () => {
+    it('maxRevisions: every write leaves the newest N revisions, however it is made; 0 keeps all', async () => {
+      const c = client.collection()
+      const limit = (maxRevisions: number): Promise<unknown> =>
+        client.server.request('PUT', '/v1/collection-config', { collection: c, maxRevisions })
+      const numbers = async (): Promise<unknown> => (await client.revisions(c, 'doc')).map(({ revision }) => revision)
+      for (let at = 1; at <= 4; at++) await client.add(c, 'doc', { contentMd: `state ${at}` })
+      await limit(2)
+      assert.deepEqual(await numbers(), [4, 3, 2, 1])
+      await client.add(c, 'doc', { contentMd: 'state 5' })
+      assert.deepEqual(await numbers(), [5, 4])
+      await client.update(c, 'doc', { meta: { a: ['b'] } })
+      assert.deepEqual(await numbers(), [6, 5])
+      await client.post('/v1/add-batch', { collection: c, documents: [{ key: 'doc', lang: 'en', contentMd: 'state 7' }] })
+      assert.deepEqual(await numbers(), [7, 6])
+      const [, older] = await client.revisions(c, 'doc')
+      await restore(c, 'doc', { timestamp: older?.timestamp, revision: older?.revision })
+      assert.deepEqual(await numbers(), [8, 7])
+      assert.equal((await client.get(c, 'doc'))?.contentMd, 'state 5')
+      await limit(1)
+      await client.add(c, 'doc', { contentMd: 'state 9' })
+      assert.deepEqual(await numbers(), [9])
+      assert.equal((await client.stats(c))?.revisionCount, 1)
+      await limit(0)
+      await client.add(c, 'doc', { contentMd: 'state 10' })
+      assert.deepEqual(await numbers(), [10, 9])
     })
   })
 })

@@ -3,14 +3,16 @@ import { connect, type Socket } from 'node:net'
 
 export class RawSocket {
   readonly #socket: Socket
-  #received = Buffer.alloc(0)
+  #chunks: Buffer[] = []
+  #length = 0
   #wake: () => void = () => undefined
   #closed = false
 
   private constructor(socket: Socket) {
     this.#socket = socket
     socket.on('data', (chunk: Buffer) => {
-      this.#received = Buffer.concat([this.#received, chunk])
+      this.#chunks.push(chunk)
+      this.#length += chunk.length
       this.#wake()
     })
     // A reset is one of the ends that tests provoke.
@@ -35,7 +37,23 @@ export class RawSocket {
   }
 
   get text(): string {
-    return this.#received.toString('latin1')
+    return this.#received().toString('latin1')
+  }
+
+  /** Joined when it is looked at: joining with every chunk would take longer than receiving megabytes. */
+  #received(): Buffer {
+    const joined = Buffer.concat(this.#chunks)
+    this.#chunks = [joined]
+    return joined
+  }
+
+  /** Bytes received so far. */
+  get length(): number {
+    return this.#length
+  }
+
+  endsWith(text: string): boolean {
+    return this.#received().subarray(-text.length).toString('latin1') === text
   }
 
   write(data: string | Uint8Array): void {

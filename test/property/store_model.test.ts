@@ -10,11 +10,15 @@ import fc from 'fast-check'
 import type { PreparedDocument } from '../../src/domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../../src/domain/decision.js'
 import type { Step } from '../../src/domain/decision.js'
+import { decideTrim } from '../../src/domain/revision_trim.js'
+import { decideSettings } from '../../src/domain/settings_decision.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
 import { encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
+import { openEnvironment } from '../../src/store/environment.js'
 import { HEAD_FLAGS, textOfHead } from '../../src/store/head.js'
 import type { Head } from '../../src/store/head.js'
+import { bodyKey, collectionOfKey, docidOfKey } from '../../src/store/keys.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
@@ -40,6 +44,15 @@ interface ModelDocument {
 
 type Model = Map<string, Map<string, ModelDocument>>
 
+/** The newest `count` kept states, and the present one. */
+function newest(states: readonly ModelState[], count: number): ModelState[] {
+  const kept = states.filter((state) => state.kept)
+  const stay = new Set(count === 0 ? [] : kept.slice(-count))
+  return states.flatMap((state, index) =>
+    stay.has(state) || !state.kept ? [state] : index === states.length - 1 ? [{ ...state, kept: false }] : [],
+  )
+}
+
 type Operation =
   | {
       readonly kind: 'put'
@@ -51,6 +64,7 @@ type Operation =
     }
   | { readonly kind: 'delete' | 'expiry'; readonly collection: string; readonly key: string }
   | { readonly kind: 'drop'; readonly collection: string }
+  | { readonly kind: 'truncate' | 'limit' | 'share'; readonly collection: string; readonly key: string; readonly count: number }
   | { readonly kind: 'restart' }
   | { readonly kind: 'wait' }
 
@@ -70,6 +84,15 @@ const operation: fc.Arbitrary<Operation> = fc.oneof(
   },
   { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'expiry' as const), collection, key }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), collection }) },
+  {
+    weight: 4,
+    arbitrary: fc.record({
+      kind: fc.constantFrom('truncate' as const, 'limit' as const, 'share' as const),
+      collection,
+      key,
+      count: fc.nat({ max: 4 }),
+    }),
+  },
   { weight: 1, arbitrary: fc.constant({ kind: 'restart' as const }) },
   { weight: 1, arbitrary: fc.constant({ kind: 'wait' as const }) },
 )
@@ -97,6 +120,8 @@ function carryOut(transaction: WriteTransaction, steps: readonly Step[]): void {
 
 class Run {
   readonly model: Model = new Map()
+  /** `maxRevisions` by lower-cased name. */
+  readonly limits = new Map<string, number>()
   store: TruthStore
   writer: Writer
   now = 1_000
@@ -151,7 +176,14 @@ class Run {
           if (found !== undefined) carryOut(transaction, [decideDrop(transaction, found.id, found.name)])
         })
         this.model.delete(op.collection.toLowerCase())
+        this.limits.delete(op.collection.toLowerCase())
         return
+      case 'truncate':
+        return this.truncate(op.collection, op.count)
+      case 'limit':
+        return this.limit(op.collection, op.count)
+      case 'share':
+        return this.share(op.collection, op.key, op.count)
       case 'put':
         return this.put(op)
       default:
@@ -159,23 +191,69 @@ class Run {
     }
   }
 
+  async truncate(name: string, keep: number): Promise<void> {
+    await this.write((transaction) => {
+      const found = transaction.view.collection(name)
+      for (const docid of found === undefined ? [] : transaction.view.docidsFrom(found.id, 1, 100)) {
+        const head = transaction.view.headEvenExpired(found?.id ?? 0, docid)
+        const trim = head === undefined ? undefined : decideTrim(transaction, head, keep)
+        if (trim !== undefined) carryOut(transaction, [trim.step])
+      }
+    })
+    for (const document of this.live(name).values()) document.states = newest(document.states, keep)
+  }
+
+  async limit(name: string, maxRevisions: number): Promise<void> {
+    const change = { values: { maxRevisions }, cleared: [] }
+    await this.write((transaction) => {
+      carryOut(
+        transaction,
+        decideSettings(transaction, { kind: 'settings', collection: name, change: { kind: 'configure', change } }).steps,
+      )
+    })
+    this.live(name)
+    this.limits.set(name.toLowerCase(), maxRevisions)
+  }
+
+  /** What a restored revision does: an earlier state's body becomes that of a new state. */
+  async share(name: string, spelled: string, back: number): Promise<void> {
+    const expected = this.visible(name, spelled)
+    if (expected === undefined) return
+    const kept = expected.states.filter((state, index, all) => state.kept || index === all.length - 1)
+    const chosen = kept.at(-1 - (back % kept.length)) as ModelState
+    await this.write((transaction) => {
+      const found = transaction.view.collection(name)
+      const head = found === undefined ? undefined : transaction.view.find(found.id, spelled, 'en')
+      assert.ok(head)
+      const states = [head, ...transaction.view.revisions(head.collection, head.docid)]
+      const state = states[back % kept.length]
+      assert.ok(state)
+      const body = { kind: 'shared', lsn: state.bodyLsn, rawBytes: state.bodyRawBytes, storedBytes: state.bodyStoredBytes } as const
+      carryOut(transaction, decidePut(transaction, name, { ...prepared(spelled, chosen.content, true, null), body }).steps)
+    })
+    this.written(name, spelled, { content: chosen.content, kept: true }, null)
+  }
+
   async put(op: Extract<Operation, { kind: 'put' }>): Promise<void> {
     await this.write((transaction) =>
       carryOut(transaction, decidePut(transaction, op.collection, prepared(op.key, op.content, op.keep, op.ttl)).steps),
     )
-    const documents = this.live(op.collection)
-    const old = documents.get(op.key.toLowerCase())
+    this.written(op.collection, op.key, { content: op.content, kept: op.keep }, op.ttl)
+  }
+
+  written(name: string, spelled: string, state: ModelState, ttl: number | null): void {
+    const documents = this.live(name)
+    const old = documents.get(spelled.toLowerCase())
     const current = old !== undefined && old.expiresAt > 0 && old.expiresAt <= this.now ? undefined : old
-    const expiresAt = op.ttl === null ? (current?.expiresAt ?? 0) : op.ttl > 0 ? this.now + op.ttl : 0
-    documents.set(op.key.toLowerCase(), {
+    const expiresAt = ttl === null ? (current?.expiresAt ?? 0) : ttl > 0 ? this.now + ttl : 0
+    const states = [...(current?.states ?? []).filter((each, index, all) => index < all.length - 1 || each.kept), state]
+    const limit = this.limits.get(name.toLowerCase()) ?? 0
+    documents.set(spelled.toLowerCase(), {
       addedAt: current?.addedAt ?? this.now,
       updatedAt: this.now,
       expiresAt,
-      spellings: new Set([...(current?.spellings ?? []), op.key]),
-      states: [
-        ...(current?.states ?? []).filter((state, index, all) => index < all.length - 1 || state.kept),
-        { content: op.content, kept: op.keep },
-      ],
+      spellings: new Set([...(current?.spellings ?? []), spelled]),
+      states: limit > 0 && current !== undefined ? newest(states, limit) : states,
     })
   }
 
@@ -212,6 +290,31 @@ class Run {
         for (const [lower, document] of documents) this.compareDocument(view, found?.id ?? 0, lower, document)
       }
     })
+  }
+
+  /** Every body has as many references as its count says, and one without any waits for the binlog to be trimmed. */
+  compareBodies(): void {
+    const environment = openEnvironment(join(this.path, 'gen-000001'))
+    environment.root.resetReadTxn()
+    const hex = (key: Uint8Array): string => Buffer.from(key).toString('hex')
+    const references = new Map<string, number>()
+    for (const table of [environment.heads, environment.revisions]) {
+      for (const { key, value } of table.getRange()) {
+        const body = hex(bodyKey(collectionOfKey(key), docidOfKey(key), value.readBigUInt64LE(32)))
+        references.set(body, (references.get(body) ?? 0) + 1)
+      }
+    }
+    const garbage = new Set([...environment.garbage.getKeys()].map((key) => hex(key.subarray(8))))
+    const retired = new Set([...environment.retired.getKeys()].map(hex))
+    const bodies = new Set<string>()
+    for (const key of environment.bodies.getKeys()) {
+      if (retired.has(hex(key.subarray(0, 4)))) continue
+      bodies.add(hex(key))
+      const count = references.get(hex(key)) ?? 0
+      assert.equal(garbage.has(hex(key)), count === 0, `body ${hex(key)} with ${count} references`)
+      assert.equal(environment.bodyCounts.get(key)?.readUInt32LE(0) ?? 1, Math.max(count, 1), `count of body ${hex(key)}`)
+    }
+    for (const body of references.keys()) assert.ok(bodies.has(body) || retired.has(body.slice(0, 8)), `body ${body} is gone`)
   }
 
   /** What answers show may come from memory: it must be the present state all the same. */
@@ -255,6 +358,7 @@ test('the truth store equals a plain map after any sequence of writes, with rest
         await subject.step(op)
         // The clock of a view is the wall clock; expiry is compared through the heads.
         subject.compare()
+        subject.compareBodies()
       }
       await subject.store.close()
     }),

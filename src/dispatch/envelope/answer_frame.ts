@@ -87,8 +87,13 @@ attachment():number {
   return offset ? this.bb!.readInt32(this.bb_pos + offset) : -1;
 }
 
+stream():number {
+  const offset = this.bb!.__offset(this.bb_pos, 22);
+  return offset ? this.bb!.readUint32(this.bb_pos + offset) : 0;
+}
+
 static startAnswerFrame(builder:flatbuffers.Builder) {
-  builder.startObject(9);
+  builder.startObject(10);
 }
 
 static addSlot(builder:flatbuffers.Builder, slot:number) {
@@ -151,12 +156,16 @@ static addAttachment(builder:flatbuffers.Builder, attachment:number) {
   builder.addFieldInt32(8, attachment, -1);
 }
 
+static addStream(builder:flatbuffers.Builder, stream:number) {
+  builder.addFieldInt32(9, stream, 0);
+}
+
 static endAnswerFrame(builder:flatbuffers.Builder):flatbuffers.Offset {
   const offset = builder.endObject();
   return offset;
 }
 
-static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:number, kind:number, status:number, gzip:boolean, contentTypeOffset:flatbuffers.Offset, headersOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number):flatbuffers.Offset {
+static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:number, kind:number, status:number, gzip:boolean, contentTypeOffset:flatbuffers.Offset, headersOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number):flatbuffers.Offset {
   AnswerFrame.startAnswerFrame(builder);
   AnswerFrame.addSlot(builder, slot);
   AnswerFrame.addGeneration(builder, generation);
@@ -167,6 +176,7 @@ static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:nu
   AnswerFrame.addHeaders(builder, headersOffset);
   AnswerFrame.addBody(builder, bodyOffset);
   AnswerFrame.addAttachment(builder, attachment);
+  AnswerFrame.addStream(builder, stream);
   return AnswerFrame.endAnswerFrame(builder);
 }
 }

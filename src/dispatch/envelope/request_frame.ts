@@ -87,8 +87,13 @@ attachment():number {
   return offset ? this.bb!.readInt32(this.bb_pos + offset) : -1;
 }
 
+stream():number {
+  const offset = this.bb!.__offset(this.bb_pos, 22);
+  return offset ? this.bb!.readUint32(this.bb_pos + offset) : 0;
+}
+
 static startRequestFrame(builder:flatbuffers.Builder) {
-  builder.startObject(9);
+  builder.startObject(10);
 }
 
 static addSlot(builder:flatbuffers.Builder, slot:number) {
@@ -151,12 +156,16 @@ static addAttachment(builder:flatbuffers.Builder, attachment:number) {
   builder.addFieldInt32(8, attachment, -1);
 }
 
+static addStream(builder:flatbuffers.Builder, stream:number) {
+  builder.addFieldInt32(9, stream, 0);
+}
+
 static endRequestFrame(builder:flatbuffers.Builder):flatbuffers.Offset {
   const offset = builder.endObject();
   return offset;
 }
 
-static createRequestFrame(builder:flatbuffers.Builder, slot:number, generation:number, operation:number, flags:number, queuedAt:number, queryOffset:flatbuffers.Offset, paramsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number):flatbuffers.Offset {
+static createRequestFrame(builder:flatbuffers.Builder, slot:number, generation:number, operation:number, flags:number, queuedAt:number, queryOffset:flatbuffers.Offset, paramsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number):flatbuffers.Offset {
   RequestFrame.startRequestFrame(builder);
   RequestFrame.addSlot(builder, slot);
   RequestFrame.addGeneration(builder, generation);
@@ -167,6 +176,7 @@ static createRequestFrame(builder:flatbuffers.Builder, slot:number, generation:n
   RequestFrame.addParams(builder, paramsOffset);
   RequestFrame.addBody(builder, bodyOffset);
   RequestFrame.addAttachment(builder, attachment);
+  RequestFrame.addStream(builder, stream);
   return RequestFrame.endRequestFrame(builder);
 }
 }

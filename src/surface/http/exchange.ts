@@ -12,6 +12,7 @@ import type { CATALOGUE } from '../../errors.js'
 import { ANSWER_STREAMED_BYTES_MIN, BODY_FIRST_BYTES, DISCARDED_BYTES_MAX } from '../../limits.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
+import { BodyParts } from './body_parts.js'
 import type { ByteBudget } from './byte_budget.js'
 import { statusLine } from './status_lines.js'
 
@@ -51,6 +52,7 @@ export class Exchange implements AnswerSink {
   #received = 0
   #held = 0
   #unsent = 0
+  #parts: BodyParts | null = null
 
   constructor(
     response: HttpResponse,
@@ -61,6 +63,8 @@ export class Exchange implements AnswerSink {
     readonly unsent: ByteBudget,
     /** Headers of every answer: name, value ... Set by the surface before it answers. */
     public commonHeaders: readonly string[],
+    /** How long a client may take nothing of an answer that comes in parts. */
+    readonly stallMsMax: number,
   ) {
     this.#response = response
     // First of all: a handler that returns without an abort handler ends the process.
@@ -133,6 +137,10 @@ export class Exchange implements AnswerSink {
       this.#finish(answer.status, 0)
       return
     }
+    if (answer.rest !== undefined) {
+      this.#sendParts(response, answer)
+      return
+    }
     if (closes || bytes < ANSWER_STREAMED_BYTES_MIN) {
       response.end(answer.body, closes)
       this.#finish(answer.status, bytes)
@@ -164,6 +172,29 @@ export class Exchange implements AnswerSink {
       if (ended) this.#finish(status, body.length)
       return ok
     })
+  }
+
+  /** Chunked, because nobody knows yet how long it will be. */
+  #sendParts(response: HttpResponse, first: OutgoingAnswer): void {
+    const parts = new BodyParts(
+      {
+        corked: (send) => void this.#response?.cork(send),
+        write: (bytes) => this.#response?.write(bytes) ?? false,
+        end: () => {
+          this.#response?.end()
+          this.#finish(first.status, parts.bytes)
+        },
+        close: () => void this.#response?.close(),
+      },
+      this.unsent,
+      this.stallMsMax,
+    )
+    this.#parts = parts
+    response.onWritable(() => {
+      parts.onWritable()
+      return true
+    })
+    parts.answer(first)
   }
 
   #append(chunk: Uint8Array, isLast: boolean, bytesMax: number): void {
@@ -222,6 +253,7 @@ export class Exchange implements AnswerSink {
     this.#state = 'done'
     this.#releaseBody()
     this.#releaseUnsent()
+    this.#parts?.abandon()
     if (done) return
     if (waited) this.listener.onAborted(this)
     this.listener.onDone(this, 0, 0)

@@ -99,7 +99,7 @@ export class FrontEnd {
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
     this.#open += 1
     const call = new Call(this.#parts, this.#answers, () => this.#onDone())
-    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF)
+    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, this.#parts.config.limits.PART_STALL_MS_MAX)
     exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
     try {
       this.#route(exchange, call)

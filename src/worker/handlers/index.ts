@@ -6,6 +6,7 @@ import type { Handler } from '../handler.js'
 import { aggregateHandlers } from './aggregate.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
+import { exportHandlers } from './export.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
@@ -24,6 +25,7 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...fulltextHandlers,
   ...wordHandlers,
   ...temporalHandlers,
+  ...exportHandlers,
   ...systemHandlers,
 ])
 

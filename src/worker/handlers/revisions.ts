@@ -9,7 +9,12 @@ import { stateBefore, stateOfRevision } from '../../domain/past_states.js'
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { restoreRevision as restoreRow, revisionDiff as diffRow, revisions as revisionsRow } from '../../operations/revisions.js'
+import type {
+  restoreRevision as restoreRow,
+  revisionDiff as diffRow,
+  revisions as revisionsRow,
+  truncate as truncateRow,
+} from '../../operations/revisions.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
@@ -64,8 +69,13 @@ function nameOf({ revision, updatedAt }: Head): { readonly revision: number; rea
   return { revision, timestamp: updatedAt }
 }
 
+function truncate(_lane: LaneContext, { collection, keepRevs }: InputOf<typeof truncateRow>): Uint8Array {
+  return encodeCommand({ kind: 'truncate', collection, keep: keepRevs })
+}
+
 export const revisionHandlers: readonly (readonly [string, Handler])[] = [
   ['revisions', { kind: 'read', run: list }],
   ['restoreRevision', { kind: 'prepare', run: restore }],
   ['revisionDiff', { kind: 'read', run: diff }],
+  ['truncate', { kind: 'prepare', run: truncate }],
 ]

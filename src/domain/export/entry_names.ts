@@ -1,0 +1,47 @@
+/**
+ * Names of the files in a ZIP export: `{key}.{lang}.md`, everything but letters, digits, `-` and `_` of ASCII replaced by `-`, so that no name leaves the folder that it is unpacked into or means anything to a file system. Two
+ * documents never get the same name: one whose name was given before gets its docid behind the key. What was given is remembered in a fixed number of bits, whatever the number of documents: a name that only seems to have been
+ * given gets its docid, too, which harms nobody.
+ */
+import { crc32, crc32c } from '../../store/packages.js'
+import { EXPORT_NAME_BITS, EXPORT_NAME_BYTES_MAX, EXPORT_NAME_HASHES, EXPORT_NAME_TRIES_MAX } from '../../limits.js'
+
+const EXTENSION = '.md'
+
+export class EntryNames {
+  readonly #bits = new Uint8Array(EXPORT_NAME_BITS / 8)
+
+  of(key: string, lang: string, docid: number): string {
+    let name = nameOf(key, lang, '')
+    for (let tries = 0; this.#wasGiven(name) && tries < EXPORT_NAME_TRIES_MAX; tries++) {
+      name = nameOf(key, lang, tries === 0 ? `-${docid}` : `-${docid}-${tries}`)
+    }
+    this.#give(name)
+    return name
+  }
+
+  #wasGiven(name: string): boolean {
+    return bitsOf(name).every((bit) => ((this.#bits[bit >>> 3] as number) & (1 << (bit & 7))) !== 0)
+  }
+
+  #give(name: string): void {
+    for (const bit of bitsOf(name)) this.#bits[bit >>> 3] = (this.#bits[bit >>> 3] as number) | (1 << (bit & 7))
+  }
+}
+
+/** File systems that fold case must not lay one file over another. */
+function bitsOf(name: string): number[] {
+  const folded = name.toLowerCase()
+  const first = crc32(folded)
+  const step = crc32c(folded) | 1
+  return Array.from({ length: EXPORT_NAME_HASHES }, (_, index) => ((first + index * step) >>> 0) % EXPORT_NAME_BITS)
+}
+
+function nameOf(key: string, lang: string, suffix: string): string {
+  const end = `${suffix}.${plain(lang)}${EXTENSION}`
+  return plain(key).slice(0, EXPORT_NAME_BYTES_MAX - end.length) + end
+}
+
+function plain(text: string): string {
+  return text.replace(/[^A-Za-z0-9_-]/gu, '-')
+}

@@ -1,0 +1,58 @@
+/**
+ * The documents of a collection in docid order, page by page, each page read in a view of its own: what an export is made of. Every document that is there from the beginning to the end comes
+ * exactly once, in the state that it has when its page is read; what is added after the beginning is left out. Decision: docs/decisions/0101-exports-come-in-parts.md. Bulk lane.
+ */
+import { serviceError } from '../../errors.js'
+import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
+import { textOfHead, type Head } from '../../store/head.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { View } from '../../store/view.js'
+import type { Filters } from '../filters.js'
+import { passesFilter } from '../metadata.js'
+
+/** How a document is put into the export. */
+export type DocumentForm = (view: View, head: Head, out: ByteWriter) => void
+
+export class ExportPages {
+  readonly #id: number | undefined
+  /** The first docid that was not given when the export began. */
+  readonly #docidEnd: number
+  #docidNext = 1
+
+  constructor(
+    readonly store: TruthStore,
+    readonly collection: string,
+    readonly filters: Filters,
+  ) {
+    const [id, end] = store.read((view) => {
+      const found = view.collection(collection)
+      return found === undefined ? [undefined, 0] : [found.id, view.collectionCounters(found.id).nextDocid]
+    })
+    this.#id = id
+    this.#docidEnd = end
+  }
+
+  /**
+   * Appends documents until `out` holds enough for a part, or a page has been looked through.
+   * @returns true when there are no more
+   * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord
+   */
+  fill(out: ByteWriter, form: DocumentForm, shouldStop: () => boolean): boolean {
+    const id = this.#id
+    if (id === undefined) return true
+    return this.store.read((view) => {
+      // What is left of a deleted collection is no export of it.
+      if (view.collection(this.collection)?.id !== id) throw serviceError('notFound')
+      let seen = 0
+      for (const head of view.headsFrom(id, this.#docidNext, this.#docidEnd)) {
+        this.#docidNext = head.docid + 1
+        if (this.filters.length === 0 || passesFilter(textOfHead(head).metaValues, this.filters)) form(view, head, out)
+        seen += 1
+        if (out.length >= EXPORT_PART_BYTES || seen >= EXPORT_PAGE_DOCUMENTS_MAX) return false
+        if (seen % EXPORT_POLL_DOCUMENTS === 0 && shouldStop()) throw serviceError('deadline')
+      }
+      return true
+    })
+  }
+}

@@ -1,0 +1,28 @@
+/** Rows that give out or take in whole collections. Pure data; rules in src/domain/export. */
+import { DEADLINE_HEAVY_MS } from '../limits.js'
+import { Type } from './json_schema.js'
+import { collection, filterMeta, operation, optional, word } from './schema.js'
+
+export const exportCollection = operation({
+  collection: { field: 'collection' },
+  group: 'Export and backup',
+  name: 'export',
+  description: 'All documents of a collection, as NDJSON or in a ZIP file',
+  effect: 'read',
+  permission: 'read',
+  cost: 'heavy',
+  http: [{ method: 'POST', path: '/v1/export' }],
+  input: Type.Object({
+    collection,
+    format: optional(word(['ndjson', 'zip'], 'One document a line, or one markdown file a document, named `{key}.{lang}.md`.', 'ndjson')),
+    filterMeta: optional(filterMeta),
+  }),
+  output: Type.String({ description: 'As it is read, of any length: one Document a line, or a ZIP file (`application/zip`).' }),
+  contentType: 'application/x-ndjson',
+  errors: ['unsupportedFormat'],
+  // Of one part.
+  deadlineMs: DEADLINE_HEAVY_MS,
+  audit: null,
+})
+
+export const exportOperations = [exportCollection] as const

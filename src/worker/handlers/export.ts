@@ -1,0 +1,75 @@
+/** Exports of collections, in parts: NDJSON copied from stored bytes, ZIP with a file for each document. Runs on the bulk lane; nothing but these streams lives between two parts. */
+import { EntryNames } from '../../domain/export/entry_names.js'
+import { ExportPages } from '../../domain/export/pages.js'
+import type { DocumentForm } from '../../domain/export/pages.js'
+import { ZipWriter } from '../../domain/export/zip_writer.js'
+import { parseFilters } from '../../domain/filters.js'
+import { serviceError } from '../../errors.js'
+import { EXPORT_PART_BYTES } from '../../limits.js'
+import type { exportCollection as exportRow } from '../../operations/export.js'
+import type { InputOf } from '../../operations/operation.js'
+import { unescapeContent } from '../../store/body.js'
+import { textOfHead } from '../../store/head.js'
+import { Spool } from '../../store/spool.js'
+import type { AnswerStream, Handler, LaneContext, RequestContext } from '../handler.js'
+
+function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
+  const { collection, format = 'ndjson' } = input
+  if (format !== 'ndjson' && format !== 'zip') throw serviceError('unsupportedFormat')
+  const pages = new ExportPages(lane.store, collection, parseFilters(input.filterMeta))
+  return format === 'ndjson' ? ndjson(lane, pages) : zip(lane, pages)
+}
+
+const writeLine: DocumentForm = (view, head, out) => {
+  view.writeDocument(head, out, true)
+  out.ascii('\n')
+}
+
+function ndjson(lane: LaneContext, pages: ExportPages): AnswerStream {
+  return {
+    contentType: 'application/x-ndjson',
+    headers: attachment(pages.collection, 'ndjson'),
+    next: ({ shouldStop }) => {
+      const out = lane.out.begin()
+      const isLast = pages.fill(out, writeLine, shouldStop)
+      return { bytes: out.view(), isLast }
+    },
+    close: () => undefined,
+  }
+}
+
+function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
+  const names = new EntryNames()
+  const directory = new Spool(lane.config.path)
+  const writer = new ZipWriter(directory)
+  const writeFile: DocumentForm = (view, head, out) => {
+    const { key, lang } = textOfHead(head)
+    writer.add(out, names.of(key, lang, head.docid), Buffer.from(unescapeContent(view.escapedContent(head))), head.updatedAt)
+  }
+  let hasAllFiles = false
+  return {
+    contentType: 'application/zip',
+    headers: attachment(pages.collection, 'zip'),
+    next: ({ shouldStop }: RequestContext) => {
+      const out = lane.out.begin()
+      hasAllFiles ||= pages.fill(out, writeFile, shouldStop)
+      let isLast = false
+      while (hasAllFiles && !isLast && out.length < EXPORT_PART_BYTES) {
+        const bytes = directory.next()
+        isLast = bytes.length === 0
+        if (isLast) writer.end(out)
+        else out.bytes(bytes)
+      }
+      return { bytes: out.view(), isLast }
+    },
+    close: () => directory.close(),
+  }
+}
+
+/** A name to save it under. */
+function attachment(collection: string, extension: string): readonly (readonly [string, string])[] {
+  const name = collection.replace(/[^A-Za-z0-9._-]/gu, '-')
+  return [['Content-Disposition', `attachment; filename="${name}.${extension}"`]]
+}
+
+export const exportHandlers: readonly (readonly [string, Handler])[] = [['export', { kind: 'stream', run: exportCollection }]]
