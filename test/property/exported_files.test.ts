@@ -54,9 +54,8 @@ test('any reader of frontmatter finds the metadata of a file, and its body', () 
       assert.equal(block.problem, undefined)
       assert.equal(file.slice(block.bodyOffset), contentMd)
       const renamed = Object.entries(of).map(([name, values]) => [name.startsWith('mds:') ? `mds:meta:${name}` : name, values] as const)
-      const expected = Object.fromEntries(
-        [['mds:key', [key]], ['mds:lang', ['en']], ...renamed].filter(([, values]) => values?.length !== 0),
-      )
+      const entries: (readonly [string, readonly string[]])[] = [['mds:key', [key]], ['mds:lang', ['en']], ...renamed]
+      const expected = Object.fromEntries(entries.filter(([, values]) => values.length > 0))
       assert.deepEqual(block.meta, expected)
     }),
     { numRuns: 1000 },
@@ -84,7 +83,7 @@ test('paths: one for each identity, each where every file system, git and the im
     fc.string({ unit: 'grapheme', maxLength: 4 }),
     fc.constantFrom('', '.', '..', '.git', 'git~1', '.hidden', 'node_modules', 'a.md', 'b.MARKDOWN', 'a.en', 'a b ', '%2E', '%', 'CON:', 'x'.repeat(300), 'ä'.repeat(300)),
   ) // prettier-ignore
-  const key = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts) => parts.join('/').replaceAll('\0', ''))
+  const key = fc.array(part, { minLength: 1, maxLength: 4 }).map((parts: string[]) => parts.join('/').replaceAll('\0', ''))
   const lang = fc.constantFrom('en', 'en_GB', 'en.md', 'a/b', 'zh-Hant', 'ä')
   fc.assert(
     fc.property(fc.uniqueArray(fc.tuple(key, lang), { maxLength: 30, selector: (pair) => pair.join('\0') }), (identities) => {
