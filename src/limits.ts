@@ -205,42 +205,6 @@ export const SPELL_DICTIONARY_WORDS_MAX = 5000
 export const SPELL_FREQUENCY_DEFAULT = 100
 export const SPELL_FREQUENCY_MAX = 1_000_000_000
 
-// ---- Settings of collections ----------------------------------------------------------------------------------------------------------------------------------
-
-/** Bytes of one collection's configuration as JSON: sixteen of the largest response prompts, and lists of 10 000 collections show only what was said. */
-export const COLLECTION_CONFIG_BYTES_MAX = 64 * KIB
-/** UTF-8 bytes; the contract's. */
-export const RESPONSE_PROMPT_BYTES_MAX = 4 * KIB
-/** `maxRevisions`: a revision a second for eleven days. */
-export const REVISIONS_KEPT_MAX = 1_000_000
-/** `topK` of a retrieval profile, `oversample`: the contract's. */
-export const TOP_K_MAX = 1000
-export const OVERSAMPLE_MAX = 10
-/** `contextTokenBudget`: as many tokens as the largest answer has. */
-export const CONTEXT_TOKENS_MAX = 64 * MIB
-/** Terms of one collection that have synonyms: the general thesauri have about as many headwords; a lane analyses them in 30 ms after a change. */
-export const SYNONYM_TERMS_MAX = 10_000
-/** Synonyms of one term. */
-export const SYNONYMS_PER_TERM_MAX = 64
-/** UTF-8 bytes of a term, a synonym or a stop word. A term is a part of an LMDB key. */
-export const SETTING_TEXT_BYTES_MAX = 256
-/** Stop words of one collection beside the default ones; the longest of those lists has 800. One row holds them: 2 000 x 10 B. */
-export const STOP_WORDS_MAX = 2000
-/** Words in one request that adds or deletes stop words. */
-export const STOP_WORDS_REQUESTED_MAX = STOP_WORDS_MAX
-/** Rules of one collection: each query is compared with all, 1 000 x 0.1 us. */
-export const CURATION_RULES_MAX = 1000
-/** Pins and hides of one rule. */
-export const CURATION_DOCUMENTS_MAX = 100
-/** Pins and hides of all rules that match one query together: each is looked up for every search that it holds for. */
-export const CURATION_APPLIED_MAX = 500
-/** Documents of one key in different languages that a pin or a hide means. */
-export const CURATION_VARIANTS_MAX = 64
-/** Collections whose settings a lane keeps at hand. */
-export const SETTINGS_CACHED_COLLECTIONS_MAX = 256
-/** Tokens that synonyms may add to one query: together with its own they stay below PLAN_LEAVES_MAX for all but the longest. Those beyond are left out. */
-export const FTS_SYNONYM_TOKENS_MAX = 256
-
 // ---- Front end and dispatch -----------------------------------------------------------------------------------------------------------------------------------
 
 /** Capacity that a lane's answer writer keeps from one answer to the next: a page of 1 600 documents of 5 KB. Buffers of megabytes that come and go keep V8 marking. */

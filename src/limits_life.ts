@@ -1,9 +1,45 @@
 /**
- * Bounds of what happens to documents over time: schemas of collections, tracking, diffs, export of histories. A part of src/limits.ts, by which everybody takes them; the rules there hold.
+ * Bounds of what collections are told and of what happens to documents over time: settings, schemas, tracking, diffs, export of histories. A part of src/limits.ts, by which everybody takes them; the rules there hold.
  * Read by all threads; pure data.
  */
 const KIB = 1024
 const MIB = 1024 * KIB
+
+// ---- Settings of collections ----------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one collection's configuration as JSON: sixteen of the largest response prompts, and lists of 10 000 collections show only what was said. */
+export const COLLECTION_CONFIG_BYTES_MAX = 64 * KIB
+/** UTF-8 bytes; the contract's. */
+export const RESPONSE_PROMPT_BYTES_MAX = 4 * KIB
+/** `maxRevisions`: a revision a second for eleven days. */
+export const REVISIONS_KEPT_MAX = 1_000_000
+/** `topK` of a retrieval profile, `oversample`: the contract's. */
+export const TOP_K_MAX = 1000
+export const OVERSAMPLE_MAX = 10
+/** `contextTokenBudget`: as many tokens as the largest answer has. */
+export const CONTEXT_TOKENS_MAX = 64 * MIB
+/** Terms of one collection that have synonyms: the general thesauri have about as many headwords; a lane analyses them in 30 ms after a change. */
+export const SYNONYM_TERMS_MAX = 10_000
+/** Synonyms of one term. */
+export const SYNONYMS_PER_TERM_MAX = 64
+/** UTF-8 bytes of a term, a synonym or a stop word. A term is a part of an LMDB key. */
+export const SETTING_TEXT_BYTES_MAX = 256
+/** Stop words of one collection beside the default ones; the longest of those lists has 800. One row holds them: 2 000 x 10 B. */
+export const STOP_WORDS_MAX = 2000
+/** Words in one request that adds or deletes stop words. */
+export const STOP_WORDS_REQUESTED_MAX = STOP_WORDS_MAX
+/** Rules of one collection: each query is compared with all, 1 000 x 0.1 us. */
+export const CURATION_RULES_MAX = 1000
+/** Pins and hides of one rule. */
+export const CURATION_DOCUMENTS_MAX = 100
+/** Pins and hides of all rules that match one query together: each is looked up for every search that it holds for. */
+export const CURATION_APPLIED_MAX = 500
+/** Documents of one key in different languages that a pin or a hide means. */
+export const CURATION_VARIANTS_MAX = 64
+/** Collections whose settings a lane keeps at hand. */
+export const SETTINGS_CACHED_COLLECTIONS_MAX = 256
+/** Tokens that synonyms may add to one query: together with its own they stay below PLAN_LEAVES_MAX for all but the longest. Those beyond are left out. */
+export const FTS_SYNONYM_TOKENS_MAX = 256
 
 // ---- Schemas of collections -----------------------------------------------------------------------------------------------------------------------------------
 
@@ -26,12 +62,17 @@ export const SCHEMA_TEXT_SHOWN_MAX = 80
 
 // ---- Tracking -------------------------------------------------------------------------------------------------------------------------------------------------
 
-/** Reads that one thread may have made since the write lane took them last: 60 000 a second. A power of two; 512 KB a thread, of which untouched pages cost nothing. */
+/** Reads that one thread may have made since the write lane took them last. A power of two; 512 KB a thread, of which untouched pages cost nothing. */
 export const ACCESS_RING_ENTRIES = 32_768
-/** How often the write lane takes them: what a crash may lose. */
+/** How often the write lane takes them. */
 export const ACCESS_TAKEN_MS = 500
 /** Documents whose reads one slice stores, at 10 us each: single writes may enter between slices. */
-export const ACCESS_SLICE_DOCUMENTS_MAX = 256
+export const ACCESS_SLICE_DOCUMENTS_MAX = 128
+/** The write lane is left alone for so many times the time of a slice, and for so long at most: tracking takes a tenth of it. */
+export const ACCESS_PAUSE_FACTOR = 9
+export const ACCESS_PAUSE_MS_MAX = 1000
+/** Seconds of documents in which they were read and that wait to be stored, some 150 B each. */
+export const ACCESS_WAITING_MAX = 262_144
 /** Writes in the history of one document, 5 B each; with the next and the prefix it stays within an LMDB page's largest entry (2 KB). */
 export const HISTORY_WRITES_MAX = 100
 /** Groups of reads in the history of one document, 8 B each. */
@@ -60,3 +101,14 @@ export const DIFF_EDITS_MAX = 1000
 export const DIFF_STEPS_MAX = 50_000_000
 /** Characters of both texts that are compared line by line, once what they have in front and behind is left out. More counts as replaced. */
 export const DIFF_TEXT_COMPARED_MAX = 8 * MIB
+
+// ---- Export of histories --------------------------------------------------------------------------------------------------------------------------------------
+
+/** Documents whose histories are asked for at once: each answer may have 256 MB, most have some KB. */
+export const GIT_EXPORT_DOCUMENTS_AT_ONCE = 4
+/** States of one export: some 100 B each are held until they are put in order, and as much of each document. */
+export const GIT_EXPORT_STATES_MAX = 10_000_000
+/** Bytes of one part of a path: file systems take 255, and checkouts write a few more beside it for a moment. */
+export const GIT_PATH_SEGMENT_BYTES_MAX = 240
+/** Bytes of a file to be imported: a document, and the block that an export puts in front of it. */
+export const IMPORT_FILE_BYTES_MAX = 17 * MIB

@@ -41,6 +41,21 @@ export async function send(base: string, method: 'GET' | 'POST', path: string, b
   }
 }
 
+/** The answer as it arrives, of any length. @throws AnswerError, ConnectionError */
+export async function* sendForBytes(base: string, path: string, body: string): AsyncGenerator<Buffer> {
+  try {
+    const response = await fetch(new URL(path, base), { method: 'POST', headers: { 'content-type': 'application/json' }, body })
+    if (response.status >= 400) {
+      const text = await readText(response)
+      throw new AnswerError(response.status, errorText({ status: response.status, text, retryAfterMs: undefined }))
+    }
+    for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) yield Buffer.from(chunk)
+  } catch (cause) {
+    if (cause instanceof AnswerError) throw cause
+    throw new ConnectionError(`no answer from ${base}: ${reasonOf(cause)}`, { cause })
+  }
+}
+
 /** The answer's JSON. @throws AnswerError, ConnectionError */
 export async function request(base: string, method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
   const reply = await send(base, method, path, body === undefined ? undefined : JSON.stringify(body))

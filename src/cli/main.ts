@@ -7,6 +7,7 @@ import { Command, InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
 import { BATCH_DOCUMENTS_MAX, IMPORT_BATCH_DOCUMENTS_DEFAULT, IMPORT_CONCURRENCY_MAX, LIMIT_MAX } from '../limits.js'
 import { AnswerError, ConnectionError, request } from './client.js'
+import { exportCollection, type ExportOptions } from './export_command.js'
 import { importPath } from './import_command.js'
 import { formatHits, formatStats } from './output.js'
 import { stateFolder } from './resume_state.js'
@@ -40,6 +41,7 @@ function buildProgram(): Command {
     .addHelpText('after', '\nThe address of the server is --url, else MDS_URL, else ' + DEFAULT_URL + '.')
   program.command('serve').description('run the server; takes the options of `npm start` (mds serve --help)')
   addImport(program)
+  addExport(program)
   addSearch(program)
   addGet(program)
   addStats(program)
@@ -69,6 +71,14 @@ const IMPORT_HELP = `
 The key of a file is its path below the folder without the extension. Hidden entries, node_modules and symbolic links are left out.
 Frontmatter: values become lists of texts, nested maps dotted keys (faq.0.question). The file's text is stored whole unless --strip-frontmatter is given.
 An import that was interrupted continues where it stopped when the same command is given again.`
+
+function addExport(program: Command): void {
+  withUrl(program.command('export'))
+    .description('export a collection as a git repository in which each revision is a commit')
+    .requiredOption('-c, --collection <name>', 'collection to export')
+    .requiredOption('--git <folder>', 'an empty or a new folder; - writes the stream for git fast-import to stdout')
+    .action((options: ExportOptions) => exportCollection(options))
+}
 
 function addSearch(program: Command): void {
   withUrl(program.command('search'))

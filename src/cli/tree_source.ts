@@ -1,12 +1,13 @@
 /**
  * A folder of markdown files as an import source. Key = path relative to the folder, posix slashes, without the extension; content = the bytes of the file, frontmatter included,
- * unless asked to strip it. Walks in the order of sorted path segments, so that a position is simply the last path. Hidden entries, `node_modules` and symbolic links are left out.
+ * unless asked to strip it; a file that an export wrote says itself what it is (exported_file.ts). Walks in the order of sorted path segments, so that a position is simply the last path. Hidden entries, `node_modules` and symbolic links are left out.
  */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { DOCUMENT_BYTES_MAX } from '../limits.js'
+import { IMPORT_FILE_BYTES_MAX } from '../limits.js'
 import { documentItem, SourceError } from './document.js'
 import type { ImportSource, SourceItem } from './document.js'
+import { readExportedFile } from './exported_file.js'
 import { readFrontmatter } from './frontmatter.js'
 
 export interface TreeOptions {
@@ -56,10 +57,12 @@ async function readItem(root: string, path: string, consumed: number, options: T
   try {
     const file = join(root, path)
     const { size } = await stat(file)
-    if (size > DOCUMENT_BYTES_MAX)
-      return { kind: 'problem', ...place, problem: `${size} bytes, more than a document may have (${DOCUMENT_BYTES_MAX})` }
+    if (size > IMPORT_FILE_BYTES_MAX)
+      return { kind: 'problem', ...place, problem: `${size} bytes, more than a document may have (${IMPORT_FILE_BYTES_MAX})` }
     const text = decodeUtf8(await readFile(file))
     if (text === undefined) return { kind: 'problem', ...place, problem: 'not valid UTF-8' }
+    const exported = readExportedFile(text)
+    if (exported !== undefined) return documentItem(exported, place)
     const { meta, bodyOffset, problem } = readFrontmatter(text)
     const contentMd = options.stripFrontmatter ? text.slice(bodyOffset) : text
     return documentItem({ key: path.replace(MARKDOWN, ''), lang: options.lang, meta, contentMd }, place, problem)

@@ -14,7 +14,7 @@ import type { Head } from './head.js'
 import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
 import { jobKey } from './jobs.js'
 import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
-import { forgetHistory, forgetMinutes, trackAccesses, trackWrite } from './history_tables.js'
+import { forgetHistory, forgetMinutes, MinuteCounts, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
 import { CLEAR, statePlace } from './sealing/collection_seal.js'
 import { resealBinlog, resealTable } from './sealing/resealing.js'
@@ -41,6 +41,7 @@ export class WriteTransaction {
   readonly #environment: Environment
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
+  readonly #readMinutes = new MinuteCounts()
 
   /** @param now unix seconds, the same for everything that the transaction decides. */
   constructor(environment: Environment, now: number, tracksHistory = false) {
@@ -193,7 +194,11 @@ export class WriteTransaction {
 
   /** Reads of a document, which may be gone by now. Local: not an entry. */
   trackAccesses(collection: number, docid: number, accesses: readonly Accesses[]): void {
-    if (this.#environment.heads.doesExist(documentKey(collection, docid))) trackAccesses(this.#environment, collection, docid, accesses)
+    if (!this.#environment.heads.doesExist(documentKey(collection, docid))) return
+    trackAccesses(this.#environment, collection, docid, accesses)
+    for (const { second, tracked } of accesses) {
+      if (tracked > 0) this.#readMinutes.add(collection, second, tracked)
+    }
   }
 
   /** Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many */
@@ -225,6 +230,7 @@ export class WriteTransaction {
 
   /** Writes the counters. To be called last. */
   finish(): void {
+    this.#readMinutes.write(this.#environment)
     for (const [collection, counters] of this.#collections) writeCollectionCounters(this.#environment, collection, counters)
     writeStoreCounters(this.#environment, this.#store)
   }

@@ -45,7 +45,6 @@ export function trackAccesses(environment: Environment, collection: number, doci
   for (const { second, tracked, hot } of accesses) {
     if (tracked > 0) {
       addAccesses(history, second, tracked)
-      countMinute(environment, collection, 'access', second, tracked)
     }
     if (hot > 0) {
       history.hotCount += hot
@@ -68,11 +67,28 @@ export function forgetHistory(environment: Environment, collection: number, doci
   if (history.hotCount > 0) void environment.leaderboard.remove(hotKey(collection, history.hotCount, docid))
 }
 
+/** Events of a collection in the minute of `second`. */
 function countMinute({ eventMinutes }: Environment, collection: number, type: EventType, second: number, count: number): void {
   const key = minuteKey(collection, EVENT_TYPES.indexOf(type), Math.floor(second / 60))
   const value = Buffer.allocUnsafe(4)
   value.writeUInt32LE(Math.min((eventMinutes.get(key)?.readUInt32LE(0) ?? 0) + count, 0xffff_ffff), 0)
   void eventMinutes.put(key, value)
+}
+
+/** Reads by collection and minute, gathered over one transaction: a slice of many documents changes few rows. */
+export class MinuteCounts {
+  readonly #counts = new Map<string, { readonly collection: number; readonly second: number; count: number }>()
+
+  add(collection: number, second: number, count: number): void {
+    const name = `${collection} ${Math.floor(second / 60)}`
+    const known = this.#counts.get(name)
+    if (known === undefined) this.#counts.set(name, { collection, second, count })
+    else known.count += count
+  }
+
+  write(environment: Environment): void {
+    for (const { collection, second, count } of this.#counts.values()) countMinute(environment, collection, 'access', second, count)
+  }
 }
 
 /** Minutes in which something happened, ascending. @param begin, end unix minutes, `end` exclusive */
