@@ -3,7 +3,13 @@ import { DEADLINE_LONG_MS } from '../limits.js'
 import { Type } from './json_schema.js'
 import { operation, optional, shape } from './schema.js'
 
-const common = { collection: 'server', group: 'Export and backup', permission: 'admin', cost: 'long', deadlineMs: DEADLINE_LONG_MS } as const
+const common = {
+  collection: 'server',
+  group: 'Export and backup',
+  permission: 'admin',
+  cost: 'long',
+  deadlineMs: DEADLINE_LONG_MS,
+} as const
 
 export const backup = operation({
   ...common,
@@ -12,9 +18,16 @@ export const backup = operation({
   effect: 'read',
   http: [{ method: 'GET', path: '/v1/backup' }],
   input: Type.Object({
-    to: optional(Type.String({ description: 'Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time.', examples: ['nightly.db'] })),
+    to: optional(
+      Type.String({
+        description: 'Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time.',
+        examples: ['nightly.db'],
+      }),
+    ),
   }),
-  output: shape('Where it is.', { backup: Type.String({ description: 'Name in the directory of backups, as a restore takes it.', examples: ['nightly.db'] }) }),
+  output: shape('Where it is.', {
+    backup: Type.String({ description: 'Name in the directory of backups, as a restore takes it.', examples: ['nightly.db'] }),
+  }),
   errors: ['backupExists', 'internal'],
   audit: 'admin./v1/backup',
 })
@@ -28,7 +41,7 @@ export const restore = operation({
   input: Type.Object({ from: optional(Type.String({ description: 'Name of the backup.', examples: ['nightly.db'] })) }),
   output: shape('What is served now.', { restored: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['missingFrom', 'restoreFailed'],
-  audit: 'admin./v1/restore',
+  audit: 'write./v1/restore',
 })
 
 export const backupOperations = [backup, restore] as const

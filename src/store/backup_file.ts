@@ -112,7 +112,7 @@ function encodeSeal({ dataBytes, dataCrc, epoch, lastLsn, createdAt }: BackupSea
 async function forEachPiece(file: FileHandle, bytes: number, take: (piece: Buffer, at: number) => Promise<void>): Promise<number> {
   const space = Buffer.allocUnsafe(Math.min(BACKUP_PIECE_BYTES, bytes))
   let crc = 0
-  for (let at = 0; at < bytes; ) {
+  for (let at = 0; at < bytes;) {
     const { bytesRead } = await file.read(space, 0, Math.min(space.length, bytes - at), at)
     if (bytesRead === 0) throw new BackupError(`damaged: ends at ${at} of ${bytes} bytes`)
     const piece = space.subarray(0, bytesRead)

@@ -22,12 +22,14 @@ export function checkEnvironment(environment: Environment): void {
     decodeEntry(lsnOfKey(key), value)
     if (lsnOfKey(key) > lastLsn) throw new CorruptRecord(`binlog entry ${lsnOfKey(key)}`, `beyond the last LSN ${lastLsn}`)
   }
-  for (const { key, value } of environment.collectionSettings.getRange()) if (key.length > 4) decodeSetting(value, () => `setting ${key.toString('hex')}`)
+  for (const { key, value } of environment.collectionSettings.getRange())
+    if (key.length > 4) decodeSetting(value, () => `setting ${key.toString('hex')}`)
   for (const { key, value } of environment.bodies.getRange()) checkBody(value, () => `body ${key.toString('hex')}`)
   for (const { id, name } of new View(environment, 0).collections()) checkCollection(environment, id, name)
   for (const key of environment.heads.getKeys()) {
     const id = collectionOfKey(key)
-    if (!retired.has(id) && readCollectionCounters(environment, id).documents === 0) throw new CorruptRecord(`head ${id}/${docidOfKey(key)}`, 'of no collection')
+    if (!retired.has(id) && readCollectionCounters(environment, id).documents === 0)
+      throw new CorruptRecord(`head ${id}/${docidOfKey(key)}`, 'of no collection')
   }
 }
 
@@ -47,12 +49,16 @@ function checkCollection(environment: Environment, id: number, name: string): vo
     counted.checksum = (counted.checksum ^ head.contentHash) >>> 0
   }
   for (const { key, value } of environment.revisions.getRange(range)) {
-    checkReferences(environment, decodeHead(value, id, () => `revision ${id}/${docidOfKey(key)}`))
+    checkReferences(
+      environment,
+      decodeHead(value, id, () => `revision ${id}/${docidOfKey(key)}`),
+    )
     counted.revisions++
   }
   const { nextDocid: _, ...stored } = readCollectionCounters(environment, id)
   for (const field of ['documents', 'revisions', 'metaTriples', 'checksum'] as const) {
-    if (stored[field] !== counted[field]) throw new CorruptRecord(`counters of ${name}`, `${field} ${stored[field]}, ${counted[field]} counted`)
+    if (stored[field] !== counted[field])
+      throw new CorruptRecord(`counters of ${name}`, `${field} ${stored[field]}, ${counted[field]} counted`)
   }
 }
 
@@ -62,7 +68,8 @@ function identityOf(head: Head): readonly [key: string, lang: string] {
 }
 
 function checkReferences(environment: Environment, { collection, docid, bodyLsn }: Head): void {
-  if (!environment.bodies.doesExist(bodyKey(collection, docid, bodyLsn))) throw new CorruptRecord(`body ${collection}/${docid}/${bodyLsn}`, 'missing')
+  if (!environment.bodies.doesExist(bodyKey(collection, docid, bodyLsn)))
+    throw new CorruptRecord(`body ${collection}/${docid}/${bodyLsn}`, 'missing')
 }
 
 /** Followers and the index begin anew: no entry of before is there, and bodies that only the binlog referred to are gone. */

@@ -9,9 +9,12 @@ const PROGRAM = fileURLToPath(new URL('../restore_check.js', import.meta.url))
 
 /** @throws Error that says why the store can't be served */
 export async function prepareStore(config: Config, path: string, request: { shouldStop(): boolean }): Promise<void> {
-  const child = fork(PROGRAM, [], { execArgv: [`--max-old-space-size=${RESTORE_HEAP_MB_MAX}`], stdio: ['ignore', 'ignore', 'inherit', 'ipc'] })
+  const child = fork(PROGRAM, [], {
+    execArgv: [`--max-old-space-size=${RESTORE_HEAP_MB_MAX}`],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
   let reason = ''
-  child.on('message', (text) => (reason = String(text)))
+  child.on('message', (text) => (reason = text as string))
   const watch = setInterval(() => {
     if (request.shouldStop()) child.kill('SIGKILL')
   }, RESTORE_POLL_MS)
