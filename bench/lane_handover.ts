@@ -14,7 +14,7 @@ import { LanePool } from '../src/dispatch/lane_pool.js'
 import { Lanes } from '../src/dispatch/lanes.js'
 import type { Ticket } from '../src/dispatch/ticket.js'
 import { laneOperations as operations } from '../src/operations/index.js'
-import { openDataDirectory } from '../src/store/layout.js'
+import { generationsOf, openDataDirectory } from '../src/store/layout.js'
 import { Telemetry } from '../src/telemetry/registry.js'
 import type { LaneKind } from '../src/worker/lane_start.js'
 import { Report } from './report.js'
@@ -35,7 +35,14 @@ const operation = operations[operationIndex]!
 function startLanes(): Promise<Lanes> {
   return new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(reason))
-    const lanes: Lanes = new Lanes(config, control, telemetry, dispatcher, { onReady: () => resolve(lanes), onFailed: fail, onFatal: fail })
+    const lanes: Lanes = new Lanes(
+      config,
+      control,
+      telemetry,
+      dispatcher,
+      { onReady: () => resolve(lanes), onFailed: fail, onFatal: fail },
+      generationsOf(directory),
+    )
   })
 }
 

@@ -234,8 +234,6 @@ export const TASKS_PER_WRITE_WORKER = 2
 export const LONG_COMMIT_BYTES_MIN = 512 * KIB
 /** Heavy work runs one at a time. */
 export const TASKS_PER_BULK_WORKER = 1
-/** So do backups and restores. */
-export const TASKS_PER_LONG_WORKER = 1
 /**
  * A write of at most so many bytes goes to an idle write lane unprepared: one hop less, 0.3 of 1.5 ms at the best percentiles of one connection. A larger one would hold
  * up the lane while it is analysed.
@@ -386,12 +384,6 @@ export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: n
 export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
 /** Binlog entries and unreferenced bodies that one group may trim: twice what it can add, so that trimming keeps up. */
 export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
-/** Superseded states that one entry lets go of: about 3 ms. A document with more beyond `maxRevisions` is brought down by its next writes. */
-export const REVISIONS_TRIMMED_PER_ENTRY_MAX = 512
-/** Documents that one slice of a truncation looks at: a head and a look at its history each, some 4 ms. */
-export const TRUNCATE_SLICE_DOCUMENTS_MAX = 512
-/** Revisions after which a slice of a truncation ends. */
-export const TRUNCATE_SLICE_REVISIONS_MAX = 512
 /** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
 export const PURGE_ROWS_MAX = 1024
 /** Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length where there are more. */

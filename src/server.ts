@@ -15,7 +15,7 @@ import { LAST_WORDS_MS } from './limits.js'
 import { laneOperations } from './operations/index.js'
 import { Outbound } from './outbound/safe_fetch.js'
 import { backupDirectory, sweepBackups } from './store/backups.js'
-import { openDataDirectory, sweepDataDirectory } from './store/layout.js'
+import { generationsOf, openDataDirectory, sweepDataDirectory } from './store/layout.js'
 import { EXIT_REFUSED } from './supervisor.js'
 import { FrontEnd } from './surface/http/front_end.js'
 import { loopHandlers } from './surface/http/loop_handlers.js'
@@ -78,7 +78,7 @@ class Server implements ServerState, LanesListener {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
     printListening(this.listenAddress)
-    this.#lanes = new Lanes(this.config, this.#control, this.#telemetry, this.#dispatcher, this)
+    this.#lanes = new Lanes(this.config, this.#control, this.#telemetry, this.#dispatcher, this, generationsOf(this.config.path))
   }
 
   onReady(): void {

@@ -1,5 +1,5 @@
 /**
- * Bounds of what moves whole collections and whole stores: answers in parts, exports, backups, restores. A part of limits.ts, which gives them out; pure data, read by all threads.
+ * Bounds of what moves whole collections and whole stores: answers in parts, exports, backups, restores, truncations. A part of limits.ts, which gives them out; pure data, read by all threads.
  */
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -55,3 +55,14 @@ export const SWITCH_LANE_MS_MAX = 30_000
 export const RESTORE_HEAP_MB_MAX = 1024
 /** How often a restore looks whether somebody still waits for it. */
 export const RESTORE_POLL_MS = 200
+/** One at a time. */
+export const TASKS_PER_LONG_WORKER = 1
+
+// ---- Revisions ------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Superseded states that one entry lets go of: about 3 ms. A document with more beyond `maxRevisions` is brought down by its next writes. */
+export const REVISIONS_TRIMMED_PER_ENTRY_MAX = 512
+/** Documents that one slice of a truncation looks at: a head and a look at its history each, some 4 ms. */
+export const TRUNCATE_SLICE_DOCUMENTS_MAX = 512
+/** Revisions after which a slice of a truncation ends. */
+export const TRUNCATE_SLICE_REVISIONS_MAX = 512

@@ -1,6 +1,6 @@
-// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine (and, while a restore prepares it,
-// the one that will take its place), JavaScript state is never
-// shared. The library is linked with -z nodelete: a worker's exit cannot unload the engine that other threads use.
+// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine (and, while a restore
+// prepares it, the one that will take its place), JavaScript state is never shared. The library is linked with -z nodelete: a worker's exit cannot unload the engine that
+// other threads use.
 //
 // Plain C N-API, every status checked and none turned into a C++ exception: in a worker that is being terminated every call fails, and node-addon-api ends the process
 // when it cannot throw there. A failed call leaves the callback with nullptr; what JavaScript should see has been thrown by then.
@@ -494,15 +494,16 @@ NAPI_MODULE_INIT() {
     (void)napi_throw_error(env, nullptr, error.what());
     return nullptr;
   }
-  const bool isComplete = add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
-                          add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") &&
-                          add_export<term_frequencies>(env, exports, "termFrequencies") && add_export<last_lsn>(env, exports, "lastLsn") &&
-                          add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") &&
-                          add_export<begin_rebuild>(env, exports, "beginRebuild") && add_export<end_rebuild>(env, exports, "endRebuild") &&
-                          add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
-                          add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
-                          add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<open_next>(env, exports, "openNext") && add_export<adopt_next>(env, exports, "adoptNext") && add_export<drop_next>(env, exports, "dropNext") && add_export<lock_file>(env, exports, "lockFile") &&
-                          add_export<set_seal_keys>(env, exports, "setSealKeys") && add_export<set_sealed>(env, exports, "setSealed") &&
-                          add_export<seal>(env, exports, "seal") && add_export<open_sealed>(env, exports, "openSealed") && add_export<hmac>(env, exports, "hmac");
+  const bool isComplete =
+      add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
+      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") &&
+      add_export<term_frequencies>(env, exports, "termFrequencies") && add_export<last_lsn>(env, exports, "lastLsn") && add_export<explain>(env, exports, "explain") &&
+      add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
+      add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
+      add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
+      add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<open_next>(env, exports, "openNext") &&
+      add_export<adopt_next>(env, exports, "adoptNext") && add_export<drop_next>(env, exports, "dropNext") && add_export<lock_file>(env, exports, "lockFile") &&
+      add_export<set_seal_keys>(env, exports, "setSealKeys") && add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") &&
+      add_export<open_sealed>(env, exports, "openSealed") && add_export<hmac>(env, exports, "hmac");
   return isComplete ? exports : nullptr;
 }

@@ -19,7 +19,6 @@ import {
   SHARE_POINTS_MIN,
   SLOTS_MAX,
 } from '../limits.js'
-import type { Operation } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from './answer_codec.js'
 import { refusal } from './answers.js'
@@ -29,20 +28,7 @@ import type { LanePool } from './lane_pool.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
-import type { AnswerRest, AnswerSink, OutgoingAnswer, Ticket } from './ticket.js'
-
-/** What a surface asks for. `body` is given away. */
-export interface DispatchRequest {
-  readonly operation: Operation
-  readonly operationIndex: number
-  readonly query: string
-  /** Path parameters: name, value, name, value ... */
-  readonly params: readonly string[]
-  readonly acceptsGzip: boolean
-  readonly acceptedAt: number
-  readonly body: Uint8Array | null
-  readonly sink: AnswerSink
-}
+import { ticketOf, type AnswerRest, type AnswerSink, type DispatchRequest, type OutgoingAnswer, type Ticket } from './ticket.js'
 
 /** The pools; `point` and `bulk` are started by their first use. */
 export interface LanePools {
@@ -117,26 +103,7 @@ export class Dispatcher {
   /** The ticket, by which the request can be abandoned; null when it was refused, which its sink has been told already. */
   submit(request: DispatchRequest): Ticket | null {
     const queue = queueClassOf(request.operation)
-    const ticket: Ticket = {
-      operation: request.operation,
-      operationIndex: request.operationIndex,
-      query: request.query,
-      params: request.params,
-      acceptsGzip: request.acceptsGzip,
-      acceptedAt: request.acceptedAt,
-      deadlineAt: request.acceptedAt + request.operation.deadlineMs,
-      bodyBytes: request.body?.length ?? 0,
-      slot: -1,
-      generation: 0,
-      queue,
-      stream: 0,
-      queuedAt: performance.now(),
-      body: request.body,
-      direct: false,
-      batch: 0,
-      onCommitted: null,
-      sink: request.sink,
-    }
+    const ticket = ticketOf(request, queue)
     if (this.#queues[queue].isFull || !this.#slots.take(ticket)) {
       this.telemetry.add('refused_busy', 1)
       request.sink.answer(refusal('overloaded'))

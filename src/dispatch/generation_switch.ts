@@ -4,13 +4,19 @@
  * 1. Every lane opens the next generation beside the present one. 2. Requests that may write are queued, and those under way end; then all, for some milliseconds. 3. `CURRENT` is replaced, on disk: whatever ends the process
  * from here on, the next start serves the new generation. 4. Every lane adopts what it has opened. 5. What was queued goes on. A failure before 3 drops the next generation; one after 3 ends the process.
  */
-import { rm } from 'node:fs/promises'
-import type { Config } from '../config.js'
 import { failPoint } from '../fail_point.js'
-import { SWITCH_DRAIN_MS_MAX } from '../limits.js'
-import { currentGeneration, generationPath, serveGeneration } from '../store/layout.js'
+import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits.js'
 import type { ControlBlock } from './control_block.js'
 import type { LanePool } from './lane_pool.js'
+
+/** The data directory, as src/store/layout.ts has it. */
+export interface Generations {
+  /** Name of the generation that `CURRENT` names. */
+  served(): string
+  /** Replaces `CURRENT`, on disk when it returns. */
+  serve(generation: string): void
+  remove(generation: string): Promise<void>
+}
 
 /** Of the dispatcher. */
 export interface Holder {
@@ -28,7 +34,7 @@ export interface StartedPools {
 
 export class GenerationSwitch {
   constructor(
-    readonly config: Config,
+    readonly generations: Generations,
     readonly control: ControlBlock,
     readonly holder: Holder,
     readonly lanes: StartedPools,
@@ -37,18 +43,19 @@ export class GenerationSwitch {
 
   /** @throws Error when the present generation is served as it was, and the next one is gone */
   async switchTo(generation: string): Promise<void> {
-    const old = currentGeneration(this.config.path)
+    const old = this.generations.served()
     try {
       this.lanes.point()
       this.lanes.bulk()
+      for (const pool of this.lanes.pools()) await within(SWITCH_LANE_MS_MAX, pool.whenReady(), `the ${pool.kind} lane is not ready`)
       await this.#tell('open', generation)
       failPoint('restore.opened')
       await within(SWITCH_DRAIN_MS_MAX, this.holder.hold('writes'), 'writes under way do not end')
       await within(SWITCH_DRAIN_MS_MAX, this.holder.hold('everything'), 'requests under way do not end')
       failPoint('restore.held')
-      serveGeneration(this.config.path, generation)
+      this.generations.serve(generation)
     } catch (error) {
-      if (currentGeneration(this.config.path) === old) await this.#goBack(generation)
+      if (this.generations.served() === old) await this.#goBack(generation)
       else this.onFatal(`restore: ${String(error)}`)
       throw error
     }
@@ -64,17 +71,18 @@ export class GenerationSwitch {
     this.control.countPublished()
     this.holder.release()
     failPoint('restore.adopted')
-    await rm(old, { recursive: true, force: true }).catch((error: unknown) =>
-      console.error(`restore: ${old} is left for the next start: ${String(error)}`),
-    )
+    await this.#remove(old)
   }
 
   async #goBack(generation: string): Promise<void> {
     await this.#tell('drop', generation).catch((error: unknown) => console.error('restore:', error))
     this.holder.release()
-    await rm(generationPath(this.config.path, generation), { recursive: true, force: true }).catch((error: unknown) =>
-      console.error('restore:', error),
-    )
+    await this.#remove(generation)
+  }
+
+  /** What can't be removed is left for the next start. */
+  async #remove(generation: string): Promise<void> {
+    await this.generations.remove(generation).catch((error: unknown) => console.error('restore:', error))
   }
 
   async #tell(kind: 'open' | 'adopt' | 'drop', generation: string): Promise<void> {

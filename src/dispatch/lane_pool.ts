@@ -67,6 +67,7 @@ export class LanePool {
   /** Orders that lanes have not obeyed yet, by number. */
   readonly #orders = new Map<number, PendingOrder>()
   #lastOrder = 0
+  readonly #readyWaiters: (() => void)[] = []
   /** What a lane that comes later has to serve: it may have opened the store just before the switch. */
   #generation: string | undefined
   #ready = 0
@@ -127,6 +128,11 @@ export class LanePool {
   /** Some worker has opened its lane and lives. */
   get isReady(): boolean {
     return this.#ready > 0
+  }
+
+  /** Resolves once some worker has opened its lane. */
+  async whenReady(): Promise<void> {
+    if (!this.isReady) await new Promise<void>((resolve) => this.#readyWaiters.push(resolve))
   }
 
   /**
@@ -202,6 +208,7 @@ export class LanePool {
           row = message.row
           this.#wasReady = true
           this.#ready += 1
+          for (const resolve of this.#readyWaiters.splice(0)) resolve()
           this.events.onReady(this.kind)
           break
         case 'obeyed':

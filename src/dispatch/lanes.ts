@@ -20,7 +20,7 @@ import type { LaneKind } from '../worker/lane_start.js'
 import type { LaneAnswer } from './answer_codec.js'
 import type { ControlBlock } from './control_block.js'
 import type { Dispatcher, LanePools } from './dispatcher.js'
-import { GenerationSwitch } from './generation_switch.js'
+import { GenerationSwitch, type Generations } from './generation_switch.js'
 import { LanePool, type LaneEvents } from './lane_pool.js'
 
 export interface LanesListener {
@@ -58,8 +58,9 @@ export class Lanes implements LanePools, LaneEvents {
     readonly telemetry: Telemetry,
     readonly dispatcher: Dispatcher,
     readonly listener: LanesListener,
+    generations: Generations,
   ) {
-    this.#switch = new GenerationSwitch(config, control, dispatcher, this, (reason) => listener.onFatal(reason))
+    this.#switch = new GenerationSwitch(generations, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
     this.#accesses = config.temporal ? AccessRings.create() : null
     // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the write lane has opened the store.

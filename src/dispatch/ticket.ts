@@ -33,6 +33,19 @@ export interface AnswerSink {
   answer(answer: OutgoingAnswer): void
 }
 
+/** What a surface asks for. `body` is given away. */
+export interface DispatchRequest {
+  readonly operation: Operation
+  readonly operationIndex: number
+  readonly query: string
+  /** Path parameters: name, value, name, value ... */
+  readonly params: readonly string[]
+  readonly acceptsGzip: boolean
+  readonly acceptedAt: number
+  readonly body: Uint8Array | null
+  readonly sink: AnswerSink
+}
+
 export interface Ticket {
   readonly operation: Operation
   readonly operationIndex: number
@@ -61,4 +74,27 @@ export interface Ticket {
   onCommitted: ((answer: OutgoingAnswer | null) => void) | null
   /** Null once answered or abandoned. */
   sink: AnswerSink | null
+}
+
+export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
+  return {
+    operation: request.operation,
+    operationIndex: request.operationIndex,
+    query: request.query,
+    params: request.params,
+    acceptsGzip: request.acceptsGzip,
+    acceptedAt: request.acceptedAt,
+    deadlineAt: request.acceptedAt + request.operation.deadlineMs,
+    bodyBytes: request.body?.length ?? 0,
+    slot: -1,
+    generation: 0,
+    queue,
+    stream: 0,
+    queuedAt: performance.now(),
+    body: request.body,
+    direct: false,
+    batch: 0,
+    onCommitted: null,
+    sink: request.sink,
+  }
 }

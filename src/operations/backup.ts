@@ -41,7 +41,7 @@ export const restore = operation({
   input: Type.Object({ from: optional(Type.String({ description: 'Name of the backup.', examples: ['nightly.db'] })) }),
   output: shape('What is served now.', { restored: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['missingFrom', 'restoreFailed'],
-  audit: 'admin./v1/restore',
+  audit: 'write./v1/restore',
 })
 
 export const backupOperations = [backup, restore] as const

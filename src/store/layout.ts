@@ -15,6 +15,7 @@ import {
   statfsSync,
   writeSync,
 } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { failPoint } from '../fail_point.js'
 import { SPOOL_PREFIX } from './spool.js'
@@ -84,7 +85,7 @@ export function generationPath(configured: string, name: string): string {
 }
 
 /** From here on the generation is the one that is served, for every start to come. Its files are on disk. */
-export function serveGeneration(configured: string, name: string): void {
+function serveGeneration(configured: string, name: string): void {
   const path = resolve(configured)
   for (const folder of [join(path, name, 'index'), join(path, name)]) flushDirectory(folder)
   writeCurrent(path, name)
@@ -96,6 +97,19 @@ export function currentGeneration(configured: string): string {
   const generation = readCurrent(path)
   if (generation === undefined) throw new LayoutError(`${path} holds no data directory`)
   return join(path, generation)
+}
+
+/** For the front end, which switches them: src/dispatch/generation_switch.ts. */
+export function generationsOf(configured: string): {
+  served(): string
+  serve(generation: string): void
+  remove(generation: string): Promise<void>
+} {
+  return {
+    served: () => basename(currentGeneration(configured)),
+    serve: (generation) => serveGeneration(configured, generation),
+    remove: (generation) => rm(generationPath(configured, generation), { recursive: true, force: true }),
+  }
 }
 
 function readCurrent(path: string): string | undefined {
@@ -113,12 +127,17 @@ function readCurrent(path: string): string | undefined {
 /** Atomic and durable: written aside, flushed, renamed, and the directory flushed. */
 function writeCurrent(path: string, generation: string): string {
   const aside = join(path, 'CURRENT.tmp')
-  const file = openSync(aside, 'w', 0o600)
-  writeSync(file, `${generation}\n`)
-  fsyncSync(file)
-  closeSync(file)
-  failPoint('current.written')
-  renameSync(aside, join(path, 'CURRENT'))
+  try {
+    const file = openSync(aside, 'w', 0o600)
+    writeSync(file, `${generation}\n`)
+    fsyncSync(file)
+    closeSync(file)
+    failPoint('current.written')
+    renameSync(aside, join(path, 'CURRENT'))
+  } catch (error) {
+    rmSync(aside, { force: true })
+    throw error
+  }
   failPoint('current.renamed')
   flushDirectory(path)
   flushDirectory(dirname(path))

@@ -14,7 +14,7 @@ export async function prepareStore(config: Config, path: string, request: { shou
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })
   let reason = ''
-  child.on('message', (text) => (reason = String(text)))
+  child.on('message', (text) => (reason = text as string))
   const watch = setInterval(() => {
     if (request.shouldStop()) child.kill('SIGKILL')
   }, RESTORE_POLL_MS)

@@ -9,12 +9,12 @@ import { refusal } from '../../src/dispatch/answers.js'
 import { BulkIngests } from '../../src/dispatch/bulk_ingests.js'
 import { decodeIngest, encodeIngest } from '../../src/dispatch/bulk_ingest_codec.js'
 import { ControlBlock } from '../../src/dispatch/control_block.js'
-import { Dispatcher, type DispatchRequest } from '../../src/dispatch/dispatcher.js'
+import { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { Lanes } from '../../src/dispatch/lanes.js'
-import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
+import type { DispatchRequest, OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
 import { laneOperations, operationByName } from '../../src/operations/index.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
-import { openDataDirectory } from '../../src/store/layout.js'
+import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
 // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
@@ -53,11 +53,8 @@ before(async () => {
   openDataDirectory(directory)
   lanes = await new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(reason))
-    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, {
-      onReady: () => resolve(started),
-      onFailed: fail,
-      onFatal: fail,
-    })
+    const listener = { onReady: () => resolve(started), onFailed: fail, onFatal: fail }
+    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, listener, generationsOf(directory))
   })
 })
 

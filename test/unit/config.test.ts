@@ -64,7 +64,7 @@ describe('where a configuration value comes from', () => {
     const samples: Readonly<Record<string, string>> = {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
-      durability: 'async', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false',
+      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')

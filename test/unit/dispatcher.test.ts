@@ -6,12 +6,13 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { loadConfig } from '../../src/config.js'
 import { ControlBlock } from '../../src/dispatch/control_block.js'
-import { Dispatcher, type DispatchRequest } from '../../src/dispatch/dispatcher.js'
+import { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import { Lanes } from '../../src/dispatch/lanes.js'
 import type { OutgoingAnswer } from '../../src/dispatch/ticket.js'
 import { laneOperations as operations, operationByName } from '../../src/operations/index.js'
 import { BATCH_SEARCHES_MAX } from '../../src/limits.js'
-import { openDataDirectory } from '../../src/store/layout.js'
+import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
 // A lane refuses an index outside the table by an assertion, which ends its task: the way to lose a batch without harming the lane.
@@ -29,11 +30,8 @@ before(async () => {
   openDataDirectory(directory)
   lanes = await new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(reason))
-    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, {
-      onReady: () => resolve(started),
-      onFailed: fail,
-      onFatal: fail,
-    })
+    const listener = { onReady: () => resolve(started), onFailed: fail, onFatal: fail }
+    const started: Lanes = new Lanes(config, control, telemetry, dispatcher, listener, generationsOf(directory))
   })
 })
 

@@ -16,7 +16,7 @@ import { openApiMetaSchema } from './openapi_meta_schema.js'
 const ROUTES = [
   'GET /health', 'GET /v1/health', 'GET /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
   'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/bulk-ingest-job', 'GET /v1/bulk-ingest-job/:id', 'DELETE /v1/bulk-ingest-job/:id', 'GET /v1/bulk-ingest-jobs', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
-  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'POST /v1/revisions/diff', 'POST /v1/truncate', 'POST /v1/export', 'POST /v1/temporal/query', 'POST /v1/temporal/hot', 'POST /v1/temporal/histogram', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
+  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'POST /v1/revisions/diff', 'POST /v1/truncate', 'POST /v1/export', 'GET /v1/backup', 'POST /v1/restore', 'POST /v1/temporal/query', 'POST /v1/temporal/hot', 'POST /v1/temporal/histogram', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
   'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
   'POST /v1/schema/set', 'POST /v1/schema/get', 'POST /v1/schema/delete', 'POST /v1/schema/list', 'POST /v1/validate',
@@ -76,6 +76,7 @@ describe('the table', () => {
       'deleteSynonyms',
       'ftsReindex',
       'replaceCuration',
+      'restore',
       'restoreRevision',
       'rotateEncryption',
       'setCollectionConfig',
@@ -89,6 +90,7 @@ describe('the table', () => {
     assert.deepEqual(named('read'), [
       'aggregate',
       'autocomplete',
+      'backup',
       'checksum',
       'docMeta',
       'encryptionJob',

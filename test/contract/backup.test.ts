@@ -1,0 +1,182 @@
+/**
+ * Backup and restore of the whole store. service-1, "Export, backup, maintenance": "copies the database file", "the backup is validated first; the current database is kept until the swap succeeds; any failure rolls back, returns
+ * 500 and leaves the old data served; the binlog is reset". Names: security.md, "File paths". Under load and with failures at every step: test/fault/restore.test.ts.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, before, describe, it } from 'node:test'
+import type { TestResponse } from '../harness/server.js'
+import { DocumentsClient, summary } from './documents_client.js'
+
+const HOSTILE = [
+  '../x.db',
+  '/etc/passwd',
+  'a/b',
+  '..',
+  '.',
+  '.hidden',
+  'a\0b',
+  'a b',
+  'ü.db',
+  '..\\x',
+  '%2e%2e%2fx',
+  'x'.repeat(129),
+  'a\nb',
+  '~root',
+  '',
+]
+
+describe('backup and restore', () => {
+  const backups = mkdtempSync(join(tmpdir(), 'mds-backups-'))
+  let client: DocumentsClient
+  before(async () => {
+    client = await DocumentsClient.start({ env: { SVC_BACKUP_DIR: backups } })
+  })
+  after(async () => {
+    await client.stop()
+    rmSync(backups, { recursive: true })
+  })
+  const backup = (to: string): Promise<TestResponse> => client.server.get(`/v1/backup?to=${encodeURIComponent(to)}`)
+  const restore = (from: string): Promise<TestResponse> => client.post('/v1/restore', { from })
+
+  it('backup: a file under the name that was asked for, of its owner only; one that is there already stays', async () => {
+    await client.add('kept', 'doc', { contentMd: 'walrus' })
+    assert.equal(summary(await backup('first.db')), '200 {"backup":"first.db"}')
+    const { mode, mtimeMs, size } = statSync(join(backups, 'first.db'))
+    assert.equal(mode & 0o777, 0o600)
+    assert.equal(summary(await backup('first.db')), '409 {"error":"backup first.db is there already"}')
+    const again = statSync(join(backups, 'first.db'))
+    assert.deepEqual([again.mtimeMs, again.size], [mtimeMs, size])
+    assert.deepEqual(readdirSync(backups), ['first.db'])
+  })
+
+  it('backup: without a name it is called by its time', async () => {
+    const answer = await client.server.get('/v1/backup')
+    const { backup: name } = answer.json<{ backup: string }>()
+    assert.match(name, /^backup-\d{10}\.db$/)
+    assert.ok(existsSync(join(backups, name)))
+  })
+
+  it('backup and restore: no name leads out of the directory, and no link is followed', async () => {
+    const outside = mkdtempSync(join(tmpdir(), 'mds-outside-'))
+    writeFileSync(join(outside, 'x.db'), 'untouched')
+    symlinkSync(join(outside, 'x.db'), join(backups, 'link.db'))
+    symlinkSync(join(outside, 'y.db'), join(backups, 'dangling.db'))
+    mkdirSync(join(backups, 'folder.db'))
+    const before = readdirSync(backups)
+    for (const name of HOSTILE.filter((each) => each !== '')) {
+      assert.equal(summary(await backup(name)), '400 {"error":"invalid to"}', name)
+      assert.equal(summary(await restore(name)), '400 {"error":"invalid from"}', name)
+    }
+    for (const name of ['link.db', 'dangling.db', 'folder.db']) {
+      assert.equal((await backup(name)).status, 409, name)
+      assert.equal(summary(await restore(name)), `500 {"error":"restore failed: backup ${name} is not there"}`)
+    }
+    assert.deepEqual([readdirSync(backups), readdirSync(outside)], [before, ['x.db']])
+    rmSync(outside, { recursive: true })
+    for (const name of ['link.db', 'dangling.db']) rmSync(join(backups, name))
+  })
+
+  it('restore: everything is as it was at the backup: documents, revisions, settings, counters, searches; later writes go on from there', async () => {
+    const c = client.collection()
+    for (let at = 0; at < 30; at++) await client.add(c, `k${at}`, { contentMd: `walrus ${at}`, meta: { n: [String(at)] } })
+    await client.add(c, 'k0', { contentMd: 'second walrus' })
+    await client.post('/v1/synonyms', { collection: c, term: 'walrus', synonyms: ['tusker'] })
+    const state = async (): Promise<unknown> => [
+      (await client.search(c, { limit: 100 })).documents,
+      await client.revisions(c, 'k0'),
+      await client.stats(c),
+      await client.found(c, 'tusker'),
+      await client.metaKeys(c),
+      (await client.server.get(`/v1/synonyms?collection=${c}`)).json(),
+    ]
+    const before = await state()
+    assert.equal((await backup('whole.db')).status, 200)
+    await client.add(c, 'k0', { contentMd: 'third' })
+    await client.delete(c, 'k1')
+    await client.add(c, 'new', { contentMd: 'walrus' })
+    await client.post('/v1/synonyms', { collection: c, term: 'walrus', synonyms: ['other'] })
+    await client.post('/v1/delete-collection', { collection: 'kept' })
+    assert.equal(summary(await restore('whole.db')), '200 {"restored":"whole.db"}')
+    assert.deepEqual(await state(), before)
+    assert.equal((await client.get('kept', 'doc'))?.contentMd, 'walrus')
+    await client.add(c, 'after', { contentMd: 'walrus after' })
+    assert.ok((await client.found(c, 'walrus')).includes('after'))
+    assert.equal((await client.update(c, 'k0', { contentMd: 'updated' })).contentMd, 'updated')
+  })
+
+  it('restore: the binlog begins anew, under a new epoch, and the next start serves the same', async () => {
+    const c = client.collection()
+    const entries = async (): Promise<number> =>
+      Number(/^mddb_binlog_entries_total (\d+)$/m.exec((await client.server.get('/metrics')).text)?.[1])
+    await client.add(c, 'doc', { contentMd: 'walrus' })
+    await backup('binlog.db')
+    assert.ok((await entries()) > 0)
+    assert.equal((await restore('binlog.db')).status, 200)
+    assert.equal(await entries(), 0)
+    await client.add(c, 'doc', { contentMd: 'seal' })
+    assert.equal(await entries(), 1)
+  })
+
+  it('restore: a missing from is 400; a backup that is not there, damaged or of something else is 500 and nothing changes', async () => {
+    const c = client.collection()
+    await client.add(c, 'doc', { contentMd: 'walrus' })
+    writeFileSync(join(backups, 'text.db'), 'not a backup')
+    writeFileSync(join(backups, 'empty.db'), '')
+    assert.equal(summary(await client.post('/v1/restore', {})), '400 {"error":"missing from"}')
+    assert.equal(summary(await restore('')), '400 {"error":"missing from"}')
+    for (const name of ['none.db', 'text.db', 'empty.db']) assert.equal((await restore(name)).status, 500, name)
+    assert.deepEqual(await client.found(c, 'walrus'), ['doc'])
+    assert.deepEqual(readdirSync(client.server.directory).filter((name) => name.startsWith('gen-')).length, 1)
+  })
+
+  it('backup: taken while it is written to it holds a state that there was, whole batches included, and holds up nobody', async () => {
+    const c = client.collection()
+    let isOver = false
+    let slowestMs = 0
+    const batch = (round: number): unknown[] =>
+      Array.from({ length: 20 }, (_, number) => ({ key: `k${number}`, lang: 'en', contentMd: `round ${round}` }))
+    await client.addBatch(c, batch(0))
+    const writes = (async () => {
+      for (let round = 1; !isOver; round++) await client.addBatch(c, batch(round))
+    })()
+    const reads = (async () => {
+      while (!isOver) {
+        const began = performance.now()
+        await client.get(c, 'k0')
+        slowestMs = Math.max(slowestMs, performance.now() - began)
+      }
+    })()
+    for (let at = 0; at < 5; at++) assert.equal((await backup(`busy-${at}.db`)).status, 200)
+    isOver = true
+    await Promise.all([writes, reads])
+    assert.ok(slowestMs < 2000, `a read took ${slowestMs} ms`)
+    for (let at = 0; at < 5; at++) {
+      assert.equal((await restore(`busy-${at}.db`)).status, 200)
+      const { documents } = await client.search(c, { limit: 100 })
+      assert.equal(
+        new Set(documents.map(({ contentMd }) => contentMd)).size,
+        1,
+        'a batch of 20 is one group, and a copy has all or nothing of it',
+      )
+      assert.equal((await client.found(c, 'round')).length, documents.length)
+    }
+  })
+
+  it('restore: an empty store can be backed up and restored, and written to afterwards', async () => {
+    const empty = await DocumentsClient.start()
+    try {
+      await empty.server.get('/v1/backup?to=empty.db')
+      await empty.add('c', 'doc', { contentMd: 'walrus' })
+      assert.equal(summary(await empty.post('/v1/restore', { from: 'empty.db' })), '200 {"restored":"empty.db"}')
+      assert.equal(await empty.get('c', 'doc'), undefined)
+      await empty.add('c', 'doc', { contentMd: 'walrus again' })
+      assert.deepEqual(await empty.found('c', 'walrus'), ['doc'])
+      assert.ok(existsSync(join(empty.server.directory, 'backups', 'empty.db')))
+    } finally {
+      await empty.stop()
+    }
+  })
+})

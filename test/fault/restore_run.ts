@@ -1,0 +1,228 @@
+/**
+ * Restores of a served store under load, in every way in which they go well or wrong. Two backups hold fifty pages each, marked `one` and `two`; readers ask for pages, listings and searches all the time, a writer writes beside
+ * them. Whatever happens, each answer must be of one generation as a whole: every page there with the same mark, no search empty; a restore that fails leaves the mark as it was; a process that is killed in the middle starts
+ * again with one or the other, and with nothing left over.
+ */
+import assert from 'node:assert/strict'
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { startServer, type Server } from '../harness/server.js'
+import { Random } from './random.js'
+
+const PAGES = 50
+const MARKS = ['one', 'two'] as const
+type Mark = (typeof MARKS)[number]
+
+/** Steps of a restore at which it is made to fail; afterwards the old generation is served. */
+export const FAILING_STEPS = ['restore.copied', 'restore.checked', 'restore.opened', 'restore.held', 'current.written'] as const
+/** Steps at which the process is killed, and what the next start serves. */
+export const KILLED_STEPS = [
+  ...FAILING_STEPS.map((step) => [step, 'old'] as const),
+  ['current.renamed', 'new'],
+  ['restore.served', 'new'],
+  ['restore.adopted', 'new'],
+] as const
+
+export type Scenario =
+  | { readonly kind: 'good' }
+  | { readonly kind: 'damaged'; readonly how: 'bits' | 'cut' | 'seal' | 'foreign' }
+  | { readonly kind: 'fails' | 'killed'; readonly step: string; readonly serves: 'old' | 'new' }
+
+export const SCENARIOS: readonly Scenario[] = [
+  { kind: 'good' },
+  ...(['bits', 'cut', 'seal', 'foreign'] as const).map((how) => ({ kind: 'damaged', how }) as const),
+  ...FAILING_STEPS.map((step) => ({ kind: 'fails', step, serves: 'old' }) as const),
+  ...KILLED_STEPS.map(([step, serves]) => ({ kind: 'killed', step, serves }) as const),
+]
+
+export interface RestoreReport {
+  readonly restores: number
+  readonly failures: number
+  readonly kills: number
+  reads: number
+  writes: number
+  refusedWrites: number
+  /** Longest time between two answers to one reader while a restore ran, in milliseconds. */
+  silenceMsMax: number
+}
+
+interface Load {
+  /** Settles when every request under way has been answered. */
+  stop(): Promise<void>
+}
+
+export class RestoreRun {
+  readonly #directory = mkdtempSync(join(tmpdir(), 'mds-restore-'))
+  readonly #random: Random
+  readonly report = { restores: 0, failures: 0, kills: 0, reads: 0, writes: 0, refusedWrites: 0, silenceMsMax: 0 }
+  #server!: Server
+  #mark: Mark = 'two'
+
+  constructor(seed: number) {
+    this.#random = new Random(seed)
+  }
+
+  async begin(): Promise<void> {
+    this.#server = await startServer({ directory: this.#directory })
+    for (const mark of MARKS) {
+      const documents = Array.from({ length: PAGES }, (_, page) => ({
+        key: `page-${page}`,
+        lang: 'en',
+        contentMd: `walrus ${mark} `.padEnd(3000, `word${page} `),
+        meta: { mark: [mark] },
+      }))
+      assert.equal((await this.#server.post('/v1/add-batch', { collection: 'pages', documents })).status, 200)
+      assert.equal((await this.#server.get(`/v1/backup?to=${mark}.db`)).status, 200)
+    }
+    const backups = join(this.#directory, 'backups')
+    const whole = readFileSync(join(backups, 'one.db'))
+    for (const at of [whole.length >> 1, 4096 * 2 + 100, 20]) whole.writeUInt8((whole.readUInt8(at) + 1) & 0xff, at)
+    writeFileSync(join(backups, 'bits.db'), whole)
+    copyFileSync(join(backups, 'one.db'), join(backups, 'cut.db'))
+    truncateSync(join(backups, 'cut.db'), whole.length - 5000)
+    const seal = readFileSync(join(backups, 'one.db'))
+    seal.writeUInt8(seal.readUInt8(seal.length - 30) ^ 1, seal.length - 30)
+    writeFileSync(join(backups, 'seal.db'), seal)
+    writeFileSync(join(backups, 'foreign.db'), Buffer.alloc(100_000, 'SQLite format 3'))
+  }
+
+  async end(): Promise<void> {
+    assert.equal(await this.#server.stop(), 0, this.#server.output())
+    rmSync(this.#directory, { recursive: true })
+  }
+
+  async run(scenario: Scenario): Promise<void> {
+    if (scenario.kind === 'fails' || scenario.kind === 'killed')
+      await this.#restart(`${scenario.step}${scenario.kind === 'fails' ? ':error' : ''}`)
+    const wanted = this.#random.pick(MARKS)
+    const load = this.#load(scenario.kind === 'killed')
+    try {
+      if (scenario.kind === 'killed') {
+        await this.#killed(wanted, scenario.serves)
+        return
+      }
+      const from = scenario.kind === 'damaged' ? scenario.how : wanted
+      const answer = await this.#server.post('/v1/restore', { from: `${from}.db` })
+      if (scenario.kind === 'good') {
+        assert.deepEqual([answer.status, answer.json()], [200, { restored: `${wanted}.db` }])
+        this.#mark = wanted
+        this.report.restores++
+      } else {
+        assert.equal(answer.status, 500, answer.text)
+        assert.match(answer.text, /restore failed/)
+        this.report.failures++
+      }
+      await this.#check()
+    } finally {
+      await load.stop()
+    }
+    await this.#check()
+    if (scenario.kind === 'fails') await this.#restart(undefined)
+  }
+
+  async #killed(wanted: Mark, serves: 'old' | 'new'): Promise<void> {
+    const asked = this.#server.post('/v1/restore', { from: `${wanted}.db` }).then(
+      () => undefined,
+      () => undefined,
+    )
+    assert.equal(await this.#server.ended, null, 'killed by itself')
+    await asked
+    this.report.kills++
+    if (serves === 'new') this.#mark = wanted
+    this.#server = await startServer({ directory: this.#directory })
+    await this.#check()
+  }
+
+  async #restart(failPoint: string | undefined): Promise<void> {
+    assert.equal(await this.#server.stop(), 0, this.#server.output())
+    this.#server = await startServer({ directory: this.#directory, env: { MDS_FAIL_POINT: failPoint } })
+  }
+
+  /** What is served is one generation as a whole, can be written to, and nothing else is in the directory. */
+  async #check(): Promise<void> {
+    assert.equal(await this.#shown(), this.#mark)
+    const key = `probe-${this.report.reads}`
+    assert.equal((await this.#server.post('/v1/add', { collection: 'probes', key, lang: 'en', contentMd: `sealion ${key}` })).status, 200)
+    const found = await this.#server.post('/v1/fts', { collection: 'probes', query: 'sealion', limit: 1000 })
+    const results = found.json<{ results: { document: { key: string } }[] }>().results
+    assert.ok(
+      results.some(({ document }) => document.key === key),
+      'a write is found by the next search',
+    )
+    assert.equal((await this.#server.post('/v1/delete', { collection: 'probes', key, lang: 'en' })).status, 200)
+    assert.deepEqual(
+      readdirSync(this.#directory)
+        .filter((name) => name !== 'LOCK' && name !== 'backups')
+        .map((name) => name.replace(/\d+$/, 'N')),
+      ['CURRENT', 'gen-N'],
+    )
+  }
+
+  /** The mark of every page in one listing, and of every hit in one search: all the same. */
+  async #shown(server = this.#server): Promise<string> {
+    const listing = await server.post('/v1/search', { collection: 'pages', limit: 1000 })
+    assert.equal(listing.status, 200, listing.text)
+    const documents = listing.json<{ contentMd: string; meta: { mark: string[] } }[]>()
+    const marks = new Set(documents.flatMap(({ contentMd, meta }) => [contentMd.split(' ')[1], ...meta.mark]))
+    assert.deepEqual([documents.length, marks.size], [PAGES, 1], `one generation as a whole: ${[...marks].join()}`)
+    const search = await server.post('/v1/fts', { collection: 'pages', query: 'walrus', limit: 1000, facetBy: ['mark'] })
+    assert.equal(search.status, 200, search.text)
+    const hits = search.json<{ results: { document: { contentMd: string } }[] }>().results
+    const found = new Set(hits.map(({ document }) => document.contentMd.split(' ')[1]))
+    assert.deepEqual([hits.length, found.size], [PAGES, 1], `one generation as a whole: ${[...found].join()}`)
+    return documents[0]?.meta.mark[0] ?? ''
+  }
+
+  /** Two readers and a writer. @param mayDie the server is killed meanwhile */
+  #load(mayDie: boolean): Load {
+    const server = this.#server
+    let isOver = false
+    const loop = async (step: () => Promise<void>): Promise<void> => {
+      while (!isOver) {
+        try {
+          const began = performance.now()
+          await step()
+          if (!mayDie) this.report.silenceMsMax = Math.max(this.report.silenceMsMax, Math.round(performance.now() - began))
+        } catch (error) {
+          if (mayDie && !(error instanceof assert.AssertionError)) return
+          throw error
+        }
+      }
+    }
+    const loops = [
+      loop(async () => {
+        await this.#shown(server)
+        this.report.reads += 2
+      }),
+      loop(async () => {
+        const key = `page-${this.#random.below(PAGES)}`
+        const answer = await server.post('/v1/get', { collection: 'pages', key, lang: 'en' })
+        assert.equal(answer.status, 200, answer.text)
+        const { contentMd, meta } = answer.json<{ contentMd: string; meta: { mark: string[] } }>()
+        assert.equal(contentMd.split(' ')[1], meta.mark[0])
+        this.report.reads++
+      }),
+      loop(async () => {
+        const answer = await server.post('/v1/add', {
+          collection: 'noise',
+          key: `k${this.#random.below(20)}`,
+          lang: 'en',
+          contentMd: 'noise',
+        })
+        assert.ok(answer.status === 200 || answer.status === 503, answer.text)
+        if (answer.status === 200) this.report.writes++
+        else this.report.refusedWrites++
+      }),
+    ]
+    const settled = Promise.all(loops)
+    // Told by `stop`; until then it must not count as unhandled.
+    settled.catch(() => undefined)
+    return {
+      stop: async () => {
+        isOver = true
+        await settled
+      },
+    }
+  }
+}
