@@ -30,19 +30,22 @@ const KEY_BYTES = 32
 
 /** @returns null where no key is set. @throws ConfigError */
 export function readEncryption(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): EncryptionKeys | null {
-  const read = (index: number): string | undefined => env[ENCRYPTION_VARIABLES[index] ?? ''] || yaml.get(ENCRYPTION_YAML[index] ?? '') || undefined
+  const read = (index: number): string | undefined =>
+    env[ENCRYPTION_VARIABLES[index] ?? ''] || yaml.get(ENCRYPTION_YAML[index] ?? '') || undefined
   const file = read(1)
   const text = read(0) ?? (file === undefined ? undefined : readKeyFile(file))
   const [id, previous] = [read(2), read(3)]
   if (text === undefined) {
-    if (id !== undefined || previous !== undefined) throw new ConfigError('SVC_ENCRYPTION_KEY_ID and SVC_ENCRYPTION_KEYS_PREVIOUS need SVC_ENCRYPTION_KEY')
+    if (id !== undefined || previous !== undefined)
+      throw new ConfigError('SVC_ENCRYPTION_KEY_ID and SVC_ENCRYPTION_KEYS_PREVIOUS need SVC_ENCRYPTION_KEY')
     return null
   }
   const primary = { id: id === undefined ? 1 : parseId(id, 'SVC_ENCRYPTION_KEY_ID'), bytes: parseKey(text, 'SVC_ENCRYPTION_KEY') }
   const keys = { primary, previous: previous === undefined ? [] : parsePrevious(previous) }
   const ids = [primary, ...keys.previous].map((key) => key.id)
   const twice = ids.find((one, at) => ids.indexOf(one) !== at)
-  if (twice !== undefined) throw new ConfigError(`SVC_ENCRYPTION_KEYS_PREVIOUS: key id ${twice} is named twice; each key has an id of its own`)
+  if (twice !== undefined)
+    throw new ConfigError(`SVC_ENCRYPTION_KEYS_PREVIOUS: key id ${twice} is named twice; each key has an id of its own`)
   return keys
 }
 

@@ -94,7 +94,9 @@ export class Lanes implements LanePools, LaneEvents {
       return
     }
     // The others are still loading, perhaps.
-    void Promise.all([this.write.loaded, this.read.loaded]).then(() => this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`))
+    void Promise.all([this.write.loaded, this.read.loaded]).then(() =>
+      this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`),
+    )
   }
 
   onFatal(kind: LaneKind, reason: string): void {

@@ -93,7 +93,12 @@ function changeOf(transaction: WriteTransaction, before: Rotation, nowMs: number
   if (before.primaryKeyID !== transaction.primaryKeyId)
     return failed(before, 'the primary key changed while the job ran: rotate again', nowMs)
   if (before.left.length > 0) return { ...walkCollection(transaction, before), status: 'running' }
-  const rows = transaction.reseal(before.collection === 0 ? undefined : before.collection, undefined, bufferOf(before.from), ROTATION_ROWS_MAX)
+  const rows = transaction.reseal(
+    before.collection === 0 ? undefined : before.collection,
+    undefined,
+    bufferOf(before.from),
+    ROTATION_ROWS_MAX,
+  )
   const counted = count(before, rows)
   if (rows.next !== undefined) return { ...counted, from: rows.next, status: 'running' }
   return { ...counted, ...finish(transaction, { ...before, ...counted }, nowMs) }
@@ -131,7 +136,9 @@ function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' |
 /** Rows that were left as they are, or written otherwise while the walk was past them, keep their form known; else what was is forgotten. */
 function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Partial<Rotation> & { readonly status: string } {
   if (walked.errors > 0) return { status: 'failed', finishedAt: nowMs }
-  const changed = walked.begun.filter(([collection, lsn]) => !transaction.isRetired(collection) && transaction.sealingLsn(collection) !== BigInt(lsn))
+  const changed = walked.begun.filter(
+    ([collection, lsn]) => !transaction.isRetired(collection) && transaction.sealingLsn(collection) !== BigInt(lsn),
+  )
   if (changed.length > 0) return failed(walked, 'whether a collection is encrypted changed while the job ran: rotate again', nowMs)
   for (const [collection] of walked.begun) transaction.finishForms(collection)
   return { status: 'completed', finishedAt: nowMs }

@@ -88,7 +88,15 @@ function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, ste
   const collection = known ?? { id: transaction.nextCollection, name }
   const lsn = transaction.nextLsn
   const sealing: Step = {
-    entry: { kind: 'sealing', lsn, collection: collection.id, docid: 0, collectionName: collection.name, isSealed, salt: randomBytes(KEY_BYTES) },
+    entry: {
+      kind: 'sealing',
+      lsn,
+      collection: collection.id,
+      docid: 0,
+      collectionName: collection.name,
+      isSealed,
+      salt: randomBytes(KEY_BYTES),
+    },
     body: undefined,
     indexOp: undefined,
   }

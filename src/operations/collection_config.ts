@@ -56,7 +56,9 @@ const configFields = {
   disk_only_vectors: optional(
     Type.Boolean({ description: 'Keep full vectors on disk only; needs `int8` or `int4`. Also `diskOnlyVectors`.' }),
   ),
-  encrypted: optional(Type.Boolean({ description: 'Encrypt at rest what is written from now on; a rotation does the rest. Needs `SVC_ENCRYPTION_KEY`.' })),
+  encrypted: optional(
+    Type.Boolean({ description: 'Encrypt at rest what is written from now on; a rotation does the rest. Needs `SVC_ENCRYPTION_KEY`.' }),
+  ),
   cms: optional(
     Type.Object(
       {

@@ -52,7 +52,8 @@ export const encryptionStatus = operation({
 export const rotateEncryption = operation({
   ...onServer,
   name: 'rotateEncryption',
-  description: 'Starts a job that brings what is stored under its primary key, or in clear where encryption was switched off; or names the job that runs',
+  description:
+    'Starts a job that brings what is stored under its primary key, or in clear where encryption was switched off; or names the job that runs',
   effect: 'write',
   cost: 'write',
   http: [{ method: 'POST', path: '/v1/encryption/rotate' }],

@@ -11,18 +11,7 @@ import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
 import { jobKey } from './jobs.js'
-import {
-  bodyKey,
-  collectionKey,
-  counterKey,
-  documentKey,
-  expiryKey,
-  garbageKey,
-  lsnKey,
-  lsnOfKey,
-  prefixEnd,
-  revisionKey,
-} from './keys.js'
+import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
 import { bodyPlace, CLEAR, statePlace } from './sealing/collection_seal.js'
 import { resealBinlog, resealTable } from './sealing/resealing.js'
 import type { ResealedRows, ResealedTable } from './sealing/resealing.js'
@@ -76,7 +65,8 @@ export class WriteTransaction {
 
   /** Whether the collection was deleted, and its rows are being removed or are gone. */
   isRetired(collection: number): boolean {
-    const isKnown = this.#environment.counters.doesExist(counterKey(collection)) || this.#environment.sealings.doesExist(counterKey(collection))
+    const isKnown =
+      this.#environment.counters.doesExist(counterKey(collection)) || this.#environment.sealings.doesExist(counterKey(collection))
     return !isKnown || this.#environment.retired.doesExist(counterKey(collection))
   }
 

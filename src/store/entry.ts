@@ -238,7 +238,15 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
     case 'job':
       return decodeJobEntry(lsn, fields)
     case 'sealing':
-      return { kind, lsn, collection, docid: 0, collectionName: fields[2] as string, isSealed: fields[3] as boolean, salt: fields[4] as Buffer }
+      return {
+        kind,
+        lsn,
+        collection,
+        docid: 0,
+        collectionName: fields[2] as string,
+        isSealed: fields[3] as boolean,
+        salt: fields[4] as Buffer,
+      }
     default:
       throw new Error(`binlog entry ${lsn}: unknown kind ${record[5]}`)
   }

@@ -21,7 +21,13 @@ const SEALED_PREFIX_BYTES = 12
 const SPELLING_PREFIX_BYTES = 8
 
 /** Whose identity (key, lang) is, whatever the spelling. @throws CorruptRecord */
-export function readIdentity(environment: Environment, seal: CollectionSeal | undefined, collection: number, key: string, lang: string): Identity | undefined {
+export function readIdentity(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  key: string,
+  lang: string,
+): Identity | undefined {
   if (seal === undefined) return readClear(environment, collection, key, lang)
   for (const form of seal.state.forms) {
     const found = form === CLEAR ? readClear(environment, collection, key, lang) : readSealed(environment, seal, form, key, lang)
@@ -48,7 +54,13 @@ export function openIdentity(seal: CollectionSeal, rowKey: Buffer, row: Buffer):
 }
 
 /** Docids of the documents with this key in any language, whatever the spelling, by language where the rows lie in clear; at most `count`. */
-export function readDocidsOfKey(environment: Environment, seal: CollectionSeal | undefined, collection: number, key: string, count: number): number[] {
+export function readDocidsOfKey(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  key: string,
+  count: number,
+): number[] {
   const docids = new Set<number>()
   for (const form of seal?.state.forms ?? [CLEAR]) {
     const start = form === CLEAR ? identityKey(collection, key, '') : seal?.identityKey(form, key, undefined)
@@ -89,7 +101,14 @@ export function removeIdentity(environment: Environment, collection: number, key
 }
 
 /** Whether the document was at some point written under just this spelling, beside that of its identity row. */
-export function hasSpelling(environment: Environment, seal: CollectionSeal | undefined, collection: number, docid: number, key: string, lang: string): boolean {
+export function hasSpelling(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  docid: number,
+  key: string,
+  lang: string,
+): boolean {
   if (seal === undefined) return environment.spellings.doesExist(spellingKey(collection, docid, key, lang))
   return seal.state.forms.some((form) => {
     if (form === CLEAR) return environment.spellings.doesExist(spellingKey(collection, docid, key, lang))

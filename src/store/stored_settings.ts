@@ -24,7 +24,8 @@ export function readSetting(environment: Environment, collection: number, kind: 
   const name = (): string => `${kind} of collection ${collection}`
   for (const form of seal?.state.forms ?? [CLEAR]) {
     const rowKey = form === CLEAR ? settingKey(collection, code, id) : seal?.settingKey(form, code, id)
-    const record = rowKey === undefined ? undefined : (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).get(rowKey)
+    const record =
+      rowKey === undefined ? undefined : (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).get(rowKey)
     if (record === undefined || rowKey === undefined) continue
     if (form !== CLEAR) return JSON.parse(openSetting(seal as CollectionSeal, rowKey, record, name)[1])
     return decodeSetting(isSealedForServer(record) ? openForServer(environment, rowKey, record, name) : record, name)
@@ -69,7 +70,10 @@ export function writeSetting(environment: Environment, collection: number, kind:
   if (json === null) return
   if (seal === undefined || seal.writtenForm === CLEAR) {
     const rowKey = settingKey(collection, code, id)
-    void environment.collectionSettings.put(rowKey, holdsCredential(kind, json) ? sealForServer(environment, rowKey, json) : encodeSetting(json))
+    void environment.collectionSettings.put(
+      rowKey,
+      holdsCredential(kind, json) ? sealForServer(environment, rowKey, json) : encodeSetting(json),
+    )
     return
   }
   const rowKey = seal.settingKey(seal.writtenForm, code, id) as Buffer

@@ -304,7 +304,9 @@ export class View {
 
   revision(collection: number, docid: number, revision: number): Head | undefined {
     const record = this.#environment.revisions.get(revisionKey(collection, docid, revision))
-    return record === undefined ? undefined : this.#decodeState(record, collection, docid, () => `revision ${collection}/${docid}/${revision}`)
+    return record === undefined
+      ? undefined
+      : this.#decodeState(record, collection, docid, () => `revision ${collection}/${docid}/${revision}`)
   }
 
   /** Entries of the binlog with an LSN above `lsn`, ascending, at most `count`. */

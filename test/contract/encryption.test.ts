@@ -109,7 +109,10 @@ describe('encryption at rest', () => {
     await client.encrypt('vault')
     await client.ok('PUT', '/v1/collection-config', { collection: 'vault', description: 'all about the Wiedehopf', maxRevisions: 0 })
     await client.add('vault', 'birds/Zebrafink', 'The kormoran dives. The kormoran eats fish.', { kind: ['pirol'], year: ['1999'] })
-    await client.add('vault', 'birds/gimpel', `A long text of ${'the stieglitz sings and '.repeat(800)}`, { kind: ['finch'], year: ['2004'] })
+    await client.add('vault', 'birds/gimpel', `A long text of ${'the stieglitz sings and '.repeat(800)}`, {
+      kind: ['finch'],
+      year: ['2004'],
+    })
     await client.add('vault', 'gone', 'eisvogel', { kind: ['eisvogel'] })
     await client.add('vault', 'birds/Zebrafink', 'The kormoran rests near the eisvogel.', { kind: ['pirol'], year: ['2001'] })
     await client.add('vault', 'BIRDS/zebrafink', 'The kormoran swims near the eisvogel.', { kind: ['pirol'], year: ['2001'] })
@@ -128,8 +131,15 @@ describe('encryption at rest', () => {
       assert.deepEqual(await client.found('vault', 'stiegl*', { mode: 'wildcard' }), ['birds/gimpel'])
       assert.deepEqual(await client.found('vault', 'kormorann', { fuzzy: 1 }), ['BIRDS/zebrafink'])
       const search = await client.post<Hit['document'][]>('/v1/search', { collection: 'vault', filterMeta: { kind: ['pirol'] } })
-      assert.deepEqual(search.map(({ key }) => key), ['BIRDS/zebrafink'])
-      const revisions = await client.post<{ revisions: unknown[] }>('/v1/revisions', { collection: 'vault', key: 'BIRDS/zebrafink', lang: 'en' })
+      assert.deepEqual(
+        search.map(({ key }) => key),
+        ['BIRDS/zebrafink'],
+      )
+      const revisions = await client.post<{ revisions: unknown[] }>('/v1/revisions', {
+        collection: 'vault',
+        key: 'BIRDS/zebrafink',
+        lang: 'en',
+      })
       assert.equal(revisions.revisions.length, 3)
     }
     await ask()
@@ -151,7 +161,11 @@ describe('encryption at rest', () => {
 
   it('credentials of a configuration do not lie in clear, in whatever collection, and work after a restart', async () => {
     const storage = { endpoint: 'https://s3.example', bucket: 'b', accessKey: 'a', secretKey: 'neuntoeter-wiedehopf-secret' }
-    await client.ok('PUT', '/v1/collection-config', { collection: 'plain', storageConfig: storage, cms: { url: 'https://c.example', apiKey: 'wiedehopf-cms' } })
+    await client.ok('PUT', '/v1/collection-config', {
+      collection: 'plain',
+      storageConfig: storage,
+      cms: { url: 'https://c.example', apiKey: 'wiedehopf-cms' },
+    })
     const secret = /wiedehopf-secret|wiedehopf-cms/
     const bytes = await readFile(join(client.directory, 'gen-000001', 'truth.mdb'))
     assert.doesNotMatch(bytes.toString('latin1'), secret)
@@ -170,12 +184,16 @@ describe('encryption at rest', () => {
       const { code, output } = await runToEnd({ directory: client.directory, env })
       assert.equal(code, 2, output)
       assert.match(output, expected)
-      for (const value of Object.values(env)) if (value !== undefined && value.length > 8) assert.ok(!output.includes(value), 'shows the key')
+      for (const value of Object.values(env))
+        if (value !== undefined && value.length > 8) assert.ok(!output.includes(value), 'shows the key')
     }
     await refused({}, /collection vault is encrypted and SVC_ENCRYPTION_KEY is not set/)
     await refused({ SVC_ENCRYPTION_KEY: OTHER_KEY }, /encryption key with id 1 is not the one/)
     await refused({ SVC_ENCRYPTION_KEY: OTHER_KEY, SVC_ENCRYPTION_KEY_ID: '2' }, /collection vault has data under encryption key id 1/)
-    await refused({ SVC_ENCRYPTION_KEY: 'c2hvcnRlciB0aGFuIDMyIGJ5dGVz' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 21/)
+    await refused(
+      { SVC_ENCRYPTION_KEY: 'c2hvcnRlciB0aGFuIDMyIGJ5dGVz' },
+      /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is of 21/,
+    )
     await refused({ SVC_ENCRYPTION_KEY: 'not base64 at all!' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64/)
     await refused({ SVC_ENCRYPTION_KEY: KEY, SVC_ENCRYPTION_KEY_ID: '256' }, /SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255/)
     await client.start()
@@ -216,7 +234,11 @@ describe('rotation of keys', () => {
     assert.deepEqual(await client.found('birds', 'number777'), ['Gimpel/777'])
     assert.deepEqual(await client.found('birds', 'again'), ['gimpel/0'])
     for (const number of [0, 1, DOCUMENTS - 1]) {
-      const { meta } = await client.post<{ meta: Record<string, string[]> }>('/v1/get', { collection: 'birds', key: `Gimpel/${number}`, lang: 'en' })
+      const { meta } = await client.post<{ meta: Record<string, string[]> }>('/v1/get', {
+        collection: 'birds',
+        key: `Gimpel/${number}`,
+        lang: 'en',
+      })
       assert.deepEqual(meta, number === 0 ? {} : { kind: [`pirol${number % 7}`] })
     }
     const { total } = await client.post<{ total: number }>('/v1/fts', { collection: 'birds', query: 'kormoran', limit: 5_000 })
@@ -225,7 +247,13 @@ describe('rotation of keys', () => {
 
   it('status counts what lies in clear, under the primary and under previous keys; turning encryption on seals what is written from then on', async () => {
     const none = { withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
-    assert.deepEqual(await client.counts('birds'), { collection: 'birds', encrypted: false, total: DOCUMENTS + 1, ...none, plaintext: DOCUMENTS + 1 })
+    assert.deepEqual(await client.counts('birds'), {
+      collection: 'birds',
+      encrypted: false,
+      total: DOCUMENTS + 1,
+      ...none,
+      plaintext: DOCUMENTS + 1,
+    })
     await client.encrypt('birds')
     await client.add('birds', 'new', 'kormoran new')
     await client.post('/v1/delete', { collection: 'birds', key: 'new', lang: 'en' })
@@ -289,7 +317,11 @@ describe('rotation of keys', () => {
     damaged[60] = (damaged[60] as number) ^ 1
     environment.root.transactionSync(() => void environment.heads.put(key, damaged))
     await environment.root.close()
-    await client.start({ SVC_ENCRYPTION_KEY: KEY, SVC_ENCRYPTION_KEY_ID: '3', SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 2, key: OTHER_KEY }]) })
+    await client.start({
+      SVC_ENCRYPTION_KEY: KEY,
+      SVC_ENCRYPTION_KEY_ID: '3',
+      SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 2, key: OTHER_KEY }]),
+    })
     const { id } = await client.post<Job>('/v1/encryption/rotate', {})
     const done = await client.rotated(id)
     assert.deepEqual([done.status, done.errors], ['failed', 1], JSON.stringify(done))

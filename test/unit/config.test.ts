@@ -184,10 +184,17 @@ describe('what is refused', () => {
     withoutKey({ SVC_ENCRYPTION_KEY: 'secret: no base64' }, /^SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64$/)
     withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEY_ID: '0' }, /^SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255 expected$/)
     withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":1,"key":"${key}"}]` }, /key id 1 is named twice/)
-    withoutKey({ SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: 'not even JSON' }, /^SVC_ENCRYPTION_KEYS_PREVIOUS: a JSON list such as/)
+    withoutKey(
+      { SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEYS_PREVIOUS: 'not even JSON' },
+      /^SVC_ENCRYPTION_KEYS_PREVIOUS: a JSON list such as/,
+    )
     withoutKey({ SVC_ENCRYPTION_KEY_ID: '2' }, /need SVC_ENCRYPTION_KEY$/)
     refused(['--encryption-key', key], {}, /unknown option/)
-    const { encryption } = loadConfig([], { SVC_ENCRYPTION_KEY: key, SVC_ENCRYPTION_KEY_ID: '9', SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":3,"key":"${key}"}]` })
+    const { encryption } = loadConfig([], {
+      SVC_ENCRYPTION_KEY: key,
+      SVC_ENCRYPTION_KEY_ID: '9',
+      SVC_ENCRYPTION_KEYS_PREVIOUS: `[{"id":3,"key":"${key}"}]`,
+    })
     assert.deepEqual([encryption?.primary.id, encryption?.primary.bytes.length, encryption?.previous.map(({ id }) => id)], [9, 32, [3]])
   })
 

@@ -31,28 +31,34 @@ describe('ciphers', () => {
 
   it('the engine and Node make the same bytes, and each opens what the other has sealed', () => {
     fc.assert(
-      fc.property(bytes(32), bytes(12), fc.uint8Array({ maxLength: 64 }), fc.uint8Array({ minLength: 1, maxLength: 5000 }), (key, nonce, associated, text) => {
-        const [one, other] = [nodeCipher, native].map((cipher) => {
-          const sealed = new Uint8Array(text.length + 16)
-          cipher.seal(key, nonce, associated, text, sealed)
-          return sealed
-        })
-        assert.deepEqual(one, other)
-        for (const cipher of [nodeCipher, native]) {
-          const opened = new Uint8Array(text.length)
-          assert.equal(cipher.open(key, nonce, associated, one as Uint8Array, opened), true)
-          assert.deepEqual(opened, text)
-          const changed = Uint8Array.from(one as Uint8Array)
-          changed[text.length - 1] = (changed[text.length - 1] as number) ^ 1
-          assert.equal(cipher.open(key, nonce, associated, changed, opened), false)
-        }
-        const hashes = [nodeCipher, native].map((cipher) => {
-          const hash = new Uint8Array(32)
-          cipher.hmac(key, text.subarray(0, 4000), hash)
-          return hash
-        })
-        assert.deepEqual(hashes[0], hashes[1])
-      }),
+      fc.property(
+        bytes(32),
+        bytes(12),
+        fc.uint8Array({ maxLength: 64 }),
+        fc.uint8Array({ minLength: 1, maxLength: 5000 }),
+        (key, nonce, associated, text) => {
+          const [one, other] = [nodeCipher, native].map((cipher) => {
+            const sealed = new Uint8Array(text.length + 16)
+            cipher.seal(key, nonce, associated, text, sealed)
+            return sealed
+          })
+          assert.deepEqual(one, other)
+          for (const cipher of [nodeCipher, native]) {
+            const opened = new Uint8Array(text.length)
+            assert.equal(cipher.open(key, nonce, associated, one as Uint8Array, opened), true)
+            assert.deepEqual(opened, text)
+            const changed = Uint8Array.from(one as Uint8Array)
+            changed[text.length - 1] = (changed[text.length - 1] as number) ^ 1
+            assert.equal(cipher.open(key, nonce, associated, changed, opened), false)
+          }
+          const hashes = [nodeCipher, native].map((cipher) => {
+            const hash = new Uint8Array(32)
+            cipher.hmac(key, text.subarray(0, 4000), hash)
+            return hash
+          })
+          assert.deepEqual(hashes[0], hashes[1])
+        },
+      ),
     )
   })
 })
@@ -62,7 +68,11 @@ describe('sealed records', () => {
   const key = keyring.derive(1, 'test') as Uint8Array
 
   it('a record opens as it was in its place, and in no other, with no other key, and not with one bit changed', () => {
-    const place = fc.record({ kind: fc.constantFrom('state' as const, 'body' as const, 'entry' as const), key: fc.uint8Array({ maxLength: 40 }), clearBytes: fc.constantFrom(8, 12, 16) })
+    const place = fc.record({
+      kind: fc.constantFrom('state' as const, 'body' as const, 'entry' as const),
+      key: fc.uint8Array({ maxLength: 40 }),
+      clearBytes: fc.constantFrom(8, 12, 16),
+    })
     fc.assert(
       fc.property(place, fc.uint8Array({ minLength: 20, maxLength: 300 }), fc.nat(), (where: SealedPlace, given, bit) => {
         const record = Buffer.from(given)
@@ -118,10 +128,18 @@ describe('records that were moved', () => {
         () => 1,
         (transaction) => {
           const collection = transaction.nextCollection
-          const entry = { lsn: transaction.nextLsn, collection, docid: 0, collectionName, isSealed: true, salt: Buffer.alloc(32, collection) }
+          const entry = {
+            lsn: transaction.nextLsn,
+            collection,
+            docid: 0,
+            collectionName,
+            isSealed: true,
+            salt: Buffer.alloc(32, collection),
+          }
           transaction.apply({ kind: 'sealing', ...entry }, undefined)
           for (const key of ['a', 'b'])
-            for (const step of decidePut(transaction, collectionName, prepared(key, `${collectionName} ${key}`)).steps) transaction.apply(step.entry, step.body)
+            for (const step of decidePut(transaction, collectionName, prepared(key, `${collectionName} ${key}`)).steps)
+              transaction.apply(step.entry, step.body)
         },
       )
     const content = (collection: number, key: string): string =>

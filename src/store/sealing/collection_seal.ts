@@ -103,7 +103,11 @@ export class CollectionSeal {
   identityKey(form: number, key: string, lang: string | undefined): Buffer | undefined {
     const hash = this.textHash(form, lowerCase(key))
     if (hash === undefined) return undefined
-    return Buffer.concat([documentKey(this.collection, 0).subarray(0, 4), hash, lang === undefined ? NOTHING : this.#langHash(form, lowerCase(lang))])
+    return Buffer.concat([
+      documentKey(this.collection, 0).subarray(0, 4),
+      hash,
+      lang === undefined ? NOTHING : this.#langHash(form, lowerCase(lang)),
+    ])
   }
 
   /** (collection, docid, hash of the spelling). */

@@ -9,7 +9,16 @@ import { decodeIdentity, openIdentity, openSpelling, splitSpelling, writeIdentit
 import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../keys.js'
 import { CorruptRecord, checkRecord } from '../record.js'
 import { SETTING_KINDS } from '../settings.js'
-import { clearText, holdsCredential, isSealedForServer, isStamp, openForServer, openSetting, sealForServer, writeSetting } from '../stored_settings.js'
+import {
+  clearText,
+  holdsCredential,
+  isSealedForServer,
+  isStamp,
+  openForServer,
+  openSetting,
+  sealForServer,
+  writeSetting,
+} from '../stored_settings.js'
 import { bodyPlace, CLEAR, statePlace } from './collection_seal.js'
 import type { CollectionSeal } from './collection_seal.js'
 import { keyIdOf } from './sealed_record.js'
@@ -37,16 +46,28 @@ export interface ResealedRows {
 type Outcome = 'skipped' | 'resealed'
 
 /** @param from key to begin with; undefined: the first of the collection */
-export function resealTable(environment: Environment, collection: number, table: ResealedTable, from: Buffer | undefined, rowsMax: number): ResealedRows {
+export function resealTable(
+  environment: Environment,
+  collection: number,
+  table: ResealedTable,
+  from: Buffer | undefined,
+  rowsMax: number,
+): ResealedRows {
   const prefix = counterKey(collection)
   const end = prefixEnd(prefix)
   const seal = environment.seals.of(collection)
-  if (seal === undefined && table !== 'collectionSettings') return { next: undefined, scanned: 0, resealed: 0, skipped: 0, errors: [], grownBytes: 0 }
+  if (seal === undefined && table !== 'collectionSettings')
+    return { next: undefined, scanned: 0, resealed: 0, skipped: 0, errors: [], grownBytes: 0 }
   return walk(environment[table], from ?? prefix, end, rowsMax, (key, value) => resealRow(environment, seal, collection, table, key, value))
 }
 
 /** @param collection undefined: the entries of all */
-export function resealBinlog(environment: Environment, collection: number | undefined, from: Buffer | undefined, rowsMax: number): ResealedRows {
+export function resealBinlog(
+  environment: Environment,
+  collection: number | undefined,
+  from: Buffer | undefined,
+  rowsMax: number,
+): ResealedRows {
   let grownBytes = 0
   const { seals, binlog } = environment
   const rows = walk(binlog, from ?? Buffer.alloc(8), undefined, rowsMax, (key, record) => {
@@ -144,7 +165,13 @@ function resealText(
 }
 
 /** In clear, or a configuration that is sealed for its credentials. */
-function resealSetting(environment: Environment, seal: CollectionSeal | undefined, collection: number, key: Buffer, record: Buffer): Outcome {
+function resealSetting(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  key: Buffer,
+  record: Buffer,
+): Outcome {
   if (isStamp(key)) return 'skipped'
   const kind = SETTING_KINDS[key[4] as number] ?? 'config'
   const name = (): string => `${kind} of collection ${collection}`
@@ -169,4 +196,3 @@ function resealSealedSetting(environment: Environment, seal: CollectionSeal, key
   writeSetting(environment, seal.collection, kind, id, json)
   return 'resealed'
 }
-

@@ -46,10 +46,18 @@ export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place
  * @param space to open into, where it is large enough: the record is valid as long as nobody else uses it
  * @throws CorruptRecord where it is damaged, or was sealed for another place or with another key
  */
-export function openWith(keyring: Keyring, key: Uint8Array | undefined, place: SealedPlace, sealed: Buffer, name: () => string, space?: Buffer): Buffer {
+export function openWith(
+  keyring: Keyring,
+  key: Uint8Array | undefined,
+  place: SealedPlace,
+  sealed: Buffer,
+  name: () => string,
+  space?: Buffer,
+): Buffer {
   const { clearBytes } = place
   if (key === undefined) throw new CorruptRecord(name(), `sealed under key id ${keyIdOf(sealed)}, which is not known`)
-  if (sealed.length < clearBytes + SEAL_BYTES) throw new CorruptRecord(name(), `${sealed.length} bytes, at least ${clearBytes + SEAL_BYTES} expected`)
+  if (sealed.length < clearBytes + SEAL_BYTES)
+    throw new CorruptRecord(name(), `${sealed.length} bytes, at least ${clearBytes + SEAL_BYTES} expected`)
   if (sealed[4] !== RECORD_VERSION) throw new CorruptRecord(name(), `version ${sealed[4]}, ${RECORD_VERSION} expected`)
   const bytes = sealed.length - SEAL_BYTES
   const record = space !== undefined && bytes <= space.length ? space.subarray(0, bytes) : Buffer.allocUnsafe(bytes)

@@ -23,7 +23,8 @@ export function changeSealing(environment: Environment, { collection, isSealed, 
   const { primaryId } = environment.seals.keyring
   const row = environment.sealings.get(counterKey(collection))
   const written = isSealed ? primaryId : CLEAR
-  const before: SealingState = row === undefined ? { isSealed: false, salt, changedLsn: lsn, forms: [CLEAR] } : decodeSealing(row, collection)
+  const before: SealingState =
+    row === undefined ? { isSealed: false, salt, changedLsn: lsn, forms: [CLEAR] } : decodeSealing(row, collection)
   // What was written so far stays as it is until a rotation.
   const forms = [written, ...before.forms.filter((form) => form !== written)]
   void environment.sealings.put(counterKey(collection), encodeSealing({ isSealed, salt: before.salt, changedLsn: lsn, forms }))

@@ -34,7 +34,12 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
 }
 
 /** States of documents, the present ones and the revisions. */
-function countOf(view: View, collection: number, primary: number | undefined, known: ReadonlySet<number>): Readonly<Record<string, number>> {
+function countOf(
+  view: View,
+  collection: number,
+  primary: number | undefined,
+  known: ReadonlySet<number>,
+): Readonly<Record<string, number>> {
   const counts = { total: 0, withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
   for (const [keyId, states] of view.statesByKey(collection)) {
     counts.total += states
@@ -47,7 +52,11 @@ function countOf(view: View, collection: number, primary: number | undefined, kn
 }
 
 function rotate(_lane: LaneContext, { collection }: InputOf<typeof rotateRow>): Uint8Array {
-  return encodeCommand({ kind: 'rotate', collection: collection === undefined || collection === '' ? null : collection, id: `rot-${randomBytes(8).toString('hex')}` })
+  return encodeCommand({
+    kind: 'rotate',
+    collection: collection === undefined || collection === '' ? null : collection,
+    id: `rot-${randomBytes(8).toString('hex')}`,
+  })
 }
 
 function jobs(lane: LaneContext): Answer {
