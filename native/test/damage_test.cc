@@ -131,7 +131,7 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   StoredIndex found;
   uint64_t documents = 0;
   {
-    const auto store = SegmentStore::open(directory.path(), {test::kTestMapBytes, {}}, found);
+    const auto store = SegmentStore::open(directory.path(), {test::kTestMapBytes, {}, {}}, found);
     ASSERT_TRUE(store.ok());
     ASSERT_GT(found.segments.size(), 1U);
     const std::string_view key = found.segments[0].segment->key(0);

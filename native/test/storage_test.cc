@@ -244,7 +244,7 @@ TEST_P(Stored, ACrashAtAnyPointOfAFlushLosesNothingThatReplayDoesNotBringBack) {
 TEST_P(Stored, LeftoversOfAnInterruptedWriteAreSweptAtTheNextStart) {
   {
     StoredIndex found;
-    const auto store = SegmentStore::open(directory.path(), {test::kTestMapBytes, {}}, found);
+    const auto store = SegmentStore::open(directory.path(), {test::kTestMapBytes, {}, {}}, found);
     ASSERT_TRUE(store.ok());
     Engine memory;
     // A batch of deletes alone makes no segment.
@@ -258,7 +258,7 @@ TEST_P(Stored, LeftoversOfAnInterruptedWriteAreSweptAtTheNextStart) {
   const auto keys = [this] { return IndexEnv::open(directory.path(), test::kTestMapBytes).value()->keys().value().size(); };
   EXPECT_GT(keys(), 0U);
   StoredIndex found;
-  ASSERT_TRUE(SegmentStore::open(directory.path(), {test::kTestMapBytes, {}}, found).ok());
+  ASSERT_TRUE(SegmentStore::open(directory.path(), {test::kTestMapBytes, {}, {}}, found).ok());
   EXPECT_EQ(keys(), 0U);
 }
 

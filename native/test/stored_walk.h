@@ -57,7 +57,8 @@ inline Plan walk_plan(Generator& generator, uint32_t round) {
 
 // Returns a sum over what was read, so that nothing is optimised away; 0 where the segment is refused.
 inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
-  StoredChunks stored{bytes.columnSizes, {}, 0};
+  StoredChunks stored;
+  stored.columnSizes = bytes.columnSizes;
   for (const std::vector<uint8_t>& chunk : bytes.chunks) stored.chunks.push_back(chunk.data());
   const Result<std::shared_ptr<const Segment>> opened = Segment::open(1, views_of(stored), std::make_unique<NoLease>(), 1);
   if (!opened.ok()) return 0;

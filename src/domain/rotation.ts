@@ -136,9 +136,8 @@ function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' |
 /** Rows that were left as they are, or written otherwise while the walk was past them, keep their form known; else what was is forgotten. */
 function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Partial<Rotation> & { readonly status: string } {
   if (walked.errors > 0) return { status: 'failed', finishedAt: nowMs }
-  const changed = walked.begun.filter(
-    ([collection, lsn]) => !transaction.isRetired(collection) && transaction.sealingLsn(collection) !== BigInt(lsn),
-  )
+  // 0: it was deleted meanwhile, or never was sealed.
+  const changed = walked.begun.filter(([collection, lsn]) => ![0n, BigInt(lsn)].includes(transaction.sealingLsn(collection)))
   if (changed.length > 0) return failed(walked, 'whether a collection is encrypted changed while the job ran: rotate again', nowMs)
   for (const [collection] of walked.begun) transaction.finishForms(collection)
   return { status: 'completed', finishedAt: nowMs }

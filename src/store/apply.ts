@@ -78,11 +78,9 @@ export class WriteTransaction {
     return this.#environment.seals.of(collection)?.state.changedLsn ?? 0n
   }
 
-  /** Whether the collection was deleted, and its rows are being removed or are gone. */
+  /** Whether the collection was deleted, and its rows are being removed. */
   isRetired(collection: number): boolean {
-    const isKnown =
-      this.#environment.counters.doesExist(counterKey(collection)) || this.#environment.sealings.doesExist(counterKey(collection))
-    return !isKnown || this.#environment.retired.doesExist(counterKey(collection))
+    return this.#environment.retired.doesExist(counterKey(collection))
   }
 
   counters(collection: number): CollectionCounters {

@@ -7,6 +7,7 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
+import { openEnvironment } from '../../src/store/environment.js'
 import { runToEnd, startServer, type Server } from '../harness/server.js'
 
 const KEY = randomBytes(32).toString('base64')
@@ -208,6 +209,8 @@ describe('encryption at rest', () => {
 
 const SECOND_KEY = { SVC_ENCRYPTION_KEY: OTHER_KEY, SVC_ENCRYPTION_KEY_ID: '2' }
 const BOTH_KEYS = { ...SECOND_KEY, SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 1, key: KEY }]) }
+/** The second one is primary again; the first came back under another id. */
+const SECOND_KEY_LAST = { ...SECOND_KEY, SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 3, key: KEY }]) }
 const DOCUMENTS = 1_200
 
 describe('rotation of keys', () => {
@@ -302,6 +305,38 @@ describe('rotation of keys', () => {
     assert.deepEqual(await filesWithCanaries(client.directory), [])
     const { jobs } = await client.ok<{ jobs: Job[] }>('GET', '/v1/encryption/jobs')
     assert.deepEqual([jobs.length, jobs[0]?.id], [2, id], 'newest first')
+  })
+
+  it('a rotation that meets a damaged row fails with its name, and leaves the row and the old key’s use as they are', async () => {
+    await client.server.stop()
+    const environment = openEnvironment(join(client.directory, 'gen-000001'))
+    const [row] = [...environment.heads.getRange({ limit: 1 })]
+    assert.ok(row !== undefined)
+    const [key, whole] = [Buffer.from(row.key), Buffer.from(row.value)]
+    const damaged = Buffer.from(whole)
+    damaged[60] = (damaged[60] as number) ^ 1
+    environment.root.transactionSync(() => void environment.heads.put(key, damaged))
+    await environment.root.close()
+    await client.start({
+      SVC_ENCRYPTION_KEY: KEY,
+      SVC_ENCRYPTION_KEY_ID: '3',
+      SVC_ENCRYPTION_KEYS_PREVIOUS: JSON.stringify([{ id: 2, key: OTHER_KEY }]),
+    })
+    const { id } = await client.post<Job>('/v1/encryption/rotate', {})
+    const done = await client.rotated(id)
+    assert.deepEqual([done.status, done.errors], ['failed', 1], JSON.stringify(done))
+    assert.match(String((done as { lastError?: string }).lastError), /^corrupt record state [0-9a-f]{16}: its seal \(key id 2\) is broken/)
+    assert.equal((await client.counts('birds'))?.withLegacy, 1)
+    await client.server.stop()
+    const { output } = await runToEnd({ directory: client.directory, env: { SVC_ENCRYPTION_KEY: KEY, SVC_ENCRYPTION_KEY_ID: '3' } })
+    assert.match(output, /collection birds has data under encryption key id 2/)
+    const repaired = openEnvironment(join(client.directory, 'gen-000001'))
+    repaired.root.transactionSync(() => void repaired.heads.put(key, whole))
+    await repaired.root.close()
+    await client.start(SECOND_KEY_LAST)
+    const again = await client.post<Job>('/v1/encryption/rotate', {})
+    assert.equal((await client.rotated(again.id)).status, 'completed')
+    await complete()
   })
 
   it('encryption that was switched off: what is written lies in clear, a rotation opens the rest, and the server starts without a key', async () => {

@@ -1,5 +1,5 @@
-// Authenticated encryption as the engine needs it: AES-256-GCM of whoever embeds the engine (binding/openssl_aead.h takes Node's own), or of a test. Plain functions, so that
-// the engine links no library for it. Every function may be called from any thread.
+// Authenticated encryption as the engine needs it: AES-256-GCM of whoever embeds the engine (binding/openssl_aead.h takes Node's own), or of a test. Plain functions, so
+// that the engine links no library for it. Every function may be called from any thread.
 #pragma once
 
 #include <array>

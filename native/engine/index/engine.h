@@ -5,7 +5,8 @@
 // Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
 // sets go to `retired_`: the quick merge thread, woken by whoever replaced one, drops them once no reader holds them, so that a search never pays for freeing a segment.
 // With a directory (open), segments also lie on disk: a flush thread stores what is in memory, the long lane merges stored segments instead of large ones in memory
-// (engine_storage.cc). Documents of sealed collections (index_sealing.h) and others are kept in segments apart: neither a publish nor a flush nor a merge mixes them. Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
+// (engine_storage.cc). Documents of sealed collections (index_sealing.h) and others are kept in segments apart: neither a publish nor a flush nor a merge mixes them.
+// Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
 #pragma once
 
 #include <atomic>
@@ -87,8 +88,8 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Keys that sealed segments are written and read with: before `open`. And which collections must not lie on disk in clear: before `open`, and whenever that changes, before
-  // the first document that it concerns is published. What lies otherwise on disk is rewritten in the background.
+  // Keys that sealed segments are written and read with: before `open`. And which collections must not lie on disk in clear: before `open`, and whenever that changes,
+  // before the first document that it concerns is published. What lies otherwise on disk is rewritten in the background.
   void set_seal_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys);
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed);
 
@@ -133,7 +134,8 @@ class Engine {
   // Empties the engine. Without memory nothing changes.
   [[nodiscard]] Status drop_all() noexcept;
 
-  // Waits for running merges, then merges all segments of that moment into one (and those of sealed collections into another) on the calling thread. What is published meanwhile is merged as always.
+  // Waits for running merges, then merges all segments of that moment into one (and those of sealed collections into another) on the calling thread. What is published
+  // meanwhile is merged as always.
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;

@@ -36,7 +36,7 @@ Segment::Segment(uint64_t serial, const SegmentViews& views, std::unique_ptr<Chu
 }
 
 Result<std::shared_ptr<const Segment>> Segment::open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes,
-                                                      uint64_t heapBytes) {
+                                                     uint64_t heapBytes) {
   const std::shared_ptr<Segment> segment(new Segment(serial, views, std::move(lease)));
   segment->columnBytes_ = storedBytes;
   segment->memoryBytes_ += heapBytes;

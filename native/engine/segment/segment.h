@@ -36,8 +36,8 @@ class Segment {
   // `serial`: process-wide, never reused; names the segment in the bookkeeping of merges and in the index env.
   Segment(uint64_t serial, SegmentColumns columns);
 
-  // A stored segment: views of mapped or opened chunks, which `lease` keeps in place; `storedBytes` is what they take, `heapBytes` how much of that is memory. Fails where
-  // a range in its directory leaves its column.
+  // A stored segment: views of mapped or opened chunks, which `lease` keeps in place; `storedBytes` is what they take, `heapBytes` how much of that is memory. Fails
+  // where a range in its directory leaves its column.
   [[nodiscard]] static Result<std::shared_ptr<const Segment>> open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes,
                                                                    uint64_t heapBytes = 0);
 

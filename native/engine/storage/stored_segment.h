@@ -1,6 +1,6 @@
 // One segment as records of the index env: its chunks, and a descriptor with the sizes of the columns and the checksum of every chunk. Writing and opening. Opening reads
-// every byte once and checks it, so that no search can meet damaged ones. The chunks of a sealed segment are opened into memory of their own, which is what searches read.
-// Layout: docs/formats/segment.md, docs/formats/index-env.md.
+// every byte once and checks it, so that no search can meet damaged ones. The chunks of a sealed segment are opened into memory of their own, which is what searches
+// read. Layout: docs/formats/segment.md, docs/formats/index-env.md.
 #pragma once
 
 #include <atomic>
