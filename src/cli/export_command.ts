@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
+import { GIT_EXPORT_WRITTEN_BYTES } from '../limits.js'
 import { gitStream, type ExportedHistory } from './git_stream.js'
 
 export interface ExportOptions {
@@ -48,20 +49,32 @@ async function intoRepository(stream: AsyncGenerator<string | Buffer, ExportedHi
   return history
 }
 
-/** Writes the pieces as they are taken. */
+/** Writes the pieces as they are taken, small ones together: a write each would cost as much as the requests. */
 async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, target: NodeJS.WritableStream): Promise<ExportedHistory> {
   // A pipe that breaks is told by the end of the process behind it.
   const broken = new Promise<never>((_, reject) =>
     target.once('error', () => reject(new ExportStopped('the stream was not taken to its end'))),
   )
   broken.catch(() => undefined)
+  let parts: Buffer[] = []
+  let held = 0
+  const flush = async (): Promise<void> => {
+    const bytes = Buffer.concat(parts, held)
+    parts = []
+    held = 0
+    if (bytes.length > 0 && !target.write(bytes)) await Promise.race([once(target, 'drain'), broken])
+  }
   for (;;) {
     const { done, value } = await stream.next()
     if (done) {
+      await flush()
       if (target !== process.stdout) target.end()
       return value
     }
-    if (!target.write(value)) await Promise.race([once(target, 'drain'), broken])
+    const part = typeof value === 'string' ? Buffer.from(value) : value
+    parts.push(part)
+    held += part.length
+    if (held >= GIT_EXPORT_WRITTEN_BYTES) await flush()
   }
 }
 

@@ -10,6 +10,7 @@ import { pathOf, quotedPath } from './git_paths.js'
 
 const PERSON = 'Markdown Document Service <mds@localhost>'
 const BRANCH = 'refs/heads/main'
+const LINE_END = Buffer.from('\n')
 
 interface ListedRevision extends StoredState {
   readonly timestamp: number
@@ -42,9 +43,7 @@ export async function* gitStream(url: string, collection: string): AsyncGenerato
       for (const { time, revision, file } of history) {
         states.push({ time, document: first + index, revision })
         if (states.length > GIT_EXPORT_STATES_MAX) throw new AnswerError(200, `more than ${GIT_EXPORT_STATES_MAX} revisions`)
-        yield `blob\nmark :${states.length}\ndata ${file.length}\n`
-        yield file
-        yield '\n'
+        yield Buffer.concat([Buffer.from(`blob\nmark :${states.length}\ndata ${file.length}\n`), file, LINE_END])
       }
     }
   }
@@ -91,9 +90,8 @@ function* commits(documents: readonly ListedDocument[], states: readonly State[]
     const { time, document, revision } = states[index] as State
     const { key, lang } = documents[document] as ListedDocument
     const message = Buffer.from(`${oneLine(key)} (${oneLine(lang)}): ${revision === null ? 'present state' : `revision ${revision}`}\n`)
-    yield `commit ${BRANCH}\nauthor ${PERSON} ${time} +0000\ncommitter ${PERSON} ${time} +0000\ndata ${message.length}\n`
-    yield message
-    yield `M 100644 :${index + 1} ${quotedPath(pathOf(key, lang))}\n\n`
+    const head = `commit ${BRANCH}\nauthor ${PERSON} ${time} +0000\ncommitter ${PERSON} ${time} +0000\ndata ${message.length}\n`
+    yield Buffer.concat([Buffer.from(head), message, Buffer.from(`M 100644 :${index + 1} ${quotedPath(pathOf(key, lang))}\n\n`)])
   }
 }
 
