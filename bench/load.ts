@@ -1,6 +1,7 @@
 /**
  * Closed-loop load: a number of connections, each sending its next request when the last is answered, for a stretch of time. An answer other than 200 ends the bench: a fast error is no result.
  */
+import { setImmediate as turn } from 'node:timers/promises'
 import { Connection } from './connection.js'
 import { percentile } from './report.js'
 
@@ -33,6 +34,51 @@ export async function runLoad(port: number, connections: number, seconds: number
     }
   }
   await Promise.all(open.map(work))
+  const elapsedSeconds = (performance.now() - begun) / 1000
+  for (const connection of open) connection.close()
+  return {
+    requests: latencies.length,
+    perSecond: latencies.length / elapsedSeconds,
+    p50Ms: percentile(latencies, 0.5),
+    p99Ms: percentile(latencies, 0.99),
+  }
+}
+
+/**
+ * Open loop: requests are due at a steady rate, whatever the answers do, and a time counts from when the request was due, also while it waits for a connection. So a server that stalls for a while
+ * is not spared the requests that would have come meanwhile (coordinated omission). The client looks at the clock all the time, because timers are a millisecond late: it needs a core.
+ */
+export async function runOpenLoad(
+  port: number,
+  connections: number,
+  perSecond: number,
+  seconds: number,
+  next: (n: number) => Buffer,
+): Promise<LoadResult> {
+  const free = await Promise.all(Array.from({ length: connections }, () => Connection.open(port)))
+  const open = [...free]
+  const waiting: number[] = []
+  const latencies: number[] = []
+  const begun = performance.now()
+  const dueAt = (n: number): number => begun + (n * 1000) / perSecond
+  const work = async (connection: Connection, first: number): Promise<void> => {
+    for (let n: number | undefined = first; n !== undefined; n = waiting.shift()) {
+      const answer = await connection.send(next(n))
+      if (answer.status !== 200) throw new Error(`answer ${answer.status}: ${answer.body.toString('utf8', 0, 300)}`)
+      latencies.push(performance.now() - dueAt(n))
+    }
+    free.push(connection)
+  }
+  const total = perSecond * seconds
+  const works: Promise<void>[] = []
+  for (let sent = 0; sent < total; await turn()) {
+    for (; sent < total && dueAt(sent) <= performance.now(); sent++) {
+      const connection = free.shift()
+      if (connection === undefined) waiting.push(sent)
+      else works.push(work(connection, sent))
+    }
+  }
+  await Promise.all(works)
   const elapsedSeconds = (performance.now() - begun) / 1000
   for (const connection of open) connection.close()
   return {

@@ -11,6 +11,16 @@ export function pinned(command: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', CORE, ...command] : command
 }
 
+/** Moves all threads of a process that runs, and of its children, to the cores (`0`, `0,1`). False where there is no `taskset`. */
+export function movePinned(pid: number, cores: string): boolean {
+  if (!canPin) return false
+  const children =
+    spawnSync('pgrep', ['-P', String(pid)], { encoding: 'utf8' })
+      .stdout?.split('\n')
+      .filter((line) => line !== '') ?? []
+  return [String(pid), ...children].every((each) => spawnSync('taskset', ['-a', '-p', '-c', cores, each], { stdio: 'ignore' }).status === 0)
+}
+
 export function describePinning(): string {
   return canPin ? `pinned to core ${CORE}` : 'not pinned: no taskset on this machine'
 }

@@ -25,13 +25,17 @@ export interface Load {
 const hasWrk = spawnSync('wrk', ['--version'], { stdio: 'ignore' }).error === undefined
 if (!hasWrk) skipPart('wrk is not installed: load comes from the bench itself, which costs more of the cores')
 
-/** @param script where the program for wrk is written */
+/**
+ * @param script where the program for wrk is written
+ * @param core on which it runs; absent: any
+ */
 export async function load(
   port: number,
   connections: number,
   seconds: number,
   requests: readonly Request[],
   script: string,
+  core?: string,
 ): Promise<Load> {
   if (!hasWrk) {
     const bytes = requests.map(({ path, json }) => (json === undefined ? getBytes(path) : postBytes(path, json)))
@@ -39,7 +43,8 @@ export async function load(
   }
   writeFileSync(script, program(requests))
   const args = ['-t1', `-c${connections}`, `-d${seconds}s`, '--timeout', '30s', '-s', script, `http://127.0.0.1:${port}`]
-  const { stdout } = await promisify(execFile)('wrk', args)
+  const [command, rest] = core === undefined ? ['wrk', args] : ['taskset', ['-c', core, 'wrk', ...args]]
+  const { stdout } = await promisify(execFile)(command, rest)
   const found = /^RESULT (\d+) (\d+) (\d+) (\d+) (\d+)$/mu.exec(stdout)
   if (found === null) throw new Error(`wrk says: ${stdout.slice(-500)}`)
   const [requestsDone = 0, micros = 1, p50 = 0, p99 = 0, failures = 0] = found.slice(1).map(Number)

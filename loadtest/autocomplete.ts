@@ -1,19 +1,23 @@
 /**
  * Autocomplete under load: how long does a keystroke wait for its completions, on 16 connections? Prefixes as people type them: of each of the 300 commonest words every beginning, one after the
- * other. First after a start, when no lane remembers anything, each prefix once; then over and over; then beside one connection that adds documents, so that nothing that was answered may be said
- * again. Interleaved with it a request that needs no work, as control. At last one connection alone, cold, each length of prefix for itself.
- * Corpus: md50k. Load by wrk, the cold rounds by the bench's own client (both share the cores with the server). Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY]
+ * other. First after a start, when no lane remembers anything, each prefix once; then over and over, as fast as answers come (closed loop) and at rates of typing (open loop: a time counts from
+ * when the request was due); then beside one connection that adds documents, so that nothing that was answered may be said again. Interleaved with it two requests that need no work, as controls:
+ * one that goes through the lanes, one that the loop answers. At last one connection alone, cold, each length of prefix for itself.
+ * Corpus: md50k. Load by wrk, also with the server and it on a core each; cold and open rounds by the bench's own client. Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY]
  * (of a server that has them in its collection md; new documents are added to it).
  * Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { cpus, tmpdir } from 'node:os'
 import path from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Connection, getBytes, postBytes } from '../bench/connection.js'
 import { readDocuments, sharedPath, type CorpusDocument } from '../bench/corpora.js'
-import { runLoad } from '../bench/load.js'
+import { runLoad, runOpenLoad } from '../bench/load.js'
+import { movePinned } from '../bench/pinning.js'
 import { percentile, Report } from '../bench/report.js'
 import { load } from '../bench/wrk.js'
+import { CONSTANT_PATH } from '../src/surface/http/front_end.js'
 import { startServer, type Server } from '../test/harness/server.js'
 
 const DOCUMENTS = Number(process.argv[2] ?? 60_000)
@@ -25,8 +29,17 @@ const BATCH_DOCUMENTS = 500
 const LONG_SECONDS = 600
 const COLLECTION = 'md'
 
-/** Goes the same way through lanes and back, and needs no work there: what the machine gives at the time. */
+/** Goes the way through lanes and back, and needs no work there: what the machine gives at the time. */
 const CONTROL = { path: '/v1/fts-languages' }
+/** Answered on the loop: what a kept answer costs at least. */
+const CONSTANT = { path: CONSTANT_PATH }
+const CONSTANT_BYTES = 600
+/** Keystrokes a second of some thousand people who type. */
+const RATES = [2000, 5000]
+const RATES_BESIDE_WRITER = [100, 300, 1000]
+/** A second, of the writer. */
+const DOCUMENTS_ADDED = 1000
+const [SERVER_CORE, CLIENT_CORE, ANY_CORE] = ['0', '1', `0-${cpus().length - 1}`]
 
 const report = new Report()
 const scratch = mkdtempSync(path.join(tmpdir(), 'mds-load-autocomplete-'))
@@ -82,17 +95,23 @@ async function coldByLength(server: Server, prefixes: readonly string[]): Promis
     })
 }
 
-/** Adds a document after the other until it is told to stop. */
+let keysUsed = 0
+
+/** Adds a document after the other, so many a second at most, until it is told to stop. */
 function startWriter(server: Server, documents: readonly CorpusDocument[]): () => Promise<number> {
   let [isStopped, added] = [false, 0]
   const work = (async () => {
     const connection = await Connection.open(server.port)
+    const begun = performance.now()
     while (!isStopped) {
+      const earlyMs = begun + (added * 1000) / DOCUMENTS_ADDED - performance.now()
+      if (earlyMs > 1) await sleep(earlyMs)
       const document = documents[added % documents.length]
       const answer = await connection.send(
-        postBytes('/v1/add', JSON.stringify({ ...document, collection: COLLECTION, key: `new/${added++}` })),
+        postBytes('/v1/add', JSON.stringify({ ...document, collection: COLLECTION, key: `new/${keysUsed++}` })),
       )
       if (answer.status !== 200) throw new Error(`add: ${answer.status}`)
+      added++
     }
     connection.close()
   })()
@@ -111,7 +130,7 @@ console.log(JSON.stringify({ documents: documents.length, words: words.length, k
 const requests = typed.map((prefix) => ({ path: pathOf(prefix) }))
 const script = path.join(scratch, 'load.lua')
 // Under the supervisor, as users run it: it also sets the flags of the server's process.
-const start = (): Promise<Server> => startServer({ supervisor: true, directory })
+const start = (): Promise<Server> => startServer({ supervisor: true, directory, env: { SVC_LOADTEST_CONSTANT: String(CONSTANT_BYTES) } })
 try {
   if (given === undefined) {
     const first = await start()
@@ -120,13 +139,38 @@ try {
   }
   const second = await start()
   report.add({ what: 'cold, each prefix once', connections: CONNECTIONS, ...(await once(second, distinct.map(pathOf))) })
-  for (const round of [1, 2, 3]) {
-    report.add({ what: 'control', round, connections: CONNECTIONS, ...(await load(second.port, CONNECTIONS, SECONDS, [CONTROL], script)) })
-    report.add({ what: 'typing', round, connections: CONNECTIONS, ...(await load(second.port, CONNECTIONS, SECONDS, requests, script)) })
+  for (const cores of ['shared', 'one each']) {
+    const isApart = cores === 'one each' && movePinned(second.pid, SERVER_CORE)
+    if (cores === 'one each' && !isApart) continue
+    for (const round of [1, 2, 3]) {
+      for (const [what, asked] of [
+        ['control, by a lane', [CONTROL]],
+        ['control, by the loop', [CONSTANT]],
+        ['typing', requests],
+      ] as const) {
+        const measured = await load(second.port, CONNECTIONS, SECONDS, asked, script, isApart ? CLIENT_CORE : undefined)
+        report.add({ what, cores, round, connections: CONNECTIONS, ...measured })
+      }
+    }
+  }
+  movePinned(second.pid, ANY_CORE)
+  const keystrokes = typed.map((prefix) => getBytes(pathOf(prefix)))
+  const openLoop = (rate: number): ReturnType<typeof runOpenLoad> =>
+    runOpenLoad(second.port, CONNECTIONS, rate, SECONDS, (n) => keystrokes[n % keystrokes.length]!)
+  const constant = getBytes(CONSTANT_PATH)
+  for (const rate of RATES) {
+    const control = await runOpenLoad(second.port, CONNECTIONS, rate, SECONDS, () => constant)
+    report.add({ what: `control, by the loop, ${rate}/s`, connections: CONNECTIONS, ...control })
+    report.add({ what: `typing, ${rate}/s`, connections: CONNECTIONS, ...(await openLoop(rate)) })
+  }
+  for (const rate of RATES_BESIDE_WRITER) {
+    const stopWriter = startWriter(second, documents)
+    const measured = await openLoop(rate)
+    report.add({ what: `typing beside a writer, ${rate}/s`, connections: CONNECTIONS, ...measured, added: (await stopWriter()) / SECONDS })
   }
   const stop = startWriter(second, documents)
   const beside = await load(second.port, CONNECTIONS, SECONDS, requests, script)
-  report.add({ what: 'typing beside a writer', connections: CONNECTIONS, ...beside, added: await stop() })
+  report.add({ what: 'typing beside a writer', connections: CONNECTIONS, ...beside, added: (await stop()) / SECONDS })
   await second.stop()
   const third = await start()
   await coldByLength(third, distinct)
@@ -134,4 +178,4 @@ try {
 } finally {
   rmSync(scratch, { recursive: true, force: true })
 }
-report.table(['what', 'round', 'connections', 'characters', 'prefixes', 'requests', 'perSecond', 'p50Ms', 'p99Ms', 'added'])
+report.table(['what', 'cores', 'round', 'connections', 'characters', 'prefixes', 'requests', 'perSecond', 'p50Ms', 'p99Ms', 'added'])

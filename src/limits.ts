@@ -155,8 +155,6 @@ export const AUTOCOMPLETE_ITEMS_MAX = 100
 export const AUTOCOMPLETE_STEPS_BACK_MAX = 6
 /** Terms whose words are looked up in documents for one autocompletion: 24 x 150 us. Beyond, terms are shown as they are in the index. */
 export const AUTOCOMPLETE_LOOK_UPS_MAX = 24
-/** Answers that a lane keeps while the index stands: 4 096 x 1 KB. What people type begins with a few thousand prefixes. */
-export const AUTOCOMPLETE_ANSWERS_MAX = 4096
 /** Documents looked at for the words of one term. */
 export const SURFACE_DOCUMENTS = 3
 /** Bytes of content that each is looked through for: 10 us. */
@@ -167,6 +165,8 @@ export const SURFACE_OCCURRENCES_MAX = 64
 export const SURFACE_FORMS_MAX = 8
 /** Terms whose words a lane remembers: 32 768 x 300 B = 10 MB. */
 export const SURFACE_TERMS_MAX = 32_768
+/** Words of documents whose stems a lane remembers: 32 768 x 150 B = 5 MB. */
+export const SURFACE_STEMS_MAX = 32_768
 /** For how long once the index has changed: a word that has gone from its documents is not shown for longer. */
 export const SURFACE_SECONDS_MAX = 60
 
@@ -301,6 +301,9 @@ export const ANSWERS_CACHED_MAX = 100_000
 export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
 /** A larger answer is not kept: it would drive out ten others. */
 export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/** Answers kept while nothing is written, of operations whose answers are small (completions, 1 KB): what people type begins with a few thousand prefixes. Bytes with the names, up to 8 KB each. */
+export const ANSWERS_KEPT_MAX = 8192
+export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB
 /** A larger request is not looked up: the body is a part of the name. */
 export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */
@@ -423,12 +426,6 @@ export const REBUILD_PAGE_DOCUMENTS = 64
 
 // ---- Command line ---------------------------------------------------------------------------------------------------------------------------------------------
 
-/** Bytes of one add-batch body that `mds import` sends; a larger document goes alone. A quarter of the body bound, and 500 documents of 5 KB are 2.5 MB. */
-export const IMPORT_BATCH_BYTES_MAX = 8 * MIB
-/** Documents in one add-batch body of `mds import`, when not told otherwise. */
-export const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
-/** Requests of one import in flight. Above this the server only queues: it commits on one lane. */
-export const IMPORT_CONCURRENCY_MAX = 16
 /** Bytes of one NDJSON line: what fits in a request body with its frame. */
 export const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
 /** Bytes of one YAML frontmatter block. The largest seen in real trees are under 20 KB. */

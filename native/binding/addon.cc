@@ -181,8 +181,8 @@ napi_value text_value(const Call& call, const mds::Result<std::string>& json) no
   return text;
 }
 
-// Names of fields with a zero byte between them.
-std::vector<std::string_view> split_fields(std::string_view names) {
+// Names of fields, or terms, with a zero byte between them.
+std::vector<std::string_view> split_names(std::string_view names) {
   std::vector<std::string_view> fields;
   while (!names.empty()) {
     const size_t end = std::min(names.find('\0'), names.size());
@@ -198,7 +198,15 @@ napi_value completions(const Call& call, mds::Engine& engine) {
   const std::optional<std::string> prefix = call.text(2);
   const std::optional<uint32_t> most = call.number(3);
   if (!collection || !fields || !prefix || !most) return call.raise("completions: expected a collection id, names of fields, a prefix and a number");
-  return text_value(call, engine.completions({*collection, split_fields(*fields), *prefix, *most}));
+  return text_value(call, engine.completions({*collection, split_names(*fields), *prefix, *most}));
+}
+
+napi_value term_frequencies(const Call& call, mds::Engine& engine) {
+  const std::optional<uint32_t> collection = call.number(0);
+  const std::optional<std::string> fields = call.text(1);
+  const std::optional<std::string> terms = call.text(2);
+  if (!collection || !fields || !terms) return call.raise("termFrequencies: expected a collection id, names of fields and terms");
+  return text_value(call, engine.term_frequencies({*collection, split_names(*fields), split_names(*terms)}));
 }
 
 napi_value near_terms(const Call& call, mds::Engine& engine) {
@@ -209,7 +217,7 @@ napi_value near_terms(const Call& call, mds::Engine& engine) {
   const std::optional<uint32_t> prefix = call.number(4);
   const std::optional<uint32_t> most = call.number(5);
   if (!collection || !fields || !word || !edits || !prefix || !most) return call.raise("nearTerms: expected a collection id, names of fields, a word and three numbers");
-  return text_value(call, engine.near_terms({*collection, split_fields(*fields), *word, *edits, *prefix, *most}));
+  return text_value(call, engine.near_terms({*collection, split_names(*fields), *word, *edits, *prefix, *most}));
 }
 
 napi_value explain(const Call& call, mds::Engine& engine) {
@@ -406,8 +414,9 @@ NAPI_MODULE_INIT() {
   }
   const bool isComplete =
       add_export<publish>(env, exports, "publish") && add_export<search>(env, exports, "search") && add_export<meta_keys>(env, exports, "metaKeys") &&
-      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") && add_export<last_lsn>(env, exports, "lastLsn") &&
-      add_export<explain>(env, exports, "explain") && add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
+      add_export<completions>(env, exports, "completions") && add_export<near_terms>(env, exports, "nearTerms") &&
+      add_export<term_frequencies>(env, exports, "termFrequencies") && add_export<last_lsn>(env, exports, "lastLsn") && add_export<explain>(env, exports, "explain") &&
+      add_export<aggregate>(env, exports, "aggregate") && add_export<begin_rebuild>(env, exports, "beginRebuild") &&
       add_export<end_rebuild>(env, exports, "endRebuild") && add_export<drop_all>(env, exports, "dropAll") && add_export<force_merge>(env, exports, "forceMerge") &&
       add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
       add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<open_next>(env, exports, "openNext") &&

@@ -9,6 +9,8 @@
 #include "index/meta_keys.h"
 #include "index/segment_merger.h"
 #include "model.h"
+#include "query/common_terms.h"
+#include "query/completions.h"
 #include "query/search.h"
 #include "query/search_plan.h"
 #include "segment/posting_cursor.h"
@@ -66,6 +68,14 @@ inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
   for (const CollectionEntry& collection : segment.collections()) {
     for (const SectionEntry& section : segment.sections(collection)) seen += walk_terms(segment, section);
     seen += segment.find_docid(collection, 7).value_or(0) + meta_keys_json(set, collection.collection).size();
+    seen += completions_json(set, {collection.collection, {}, "", 100}).size() + term_frequencies_json(set, {collection.collection, {}, {"w1", "w2"}}).size();
+    // As prefixes of many terms are completed, however few there are.
+    uint32_t steps = kCompletionScanMax;
+    for (const SectionEntry& section : segment.sections(collection)) {
+      CommonTerms terms(segment, section, "w");
+      for (terms.begin(steps); steps > 0 && !terms.is_at_end(); terms.next(steps)) seen += terms.df_of(terms.text(), steps);
+      seen += segment.maxima(section)->size();
+    }
   }
   for (uint32_t slot = 0; slot < segment.slot_count(); ++slot) seen += segment.key(slot).size() + segment.lang(slot).size();
   Generator generator(seed);

@@ -45,13 +45,13 @@ function checkValues(key: string, list: unknown): string[] {
   return list as string[]
 }
 
-/** Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a key without values asks that the key is there. */
+/** Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a key without values asks that the key is there, with a value at least. */
 export function passesFilter(
   meta: Readonly<Record<string, readonly string[]>>,
   filters: readonly (readonly [string, readonly string[]])[],
 ): boolean {
   return filters.every(([key, wanted]) => {
     const values = Object.hasOwn(meta, key) ? (meta[key] as readonly string[]) : undefined
-    return values !== undefined && (wanted.length === 0 || wanted.some((value) => values.includes(value)))
+    return values !== undefined && values.length > 0 && (wanted.length === 0 || wanted.some((value) => values.includes(value)))
   })
 }

@@ -9,7 +9,7 @@ import { fileURLToPath } from 'node:url'
 import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
-import type { EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
+import type { Completion, EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
 
 interface Addon {
   readonly open: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
@@ -22,6 +22,7 @@ interface Addon {
   readonly publish: (batch: Uint8Array) => void
   readonly search: (plan: Uint8Array, control?: Int32Array) => Uint8Array
   readonly completions: (collection: number, fields: string, prefix: string, most: number) => string
+  readonly termFrequencies: (collection: number, fields: string, terms: string) => string
   readonly nearTerms: (collection: number, fields: string, word: string, edits: number, prefix: number, most: number) => string
   readonly lastLsn: () => bigint
   readonly explain: (plan: Uint8Array, docid: number, control?: Int32Array) => string
@@ -45,6 +46,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'publish',
   'search',
   'completions',
+  'termFrequencies',
   'nearTerms',
   'lastLsn',
   'explain',
@@ -57,7 +59,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'lockFile',
 ]
 
-const FIELD_SEPARATOR = '\0'
+const SEPARATOR = '\0'
 
 /** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
 export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
@@ -76,15 +78,11 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
         stop === undefined ? addon.search(encodePlan(plan, NO_POLL_WORD)) : addon.search(encodePlan(plan, stop.byteOffset), stop.control),
       ),
     completions: (collection, fields, prefix, most) =>
-      (JSON.parse(addon.completions(collection, fields.join(FIELD_SEPARATOR), prefix, most)) as [string, string, number][]).map(
-        ([term, name, documents]) => ({
-          term,
-          field: name,
-          documents,
-        }),
-      ),
+      decodeCompletions(addon.completions(collection, fields.join(SEPARATOR), prefix, most)),
+    termFrequencies: (collection, fields, terms) =>
+      decodeCompletions(addon.termFrequencies(collection, fields.join(SEPARATOR), terms.join(SEPARATOR))),
     nearTerms: (collection, fields, word, edits, prefix, most) =>
-      (JSON.parse(addon.nearTerms(collection, fields.join(FIELD_SEPARATOR), word, edits, prefix, most)) as [string, number, number][]).map(
+      (JSON.parse(addon.nearTerms(collection, fields.join(SEPARATOR), word, edits, prefix, most)) as [string, number, number][]).map(
         ([term, distance, documents]) => ({ term, edits: distance, documents }),
       ),
     lastLsn: () => addon.lastLsn(),
@@ -108,6 +106,10 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
     forceMerge: () => addon.forceMerge(),
     stats: () => addon.stats(),
   }
+}
+
+function decodeCompletions(json: string): Completion[] {
+  return (JSON.parse(json) as [string, string, number][]).map(([term, field, documents]) => ({ term, field, documents }))
 }
 
 /** Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked` when another process holds it. */

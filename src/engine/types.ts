@@ -294,11 +294,13 @@ export interface SearchEngine {
   /** Why a document has its score under the plan; undefined where it is not there, the plan's tree does not match it, or `stop` was set meanwhile. Filters are not looked at. */
   explain(plan: SearchPlan, docid: number, stop?: StopWord): Explanation | undefined
   /**
-   * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), over the first 10 000 dictionary entries that do. Not touched by stop words; terms are as they
-   * were indexed. Dead documents count until a merge drops them.
+   * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), found by at most 10 000 dictionary entries: where more would be needed to be sure, the commonest of
+   * those. Not touched by stop words; terms are as they were indexed. Dead documents count until a merge drops them.
    * @param fields text fields as they were indexed, each on its own; empty: all
    */
   completions(collection: number, fields: readonly string[], prefix: string, most: number): Completion[]
+  /** Of the terms (64 at most; none contains a zero byte) those that are in these text fields, once for each field. */
+  termFrequencies(collection: number, fields: readonly string[], terms: readonly string[]): Completion[]
   /**
    * The `most` (256 at most) terms within `edits` (0 to 2) of `word` (128 bytes at most) in these text fields (empty: all), of whose first `prefix` characters none is edited: fewest edits
    * first, then the commonest, over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.

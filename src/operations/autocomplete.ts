@@ -1,5 +1,5 @@
 /** Row of autocomplete. Pure data; rules in src/domain/fulltext/autocomplete.ts. */
-import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_SEARCH_MS, SURFACE_SECONDS_MAX } from '../limits.js'
 import { Type } from './json_schema.js'
 import { collection, operation, optional, shape, wholeNumber } from './schema.js'
 
@@ -39,6 +39,7 @@ export const autocomplete = operation({
     query: Type.String({ description: '`q` as it was compared.' }),
     field: Type.String({ description: 'As asked.' }),
   }),
+  keptSeconds: SURFACE_SECONDS_MAX,
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
 })

@@ -53,6 +53,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly answerHeaders?: readonly (readonly [name: string, description: string, type?: 'string'])[]
   /** Its answers may be given again where the request allows it (`cacheTtl`). */
   readonly isRepeatable?: boolean
+  /** Its answers are small and follow from the request and the store: they are given again for so many seconds while nothing is written, without a word about it. */
+  readonly keptSeconds?: number
   readonly deadlineMs: number
   /** Name in the audit log, or null where nothing is recorded. */
   readonly audit: string | null

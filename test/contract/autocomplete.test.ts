@@ -173,6 +173,25 @@ describe('autocomplete', () => {
     assert.deepEqual((await ask({ q: 'newcom' }, other)).items, [])
   })
 
+  it('autocomplete: answers are given again, to the same request of the same caller, only while nothing is written', async () => {
+    const other = client.collection()
+    const path = `/v1/autocomplete?collection=${other}&q=rep`
+    const asked = async (headers: Readonly<Record<string, string>> = {}): Promise<unknown[]> => {
+      const answer = await client.server.request('GET', path, undefined, headers)
+      assert.deepEqual([answer.status, answer.headers['x-cache'], answer.headers['x-cache-ttl']], [200, undefined, undefined])
+      return answer.json<Completed>().items.map(({ term, docCount }) => [term, docCount])
+    }
+    for (let documents = 1; documents <= 20; documents++) {
+      await client.add(other, `${documents}`, { contentMd: `repeated answers${' word'.repeat(documents)}` })
+      for (let times = 0; times < 3; times++) assert.deepEqual(await asked(), [['repeated', documents]])
+      assert.deepEqual(await asked({ Authorization: 'Bearer somebody' }), [['repeated', documents]])
+      assert.deepEqual(await asked({ 'Accept-Encoding': 'gzip' }), [['repeated', documents]])
+    }
+    // A body says what the query string does not.
+    const withBody = await client.server.request('GET', path, JSON.stringify({ topN: -1 }), { 'Content-Type': 'application/json' })
+    assert.equal(summary(withBody), '400 {"error":"invalid topN"}')
+  })
+
   it('autocomplete: without stemming words are completed as they are', async () => {
     const plain = await DocumentsClient.start({ env: { SVC_FTS_STEMMING: 'false' } })
     try {

@@ -21,6 +21,13 @@ const DOCUMENTS = [
   { key: 'phrase', lang: 'en', contentMd: `log write. ${FILLER}ahead of it. ${FILLER}the write log stands here` },
   { key: 'src/user.js', lang: 'en', contentMd: 'import x\r\n\r\nfunction getUserName(id) {\r\n  return names[id]\r\n}\r\n' },
   { key: 'accents', lang: 'fr', contentMd: 'Les élèves du café' },
+  {
+    key: 'words',
+    lang: 'en',
+    contentMd: `Servers and a servre.\n\n${FILLER}A [Serving](http://host.example/servers) hatch; \`observers\` conserve.`,
+  },
+  { key: 'fr-words', lang: 'fr', contentMd: 'Des CAFÉS et des cafetières' },
+  { key: 'src/serve.js', lang: 'en', contentMd: 'const httpServer = serveFiles(observer)\n' },
   { key: 'titled', lang: 'en', meta: { title: ['Zebra'] }, contentMd: 'Horses.' },
 ]
 
@@ -124,6 +131,48 @@ describe('highlights', () => {
     const [accents] = await highlightsOf('accents', 'cafe', { lang: 'fr' })
     assert.match(accents?.fragment ?? '', /<mark>café<\/mark>/)
     assert.deepEqual(await highlightsOf('titled', 'zebra', { algorithm: 'bm25f' }), [])
+  })
+
+  it('what a fuzzy word, or a pattern, stands for is marked as it is written, and named as among the matched terms', async () => {
+    const marks = (found: readonly Highlight[]): string[] =>
+      found.flatMap(({ fragment }) => [...fragment.matchAll(/<mark>(.*?)<\/mark>/g)].map(([, word = '']) => word))
+    const terms = (found: readonly Highlight[]): string[] => [...new Set(found.flatMap(({ matchedTerms }) => matchedTerms))].sort()
+    const all = { fragmentSize: 2000 }
+    const fuzzy = await highlightsOf('words', 'servers', { ...all, fuzzy: 2, disableStem: true })
+    assert.deepEqual(
+      [marks(fuzzy), terms(fuzzy)],
+      [
+        ['Servers', 'servre'],
+        ['servers~server', 'servers~servr'],
+      ],
+    )
+    const stemmed = await highlightsOf('words', 'servr', { ...all, fuzzy: 1 })
+    assert.deepEqual(
+      [marks(stemmed), terms(stemmed)],
+      [
+        ['Servers', 'servre', 'Serving'],
+        ['servr', 'servr~serv', 'servr~server'],
+      ],
+    )
+    const prefix = await highlightsOf('words', 'serv*', { ...all, mode: 'wildcard' })
+    assert.deepEqual(
+      [marks(prefix), terms(prefix)],
+      [
+        ['Servers', 'servre', 'Serving'],
+        ['serv', 'server', 'servr'],
+      ],
+    )
+    const middle = await highlightsOf('words', '*serv', { ...all, mode: 'wildcard' })
+    assert.deepEqual(
+      [marks(middle), terms(middle)],
+      [
+        ['Serving', 'observers', 'conserve'],
+        ['conserv', 'observ', 'serv'],
+      ],
+    )
+    assert.deepEqual(marks(await highlightsOf('fr-words', 'cafe*', { ...all, mode: 'wildcard', lang: 'fr' })), ['CAFÉS', 'cafetières'])
+    assert.deepEqual(marks(await highlightsOf('src/serve.js', 'serv*', { ...all, mode: 'wildcard' })), ['Server', 'serveFiles'])
+    assert.deepEqual(marks(await highlightsOf('src/serve.js', 'servr', { ...all, fuzzy: 1 })), ['Server', 'serve'])
   })
 
   it('the GET form takes the same parameters', async () => {

@@ -46,6 +46,7 @@ describe('`POST /v1/search`: "body `collection` (required), `filterMeta`, `sort`
       assert.deepEqual(await client.keys('filtered', { filterMeta: { tags: [] } }), ['wal', 'lsm', 'raft'])
       assert.deepEqual(await client.keys('filtered', { filterMeta: { tags: ['log'], status: [] } }), ['wal', 'raft'])
       assert.deepEqual(await client.keys('filtered', { filterMeta: { unheard: [] } }), [])
+      assert.deepEqual(await client.keys('filtered', { filterMeta: { rating: [] } }), [], 'a list without values holds none')
     })
 
     it('search: names of Object.prototype, separators and any text are ordinary keys and values', async () => {

@@ -10,7 +10,7 @@ import { expandPlan } from '../../src/engine/expanded_plan.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
 import { readPlanTerms } from '../../src/engine/term_positions.js'
-import type { PlanNode, SearchPlan } from '../../src/engine/types.js'
+import type { Completion, PlanNode, SearchPlan } from '../../src/engine/types.js'
 import { nodeMatches } from '../../src/domain/fulltext/recheck.js'
 
 const ANALYSIS = { language: 'en', stem: false, markdown: false } as const
@@ -140,6 +140,52 @@ describe('leaves that stand for other terms', () => {
   })
 })
 
+function publishFields(collection: number, docid: number, fields: ReadonlyMap<string, ReadonlySet<string>>): void {
+  const analyzed = [...fields].map(([name, words]) => [name, analyzer.analyze(Buffer.from([...words].join(' ')), ANALYSIS)] as const)
+  const op = encodeUpsert({ collection, key: `k${docid}`, lang: 'en', meta: [], fields: analyzed })
+  stampUpsert(op, { collection, docid, lsn: ++lsn, addedAt: 0, updatedAt: 0 })
+  engine.publish(joinBatch([op], lsn))
+}
+
+/** Mulberry32: numbers from 0 to 1. */
+function randomNumbers(seed: number): () => number {
+  let state = seed | 0
+  return () => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1)
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61)
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32
+  }
+}
+
+/** Words of `a`, `b` and `c`. @param skew 0: all as likely as each other; higher: some are in nearly every set */
+function someWords(random: () => number, most: number, skew: number): Set<string> {
+  return new Set(
+    Array.from({ length: Math.ceil(most) }, () => {
+      const rank = Math.floor(6000 * random() ** (1 + skew))
+      return 'abc'[rank % 3]! + rank.toString(3).replaceAll('0', 'a').replaceAll('1', 'b').replaceAll('2', 'c')
+    }),
+  )
+}
+
+function order(one: Completion, other: Completion): number {
+  return (
+    other.documents - one.documents || Buffer.compare(Buffer.from(one.term), Buffer.from(other.term)) || (one.field < other.field ? -1 : 1)
+  )
+}
+
+/** By going through all words. */
+function completionsOf(documents: Iterable<ReadonlyMap<string, ReadonlySet<string>>>, prefix: string): Completion[] {
+  const counts = new Map<string, Completion>()
+  for (const fields of documents)
+    for (const [field, words] of fields)
+      for (const term of words) {
+        const key = `${term} ${field}`
+        if (term.startsWith(prefix)) counts.set(key, { term, field, documents: (counts.get(key)?.documents ?? 0) + 1 })
+      }
+  return [...counts.values()].sort(order)
+}
+
 describe('completions', () => {
   it('are the commonest terms with the prefix', () => {
     fc.assert(
@@ -158,6 +204,57 @@ describe('completions', () => {
       }),
     )
     assert.throws(() => engine.completions(1, [], 'a'.repeat(129), 10), /prefix too long/)
+  })
+
+  it('are the commonest of thousands, over segments, fields, updates and merges, by few entries', () => {
+    fc.assert(
+      fc.property(fc.integer(), fc.integer({ min: 1, max: 3000 }), fc.integer({ min: 0, max: 6 }), (seed, wordsMax, skew) => {
+        const collection = ++collections
+        const random = randomNumbers(seed)
+        const documents = new Map<number, Map<string, Set<string>>>()
+        for (let version = 0; version < 12; version++) {
+          const docid = 1 + Math.floor(random() * 9)
+          const fields = new Map(['content', 'meta.title'].map((name) => [name, someWords(random, wordsMax, skew)]))
+          documents.set(docid, fields)
+          publishFields(collection, docid, fields)
+        }
+        const check = (): void => {
+          for (const prefix of ['a', 'ab', 'c', 'aba']) {
+            const expected = completionsOf(documents.values(), prefix)
+            for (const most of [1, 10, 60]) assert.deepEqual(engine.completions(collection, [], prefix, most), expected.slice(0, most))
+            const known = new Set(expected.slice(0, 60).map(({ term }) => term))
+            const asked = engine.termFrequencies(collection, [], [...known, 'absent'])
+            assert.deepEqual(
+              asked.sort(order),
+              expected.filter(({ term }) => known.has(term)),
+            )
+          }
+        }
+        engine.forceMerge()
+        check()
+        for (let docid = 10; docid < 15; docid++) {
+          const fields = new Map(['content', 'meta.title'].map((name) => [name, someWords(random, wordsMax / docid, skew)]))
+          documents.set(docid, fields)
+          publishFields(collection, docid, fields)
+          check()
+        }
+        engine.forceMerge()
+        check()
+      }),
+      { numRuns: 8 },
+    )
+  })
+
+  it('are the commonest of the entries looked at, where 10 000 do not suffice', () => {
+    const collection = ++collections
+    // Nothing tells these apart: every term of either segment might be in the other, too.
+    for (const docid of [1, 2]) {
+      const words = Array.from({ length: 12_000 }, (_, n) => `w${docid}${n}`)
+      publishFields(collection, docid, new Map([['content', new Set([...words, 'wboth'])]]))
+    }
+    const found = engine.completions(collection, [], 'w', 10)
+    assert.equal(found.length, 10)
+    assert.ok(found.every(({ term, documents }) => term.startsWith('w') && documents === (term === 'wboth' ? 2 : 1)))
   })
 })
 

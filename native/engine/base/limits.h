@@ -85,6 +85,12 @@ inline constexpr uint32_t kFuzzyEditsMax = 2;
 
 // Dictionary entries that one autocompletion looks at over all fields and segments: the contract's.
 inline constexpr uint32_t kCompletionScanMax = 10000;
+// Prefixes of so many entries are walked, which takes 0.1 ms; of more, the commonest are looked for.
+inline constexpr uint32_t kCompletionWalkMax = 1024;
+// Sections of so many terms have the highest df of their runs in memory once a completion wants them (a third of a byte a term); smaller ones are read in 10 us.
+inline constexpr uint32_t kTermMaximaTermsMin = 512;
+// Terms whose frequencies are asked for at once.
+inline constexpr size_t kTermFrequenciesMax = 64;
 // A prefix of the contract's 32 characters, of at most 4 bytes each.
 inline constexpr size_t kCompletionPrefixBytesMax = 128;
 inline constexpr uint32_t kCompletionsMax = 1000;

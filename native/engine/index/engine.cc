@@ -165,6 +165,15 @@ Result<std::string> Engine::completions(const CompletionRequest& request) const 
   }
 }
 
+Result<std::string> Engine::term_frequencies(const TermFrequenciesRequest& request) const noexcept {
+  if (request.terms.size() > kTermFrequenciesMax) return Status::too_large("term frequencies: too many terms");
+  try {
+    return term_frequencies_json(*snapshot(), request);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
 Result<std::string> Engine::near_terms(const NearTermsRequest& request) const noexcept {
   if (request.word.size() > kNearTermsWordBytesMax) return Status::too_large("near terms: word too long");
   try {

@@ -109,6 +109,8 @@ class Engine {
 
   // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
+  // JSON array of the terms' frequencies, likewise. Refuses more terms than its bound.
+  [[nodiscard]] Result<std::string> term_frequencies(const TermFrequenciesRequest& request) const noexcept;
 
   // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;

@@ -35,7 +35,6 @@ TermUnion::Terms TermUnion::fuzzy_terms(const TermSource& source, const TermPatt
 
 TermUnion::Terms TermUnion::wildcard_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop) {
   const TermScan scan = source.segment->scan(*source.section);
-  if (pattern.match == TermMatch::kPrefix) return WildcardTerms(WildcardPattern::begins_with(pattern.text), scan);
   WildcardPattern wildcard(pattern.text);
   if (wildcard.prefix().empty() && is_large(*source.section)) {
     Signatures signatures = source.segment->signatures(*source.section, stop);

@@ -1,4 +1,4 @@
-// The terms that a word, a pattern or a prefix stands for, over the dictionaries of several segments and fields at once, in order, each with its df over all of them.
+// The terms that a word or a pattern stands for, over the dictionaries of several segments and fields at once, in order, each with its df over all of them.
 // What it keeps does not grow with what it finds. Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
@@ -23,8 +23,8 @@ struct TermSource {
   uint32_t group;
 };
 
-// A word to be edited, a pattern of `*` and `?`, or what terms begin with.
-enum class TermMatch : uint8_t { kFuzzy, kWildcard, kPrefix };
+// A word to be edited, or a pattern of `*` and `?`.
+enum class TermMatch : uint8_t { kFuzzy, kWildcard };
 
 struct TermPattern {
   std::string_view text;

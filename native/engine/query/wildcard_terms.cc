@@ -25,12 +25,6 @@ WildcardPattern::WildcardPattern(std::string_view text) {
   }
 }
 
-WildcardPattern WildcardPattern::begins_with(std::string_view prefix) {
-  WildcardPattern pattern("*");
-  pattern.prefix_ = prefix;
-  return pattern;
-}
-
 size_t WildcardPattern::Piece::end_at(std::string_view term, size_t at) const noexcept {
   if (isLiteral) return term.substr(at).starts_with(text) ? at + text.size() : kNone;
   for (const char wanted : text) {

@@ -16,8 +16,6 @@ namespace mds {
 class WildcardPattern {
  public:
   explicit WildcardPattern(std::string_view text);
-  // Whatever begins with `prefix`, in which no character means anything else.
-  [[nodiscard]] static WildcardPattern begins_with(std::string_view prefix);
 
   // What every term that the pattern matches passes.
   [[nodiscard]] SignatureFilter filter() const noexcept;

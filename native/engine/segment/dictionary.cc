@@ -56,6 +56,15 @@ uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::
   return begin;
 }
 
+uint32_t block_ahead(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept {
+  uint32_t step = 1;
+  while (step < end - begin && first_term(blocks[begin + step]) <= term) {
+    begin += step;
+    step *= 2;
+  }
+  return block_for(blocks, begin, std::min(begin + step, end), term);
+}
+
 uint32_t DictionaryWriter::begin_section(const SegmentColumns& columns) noexcept {
   sectionTerms_ = 0;
   return static_cast<uint32_t>(columns.dictionaryEnds.size() + (isOpen_ ? 1 : 0)) * kDictionaryBlockTerms;

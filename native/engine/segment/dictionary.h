@@ -91,6 +91,8 @@ class DictionaryWalk {
 [[nodiscard]] std::string_view first_term(Bytes block) noexcept;
 // The last block of [begin, end) whose first term is not above `term`; `begin` where all are above.
 [[nodiscard]] uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
+// The same where it is most often near: steps that double, then halves of the last one.
+[[nodiscard]] uint32_t block_ahead(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 // Index of `term` among terms [begin, end) of a section, O(log n); its entry.
 [[nodiscard]] std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 [[nodiscard]] std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;

@@ -15,6 +15,7 @@
 #include "segment/dictionary.h"
 #include "segment/field_lengths.h"
 #include "segment/segment_columns.h"
+#include "segment/term_maxima.h"
 #include "segment/term_scan.h"
 #include "segment/term_signatures.h"
 #include "segment/text_column.h"
@@ -43,7 +44,7 @@ class Segment {
   [[nodiscard]] uint32_t slot_count() const noexcept { return static_cast<uint32_t>(views_.docids.size()); }
   [[nodiscard]] uint32_t term_count() const noexcept { return termCount_; }
   // On the heap; mapped chunks not counted.
-  [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_ + signatures_.memory_bytes(); }
+  [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_ + signatures_.memory_bytes() + maxima_.memory_bytes(); }
   // Of all columns, wherever they lie: what a merge has to read.
   [[nodiscard]] uint64_t column_bytes() const noexcept { return columnBytes_; }
   // The columns of a segment in memory.
@@ -66,6 +67,22 @@ class Segment {
   }
   // The terms of the section in order of their bytes.
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
+  // Terms [begin, end) of one section; `begin` begins a block.
+  [[nodiscard]] DictionaryWalk terms(uint32_t begin, uint32_t end) const noexcept { return {dictionary_, begin, end}; }
+  [[nodiscard]] std::optional<TermEntry> find_entry(uint32_t begin, uint32_t end, std::string_view term) const noexcept {
+    return mds::find_entry(dictionary_, begin, end, term);
+  }
+  // The first term of the last dictionary block of a section that has terms whose first term is not above `text`; the section's first where all are above.
+  [[nodiscard]] uint32_t block_for(const SectionEntry& section, std::string_view text) const noexcept {
+    const uint32_t blockEnd = (section.termEnd + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+    return mds::block_for(dictionary_, section.termBegin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
+  }
+  // The same among the blocks of terms [begin, end), which are some; quick where it is near.
+  [[nodiscard]] uint32_t block_ahead(uint32_t begin, uint32_t end, std::string_view text) const noexcept {
+    const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
+    return mds::block_ahead(dictionary_, begin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
+  }
+  [[nodiscard]] std::shared_ptr<const TermMaxima> maxima(const SectionEntry& section) const { return maxima_.of(section, dictionary_); }
   // The text of a term of the section; empty where the dictionary is damaged.
   [[nodiscard]] std::string term(const SectionEntry& section, uint32_t term) const;
   [[nodiscard]] TermScan scan(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
@@ -112,6 +129,7 @@ class Segment {
   TextColumn keys_;
   TextColumn langs_;
   mutable SignatureCache signatures_;
+  mutable MaximaCache maxima_;
   uint32_t termCount_ = 0;
   uint64_t memoryBytes_ = 0;
   uint64_t columnBytes_ = 0;

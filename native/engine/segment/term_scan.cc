@@ -42,14 +42,8 @@ std::string_view TermScan::first_ahead(uint32_t blocks) const noexcept {
 
 void TermScan::pass_below(std::string_view target) noexcept {
   const uint32_t blockEnd = (end_ + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
-  // The target is most often near: steps that double, then halves of the last one.
-  uint32_t block = next_ / kDictionaryBlockTerms;
-  uint32_t step = 1;
-  while (step < blockEnd - block && first_term((*blocks_)[block + step]) <= target) {
-    block += step;
-    step *= 2;
-  }
-  next_ = std::max(next_, block_for(*blocks_, block, std::min(block + step, blockEnd), target) * kDictionaryBlockTerms);
+  const uint32_t block = next_ / kDictionaryBlockTerms;
+  if (block < blockEnd) next_ = std::max(next_, block_ahead(*blocks_, block, blockEnd, target) * kDictionaryBlockTerms);
 }
 
 }  // namespace mds

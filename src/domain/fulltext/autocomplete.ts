@@ -4,10 +4,9 @@
  * Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
  */
 import type { Completion } from '../../engine/types.js'
-import { AUTOCOMPLETE_ANSWERS_MAX, AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
-import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
+import { AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
+import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
-import { BoundedCache } from '../bounded_cache.js'
 import { STANDARD_FIELDS } from './scoring.js'
 import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from './surface_words.js'
 
@@ -49,18 +48,9 @@ function shownField(name: string): string {
   return name === 'meta.title' ? 'title' : name
 }
 
-interface Remembered {
-  readonly answer: string
-  /** Of the index that they were taken from. */
-  readonly lsn: bigint
-  /** Unix seconds. */
-  readonly at: number
-}
-
-/** One per lane: with what it remembers while the index stands. */
+/** One per lane: with the words that it remembers. Answers are kept by the front end. */
 export class Autocompleter {
   readonly #surfaces: SurfaceWords
-  readonly #answers = new BoundedCache<Remembered>(AUTOCOMPLETE_ANSWERS_MAX)
 
   constructor(surfaces: SurfaceWords) {
     this.#surfaces = surfaces
@@ -69,14 +59,7 @@ export class Autocompleter {
   /** The answer's JSON. @param collection undefined where there is none */
   complete(tools: SurfaceTools, view: View, collection: number | undefined, request: AutocompleteRequest): string {
     if (collection === undefined || request.query === '') return answerOf([], request)
-    const key = `${collection} ${request.most} ${request.field} ${request.query}`
-    const known = this.#answers.get(key)
-    // Taken first: what is published meanwhile makes the answer look older than it is, never newer.
-    const lsn = tools.engine.lastLsn()
-    if (known?.lsn === lsn && Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX) return known.answer
-    const answer = answerOf(completionsOf(tools, this.#surfaces, view, collection, request), request)
-    this.#answers.set(key, { answer, lsn, at: view.now })
-    return answer
+    return answerOf(completionsOf(tools, this.#surfaces, view, collection, request), request)
   }
 }
 
@@ -89,23 +72,54 @@ function completionsOf(
   surfaces: SurfaceWords,
   view: View,
   collection: number,
-  { query, field, most }: AutocompleteRequest,
+  request: AutocompleteRequest,
 ): readonly AutocompleteItem[] {
-  const fields = fieldsOf(field)
+  const { query, most } = request
+  const fields = fieldsOf(request.field)
   const lookUps: LookUps = { left: AUTOCOMPLETE_LOOK_UPS_MAX }
-  // Each term may come from each field, and some have no word that begins as typed.
-  const beginnings = new Set([query, foldLetters(query)])
-  const begun = [...beginnings].flatMap((beginning) => tools.engine.completions(collection, fields, beginning, most * (fields.length + 1)))
-  const candidates = onePerTerm([...begun, ...passedTerms(tools, collection, fields, query)])
-  const items = new Map<string, AutocompleteItem>()
-  for (const { term, field: name, documents } of candidates) {
-    if (items.size === most) break
-    const words = surfaces.of(tools, view, collection, [name], term, lookUps)
+  const wordOf = ({ term, field }: Completion): string | undefined =>
     // Who types no accents finds words with them; who types one means it.
-    const word = (words ?? [term]).find((form) => form.startsWith(query) || foldLetters(form).startsWith(query))
-    if (word !== undefined && !items.has(word)) items.set(word, { term: word, field: shownField(name), docCount: documents })
+    (surfaces.of(tools, view, collection, [field], term, lookUps) ?? [term]).find(
+      (form) => form.startsWith(query) || foldLetters(form).startsWith(query),
+    )
+  const beginnings = [...new Set([query, foldLetters(query)])]
+  const passed = passedTerms(tools, collection, fields, query)
+  const candidatesOf = (asked: number): Candidates => {
+    const begun = beginnings.map((beginning) => tools.engine.completions(collection, fields, beginning, asked))
+    return { terms: onePerTerm([...begun.flat(), ...passed]), lasts: begun.flatMap((terms) => terms[asked - 1] ?? []) }
   }
-  return [...items.values()].sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
+  // Each term may come from each field, and some have no word that begins as typed; but as a rule a few do, which takes the engine half the time.
+  const found =
+    itemsOf(candidatesOf(2 * most), most, wordOf) ?? itemsOf({ ...candidatesOf(most * (fields.length + 1)), lasts: [] }, most, wordOf) ?? []
+  return found.sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
+}
+
+interface Candidates {
+  /** Commonest first. */
+  readonly terms: readonly Completion[]
+  /** Behind each of them there may be terms that are missing. */
+  readonly lasts: readonly Completion[]
+}
+
+/** Undefined where missing terms may be among the first `most`. */
+function itemsOf(
+  { terms, lasts }: Candidates,
+  most: number,
+  wordOf: (candidate: Completion) => string | undefined,
+): AutocompleteItem[] | undefined {
+  const items = new Map<string, AutocompleteItem>()
+  for (const candidate of terms) {
+    if (items.size === most) break
+    if (lasts.some((last) => isBefore(last, candidate))) return undefined
+    const word = wordOf(candidate)
+    if (word === undefined || items.has(word)) continue
+    items.set(word, { term: word, field: shownField(candidate.field), docCount: candidate.documents })
+  }
+  return items.size < most && lasts.length > 0 ? undefined : [...items.values()]
+}
+
+function isBefore(one: Completion, other: Completion): boolean {
+  return one.documents > other.documents || (one.documents === other.documents && one.term < other.term)
 }
 
 /** A word is offered once, for the field in which most documents have it. Commonest first. */
@@ -115,7 +129,7 @@ function onePerTerm(completions: readonly Completion[]): Completion[] {
     const known = best.get(completion.term)
     if (known === undefined || completion.documents > known.documents) best.set(completion.term, completion)
   }
-  return [...best.values()].sort((one, other) => other.documents - one.documents || (one.term < other.term ? -1 : 1))
+  return [...best.values()].sort((one, other) => (isBefore(one, other) ? -1 : 1))
 }
 
 /** Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed. */
@@ -133,10 +147,5 @@ function passedTerms(
     for (let length = all.length - 1; length >= Math.max(2, all.length - AUTOCOMPLETE_STEPS_BACK_MAX); length--)
       candidates.add(all.slice(0, length).join(''))
   }
-  return [...candidates].flatMap((term) => {
-    if (engine.nearTerms(collection, fields, term, 0, 0, 1).length === 0) return []
-    return fields.flatMap((field) =>
-      engine.nearTerms(collection, [field], term, 0, 0, 1).map(({ documents }): Completion => ({ term, field, documents })),
-    )
-  })
+  return engine.termFrequencies(collection, fields, [...candidates])
 }

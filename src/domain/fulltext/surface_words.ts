@@ -3,6 +3,7 @@
  * the word of theirs whose stem it is most often is its surface form. What was found is kept while the index stands and for a minute beyond, so that it can't be wrong for longer. One per lane; reads the engine and a view.
  * Reasons: docs/decisions/0064-autocomplete.md.
  */
+import { isAscii } from 'node:buffer'
 import { resolveLanguage } from '../../engine/languages.js'
 import type { SearchEngine, SearchPlan } from '../../engine/types.js'
 import {
@@ -10,14 +11,15 @@ import {
   SURFACE_FORMS_MAX,
   SURFACE_OCCURRENCES_MAX,
   SURFACE_SECONDS_MAX,
+  SURFACE_STEMS_MAX,
   SURFACE_TERMS_MAX,
   SURFACE_TEXT_BYTES_MAX,
 } from '../../limits.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
-import { codeMarksOf, isCodeDocument } from '../code_document.js'
+import { isCodeDocument } from '../code_document.js'
 import type { PreparationTools } from '../preparation.js'
-import { contentStartOf, headOf } from './document_text.js'
+import { contentStartOf, headOf, readingOf } from './document_text.js'
 
 export interface SurfaceTools extends PreparationTools {
   readonly engine: SearchEngine
@@ -50,6 +52,7 @@ const ESCAPES = /\\(?:u[0-9a-f]{4}|.)/gi
 
 export class SurfaceWords {
   readonly #known = new BoundedCache<Found>(SURFACE_TERMS_MAX)
+  readonly #stems: Stems = new BoundedCache(SURFACE_STEMS_MAX)
 
   /**
    * The words that the term stands for in these fields, lower-case, commonest first. Empty where no document that can be read has it; undefined where nothing is known and no look-up is left.
@@ -69,24 +72,28 @@ export class SurfaceWords {
     if (known !== undefined && (known.lsn === lsn || Math.abs(view.now - known.at) < SURFACE_SECONDS_MAX)) return known.words
     if (lookUps.left <= 0) return undefined
     lookUps.left--
-    const words = lookUp(tools, view, collection, fields, term)
+    const words = lookUp(tools, this.#stems, view, collection, fields, term)
     this.#known.set(key, { words, lsn, at: view.now })
     return words
   }
 }
+
+/** By language and word: its stem, and that of the word without its accents. The analyzer says the same for ever, and words of documents come again and again. */
+type Stems = BoundedCache<readonly string[]>
 
 interface Count {
   documents: number
   occurrences: number
 }
 
-function lookUp(tools: SurfaceTools, view: View, collection: number, fields: readonly string[], term: string): string[] {
+function lookUp(tools: SurfaceTools, stems: Stems, view: View, collection: number, fields: readonly string[], term: string): string[] {
   const { hits } = tools.engine.search(planOf(collection, fields, term))
   const counts = new Map<string, Count>()
   for (const { docid } of hits) {
-    const document = view.document(collection, docid)
+    // Read once: it would only drive out what is shown to people.
+    const document = view.document(collection, docid, false)
     if (document === undefined) continue
-    for (const [word, occurrences] of wordsOf(tools, document.json, fields, term)) {
+    for (const [word, occurrences] of wordsOf(tools, stems, document.json, fields, term)) {
       const count = counts.get(word) ?? { documents: 0, occurrences: 0 }
       counts.set(word, { documents: count.documents + 1, occurrences: count.occurrences + occurrences })
     }
@@ -119,45 +126,55 @@ function planOf(collection: number, fields: readonly string[], term: string): Se
 }
 
 /** Words of the document's fields whose stem the term is, with how often they stand there. */
-function wordsOf(tools: PreparationTools, json: Buffer, fields: readonly string[], term: string): Map<string, number> {
-  const { key, lang, meta } = headOf(json)
+function wordsOf(tools: PreparationTools, stems: Stems, json: Buffer, fields: readonly string[], term: string): Map<string, number> {
   const found = new Map<string, number>()
+  const { lang, marks } = readingOf(json)
   // Source code is indexed as it is written: identifiers and their parts are what they are.
-  if (isCodeDocument(codeMarksOf(key, Object.entries(meta)))) return found.set(term, 1)
+  if (isCodeDocument(marks)) return found.set(term, 1)
   for (const field of fields) {
-    const words = field === 'content' ? contentWords(json, term) : textWords((meta[field.slice('meta.'.length)] ?? []).join(' '), term)
+    const words = field === 'content' ? contentWords(json, term) : metadataWords(json, field.slice('meta.'.length), term)
     for (const [word, count] of words) found.set(word, (found.get(word) ?? 0) + count)
   }
-  return withStem(tools, lang, found, term)
+  return withStem(tools, stems, lang, found, term)
 }
 
-/** Of the words those whose stem the term is, by one run of the analyzer: a line each, so that a token's place tells its word. */
+/** Of the words those whose stem the term is. */
 function withStem(
-  { analyzer, config }: PreparationTools,
+  tools: PreparationTools,
+  stems: Stems,
   lang: string,
   words: ReadonlyMap<string, number>,
   term: string,
 ): Map<string, number> {
-  const found = new Map<string, number>()
-  if (words.size === 0) return found
+  const language = resolveLanguage(lang, tools.config.ftsDefaultLang)
+  const unknown = [...words.keys()].filter((word) => stems.get(`${language} ${word}`) === undefined)
+  const learned = unknown.length === 0 ? undefined : stemsOf(tools, language, unknown)
+  for (const word of unknown) stems.set(`${language} ${word}`, learned?.get(word) ?? [])
+  const hasStem = (word: string): boolean => (learned?.get(word) ?? stems.get(`${language} ${word}`))?.includes(term) === true
+  return new Map([...words].filter(([word]) => hasStem(word)))
+}
+
+/** By one run of the analyzer: a line each, so that a token's place tells its word. */
+function stemsOf({ analyzer }: PreparationTools, language: string, words: readonly string[]): Map<string, string[]> {
+  const found = new Map<string, string[]>()
   const starts = new Map<number, string>()
   let bytes = 0
   // A word with accents is indexed without them, too.
-  const lines = [...words.keys()].flatMap((word) => [...new Set([word, foldLetters(word)])].map((written) => ({ word, written })))
+  const lines = words.flatMap((word) => [...new Set([word, foldLetters(word)])].map((written) => ({ word, written })))
   for (const { word, written } of lines) {
     starts.set(bytes, word)
     bytes += Buffer.byteLength(written) + 1
   }
-  const language = resolveLanguage(lang, config.ftsDefaultLang)
-  for (const { term: stem, start } of analyzer.tokenize(lines.map(({ written }) => written).join('\n'), {
-    language,
-    stem: true,
-    markdown: false,
-  })) {
+  const tokens = analyzer.tokenize(lines.map(({ written }) => written).join('\n'), { language, stem: true, markdown: false })
+  for (const { term, start } of tokens) {
     const word = starts.get(start)
-    if (word !== undefined && stem === term) found.set(word, words.get(word) ?? 0)
+    if (word !== undefined) found.set(word, [...(found.get(word) ?? []), term])
   }
   return found
+}
+
+function metadataWords(json: Buffer, key: string, term: string): Map<string, number> {
+  return textWords((headOf(json).meta[key] ?? []).join(' '), term)
 }
 
 /** As bytes, which is three times as fast; as text where words may have accents that their stem has not. */
@@ -165,7 +182,8 @@ function contentWords(json: Buffer, term: string): Map<string, number> {
   const start = contentStartOf(json)
   const end = Math.min(json.length - 2, start + SURFACE_TEXT_BYTES_MAX)
   const bytes = json.toString('latin1', start, end)
-  if (ONLY_ASCII.test(term) && !ACCENT_BYTES.test(bytes)) return byteWords(json, start, bytes.toLowerCase(), beginningOf(term))
+  if (ONLY_ASCII.test(term) && (isAscii(json.subarray(start, end)) || !ACCENT_BYTES.test(bytes)))
+    return byteWords(json, start, bytes.toLowerCase(), beginningOf(term))
   return textWords(json.toString('utf8', start, end).replace(ESCAPES, ' '), term)
 }
 

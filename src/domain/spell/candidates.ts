@@ -88,10 +88,24 @@ export class CandidateSearch {
   }
 
   #oneEdit(word: string, stem: string): TermNear[] {
-    const beginnings = beginningsOf(word).flatMap(({ text, ending }) => this.#near(text, 0, 0, ending))
     // What an error makes of a word may have an ending to lose that the word has not: `eneral`, `ener`.
     const whole = stem === word ? [] : this.#near(word, 1, 0, '')
-    return [...this.#near(stem, 1, 0, endingOf(word, stem)), ...whole, ...beginnings]
+    return [...this.#near(stem, 1, 0, endingOf(word, stem)), ...whole, ...this.#beginnings(word)]
+  }
+
+  /** The terms that the word's beginnings are. */
+  #beginnings(word: string): TermNear[] {
+    const { collection, fields } = this.#source
+    if (collection === undefined) return []
+    const beginnings = beginningsOf(word).filter(({ text }) => ONLY_LETTERS.test(text))
+    const counts = new Map<string, number>()
+    const texts = beginnings.map(({ text }) => text)
+    for (const { term, documents } of this.#tools.engine.termFrequencies(collection, fields, texts))
+      counts.set(term, (counts.get(term) ?? 0) + documents)
+    return beginnings.flatMap(({ text, ending }) => {
+      const documents = counts.get(text)
+      return documents === undefined ? [] : [{ term: text, edits: 0, documents, ending }]
+    })
   }
 
   #twoEdits(word: string, stem: string): TermNear[] {

@@ -104,7 +104,7 @@ export class Corrector {
     const [token] = tokens
     // A stop word; or nothing that the index has as one term.
     if (token === undefined || tokens.length > 1 || alternatives(tokens).length > 0) return undefined
-    if (collection !== undefined && tools.engine.nearTerms(collection.id, fields, token.term, 0, 0, 1).length > 0) return undefined
+    if (collection !== undefined && tools.engine.termFrequencies(collection.id, fields, [token.term]).length > 0) return undefined
     const documents = collection === undefined ? 0 : view.collectionCounters(collection.id).documents
     const dictionary = dictionaryOf(settings.dictionaries.get(language))
     if (dictionary?.has(word) === true) return undefined

@@ -1,8 +1,8 @@
 /**
- * Answers that may be given again (`cacheTtl`): to the same request by the same caller, as long as nothing is written and the time that the request allowed has not passed. Front-end thread
- * only, so that every lane's answers are in one place. Least recently used goes first. Decision: docs/decisions/0068-answers-given-again.md.
+ * Answers that may be given again: to the same request by the same caller, as long as nothing is written and the time that the request (`cacheTtl`) or its operation allows has not passed.
+ * Front-end thread only, so that every lane's answers are in one place. Least recently used goes first (told apart once half full). Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
  */
-import { ANSWERS_CACHED_BYTES_MAX, CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../../limits.js'
+import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../../limits.js'
 import { CACHE_HEADERS } from '../../operations/cache_headers.js'
 import type { OutgoingAnswer } from '../../dispatch/ticket.js'
 
@@ -33,41 +33,47 @@ const ASKS = Buffer.from('"cacheTtl"')
 
 export class AnswerCache {
   readonly #answersMax: number
+  readonly #bytesMax: number
   readonly #commits: () => number
   readonly #kept = new Map<string, Kept>()
   #bytes = 0
 
   /** @param commits how many the server has published; every one ends the life of all answers before it */
-  constructor(answersMax: number, commits: () => number) {
+  constructor(answersMax: number, bytesMax: number, commits: () => number) {
     this.#answersMax = answersMax
+    this.#bytesMax = bytesMax
     this.#commits = commits
   }
 
-  /** The answer, or where to keep the one that comes; null where the request asks for nothing of the kind. */
+  /** The answer, or where to keep the one that comes; null where none is kept. */
   find(request: CachedRequest, nowMs: number): OutgoingAnswer | Miss | null {
-    if (this.#answersMax === 0 || !asks(request)) return null
+    if (this.#answersMax === 0) return null
     const name = nameOf(request)
     const commits = this.#commits()
     const kept = this.#kept.get(name)
     if (kept === undefined) return { name, commits }
-    this.#drop(name, kept)
-    if (kept.commits !== commits || kept.untilMs <= nowMs) return { name, commits }
-    this.#keep(name, kept)
+    if (kept.commits !== commits || kept.untilMs <= nowMs) {
+      this.#drop(name, kept)
+      return { name, commits }
+    }
+    // While there is room for as many again, nobody has to know what was used last: moving an entry with every hit makes the map grow and be copied, time and again.
+    if (this.#kept.size * 2 > this.#answersMax) {
+      this.#drop(name, kept)
+      this.#keep(name, kept)
+    }
     return kept.answer
   }
 
   /** Copies the answer if it may be given again. */
-  offer({ name, commits }: Miss, answer: OutgoingAnswer, nowMs: number): void {
-    const seconds = Number(headerOf(answer.headers, CACHE_HEADERS.seconds) ?? 0)
-    const bytes = answer.body.length
-    if (answer.status !== 200 || !(seconds > 0) || bytes > CACHED_ANSWER_BYTES_MAX) return
+  offer({ name, commits }: Miss, answer: OutgoingAnswer, seconds: number, nowMs: number): void {
+    if (answer.status !== 200 || seconds <= 0 || answer.body.length > CACHED_ANSWER_BYTES_MAX) return
     const old = this.#kept.get(name)
     if (old !== undefined) this.#drop(name, old)
     const headers = answer.headers.map((text, index, all) => (index % 2 === 1 && isState(all[index - 1]) ? 'hit' : text))
     const body = typeof answer.body === 'string' ? answer.body : new Uint8Array(answer.body)
-    this.#keep(name, { answer: { ...answer, headers, body }, bytes, commits, untilMs: nowMs + seconds * 1000 })
+    this.#keep(name, { answer: { ...answer, headers, body }, bytes: body.length + name.length, commits, untilMs: nowMs + seconds * 1000 })
     for (const [oldest, each] of this.#kept) {
-      if (this.#kept.size <= this.#answersMax && this.#bytes <= ANSWERS_CACHED_BYTES_MAX) break
+      if (this.#kept.size <= this.#answersMax && this.#bytes <= this.#bytesMax) break
       this.#drop(oldest, each)
     }
   }
@@ -83,10 +89,16 @@ export class AnswerCache {
   }
 }
 
-function asks({ query, body }: CachedRequest): boolean {
+/** Whether the request allows that its answer is given again: looked for, not parsed; the lane that parses it says for how long. */
+export function asksForCache({ query, body }: CachedRequest): boolean {
   if (body === null) return query.includes('cacheTtl=')
   if (body.length > CACHED_REQUEST_BYTES_MAX) return false
   return Buffer.from(body.buffer, body.byteOffset, body.length).includes(ASKS) || query.includes('cacheTtl=')
+}
+
+/** For how long the lane says that the answer may be given again: 0 where it says nothing. */
+export function cacheSecondsOf({ headers }: OutgoingAnswer): number {
+  return Number(headerOf(headers, CACHE_HEADERS.seconds) ?? 0)
 }
 
 /** No part can be taken for another: all but the last say how long they are. */

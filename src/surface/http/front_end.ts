@@ -12,10 +12,11 @@ import type { LoopHandler, ServerState } from '../../dispatch/server_state.js'
 import type { AnswerSink, OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
 import type { CATALOGUE } from '../../errors.js'
 import { ServiceError } from '../../errors.js'
+import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../../limits.js'
 import { offered, operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { AnswerCache } from './answer_cache.js'
+import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
@@ -44,7 +45,7 @@ export class FrontEnd {
   readonly #cors: CorsPolicy
   readonly #budget: ByteBudget
   readonly #unsent: ByteBudget
-  readonly #answers: AnswerCache
+  readonly #answers: KeptAnswers
   readonly #constant: OutgoingAnswer | null
   #listenSocket: uWS.us_listen_socket | undefined
   #open = 0
@@ -57,7 +58,11 @@ export class FrontEnd {
     this.#cors = corsPolicy(parts.config.corsOrigins)
     this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
     this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
-    this.#answers = new AnswerCache(parts.config.searchCacheSize, () => parts.control.published)
+    const commits = (): number => parts.control.published
+    this.#answers = {
+      asked: new AnswerCache(parts.config.searchCacheSize, ANSWERS_CACHED_BYTES_MAX, commits),
+      unasked: new AnswerCache(ANSWERS_KEPT_MAX, ANSWERS_KEPT_BYTES_MAX, commits),
+    }
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
@@ -156,6 +161,12 @@ export class FrontEnd {
   }
 }
 
+/** Apart, so that neither drives out the other: those whose request allows it, and those of operations that always do. */
+interface KeptAnswers {
+  readonly asked: AnswerCache
+  readonly unasked: AnswerCache
+}
+
 /** The form of `listen` that the type declarations leave out. */
 interface ListenWithHost {
   listen(host: string, port: number, options: number, callback: (socket: uWS.us_listen_socket | false) => void): void
@@ -173,7 +184,7 @@ class Call implements ExchangeListener {
 
   constructor(
     readonly parts: FrontEndParts,
-    readonly answers: AnswerCache,
+    readonly answers: KeptAnswers,
     readonly ended: () => void,
   ) {}
 
@@ -207,7 +218,7 @@ class Call implements ExchangeListener {
       exchange.answer(this.#answerOnLoop(exchange, handler))
       return
     }
-    const sink = operation.isRepeatable === true ? this.#repeat(exchange, operationIndex, body) : exchange
+    const sink = this.#repeat(exchange, operation, operationIndex, body)
     if (sink === null) return
     this.#ticket = this.parts.dispatcher.submit({
       operation,
@@ -221,10 +232,19 @@ class Call implements ExchangeListener {
     })
   }
 
-  /** Answers from the cache, or says where the answer is to go. */
-  #repeat(exchange: Exchange, operationIndex: number, body: Uint8Array | null): AnswerSink | null {
+  /** Answers with what is kept, or says where the answer is to go. */
+  #repeat(
+    exchange: Exchange,
+    { isRepeatable, keptSeconds }: Operation,
+    operationIndex: number,
+    body: Uint8Array | null,
+  ): AnswerSink | null {
+    if (isRepeatable !== true && (keptSeconds === undefined || body !== null)) return exchange
     const { query, acceptsGzip, credentials } = exchange
-    const found = this.answers.find({ operationIndex, query, body, acceptsGzip, credentials }, performance.now())
+    const request = { operationIndex, query, body, acceptsGzip, credentials }
+    if (keptSeconds === undefined && !asksForCache(request)) return exchange
+    const cache = keptSeconds === undefined ? this.answers.asked : this.answers.unasked
+    const found = cache.find(request, performance.now())
     if (found === null) return exchange
     if ('status' in found) {
       exchange.answer(found)
@@ -232,7 +252,7 @@ class Call implements ExchangeListener {
     }
     return {
       answer: (answer) => {
-        this.answers.offer(found, answer, performance.now())
+        cache.offer(found, answer, keptSeconds ?? cacheSecondsOf(answer), performance.now())
         exchange.answer(answer)
       },
     }
