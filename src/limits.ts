@@ -407,12 +407,6 @@ export const REBUILD_PAGE_DOCUMENTS = 64
 
 // ---- Command line ---------------------------------------------------------------------------------------------------------------------------------------------
 
-/** Bytes of one add-batch body that `mds import` sends; a larger document goes alone. A quarter of the body bound, and 500 documents of 5 KB are 2.5 MB. */
-export const IMPORT_BATCH_BYTES_MAX = 8 * MIB
-/** Documents in one add-batch body of `mds import`, when not told otherwise. */
-export const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
-/** Requests of one import in flight. Above this the server only queues: it commits on one lane. */
-export const IMPORT_CONCURRENCY_MAX = 16
 /** Bytes of one NDJSON line: what fits in a request body with its frame. */
 export const IMPORT_LINE_BYTES_MAX = BODY_BYTES_DEFAULT - 1024
 /** Bytes of one YAML frontmatter block. The largest seen in real trees are under 20 KB. */

@@ -66,3 +66,12 @@ export const REVISIONS_TRIMMED_PER_ENTRY_MAX = 512
 export const TRUNCATE_SLICE_DOCUMENTS_MAX = 512
 /** Revisions after which a slice of a truncation ends. */
 export const TRUNCATE_SLICE_REVISIONS_MAX = 512
+
+// ---- Import ---------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one add-batch body that `mds import` sends; a larger document goes alone. A quarter of the body bound, and 500 documents of 5 KB are 2.5 MB. */
+export const IMPORT_BATCH_BYTES_MAX = 8 * MIB
+/** Documents in one add-batch body of `mds import`, when not told otherwise. */
+export const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
+/** Requests of one import in flight. Above this the server only queues: it commits on one lane. */
+export const IMPORT_CONCURRENCY_MAX = 16
