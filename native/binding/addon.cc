@@ -311,9 +311,10 @@ napi_value open_into(const Call& call, mds::Engine& engine) {
 
 napi_value open(const Call& call, mds::Engine& engine) { return open_into(call, engine); }
 
-// As open, for an engine beside the present one; nothing is heard of it before adoptNext.
-napi_value open_next(const Call& call, mds::Engine&) {
+// As open, for an engine beside the present one, with its keys and sealed collections; nothing is heard of it before adoptNext.
+napi_value open_next(const Call& call, mds::Engine& engine) {
   auto next = std::make_shared<mds::Engine>();
+  next->copy_sealing(engine);
   napi_value opened = open_into(call, *next);
   if (opened != nullptr) call.engines()->set_next(std::move(next));
   return opened;

@@ -116,7 +116,7 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
   const keyring = keyringOf(start.config, engine)
   const store = openStore(start, path, keyring)
   if (start.kind === 'write') {
-    // What is sealed there is from now on sealed in the index that is served, too: no harm.
+    // The next index takes keys and sealed collections from the present one. What is sealed in one of the stores is then sealed in the indexes of both, which does no harm.
     beginSealing(store, engine, keyring)
     const history = await store.beginEpoch()
     const { checkpoint, damage } = engine.openNext(join(path, 'index'), history, analysisVersion(start.config))

@@ -92,6 +92,8 @@ class Engine {
   // before the first document that it concerns is published. What lies otherwise on disk is rewritten in the background.
   void set_seal_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys);
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed);
+  // Keys and sealed collections of `other`; before open.
+  void copy_sealing(const Engine& other) { sealing_->copy(*other.sealing_); }
 
   // Gives the engine its directory. Once, before anything is published; a later call gets the answer of the first. An index that can't be used is removed.
   [[nodiscard]] Result<OpenedIndex> open(OpenRequest request) noexcept;

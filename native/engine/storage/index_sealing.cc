@@ -12,6 +12,15 @@ void IndexSealing::set_keys(const Aead& aead, uint8_t primary, std::unordered_ma
   keys_ = std::move(keys);
 }
 
+void IndexSealing::copy(const IndexSealing& other) {
+  const std::scoped_lock lock(mutex_, other.mutex_);
+  aead_ = other.aead_;
+  primary_ = other.primary_;
+  keys_ = other.keys_;
+  collections_ = other.collections_;
+  isUsed_.store(!collections_.empty(), std::memory_order_release);
+}
+
 bool IndexSealing::set_sealed(uint32_t collection, bool isSealed) {
   const std::lock_guard lock(mutex_);
   if (isSealed && !keys_.contains(primary_)) return false;

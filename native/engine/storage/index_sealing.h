@@ -19,6 +19,8 @@ class IndexSealing {
  public:
   // `keys` by id, 1 to 255. New segments are sealed with `primary`, one of them.
   void set_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys);
+  // Keys and collections of another index of the same service, which stays as it is.
+  void copy(const IndexSealing& other);
   // False: there is no key to seal with.
   [[nodiscard]] bool set_sealed(uint32_t collection, bool isSealed);
 
