@@ -65,7 +65,9 @@ class Sealed : public testing::Test {
   std::unique_ptr<Engine> open(OpenedIndex& opened, uint8_t primary, bool isSealed = true) {
     auto engine = std::make_unique<Engine>();
     engine->set_seal_keys(kToy, primary, {{1, key_of(1)}, {2, key_of(2)}});
-    if (isSealed) EXPECT_TRUE(engine->set_sealed(2, true).ok());
+    if (isSealed) {
+      EXPECT_TRUE(engine->set_sealed(2, true).ok());
+    }
     const Result<OpenedIndex> result = engine->open(test::request_for(directory.path()));
     EXPECT_TRUE(result.ok()) << result.status().message();
     if (result.ok()) opened = result.value();
@@ -76,7 +78,9 @@ class Sealed : public testing::Test {
   // No segment holds documents of collection 2 beside those of another.
   static void expect_apart(const Engine& engine) {
     for (const SegmentRef& ref : engine.snapshot()->segments) {
-      if (ref.segment->find_collection(2) != nullptr) EXPECT_EQ(ref.segment->collections().size(), 1U);
+      if (ref.segment->find_collection(2) != nullptr) {
+        EXPECT_EQ(ref.segment->collections().size(), 1U);
+      }
     }
   }
 
@@ -114,7 +118,9 @@ TEST_F(Sealed, WhatWasFlushedIsOpenedAgainWithEveryKeyThatIsKnownAndAfterEveryCh
     ASSERT_TRUE(engine->flush().ok());
     history.write(40);
     ASSERT_TRUE(engine->publish(history.batch_last()).ok());
-    if (round == 1) ASSERT_TRUE(engine->force_merge().ok());
+    if (round == 1) {
+      ASSERT_TRUE(engine->force_merge().ok());
+    }
     ASSERT_TRUE(engine->flush().ok());
     history.expect_equal(*engine, 20);
     if (round < 3) expect_apart(*engine);
