@@ -2,14 +2,6 @@
  * Every named bound of the service, one constant each, with its arithmetic or its reason. Nothing that can grow with input, load or time is without an entry here.
  * Read by all threads; pure data. Bounds that tests must reach quickly are in `OVERRIDABLE`: the running value is `config.limits.<NAME>`, set by `SVC_LIMIT_<NAME>`.
  */
-import { INGEST_BYTES_HELD_MAX, INGESTS_QUEUED_MAX } from './limits/jobs.js'
-import { PART_STALL_MS_MAX } from './transfer_limits.js'
-
-export * from './limits/jobs.js'
-export * from './limits/outgoing.js'
-export * from './limits_life.js'
-export * from './transfer_limits.js'
-export * from './limits/sealing.js'
 
 const KIB = 1024
 const MIB = 1024 * KIB
@@ -327,6 +319,270 @@ export const COMMIT_WATCH_MS = 500
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
 /** Documents of a batch committed in one transaction; between slices single writes may enter. */
 export const COMMIT_SLICE_DOCUMENTS_MAX = 64
+
+// ---- Settings of collections ----------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one collection's configuration as JSON: sixteen of the largest response prompts, and lists of 10 000 collections show only what was said. */
+export const COLLECTION_CONFIG_BYTES_MAX = 64 * KIB
+/** UTF-8 bytes; the contract's. */
+export const RESPONSE_PROMPT_BYTES_MAX = 4 * KIB
+/** `maxRevisions`: a revision a second for eleven days. */
+export const REVISIONS_KEPT_MAX = 1_000_000
+/** `topK` of a retrieval profile, `oversample`: the contract's. */
+export const TOP_K_MAX = 1000
+export const OVERSAMPLE_MAX = 10
+/** `contextTokenBudget`: as many tokens as the largest answer has. */
+export const CONTEXT_TOKENS_MAX = 64 * MIB
+/** Terms of one collection that have synonyms: the general thesauri have about as many headwords; a lane analyses them in 30 ms after a change. */
+export const SYNONYM_TERMS_MAX = 10_000
+/** Synonyms of one term. */
+export const SYNONYMS_PER_TERM_MAX = 64
+/** UTF-8 bytes of a term, a synonym or a stop word. A term is a part of an LMDB key. */
+export const SETTING_TEXT_BYTES_MAX = 256
+/** Stop words of one collection beside the default ones; the longest of those lists has 800. One row holds them: 2 000 x 10 B. */
+export const STOP_WORDS_MAX = 2000
+/** Words in one request that adds or deletes stop words. */
+export const STOP_WORDS_REQUESTED_MAX = STOP_WORDS_MAX
+/** Rules of one collection: each query is compared with all, 1 000 x 0.1 us. */
+export const CURATION_RULES_MAX = 1000
+/** Pins and hides of one rule. */
+export const CURATION_DOCUMENTS_MAX = 100
+/** Pins and hides of all rules that match one query together: each is looked up for every search that it holds for. */
+export const CURATION_APPLIED_MAX = 500
+/** Documents of one key in different languages that a pin or a hide means. */
+export const CURATION_VARIANTS_MAX = 64
+/** Collections whose settings a lane keeps at hand. */
+export const SETTINGS_CACHED_COLLECTIONS_MAX = 256
+/** Tokens that synonyms may add to one query: together with its own they stay below PLAN_LEAVES_MAX for all but the longest. Those beyond are left out. */
+export const FTS_SYNONYM_TOKENS_MAX = 256
+
+// ---- Schemas of collections -----------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one schema as JSON text: 256 fields of 256 bytes. */
+export const SCHEMA_BYTES_MAX = 64 * KIB
+/** Values of one `enum`. */
+export const SCHEMA_ENUM_VALUES_MAX = 1024
+/** UTF-8 bytes of one `pattern`. */
+export const SCHEMA_PATTERN_BYTES_MAX = KIB
+/** Instructions of a compiled `pattern`: `[a-z]{1,500}` has 500. Each may cost a step at each character, and 1 000 take 20 ms for the longest value. */
+export const SCHEMA_PATTERN_INSTRUCTIONS_MAX = 1000
+/** Instructions x characters that the patterns of one document may cost: 0.5 s at worst, and 25 MB of values for a pattern of ten instructions. */
+export const SCHEMA_PATTERN_STEPS_MAX = 256 * MIB
+/** Compiled patterns that a thread keeps: some 10 KB each, and the package gives each at most 8 MB for the states that a hostile one runs through. */
+export const SCHEMA_PATTERNS_COMPILED_MAX = 64
+/** Errors, and warnings, of one document. */
+export const SCHEMA_ERRORS_MAX = 50
+/** Characters of a value or a key that an error text shows. */
+export const SCHEMA_TEXT_SHOWN_MAX = 80
+
+// ---- Tracking -------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Reads that one thread may have made since the write lane took them last. A power of two; 512 KB a thread, of which untouched pages cost nothing. */
+export const ACCESS_RING_ENTRIES = 32_768
+/** How often the write lane takes them. */
+export const ACCESS_TAKEN_MS = 500
+/** Documents whose reads one slice stores, at 10 us each: single writes may enter between slices. */
+export const ACCESS_SLICE_DOCUMENTS_MAX = 128
+/** The write lane is left alone for so many times the time of a slice, and for so long at most: tracking takes a tenth of it. */
+export const ACCESS_PAUSE_FACTOR = 9
+export const ACCESS_PAUSE_MS_MAX = 1000
+/** Seconds of documents in which they were read and that wait to be stored, some 150 B each. */
+export const ACCESS_WAITING_MAX = 262_144
+/** Writes in the history of one document, 5 B each; with the next and the prefix it stays within an LMDB page's largest entry (2 KB). */
+export const HISTORY_WRITES_MAX = 100
+/** Groups of reads in the history of one document, 8 B each. */
+export const HISTORY_ACCESS_GROUPS_MAX = 150
+/** Counts by minute are kept so long: a year and what one compares with it. 400 x 1 440 x 3 types x 25 B are 43 MB of a collection that is never idle. */
+export const EVENT_MINUTES_DAYS_KEPT = 400
+/** How often old ones are looked for, and in how many collections at once: three look-ups each. */
+export const EVENT_MINUTES_SWEEP_MS = 3_600_000
+export const EVENT_MINUTES_SWEEP_COLLECTIONS_MAX = 256
+/** Events where the request says no number, and for how long before now where it says no time. */
+export const EVENTS_LIMIT_DEFAULT = 100
+export const EVENTS_SECONDS_DEFAULT = 30 * 86_400
+/** Entries of a leaderboard where the request says no number, and at most. */
+export const HOT_DOCUMENTS_DEFAULT = 10
+export const HOT_DOCUMENTS_MAX = 1000
+/** Documents that one leaderboard looks at for those that were read lately enough: 0.3 s. */
+export const HOT_DOCUMENTS_SEEN_MAX = 100_000
+/** Buckets of one histogram. More days than are kept can't be there. */
+export const EVENT_BUCKETS_MAX = 1000
+
+// ---- Diffs ----------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Lines that differ within a part for which the shortest diff is looked for: time and memory go with the square, 1 000 x 1 000 / 2 x 4 B. */
+export const DIFF_EDITS_MAX = 1000
+/** Steps of one diff, a comparison of two lines each: 0.2 s. */
+export const DIFF_STEPS_MAX = 50_000_000
+/** Characters of both texts that are compared line by line, once what they have in front and behind is left out. More counts as replaced. */
+export const DIFF_TEXT_COMPARED_MAX = 8 * MIB
+
+// ---- Export of histories --------------------------------------------------------------------------------------------------------------------------------------
+
+/** Documents whose histories are asked for at once: each answer may have 256 MB, most have some KB. */
+export const GIT_EXPORT_DOCUMENTS_AT_ONCE = 8
+/** Bytes of the stream that are written at once. */
+export const GIT_EXPORT_WRITTEN_BYTES = 256 * KIB
+/** States of one export: some 100 B each are held until they are put in order, and as much of each document. */
+export const GIT_EXPORT_STATES_MAX = 10_000_000
+/** Bytes of one part of a path: file systems take 255, and checkouts write a few more beside it for a moment. */
+export const GIT_PATH_SEGMENT_BYTES_MAX = 240
+/** Bytes of a file to be imported: a document, and the block that an export puts in front of it. */
+export const IMPORT_FILE_BYTES_MAX = 17 * MIB
+
+// ---- Answers in parts -----------------------------------------------------------------------------------------------------------------------------------------
+
+/** Answers that a lane gives in parts at the same time: each keeps some MB at most (a ZIP export 4 MB of names). */
+export const ANSWER_STREAMS_MAX = 16
+/** A part of an answer is handed to its socket in pieces: what uWebSockets.js copies when the socket is full. */
+export const PART_PIECE_BYTES = 256 * KIB
+/** How often a byte of an answer in parts is written at least: uWebSockets.js gives up 8 to 12 s after the last one. */
+export const PART_PULSE_MS = 3_000
+/** Bytes kept back for that until the next part is there: 40 x 3 s are its deadline. */
+export const PART_RESERVE_BYTES = 40
+/** A client that takes nothing of an answer in parts for so long loses its connection. */
+export const PART_STALL_MS_MAX = 60_000
+
+// ---- Export ---------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** A part of an export ends with the document that reaches this: 200 of 5 KB, some 3 ms of the bulk lane. */
+export const EXPORT_PART_BYTES = MIB
+/** Documents that a part looks at where a filter lets few through: 5 us each. */
+export const EXPORT_PAGE_DOCUMENTS_MAX = 2048
+/** Documents between two looks at whether somebody still waits. */
+export const EXPORT_POLL_DOCUMENTS = 64
+/** UTF-8 bytes of a file name: what the common file systems take. */
+export const EXPORT_NAME_BYTES_MAX = 255
+/** Bits in which a ZIP export remembers the names that it has given, 4 MiB: of 1 000 000 names 2 in 10 000 seem to be there already, of 100 000 none. */
+export const EXPORT_NAME_BITS = 2 ** 25
+export const EXPORT_NAME_HASHES = 4
+/** Names tried for one document; the second has its docid already. */
+export const EXPORT_NAME_TRIES_MAX = 8
+/** zlib level of files in a ZIP export: the lane is what is scarce. */
+export const ZIP_DEFLATE_LEVEL = 1
+/** What a spool holds in memory, and reads at once. */
+export const SPOOL_BUFFER_BYTES = 64 * KIB
+
+// ---- Backup and restore ---------------------------------------------------------------------------------------------------------------------------------------
+
+/** What is read of a backup at once: its checksum takes 0.2 ms. */
+export const BACKUP_PIECE_BYTES = MIB
+/** Rows that one transaction removes while a restored binlog is reset. */
+export const RESTORE_ROWS_PER_TRANSACTION = 10_000
+/** Requests that wait for the long lane: a backup each, at most a few. */
+export const QUEUE_LONG_REQUESTS_MAX = 16
+/** A backup or restore may take this long: 100 GB at 50 MB/s. */
+export const DEADLINE_LONG_MS = 3_600_000
+/** For how long writes are held at most while a restore waits for those under way: the longest deadline. After that it gives up. */
+export const SWITCH_DRAIN_MS_MAX = 120_000
+/** A lane that has not opened or adopted the next generation by then never will. Opening takes milliseconds. */
+export const SWITCH_LANE_MS_MAX = 30_000
+/** V8 heap of the process that checks a restored store and builds its index: as a lane's. */
+export const RESTORE_HEAP_MB_MAX = 1024
+/** How often a restore looks whether somebody still waits for it. */
+export const RESTORE_POLL_MS = 200
+/** One at a time. */
+export const TASKS_PER_LONG_WORKER = 1
+
+// ---- Revisions ------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Superseded states that one entry lets go of: about 3 ms. A document with more beyond `maxRevisions` is brought down by its next writes. */
+export const REVISIONS_TRIMMED_PER_ENTRY_MAX = 512
+/** Documents that one slice of a truncation looks at: a head and a look at its history each, some 4 ms. */
+export const TRUNCATE_SLICE_DOCUMENTS_MAX = 512
+/** Revisions after which a slice of a truncation ends. */
+export const TRUNCATE_SLICE_REVISIONS_MAX = 512
+
+// ---- Import ---------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Bytes of one add-batch body that `mds import` sends; a larger document goes alone. A quarter of the body bound, and 500 documents of 5 KB are 2.5 MB. */
+export const IMPORT_BATCH_BYTES_MAX = 8 * MIB
+/** Documents in one add-batch body of `mds import`, when not told otherwise. */
+export const IMPORT_BATCH_DOCUMENTS_DEFAULT = 500
+/** Requests of one import in flight. Above this the server only queues: it commits on one lane. */
+export const IMPORT_CONCURRENCY_MAX = 16
+
+// ---- Jobs ---------------------------------------------------------------------------------------------------------------------------------------------------
+
+/** Finished jobs that are remembered of each kind: a list of them, with 50 messages each, has 4 MB. */
+export const JOBS_KEPT_MAX = 256
+/** UTF-8 bytes of one message that a job keeps: with 50 of them a record stays below 32 KB, and each slice of 64 documents writes it again. */
+export const JOB_MESSAGE_BYTES_MAX = 512
+/** Documents of a bulk ingest that are prepared and committed together; the contract's. */
+export const INGEST_CHUNK_DOCUMENTS_MAX = 500
+/** JSON characters from which a chunk ends earlier: what the bulk lane holds at once, and how long others wait for it, 0.3 s. A larger document goes alone. */
+export const INGEST_CHUNK_BYTES_WANTED = 8 * 1024 * 1024
+/** Jobs that wait beside the one that runs; the contract's. */
+export const INGESTS_QUEUED_MAX = 64
+/** Bytes of the documents of all jobs that wait or run: eight of the largest requests. Above, a further job is refused as it is when the queue is full. */
+export const INGEST_BYTES_HELD_MAX = 256 * 1024 * 1024
+/** Until a chunk is asked for again whose lane had no room for it. */
+export const INGEST_RETRY_MS = 500
+/** A chunk waits behind whatever else the bulk lane has to do: 64 requests of up to 2 minutes would be beyond any patience, a few are not. */
+export const DEADLINE_INGEST_CHUNK_MS = 600_000
+/** A callback is sent once, and its answer is of no interest. */
+export const CALLBACK_MS_MAX = 10_000
+export const CALLBACK_ANSWER_BYTES_MAX = 16 * 1024
+/** Callbacks under way. Further ones are given up: a job's record can be asked for. */
+export const CALLBACKS_MAX = 64
+/** UTF-8 bytes of a job's id; ours have at most 40. */
+export const JOB_ID_BYTES_MAX = 128
+
+// ---- Requests that the server sends -------------------------------------------------------------------------------------------------------------------------
+
+/** UTF-8 bytes of an address that a client gives us: what browsers and proxies take. */
+export const OUTBOUND_URL_BYTES_MAX = 2048
+/** From the name look-up to the last byte of the answer, redirects included, where the caller says nothing else. */
+export const OUTBOUND_MS_MAX = 10_000
+/** Until one address has taken the connection, TLS included: two can be tried within the whole. */
+export const OUTBOUND_CONNECT_MS_MAX = 4_000
+/** Addresses of one host that are tried. */
+export const OUTBOUND_ADDRESSES_MAX = 4
+/** Bytes of an answer after inflation, where the caller says nothing else. */
+export const OUTBOUND_BYTES_MAX = 10 * MIB
+/** Bytes of an answer's headers. */
+export const OUTBOUND_HEADER_BYTES_MAX = 16 * KIB
+/** Redirects that one request follows. */
+export const OUTBOUND_REDIRECTS_MAX = 5
+/** Entries of `SVC_OUTBOUND_ALLOWLIST`: each is compared with every address. */
+export const OUTBOUND_ALLOWED_MAX = 256
+
+/** One request to an object store, until it is asked again. */
+export const S3_ATTEMPT_MS_MAX = 4_000
+/** All attempts for one object: a write that waits for it still ends before its own deadline. */
+export const S3_MS_MAX = 10_000
+/** Requests for one object, with a random wait of up to 0.1, 0.2 and 0.4 s between them. */
+export const S3_ATTEMPTS_MAX = 4
+export const S3_WAIT_MS_FIRST = 100
+/** Connections that are kept to one store. Above, requests wait for one of them. */
+export const S3_CONNECTIONS_MAX = 32
+/** UTF-8 bytes of an object's key with its prefix; S3's. */
+export const S3_KEY_BYTES_MAX = 1024
+/** Bytes of an object: a stored body of the largest document, whose every byte is an escape of six. */
+export const S3_OBJECT_BYTES_MAX = 97 * MIB
+/** Keys of one page of a listing; S3's. */
+export const S3_LISTED_MAX = 1000
+/** Bytes of an answer that is not an object: a page of the longest keys, every byte escaped. */
+export const S3_ANSWER_BYTES_MAX = 8 * MIB
+
+// ---- Encryption at rest -------------------------------------------------------------------------------------------------------------------------------------
+
+/** Collections whose seals (keys, salt) a lane keeps at hand: 1 024 x 1 KB. */
+export const SEALS_KEPT_MAX = 1024
+/** Languages of one collection whose hashes a lane keeps: 256 x 100 B. */
+export const SEAL_LANGS_KEPT_MAX = 256
+/** Master keys beside the primary one. */
+export const PREVIOUS_KEYS_MAX = 16
+/** Rows that one step of a rotation looks at: 256 x 15 us, and a page of bodies of 3 KB is 0.8 MB to flush. */
+export const ROTATION_ROWS_MAX = 256
+/** Between two steps of a rotation the write lane is left alone for so many times what the step took: a fifth of one core. */
+export const ROTATION_REST_FACTOR = 4
+/** And at least for so long. */
+export const ROTATION_REST_MS_MIN = 2
+/** How often the write lane looks for a rotation that was asked for. */
+export const ROTATION_POLL_MS = 500
+/** Space of a lane to open sealed contents into, one at a time: what packs contents has as much. A larger one gets space of its own. */
+export const OPENED_BODY_BYTES = 128 * 1024
 
 // ---- Process --------------------------------------------------------------------------------------------------------------------------------------------------
 

@@ -19,151 +19,15 @@
 #include <vector>
 
 #include "base/unpack_kernels.h"
+#include "binding/call.h"
 #include "binding/file_lock.h"
 #include "binding/openssl_crypto.h"
 #include "index/engine.h"
 
 namespace {
 
-// The engine that every thread calls, and the one that is opened to take its place. A call keeps the engine that it began with until it ends; the replaced one ends with
-// its last call.
-class Engines {
- public:
-  [[nodiscard]] std::shared_ptr<mds::Engine> current() const {
-    const std::lock_guard lock(mutex_);
-    return current_;
-  }
-
-  // The one before, if it was never adopted, ends.
-  void set_next(std::shared_ptr<mds::Engine> next) {
-    const std::lock_guard lock(mutex_);
-    next_.swap(next);
-  }
-
-  // False where there is none. The engine before is released outside of the lock: its end waits for its threads.
-  [[nodiscard]] bool adopt_next() {
-    std::shared_ptr<mds::Engine> before;
-    const std::lock_guard serial(adoption_);
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ == nullptr) return false;
-      before = std::exchange(current_, std::move(next_));
-      next_.reset();
-    }
-    return true;
-  }
-
- private:
-  std::mutex adoption_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<mds::Engine> current_ = std::make_shared<mds::Engine>();
-  std::shared_ptr<mds::Engine> next_;
-};
-
-std::shared_ptr<Engines> shared_engines() {
-  static const std::shared_ptr<Engines> engines = std::make_shared<Engines>();
-  return engines;
-}
-
-// One per isolate; destroyed with it. Holding a reference keeps the engines alive for as long as any thread can call them, whatever the order of their ends.
-struct AddonInstance {
-  std::shared_ptr<Engines> engines = shared_engines();
-};
-
-// One call from JavaScript: its arguments, and exceptions thrown into it.
-class Call {
- public:
-  Call(napi_env env, napi_callback_info info) noexcept : env_(env) { isUsable_ = napi_get_cb_info(env, info, &count_, arguments_, nullptr, nullptr) == napi_ok; }
-
-  [[nodiscard]] napi_env env() const noexcept { return env_; }
-
-  // Null in a thread that is ending.
-  [[nodiscard]] Engines* engines() const noexcept {
-    void* instance = nullptr;
-    if (!isUsable_ || napi_get_instance_data(env_, &instance) != napi_ok || instance == nullptr) return nullptr;
-    return static_cast<AddonInstance*>(instance)->engines.get();
-  }
-
-  napi_value raise(const char* message) const noexcept {
-    (void)napi_throw_error(env_, nullptr, message);
-    return nullptr;
-  }
-
-  [[nodiscard]] std::optional<mds::Bytes> bytes(size_t index) const noexcept {
-    const std::optional<View> view = view_of(index, napi_uint8_array);
-    if (!view) return std::nullopt;
-    return mds::Bytes(static_cast<const uint8_t*>(view->data), view->length);
-  }
-
-  // Empty where the argument is missing or undefined.
-  [[nodiscard]] std::optional<std::span<const int32_t>> control(size_t index) const noexcept {
-    if (type_of(index) == napi_undefined) return std::span<const int32_t>();
-    const std::optional<View> view = view_of(index, napi_int32_array);
-    if (!view) return std::nullopt;
-    return std::span(static_cast<const int32_t*>(view->data), view->length);
-  }
-
-  [[nodiscard]] std::optional<uint32_t> number(size_t index) const noexcept {
-    uint32_t value = 0;
-    if (type_of(index) != napi_number || napi_get_value_uint32(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
-    return value;
-  }
-
-  // Bytes to be written to.
-  [[nodiscard]] std::optional<std::span<uint8_t>> space(size_t index) const noexcept {
-    const std::optional<View> view = view_of(index, napi_uint8_array);
-    if (!view) return std::nullopt;
-    return std::span(static_cast<uint8_t*>(view->data), view->length);
-  }
-
-  [[nodiscard]] std::optional<bool> boolean(size_t index) const noexcept {
-    bool value = false;
-    if (type_of(index) != napi_boolean || napi_get_value_bool(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
-    return value;
-  }
-
-  [[nodiscard]] std::optional<uint64_t> lsn(size_t index) const noexcept {
-    uint64_t value = 0;
-    bool isLossless = false;
-    if (type_of(index) != napi_bigint || napi_get_value_bigint_uint64(env_, arguments_[index], &value, &isLossless) != napi_ok || !isLossless) return std::nullopt;
-    return value;
-  }
-
-  [[nodiscard]] std::optional<std::string> text(size_t index) const {
-    size_t length = 0;
-    if (type_of(index) != napi_string || napi_get_value_string_utf8(env_, arguments_[index], nullptr, 0, &length) != napi_ok) return std::nullopt;
-    std::string value(length + 1, '\0');
-    if (napi_get_value_string_utf8(env_, arguments_[index], value.data(), value.size(), &length) != napi_ok) return std::nullopt;
-    value.resize(length);
-    return value;
-  }
-
- private:
-  struct View {
-    void* data;
-    size_t length;
-  };
-
-  [[nodiscard]] napi_valuetype type_of(size_t index) const noexcept {
-    napi_valuetype type = napi_undefined;
-    if (index < count_) (void)napi_typeof(env_, arguments_[index], &type);
-    return type;
-  }
-
-  [[nodiscard]] std::optional<View> view_of(size_t index, napi_typedarray_type wanted) const noexcept {
-    bool isTyped = false;
-    if (index >= count_ || napi_is_typedarray(env_, arguments_[index], &isTyped) != napi_ok || !isTyped) return std::nullopt;
-    napi_typedarray_type type{};
-    View view{};
-    if (napi_get_typedarray_info(env_, arguments_[index], &type, &view.length, &view.data, nullptr, nullptr) != napi_ok || type != wanted) return std::nullopt;
-    return view;
-  }
-
-  napi_env env_;
-  bool isUsable_;
-  size_t count_ = 6;
-  napi_value arguments_[6] = {};
-};
+using mds::binding::AddonInstance;
+using mds::binding::Call;
 
 napi_value answer(const Call& call, const mds::Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
 
@@ -464,7 +328,7 @@ template <napi_value (*kBody)(const Call&, mds::Engine&)>
 napi_value exported(napi_env env, napi_callback_info info) noexcept {
   const Call call(env, info);
   try {
-    const Engines* engines = call.engines();
+    const auto* engines = call.engines();
     if (engines == nullptr) return call.raise("native engine: this thread is ending");
     const std::shared_ptr<mds::Engine> engine = engines->current();
     return kBody(call, *engine);

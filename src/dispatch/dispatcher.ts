@@ -21,26 +21,17 @@ import {
 } from '../limits.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from './answer_codec.js'
+import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from './control_block.js'
-import type { Io } from './io.js'
+import { Hold, type Held } from './hold.js'
+import { answerOfIo, type Io } from './io.js'
 import type { LanePool } from './lane_pool.js'
+import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
-import { ticketOf, type AnswerRest, type AnswerSink, type DispatchRequest, type OutgoingAnswer, type Ticket } from './ticket.js'
-
-/** The pools; `point` and `bulk` are started by their first use. */
-export interface LanePools {
-  readonly read: LanePool
-  readonly write: LanePool
-  /** Null while it starts. */
-  point(): LanePool | null
-  bulk(): LanePool
-  long(): LanePool
-  /** Makes every lane serve the generation. @throws Error when the one before is served as it was */
-  switchTo(generation: string): Promise<void>
-}
+import { ticketOf, type AnswerSink, type DispatchRequest, type OutgoingAnswer, type Ticket } from './ticket.js'
 
 // The classes that share the read lanes.
 const READ_CLASSES = ['point', 'search', 'prepare'] as const
@@ -48,8 +39,6 @@ type ReadClass = (typeof READ_CLASSES)[number]
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
-
-const NOBODY: AnswerSink = { answer: () => undefined }
 
 export class Dispatcher {
   readonly #slots: SlotTable
@@ -64,9 +53,8 @@ export class Dispatcher {
   #commitBytes = 0
   #lastBatch = 0
   #idleWaiters: (() => void)[] = []
-  #held: 'nothing' | 'writes' | 'everything' = 'nothing'
+  readonly #hold = new Hold((held) => this.#isQuiet(held))
   #isSwitching = false
-  #quietWaiters: (() => void)[] = []
 
   constructor(
     readonly config: Config,
@@ -176,7 +164,12 @@ export class Dispatcher {
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
-    this.#onPart(ticket, answer, sink)
+    const rest = restOf(
+      (next) => this.#goOn(ticket, answer.stream, next),
+      (last) => this.abandon(last),
+    )
+    if (sink === null) rest.end()
+    else sink.answer({ ...answer, rest })
   }
 
   #finish(ticket: Ticket, answer: OutgoingAnswer): void {
@@ -205,56 +198,26 @@ export class Dispatcher {
     this.#scheduleDrain()
   }
 
-  /**
-   * Queues requests instead of dealing them: `writes` those that may write and heavy ones, `everything` all. Resolves when none of them is in a lane any more, and every prepared write has been committed.
-   * Bounded by the queues, and each request by its deadline.
-   */
+  /** Queues requests instead of dealing them. Resolves when none of them is in a lane any more. */
   async hold(what: 'writes' | 'everything'): Promise<void> {
-    this.#held = what
-    if (!this.#isQuiet()) await new Promise<void>((resolve) => this.#quietWaiters.push(resolve))
+    await this.#hold.begin(what)
   }
 
   /** Ends every hold. */
   release(): void {
-    this.#held = 'nothing'
+    this.#hold.end()
     this.#scheduleDrain()
   }
 
-  #isQuiet(): boolean {
+  #isQuiet(held: Held): boolean {
     const { point, search, prepare, heavy, commit } = this.#inFlight
     const writes = prepare + heavy + commit + (this.#head('commit') === undefined ? 0 : 1)
-    return writes === 0 && (this.#held !== 'everything' || point + search === 0)
-  }
-
-  #tellQuiet(): void {
-    if (this.#quietWaiters.length === 0 || !this.#isQuiet()) return
-    const waiters = this.#quietWaiters
-    this.#quietWaiters = []
-    for (const resolve of waiters) resolve()
-  }
-
-  /** A part of an answer: the lane keeps the rest until it is asked for or told that nobody wants it. */
-  #onPart(ticket: Ticket, answer: LaneAnswer, sink: AnswerSink | null): void {
-    let asked: Ticket | null = null
-    const rest: AnswerRest = {
-      more: (next) => {
-        asked = this.#goOn(ticket, answer.stream, next)
-      },
-      end: () => {
-        // Abandoned in its queue it still reaches the lane, which then forgets the rest.
-        const last = asked ?? this.#goOn(ticket, answer.stream, NOBODY)
-        if (last !== null) this.abandon(last)
-      },
-    }
-    if (sink === null) rest.end()
-    else sink.answer({ ...answer, rest })
+    return writes === 0 && (held !== 'everything' || point + search === 0)
   }
 
   /** Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many answers come in parts. */
   #goOn(before: Ticket, stream: number, sink: AnswerSink): Ticket | null {
-    const now = performance.now()
-    const deadlineAt = now + before.operation.deadlineMs
-    const ticket: Ticket = { ...before, acceptedAt: now, deadlineAt, queuedAt: now, stream, body: null, bodyBytes: 0, batch: 0, sink }
+    const ticket = nextPartOf(before, stream, sink)
     if (!this.#slots.take(ticket)) {
       sink.answer(refusal('overloaded'))
       return null
@@ -276,19 +239,12 @@ export class Dispatcher {
         ticket.onCommitted = resolve
         this.#queueCommit(ticket, command)
       })
-    try {
-      assert(io !== undefined, `operation ${ticket.operation.name} has nothing to do on the front end`)
-      this.#finish(ticket, await io(message, { commit }))
-    } catch (error) {
-      console.error('io:', error)
-      this.#finish(ticket, refusal('internal'))
-    }
+    this.#finish(ticket, await answerOfIo(io, message, { commit }))
   }
 
   #committed(ticket: Ticket, answer: OutgoingAnswer | null): void {
-    const told = ticket.onCommitted
+    ticket.onCommitted?.(answer)
     ticket.onCommitted = null
-    told?.(answer)
   }
 
   /** The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have gone on to another batch are not touched. */
@@ -306,7 +262,7 @@ export class Dispatcher {
   /** A write goes to the write lane unprepared when nothing else is on its way there: one hop less for a lone client, and no loss where there is no crowd. */
   #canGoDirect(ticket: Ticket): boolean {
     return (
-      this.#held === 'nothing' &&
+      this.#hold.held === 'nothing' &&
       this.#pools?.write.inFlight === 0 &&
       this.#queues.commit.length === 0 &&
       this.#queues.prepare.length === 0 &&
@@ -347,11 +303,11 @@ export class Dispatcher {
     if (pools === undefined) return
     this.#drainCommits(pools.write)
     this.#drainReads(pools)
-    while (this.#held === 'nothing' && this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0)
+    while (this.#hold.held === 'nothing' && this.#head('heavy') !== undefined && pools.bulk().freeTasks > 0)
       this.#run(pools.bulk(), 'heavy', this.#takeBatch('heavy', 1))
     while (!this.#isSwitching && this.#head('long') !== undefined && pools.long().freeTasks > 0)
       this.#run(pools.long(), 'long', this.#takeBatch('long', 1))
-    this.#tellQuiet()
+    this.#hold.tell()
     for (const queue of QUEUE_CLASSES) this.telemetry.setQueue(queue, this.#queues[queue].length, this.#inFlight[queue])
     this.telemetry.set('slots_used', this.#slots.used)
   }
@@ -363,7 +319,7 @@ export class Dispatcher {
       let place: LanePool | null = null
       let oldestAt = Infinity
       for (const queue of READ_CLASSES) {
-        if (this.#held === 'everything' || (this.#held === 'writes' && queue === 'prepare')) continue
+        if (this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')) continue
         const head = this.#head(queue)
         if (head === undefined || head.queuedAt >= oldestAt) continue
         const free = this.#placeFor(queue, pools)

@@ -2,6 +2,7 @@
  * What an operation does on the front end between its lane and its answer: wait for a turn, keep what is to be worked on later, ask the network. No lane awaits any of that. The lane has checked
  * and prepared; its message says what is to be done. Front-end thread only.
  */
+import { refusal } from './answers.js'
 import type { OutgoingAnswer } from './ticket.js'
 
 export interface IoTools {
@@ -11,3 +12,14 @@ export interface IoTools {
 
 /** @param message as the lane's `io` handler made it, owned. A rejection is answered 500. */
 export type Io = (message: Uint8Array, tools: IoTools) => Promise<OutgoingAnswer>
+
+/** Never rejects. @param io of the operation */
+export async function answerOfIo(io: Io | undefined, message: Uint8Array, tools: IoTools): Promise<OutgoingAnswer> {
+  try {
+    if (io === undefined) throw new Error('the operation has nothing to do on the front end')
+    return await io(message, tools)
+  } catch (error) {
+    console.error('io:', error)
+    return refusal('internal')
+  }
+}

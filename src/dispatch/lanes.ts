@@ -19,9 +19,10 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneKind } from '../worker/lane_start.js'
 import type { LaneAnswer } from './answer_codec.js'
 import type { ControlBlock } from './control_block.js'
-import type { Dispatcher, LanePools } from './dispatcher.js'
+import type { Dispatcher } from './dispatcher.js'
 import { GenerationSwitch, type Generations } from './generation_switch.js'
 import { LanePool, type LaneEvents } from './lane_pool.js'
+import type { LanePools } from './lane_pools.js'
 
 export interface LanesListener {
   /** All lanes are open and the index holds all of the store. */

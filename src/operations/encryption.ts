@@ -1,7 +1,7 @@
 /** Rows of encryption at rest. Pure data; rules in src/domain/rotation.ts. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, wholeNumber } from './schema.js'
+import { operation, optional, shape, text, wholeNumber } from './schema.js'
 
 const onServer = { group: 'System', collection: 'server', permission: 'admin' } as const
 
@@ -85,7 +85,7 @@ export const encryptionJob = operation({
   effect: 'read',
   cost: 'point',
   http: [{ method: 'GET', path: '/v1/encryption/jobs/:id' }],
-  input: Type.Object({ id: Type.String() }),
+  input: Type.Object({ id: text('Id of the job.', 'rot-0123456789abcdef') }),
   output: Job,
   errors: ['noEncryptionJobs', 'jobNotFound'],
   deadlineMs: DEADLINE_POINT_MS,

@@ -3,6 +3,7 @@
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
 import { releaseBody, removeGarbage, retainBody, writeBody } from './body_references.js'
+import { encodeCollection } from './collection_row.js'
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { retainedBytes, storeEntry } from './entry.js'
@@ -22,7 +23,7 @@ import type { ResealedRows, ResealedTable } from './sealing/resealing.js'
 import { wantScrub } from './sealing/scrubbing.js'
 import { changeSealing, finishForms } from './sealing/sealing_change.js'
 import { writeSetting } from './stored_settings.js'
-import { View, encodeCollection } from './view.js'
+import { View } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
 

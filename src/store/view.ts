@@ -5,11 +5,14 @@
 import { ByteWriter } from './byte_writer.js'
 import { BodyReader } from './body_reader.js'
 import type { BodyOf } from './body_reader.js'
+import { decodeCollection } from './collection_row.js'
+import type { Collection } from './collection_row.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import { JOB_ID_BYTES_MAX } from '../limits.js'
-import { openEntry, supersedesTwo } from './entry.js'
+import { openEntry } from './entry.js'
+import { putsSuperseding } from './superseding.js'
 import type { PutEntry, StoredEntry } from './entry.js'
 import { PACKED_KEY, peek } from './environment.js'
 import type { Environment } from './environment.js'
@@ -49,12 +52,6 @@ const CONTENT_END = Buffer.from('"}')
 const NO_COUNTERS = Buffer.alloc(0)
 // Of this thread: one text at a time.
 const passing = new ByteWriter()
-
-export interface Collection {
-  readonly id: number
-  /** As first written. */
-  readonly name: string
-}
 
 export type { Identity } from './identities.js'
 
@@ -394,19 +391,7 @@ export class View {
    * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
    */
   supersedingAfter(lsn: bigint, count: number): { readonly puts: readonly PutEntry[]; readonly lsn: bigint } {
-    const puts: PutEntry[] = []
-    let last = lsn
-    for (const { key, value } of this.#environment.binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
-      last = lsnOfKey(key)
-      if (!supersedesTwo(value)) continue
-      try {
-        const entry = openEntry(this.#environment.seals, last, value)
-        if (entry.kind === 'put') puts.push(entry)
-      } catch (error) {
-        if (!(error instanceof CorruptRecord)) throw error
-      }
-    }
-    return { puts, lsn: last }
+    return putsSuperseding(this.#environment, lsn, count)
   }
 
   /** LSN of the last entry whose superseded states have been packed. */
@@ -460,14 +445,4 @@ export class View {
 
 export function isExpired(head: Head, now: number): boolean {
   return head.expiresAt > 0 && head.expiresAt <= now
-}
-
-export function encodeCollection(collection: Collection): Buffer {
-  const row = Buffer.from(`\0\0\0\0${collection.name}`)
-  row.writeUInt32LE(collection.id, 0)
-  return row
-}
-
-function decodeCollection(row: Buffer): Collection {
-  return { id: row.readUInt32LE(0), name: row.toString('utf8', 4) }
 }

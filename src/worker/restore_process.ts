@@ -10,6 +10,8 @@ const PROGRAM = fileURLToPath(new URL('../restore_check.js', import.meta.url))
 /** @throws Error that says why the store can't be served */
 export async function prepareStore(config: Config, path: string, request: { shouldStop(): boolean }): Promise<void> {
   const child = fork(PROGRAM, [], {
+    // The configuration holds keys as bytes.
+    serialization: 'advanced',
     execArgv: [`--max-old-space-size=${RESTORE_HEAP_MB_MAX}`],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   })

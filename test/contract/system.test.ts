@@ -79,12 +79,29 @@ const CALLS: readonly (readonly [operation: string, input: Readonly<Record<strin
   ['openapi', {}],
   ['docs', {}],
   ['restoreRevision', { collection: 'blog', key: 'Hello', lang: 'en', timestamp: 0 }],
+  ['revisionDiff', { collection: 'blog', key: 'Hello', lang: 'en' }],
+  ['setSchema', { collection: 'blog', schema: '{"properties":{"category":{"type":"string"}}}' }],
+  ['getSchema', { collection: 'blog' }],
+  ['listSchemas', {}],
+  ['validate', { collection: 'blog', meta: { category: ['guide'] } }],
+  ['deleteSchema', { collection: 'blog' }],
+  ['temporalQuery', { collection: 'blog', key: 'Hello', lang: 'en' }],
+  ['temporalHot', { collection: 'blog' }],
+  ['temporalHistogram', { collection: 'blog', from: 0, to: 60 }],
+  ['truncate', { collection: 'blog', keepRevs: 1 }],
+  ['export', { collection: 'blog', format: 'ndjson' }],
+  ['rotateEncryption', {}],
+  ['encryptionStatus', {}],
+  ['encryptionJobs', {}],
+  ['encryptionJob', {}],
+  ['backup', { to: 'tour.db' }],
   ['delete', { collection: 'blog', key: 'Hello', lang: 'en' }],
   ['deleteCollection', { collection: 'blog' }],
+  ['restore', { from: 'tour.db' }],
 ]
 
 /** Operations that are there only where they are asked for. */
-const EVERYTHING_ON = { SVC_SPELL: 'true' }
+const EVERYTHING_ON = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
 
 async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
   const route = row.http[routeIndex]
@@ -114,7 +131,8 @@ describe('every operation of a running server', () => {
       const restore = name === 'restoreRevision' ? { timestamp: revisions?.at(-1)?.timestamp } : {}
       const rule = name === 'replaceCuration' || name === 'deleteCuration' ? { id: answers.get('addCuration')?.json().id } : {}
       const job = name === 'getBulkIngest' || name === 'cancelBulkIngest' ? { id: answers.get('submitBulkIngest')?.json().id } : {}
-      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job }))
+      const rotation = name === 'encryptionJob' ? { id: answers.get('rotateEncryption')?.json().id } : {}
+      answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation }))
       assert.equal(answers.get(name)?.status, rowOf(name).successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
     }
   })
