@@ -34,6 +34,21 @@ pub struct Found {
 const MAGIC: u32 = 0x314b_544d;
 const HEADER_WORDS: usize = 5;
 
+/// Byte ranges of a text's tokens, grouped by term.
+pub struct PlacesByTerm<'a> {
+    terms: &'a [u32],
+    ends: Vec<usize>,
+    places: Vec<(u32, u32)>,
+}
+
+impl PlacesByTerm<'_> {
+    /// Each term by its number in the lexicon, with its places in text order.
+    pub fn iter(&self) -> impl Iterator<Item = (u32, &[(u32, u32)])> {
+        let begins = core::iter::once(0).chain(self.ends.iter().copied());
+        self.terms.iter().zip(begins.zip(&self.ends)).map(|(&term, (begin, &end))| (term, self.places.get(begin..end).unwrap_or_default()))
+    }
+}
+
 #[derive(Default)]
 pub struct Record {
     /// Lexicon terms in order of first appearance.
@@ -74,6 +89,26 @@ impl Record {
     /// Places in text order; of those that begin together, the term as a whole first.
     pub fn found(&self) -> &[Found] {
         &self.found
+    }
+
+    /// The places of each term, while tokens are listed: of tokens since the last closed record.
+    pub fn places_by_term(&self) -> PlacesByTerm<'_> {
+        let mut ends = Vec::with_capacity(self.tf.len());
+        let mut end = 0;
+        for tf in &self.tf {
+            ends.push(end);
+            end += *tf as usize;
+        }
+        let mut places = vec![(0, 0); self.spans.len()];
+        for (&local, &span) in self.occurrences.iter().zip(&self.spans) {
+            if let Some(next) = ends.get_mut(local as usize) {
+                if let Some(place) = places.get_mut(*next) {
+                    *place = span;
+                }
+                *next += 1;
+            }
+        }
+        PlacesByTerm { terms: &self.terms, ends, places }
     }
 
     /// A token at the current position; does not advance it.

@@ -1,7 +1,8 @@
-//! The WASM face of the analyzer: one analyzer per instance, numbers as arguments, bytes through linear memory at the addresses that the
+//! The WASM face of analyzer and chunker: one of each per instance, numbers as arguments, bytes through linear memory at the addresses that the
 //! `*_address` functions tell. An address is valid until the next call that may allocate. The host's side: src/engine/wasm_instance.ts.
 
 use mds_analyzer::{Analyzer, Highlighter, Options, Progress, Purpose, Query, Status, Text, CUTS_MAX, LOOKAHEAD, WINDOW_BYTES_MAX};
+use mds_chunker::{Chunk, Mode};
 use std::cell::RefCell;
 use wasm_bindgen::prelude::wasm_bindgen;
 
@@ -16,8 +17,9 @@ struct Host {
     analyzer: Analyzer,
     cuts: Vec<[u32; 3]>,
     highlighter: Highlighter,
-    /// Where the caller writes what highlights need.
+    /// Where the caller writes what highlights and chunks need.
     input: Vec<u8>,
+    chunks: Vec<Chunk>,
 }
 
 thread_local! {
@@ -26,6 +28,7 @@ thread_local! {
         cuts: vec![[0; 3]; CUTS_MAX],
         highlighter: Highlighter::default(),
         input: Vec::new(),
+        chunks: Vec::new(),
     });
 }
 
@@ -135,7 +138,7 @@ pub fn analyzer_output_address() -> u32 {
 
 /// Address of at least so many bytes for what the next call takes in.
 #[wasm_bindgen]
-pub fn highlight_input(bytes: u32) -> u32 {
+pub fn input_room(bytes: u32) -> u32 {
     with(|host| {
         if host.input.len() < bytes as usize {
             host.input.resize(bytes as usize, 0);
@@ -156,17 +159,32 @@ pub fn highlight_query(bytes: u32) -> u32 {
     })
 }
 
-/// Starts a document that matched `count` terms: their indexes lie in the input, four bytes each.
+/// Starts a document that matched `count` terms: in the input lie their indexes, four bytes each, then `bytes` of its escaped content. Returns how
+/// many of these were taken; the rest comes again with what follows.
 #[wasm_bindgen]
-pub fn highlight_begin(language: u32, flags: u32, count: u32) {
+pub fn highlight_begin(language: u32, flags: u32, count: u32, bytes: u32, is_last: u32) -> u32 {
     with(|host| {
-        let matched: Vec<u32> =
-            host.input.chunks_exact(4).take(count as usize).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]])).collect();
-        host.highlighter.begin(&mut host.analyzer, options(language, flags), &matched);
-    });
+        let [matched, content] = sections(&host.input, [count * 4, bytes]);
+        host.highlighter.begin(&mut host.analyzer, options(language, flags), numbers(matched));
+        host.highlighter.append(content, is_last != 0) as u32
+    })
 }
 
-/// Takes escaped content from the input. Returns how many bytes of it; the rest comes again with what follows.
+/// The first bytes of the input, in sections of these lengths.
+fn sections<const COUNT: usize>(input: &[u8], lengths: [u32; COUNT]) -> [&[u8]; COUNT] {
+    let mut rest = input;
+    lengths.map(|length| {
+        let (section, after) = rest.split_at_checked(length as usize).unwrap_or_default();
+        rest = after;
+        section
+    })
+}
+
+fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
+    bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
+}
+
+/// Takes further content from the input. Returns how many bytes of it; the rest comes again with what follows.
 #[wasm_bindgen]
 pub fn highlight_append(bytes: u32, is_last: u32) -> u32 {
     with(|host| host.highlighter.append(host.input.get(..bytes as usize).unwrap_or_default(), is_last != 0) as u32)
@@ -182,6 +200,31 @@ pub fn highlight_run() -> u32 {
     })
 }
 
+/// Starts the term vector of a document, whose escaped content lies in the input. Goes on with `highlight_run`.
+#[wasm_bindgen]
+pub fn highlight_begin_vector(language: u32, flags: u32, bytes: u32) {
+    with(|host| {
+        let [content] = sections(&host.input, [bytes]);
+        host.highlighter.begin_vector(&mut host.analyzer, options(language, flags), content);
+    });
+}
+
+/// The term vector; its length in bytes, at `highlight_output_address()`. 0 where it would be too large.
+#[wasm_bindgen]
+pub fn highlight_finish_vector() -> u32 {
+    with(|host| host.highlighter.finish_vector(&host.analyzer).len() as u32)
+}
+
+/// The list of highlights of a document by its term vector, as `highlight_finish` gives it: in the input lie the indexes of the `count` terms that it
+/// matched, its vector, and its escaped content. 0 where it has to be read after all.
+#[wasm_bindgen]
+pub fn highlight_known(count: u32, vector_bytes: u32, bytes: u32) -> u32 {
+    with(|host| {
+        let [matched, vector, content] = sections(&host.input, [count * 4, vector_bytes, bytes]);
+        host.highlighter.show_known(vector, content, numbers(matched)).map_or(0, |list| list.len() as u32)
+    })
+}
+
 /// The list of highlights as JSON text; its length in bytes, at `highlight_output_address()`.
 #[wasm_bindgen]
 pub fn highlight_finish() -> u32 {
@@ -191,4 +234,19 @@ pub fn highlight_finish() -> u32 {
 #[wasm_bindgen]
 pub fn highlight_output_address() -> u32 {
     with(|host| host.highlighter.output().as_ptr() as u32)
+}
+
+/// Chunks of the text in the first `bytes` of the input: how many, a pair of u32 each, at `chunk_output_address()`. `code`: 0 for prose.
+#[wasm_bindgen]
+pub fn chunk_run(bytes: u32, code: u32, budget: u32, overlap: u32) -> u32 {
+    with(|host| {
+        let [text] = sections(&host.input, [bytes]);
+        host.chunks = mds_chunker::chunk(text, if code == 0 { Mode::Prose } else { Mode::Code }, budget, overlap);
+        host.chunks.len() as u32
+    })
+}
+
+#[wasm_bindgen]
+pub fn chunk_output_address() -> u32 {
+    with(|host| host.chunks.as_ptr() as u32)
 }

@@ -1,6 +1,7 @@
 //! Which pieces of a text are shown: places of terms are joined into clusters no longer than a fragment, the best clusters are taken, and each
 //! is widened to the size wanted, at words. Pure; linear in the number of places but for sorting the clusters.
 
+use super::text::Text;
 use crate::characters::{decode, kind, Kind};
 use crate::record::Found;
 
@@ -35,7 +36,7 @@ pub struct Fragment {
 
 impl Marks {
     /// @param found ascending by begin, then end
-    pub fn of(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Self {
+    pub fn of(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Self {
         let in_phrase = places_in_phrases(text, found, phrases);
         let mut marks: Vec<Mark> = Vec::new();
         for (index, place) in found.iter().enumerate() {
@@ -55,7 +56,7 @@ impl Marks {
 }
 
 /// Per place: whether it is part of a phrase that stands there as a whole.
-fn places_in_phrases(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
+fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)>]) -> Vec<bool> {
     if phrases.is_empty() {
         return Vec::new();
     }
@@ -73,7 +74,7 @@ fn places_in_phrases(text: &[u8], found: &[Found], phrases: &[Vec<(u32, u32)>]) 
 }
 
 /// The places of the phrase that begins with the place `start`: each term behind the one before, with as many words between them as the query has.
-fn phrase_at(text: &[u8], found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
+fn phrase_at(text: &mut Text, found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
     let (&(first, mut offset), rest) = phrase.split_first()?;
     let mut before = found.get(start).filter(|place| place.term == first)?;
     let mut places = vec![start];
@@ -93,8 +94,12 @@ fn phrase_at(text: &[u8], found: &[Found], start: usize, phrase: &[(u32, u32)]) 
 }
 
 /// Runs of letters and digits between two places; `None` where they are far apart or in the wrong order.
-fn words_between(text: &[u8], left: &Found, right: &Found) -> Option<u32> {
-    let between = text.get(left.end as usize..right.begin as usize).filter(|between| between.len() <= PHRASE_GAP_BYTES_MAX)?;
+fn words_between(text: &mut Text, left: &Found, right: &Found) -> Option<u32> {
+    let (begin, end) = (left.end as usize, right.begin as usize);
+    if end.checked_sub(begin)? > PHRASE_GAP_BYTES_MAX {
+        return None;
+    }
+    let between = text.slice(begin, end);
     let is_letter = |byte: u8| byte.is_ascii_alphanumeric() || byte >= 0x80;
     let begins = between.iter().enumerate().filter(|&(at, &byte)| {
         let continues = at > 0 && between.get(at - 1).is_some_and(|&before| is_letter(before));
@@ -104,14 +109,8 @@ fn words_between(text: &[u8], left: &Found, right: &Found) -> Option<u32> {
 }
 
 /// The best fragments, in text order. They do not overlap.
-pub fn choose(text: &[u8], marks: &Marks, fragment_bytes: usize, fragments_max: usize) -> Vec<Fragment> {
-    let mut clusters = clusters_of(&marks.0, fragment_bytes);
-    let count = |cluster: &Fragment| cluster.mark_end - cluster.mark_begin;
-    let has_phrase =
-        |cluster: &Fragment| marks.0.get(cluster.mark_begin..cluster.mark_end).unwrap_or_default().iter().any(|mark| mark.in_phrase);
-    clusters.sort_by_key(|cluster| (!has_phrase(cluster), usize::MAX - count(cluster), cluster.begin));
-    clusters.truncate(fragments_max);
-    clusters.sort_by_key(|cluster| cluster.begin);
+pub fn choose(text: &mut Text, marks: &Marks, fragment_bytes: usize, fragments_max: usize) -> Vec<Fragment> {
+    let clusters = best_of(clusters_of(&marks.0, fragment_bytes), &marks.0, fragments_max);
     let mut before = 0;
     let mut fragments: Vec<Fragment> = Vec::with_capacity(clusters.len());
     for (index, cluster) in clusters.iter().enumerate() {
@@ -121,6 +120,22 @@ pub fn choose(text: &[u8], marks: &Marks, fragment_bytes: usize, fragments_max: 
         fragments.push(fragment);
     }
     fragments
+}
+
+/// The best clusters, in text order: where a phrase stands, then those of most marks, then the first.
+fn best_of(clusters: Vec<Fragment>, marks: &[Mark], most: usize) -> Vec<Fragment> {
+    if clusters.len() <= most {
+        return clusters;
+    }
+    let rank = |cluster: &Fragment| {
+        let within = marks.get(cluster.mark_begin..cluster.mark_end).unwrap_or_default();
+        (!within.iter().any(|mark| mark.in_phrase), usize::MAX - within.len(), cluster.begin)
+    };
+    let mut ranked: Vec<_> = clusters.into_iter().map(|cluster| (rank(&cluster), cluster)).collect();
+    ranked.select_nth_unstable_by_key(most, |&(rank, _)| rank);
+    ranked.truncate(most);
+    ranked.sort_unstable_by_key(|(_, cluster)| cluster.begin);
+    ranked.into_iter().map(|(_, cluster)| cluster).collect()
 }
 
 fn clusters_of(marks: &[Mark], fragment_bytes: usize) -> Vec<Fragment> {
@@ -138,10 +153,13 @@ fn clusters_of(marks: &[Mark], fragment_bytes: usize) -> Vec<Fragment> {
 }
 
 /// Adds text on both sides, within `room`, and takes in the marks that stand there.
-fn widen(text: &[u8], cluster: Fragment, room: core::ops::Range<usize>, fragment_bytes: usize, marks: &[Mark]) -> Fragment {
+fn widen(text: &mut Text, cluster: Fragment, room: core::ops::Range<usize>, fragment_bytes: usize, marks: &[Mark]) -> Fragment {
     let padding = fragment_bytes.saturating_sub(cluster.end - cluster.begin) / 2;
-    let begin = begin_at(text, cluster.begin.saturating_sub(padding).max(room.start), cluster.begin);
-    let end = end_at(text, (cluster.end + padding).min(room.end), cluster.end);
+    let earliest = cluster.begin.saturating_sub(padding).max(room.start);
+    let latest = (cluster.end + padding).min(room.end);
+    let text = text.around(earliest, latest);
+    let begin = begin_at(text, earliest, cluster.begin);
+    let end = end_at(text, latest, cluster.end);
     let mut mark_begin = cluster.mark_begin;
     while mark_begin > 0 && marks.get(mark_begin - 1).is_some_and(|mark| mark.begin >= begin) {
         mark_begin -= 1;
@@ -196,11 +214,14 @@ fn is_break(text: &[u8], at: usize) -> bool {
     let Some((next, _)) = decode(text, at) else { return true };
     let start = (0..at).rev().take(4).find(|&start| is_boundary(text, start));
     let Some((before, _)) = start.and_then(|start| decode(text, start)) else { return true };
-    !(is_wordy(next) && is_wordy(before)) && kind(next) != Kind::Mark
+    !(is_wordy(next) && is_wordy(before)) && (next.is_ascii() || kind(next) != Kind::Mark)
 }
 
 fn is_wordy(character: char) -> bool {
-    character.is_ascii_alphanumeric() || character == '_' || matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable)
+    if character.is_ascii() {
+        return character.is_ascii_alphanumeric() || character == '_';
+    }
+    matches!(kind(character), Kind::Letter | Kind::Mark | Kind::Ignorable)
 }
 
 #[cfg(test)]
@@ -212,8 +233,10 @@ mod tests {
     }
 
     fn shown(text: &str, places: &[(u32, u32, u32)], phrases: &[Vec<(u32, u32)>], bytes: usize, most: usize) -> Vec<String> {
-        let marks = Marks::of(text.as_bytes(), &found(places), phrases);
-        choose(text.as_bytes(), &marks, bytes, most).iter().map(|fragment| text[fragment.begin..fragment.end].to_owned()).collect()
+        let mut bytes_of = text.as_bytes().to_vec();
+        let mut whole = Text::whole(&mut bytes_of);
+        let marks = Marks::of(&mut whole, &found(places), phrases);
+        choose(&mut whole, &marks, bytes, most).iter().map(|fragment| text[fragment.begin..fragment.end].to_owned()).collect()
     }
 
     #[test]
@@ -243,7 +266,7 @@ mod tests {
 
     #[test]
     fn overlapping_places_are_one_mark() {
-        let marks = Marks::of(b"", &found(&[(0, 3, 0), (0, 6, 1), (3, 6, 2), (6, 9, 0)]), &[]);
+        let marks = Marks::of(&mut Text::whole(&mut Vec::new()), &found(&[(0, 3, 0), (0, 6, 1), (3, 6, 2), (6, 9, 0)]), &[]);
         assert_eq!(marks.0.iter().map(|mark| (mark.begin, mark.end)).collect::<Vec<_>>(), [(0, 6), (6, 9)]);
     }
 }

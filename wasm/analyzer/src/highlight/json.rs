@@ -1,6 +1,7 @@
 //! The stored JSON text of a document's content back into text, and fragments into JSON text. Linear; nothing refuses.
 
 use super::fragments::{Fragment, Marks};
+use super::text::{Jump, Text, BLOCK_BYTES};
 use super::Query;
 use crate::record::Found;
 
@@ -42,6 +43,38 @@ pub fn unescape(escaped: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     }
     out.truncate(end);
     at
+}
+
+/// Fills `out` with what the escaped text from `from` on stands for. Returns the bytes written and where the rest begins.
+pub fn resolve(escaped: &[u8], from: Jump, out: &mut [u8]) -> (usize, Jump) {
+    let Jump { mut at, mut skipped } = from;
+    let mut end = 0;
+    while end < out.len() && at < escaped.len() {
+        if skipped == 0 {
+            let plain = copy_plain(escaped.get(at..).unwrap_or_default(), out.get_mut(end..).unwrap_or_default());
+            at += plain;
+            end += plain;
+            if end == out.len() || at == escaped.len() {
+                break;
+            }
+        }
+        let Some((character, length)) = read_escape(escaped.get(at..).unwrap_or_default(), true) else {
+            at = escaped.len();
+            break;
+        };
+        let mut bytes = [0; 4];
+        let rest = character.encode_utf8(&mut bytes).as_bytes().get(skipped..).unwrap_or_default();
+        let fitting = rest.len().min(out.len() - end);
+        set(out, end, rest.get(..fitting).unwrap_or_default());
+        end += fitting;
+        if fitting < rest.len() {
+            skipped += fitting;
+            break;
+        }
+        skipped = 0;
+        at += length;
+    }
+    (end, Jump { at, skipped })
 }
 
 fn set(out: &mut [u8], at: usize, bytes: &[u8]) {
@@ -107,12 +140,20 @@ fn hex(digits: &[u8]) -> u32 {
     digits.iter().fold(0, |value, &digit| value << 4 | (digit as char).to_digit(16).unwrap_or(0))
 }
 
+/// What is written of a document.
+pub struct List<'a> {
+    /// Where the text begins and ends but for white space.
+    pub content: (usize, usize),
+    pub fragments: &'a [Fragment],
+    pub found: &'a [Found],
+    pub marks: &'a Marks,
+    /// For code.
+    pub lines: Option<Lines<'a>>,
+}
+
 /// Writes the list of highlights.
-pub fn write(out: &mut Vec<u8>, text: &[u8], fragments: &[Fragment], found: &[Found], marks: &Marks, query: &Query, with_lines: bool) {
-    let content_begin = text.iter().position(|byte| !byte.is_ascii_whitespace()).unwrap_or(0);
-    let content_end = text.iter().rposition(|byte| !byte.is_ascii_whitespace()).map_or(0, |last| last + 1);
-    let mut line = 1;
-    let mut counted = 0;
+pub fn write(out: &mut Vec<u8>, text: &mut Text, list: List, query: &Query) {
+    let List { content: (content_begin, content_end), fragments, found, marks, mut lines } = list;
     out.push(b'[');
     for (index, fragment) in fragments.iter().enumerate() {
         out.extend_from_slice(if index == 0 { b"{\"fragment\":\"" } else { b",{\"fragment\":\"" });
@@ -121,26 +162,26 @@ pub fn write(out: &mut Vec<u8>, text: &[u8], fragments: &[Fragment], found: &[Fo
         }
         let marked = marks.0.get(fragment.mark_begin..fragment.mark_end).unwrap_or_default();
         let mut at = fragment.begin;
+        let shown = text.around(fragment.begin, fragment.end);
         for mark in marked {
-            escape(text.get(at..mark.begin).unwrap_or_default(), out);
+            escape(shown.get(at..mark.begin).unwrap_or_default(), out);
             out.extend_from_slice(&query.opening);
-            escape(text.get(mark.begin..mark.end).unwrap_or_default(), out);
+            escape(shown.get(mark.begin..mark.end).unwrap_or_default(), out);
             out.extend_from_slice(&query.closing);
             at = mark.end;
         }
-        escape(text.get(at..fragment.end).unwrap_or_default(), out);
+        escape(shown.get(at..fragment.end).unwrap_or_default(), out);
         if fragment.end < content_end {
             out.extend_from_slice("…".as_bytes());
         }
         out.extend_from_slice(b"\",\"matchedTerms\":[");
         let places = marked.first().zip(marked.last()).and_then(|(first, last)| found.get(first.first..=last.last)).unwrap_or_default();
         write_terms(places, query, out);
-        out.extend_from_slice(format!("],\"startOffset\":{},\"endOffset\":{}", fragment.begin, fragment.end).as_bytes());
-        if with_lines {
-            line += lines(text.get(counted..fragment.begin).unwrap_or_default());
-            let last = line + lines(text.get(fragment.begin..fragment.end.saturating_sub(1)).unwrap_or_default());
-            counted = fragment.begin;
-            out.extend_from_slice(format!(",\"startLine\":{line},\"endLine\":{last}").as_bytes());
+        write_number(b"],\"startOffset\":", fragment.begin, out);
+        write_number(b",\"endOffset\":", fragment.end, out);
+        if let Some(lines) = &mut lines {
+            write_number(b",\"startLine\":", lines.at(text, fragment.begin), out);
+            write_number(b",\"endLine\":", lines.at(text, fragment.end.saturating_sub(1).max(fragment.begin)), out);
         }
         out.push(b'}');
     }
@@ -160,21 +201,84 @@ fn write_terms(places: &[Found], query: &Query, out: &mut Vec<u8>) {
     }
 }
 
-fn lines(text: &[u8]) -> usize {
-    text.iter().filter(|&&byte| byte == b'\n').count()
+fn write_number(name: &[u8], number: usize, out: &mut Vec<u8>) {
+    out.extend_from_slice(name);
+    let mut digits = [0u8; 20];
+    let mut begin = digits.len();
+    let mut rest = number;
+    for digit in digits.iter_mut().rev() {
+        *digit = b'0' + (rest % 10) as u8;
+        begin -= 1;
+        rest /= 10;
+        if rest == 0 {
+            break;
+        }
+    }
+    out.extend_from_slice(digits.get(begin..).unwrap_or_default());
+}
+
+/// Tells lines, from 1, of ever later places in a text.
+pub struct Lines<'a> {
+    /// Per block of the text the lines that end before it; empty: they are counted.
+    before_blocks: &'a [u8],
+    counted: usize,
+    line: usize,
+}
+
+impl<'a> Lines<'a> {
+    pub fn new(before_blocks: &'a [u8]) -> Self {
+        Self { before_blocks, counted: 0, line: 1 }
+    }
+
+    fn at(&mut self, text: &mut Text, offset: usize) -> usize {
+        let block = offset / BLOCK_BYTES;
+        if let Some(four) = self.before_blocks.chunks_exact(4).nth(block).filter(|_| block * BLOCK_BYTES > self.counted) {
+            self.counted = block * BLOCK_BYTES;
+            self.line = four.iter().rev().fold(0, |lines, &byte| lines << 8 | usize::from(byte)) + 1;
+        }
+        self.line += text.slice(self.counted, offset).iter().filter(|&&byte| byte == b'\n').count();
+        self.counted = offset;
+        self.line
+    }
+}
+
+/// Bytes in front of the first one that JSON escapes.
+fn plain_length(text: &[u8]) -> usize {
+    const LOW: u64 = 0x0101_0101_0101_0101;
+    let mut at = 0;
+    for eight in text.chunks_exact(8) {
+        let word = <[u8; 8]>::try_from(eight).map_or(0, u64::from_le_bytes);
+        // The lowest set bit of each is exact: bytes below a space, quotes, backslashes.
+        let zeros = |word: u64| word.wrapping_sub(LOW) & !word;
+        let below = word.wrapping_sub(LOW * b' ' as u64) & !word;
+        let special = (below | zeros(word ^ LOW * b'"' as u64) | zeros(word ^ LOW * b'\\' as u64)) & LOW << 7;
+        if special != 0 {
+            return at + (special.trailing_zeros() / 8) as usize;
+        }
+        at += 8;
+    }
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().position(|&byte| byte < b' ' || matches!(byte, b'"' | b'\\')).unwrap_or(rest.len())
 }
 
 fn escape(text: &[u8], out: &mut Vec<u8>) {
-    for &byte in text {
-        match byte {
-            b'"' | b'\\' => out.extend_from_slice(&[b'\\', byte]),
+    let mut rest = text;
+    loop {
+        let (before, special) = rest.split_at(plain_length(rest));
+        if special.is_empty() {
+            break;
+        }
+        out.extend_from_slice(before);
+        match special.first().copied().unwrap_or_default() {
             b'\n' => out.extend_from_slice(b"\\n"),
             b'\r' => out.extend_from_slice(b"\\r"),
             b'\t' => out.extend_from_slice(b"\\t"),
-            0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
-            _ => out.push(byte),
+            byte @ 0..=0x1f => out.extend_from_slice(format!("\\u{byte:04x}").as_bytes()),
+            byte => out.extend_from_slice(&[b'\\', byte]),
         }
+        rest = special.get(1..).unwrap_or_default();
     }
+    out.extend_from_slice(rest);
 }
 
 #[cfg(test)]

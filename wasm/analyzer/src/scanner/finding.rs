@@ -2,7 +2,8 @@
 
 use super::Analyzer;
 use crate::lanes::set_of;
-use crate::record::{Found, FOUND_MAX};
+use crate::lexicon::Lexicon;
+use crate::record::{Found, Record, FOUND_MAX};
 
 impl Analyzer {
     /// Marks the terms that are looked for, each by its index, after `begin` with `Purpose::Find` and again after `empty`.
@@ -43,6 +44,11 @@ impl Analyzer {
     /// Places of marked terms.
     pub fn found(&self) -> &[Found] {
         self.record.found()
+    }
+
+    /// The tokens listed so far, and what their terms are.
+    pub fn listed(&self) -> (&Record, &Lexicon) {
+        (&self.record, &self.lexicon)
     }
 
     pub fn has_found_enough(&self) -> bool {

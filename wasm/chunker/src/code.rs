@@ -1,0 +1,281 @@
+//! Chunks of code: one ends only where braces, parentheses and brackets balance. Preferred is the first blank line once half of the budget is
+//! full, then the last end of a line, then, in a line that is too long for a chunk, the last closing brace, the last other end of a bracket or
+//! statement, white space. Strings and comments are cut only where nothing else is left; what brackets enclose is kept whole, however long.
+//! Brackets that are never closed, and those that nothing opened, count as letters.
+
+use crate::text::{advance, count, last_space, skip_space, trim_end};
+use crate::tokens::{Kind, Token, Tokens};
+use crate::Chunk;
+
+/// Open brackets that are told apart: where more are never closed, the text has no structure that brackets tell.
+const UNCLOSED_MAX: usize = 4096;
+
+pub fn chunk(text: &[u8], budget: u32) -> Vec<Chunk> {
+    let mut chunks = Vec::new();
+    let unclosed = unclosed_brackets(text);
+    let brackets = unclosed.as_deref();
+    let mut reading = Reading { tokens: Tokens::new(text), unclosed: 0, depth: 0 };
+    loop {
+        reading.tokens.at = skip_space(text, reading.tokens.at, text.len());
+        let begin = reading.tokens.at;
+        if begin == text.len() {
+            return chunks;
+        }
+        let mut chunker = Chunker::new(text, budget, brackets, reading);
+        let place = chunker.place();
+        chunks.push([begin as u32, place.end as u32]);
+        reading = place.next;
+        reading.tokens.learn(&chunker.reading.tokens);
+    }
+}
+
+/// Places of the opening brackets that nothing closes, ascending. None if there are too many.
+fn unclosed_brackets(text: &[u8]) -> Option<Vec<usize>> {
+    let mut opened = Vec::new();
+    let mut depth = 0;
+    let mut tokens = Tokens::new(text);
+    while let Some(token) = tokens.read() {
+        match token.kind {
+            Kind::Open => {
+                if depth < UNCLOSED_MAX {
+                    opened.truncate(depth);
+                    opened.push(token.begin);
+                }
+                depth += 1;
+            }
+            Kind::Close | Kind::CloseBrace => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+    }
+    opened.truncate(depth);
+    (depth <= UNCLOSED_MAX).then_some(opened)
+}
+
+/// Where reading stands: the next token, the next of the unclosed brackets, the depth.
+#[derive(Clone, Copy)]
+struct Reading<'t> {
+    tokens: Tokens<'t>,
+    unclosed: usize,
+    depth: u32,
+}
+
+/// A place for a cut: where the chunk ends, and where the next goes on.
+#[derive(Clone, Copy)]
+struct Place<'t> {
+    end: usize,
+    next: Reading<'t>,
+}
+
+/// The places within the budget, by kind.
+#[derive(Default)]
+struct Places<'t> {
+    /// The first blank line in the second half that is followed by a line without indentation, and the first of all.
+    outer_blank: Option<Place<'t>>,
+    blank: Option<Place<'t>>,
+    line: Option<Place<'t>>,
+    brace: Option<Place<'t>>,
+    point: Option<Place<'t>>,
+    /// White space in the second half.
+    space: Option<Place<'t>>,
+}
+
+struct Chunker<'t> {
+    text: &'t [u8],
+    budget: u32,
+    /// None: brackets don't count.
+    brackets: Option<&'t [usize]>,
+    reading: Reading<'t>,
+    begin: usize,
+    /// Characters of the chunk so far.
+    fill: u32,
+    /// Whether the line, from the chunk's first character on, is too long for a chunk.
+    is_long_line: bool,
+    /// Whether something stands on the line.
+    has_content: bool,
+    places: Places<'t>,
+}
+
+impl<'t> Chunker<'t> {
+    fn new(text: &'t [u8], budget: u32, brackets: Option<&'t [usize]>, reading: Reading<'t>) -> Self {
+        let begin = reading.tokens.at;
+        let is_long_line = is_long_line(text, begin, budget);
+        Chunker { text, budget, brackets, reading, begin, fill: 0, is_long_line, has_content: false, places: Places::default() }
+    }
+
+    /// Where the chunk ends that begins here.
+    fn place(&mut self) -> Place<'t> {
+        while let Some(token) = self.reading.tokens.read() {
+            let characters = self.characters(token);
+            let is_space = matches!(token.kind, Kind::Space | Kind::Newline);
+            if !is_space && self.fill + characters > self.budget {
+                return self.best(token).unwrap_or_else(|| self.construct_end(token));
+            }
+            self.take(token);
+            self.fill += characters;
+            // The first one is the best: what follows need not be read, unless all of it may fit.
+            if let Some(place) = self.places.outer_blank.filter(|_| self.text.len() - self.begin > 4 * self.budget as usize) {
+                return place;
+            }
+        }
+        self.end_of_text()
+    }
+
+    /// Of the token; one that is too long for a chunk is not counted to its end.
+    fn characters(&self, token: Token) -> u32 {
+        count(&self.text[token.begin..advance(&self.text[..token.end], token.begin, self.budget + 1)])
+    }
+
+    fn end_of_text(&self) -> Place<'t> {
+        Place { end: trim_end(self.text, self.begin, self.text.len()), next: self.reading }
+    }
+
+    /// Notes which places the token makes.
+    fn take(&mut self, token: Token) {
+        let is_outer = self.reading.depth == 0;
+        let is_second_half = self.fill * 2 >= self.budget;
+        match token.kind {
+            Kind::Newline => {
+                if is_outer && self.has_content {
+                    self.take_line_end(token.begin, is_second_half);
+                }
+                self.begin_line(token.end);
+            }
+            Kind::Space if is_outer && is_second_half && self.reading.tokens.before_end == token.begin => {
+                self.places.space = Some(self.here(token.begin));
+            }
+            Kind::Semicolon if is_outer && self.is_long_line => self.places.point = Some(self.here(token.end)),
+            Kind::Close if self.closes() && self.is_long_line => self.places.point = Some(self.behind_bracket(token.end, self.budget)),
+            Kind::CloseBrace if self.closes() && self.is_long_line => self.places.brace = Some(self.behind_bracket(token.end, self.budget)),
+            Kind::Open => self.open(token.begin),
+            _ => {}
+        }
+        self.has_content |= !matches!(token.kind, Kind::Space | Kind::Newline);
+    }
+
+    fn begin_line(&mut self, at: usize) {
+        self.has_content = false;
+        self.is_long_line = is_long_line(self.text, at, self.budget);
+    }
+
+    fn take_line_end(&mut self, stop: usize, is_second_half: bool) {
+        let place = self.here(stop);
+        self.places.line = Some(place);
+        if !is_second_half {
+            return;
+        }
+        let next = skip_space(self.text, stop, self.text.len());
+        let space = &self.text[stop..next];
+        if space.iter().filter(|&&byte| byte == b'\n').count() > 1 {
+            self.places.blank = self.places.blank.or(Some(place));
+            if space.last() == Some(&b'\n') {
+                self.places.outer_blank = self.places.outer_blank.or(Some(place));
+            }
+        }
+    }
+
+    /// The place at `end` of the token that has just been read.
+    fn here(&self, end: usize) -> Place<'t> {
+        Place { end: trim_end(self.text, self.begin, end), next: self.reading }
+    }
+
+    /// The same behind a bracket, with the mark that ends its statement, if the chunk may have so many characters.
+    fn behind_bracket(&self, end: usize, budget: u32) -> Place<'t> {
+        let mut place = self.here(end);
+        if matches!(self.text.get(end), Some(b';' | b',')) && self.fill + 2 <= budget {
+            place.end += 1;
+            place.next.tokens.at += 1;
+        }
+        place
+    }
+
+    fn open(&mut self, begin: usize) {
+        match self.brackets {
+            Some(unclosed) if unclosed.get(self.reading.unclosed) == Some(&begin) => self.reading.unclosed += 1,
+            Some(_) => self.reading.depth += 1,
+            None => {}
+        }
+    }
+
+    /// Takes a closing bracket; whether brackets balance behind it.
+    fn closes(&mut self) -> bool {
+        let was_open = self.reading.depth > 0;
+        self.reading.depth = self.reading.depth.saturating_sub(1);
+        was_open && self.reading.depth == 0
+    }
+
+    /// The best place before the budget ends, which is in this token. None where brackets keep all of it together.
+    fn best(&self, token: Token) -> Option<Place<'t>> {
+        let Places { outer_blank, blank, line, brace, point, space } = self.places;
+        let place = outer_blank.or(blank).or(line).or(brace).or(point);
+        if self.reading.depth > 0 {
+            return place.or_else(|| space.filter(|&space| self.closes_soon(space.next)));
+        }
+        place.or(space).or_else(|| self.inside(token)).or_else(|| Some(self.forced(token)))
+    }
+
+    /// Whether the brackets that open behind a place close within a chunk from there.
+    fn closes_soon(&self, from: Reading<'t>) -> bool {
+        let limit = advance(self.text, from.tokens.at, self.budget);
+        let mut ahead = Chunker { reading: from, places: Places::default(), ..*self };
+        while let Some(token) = ahead.reading.tokens.read().filter(|token| token.end <= limit) {
+            match token.kind {
+                Kind::Open => ahead.open(token.begin),
+                Kind::Close | Kind::CloseBrace if ahead.closes() => return true,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// In a string or comment: the last end of a line, else white space in the second half of the chunk.
+    fn inside(&self, token: Token) -> Option<Place<'t>> {
+        let limit = advance(self.text, self.begin, self.budget);
+        if token.kind != Kind::Opaque || token.begin >= limit {
+            return None;
+        }
+        let line = self.text[token.begin..limit].iter().rposition(|&byte| byte == b'\n').map(|at| token.begin + at);
+        let half = advance(self.text, self.begin, self.budget.div_ceil(2)).max(token.begin + 1);
+        let at = line.filter(|&at| at > self.begin).or_else(|| last_space(self.text, half, limit))?;
+        Some(self.split(token, at))
+    }
+
+    /// Before the token, or within it where the budget ends.
+    fn forced(&self, token: Token) -> Place<'t> {
+        let limit = advance(self.text, self.begin, self.budget);
+        let at = if self.fill * 2 >= self.budget || token.begin >= limit { token.begin } else { limit };
+        self.split(token, at)
+    }
+
+    fn split(&self, token: Token, at: usize) -> Place<'t> {
+        let mut place = self.here(at);
+        place.next.tokens.at = at;
+        if token.kind == Kind::Opaque {
+            place.next.tokens.opaque_end = token.end;
+        }
+        place
+    }
+
+    /// The end of what is kept whole: that of the line on which brackets balance again, or of the bracket where the line is too long.
+    fn construct_end(&mut self, first: Token) -> Place<'t> {
+        let mut next = Some(first);
+        while let Some(token) = next {
+            match token.kind {
+                Kind::Open => self.open(token.begin),
+                Kind::Close | Kind::CloseBrace if self.closes() && self.is_long_line => return self.behind_bracket(token.end, u32::MAX),
+                Kind::Newline if self.reading.depth == 0 => return self.here(token.begin),
+                Kind::Newline => self.begin_line(token.end),
+                _ => {}
+            }
+            next = self.reading.tokens.read();
+        }
+        self.end_of_text()
+    }
+}
+
+/// Whether more than `budget` characters follow on the line.
+fn is_long_line(text: &[u8], at: usize, budget: u32) -> bool {
+    let budget = budget as usize;
+    let window = &text[at..text.len().min(at + 4 * (budget + 1))];
+    let line = &window[..window.iter().position(|&byte| byte == b'\n').unwrap_or(window.len())];
+    line.len() > budget && count(line) as usize > budget
+}
