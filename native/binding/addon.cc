@@ -21,13 +21,19 @@
 #include "base/unpack_kernels.h"
 #include "binding/call.h"
 #include "binding/file_lock.h"
+#include "binding/function.h"
+#include "binding/held_bodies_calls.h"
 #include "binding/openssl_crypto.h"
+#include "binding/sealed_record.h"
+#include "binding/vector_calls.h"
 #include "index/engine.h"
 
 namespace {
 
 using mds::binding::AddonInstance;
 using mds::binding::Call;
+using mds::binding::set;
+using mds::binding::set_number;
 
 napi_value answer(const Call& call, const mds::Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
 
@@ -124,17 +130,6 @@ napi_value meta_keys(const Call& call, mds::Engine& engine) {
   return text_value(call, engine.meta_keys(*collection));
 }
 
-// Sets one property; skipped after a failure, which `object` being null says.
-void set(napi_env env, napi_value& object, const char* name, napi_status made, napi_value value) noexcept {
-  if (object != nullptr && (made != napi_ok || napi_set_named_property(env, object, name, value) != napi_ok)) object = nullptr;
-}
-
-void set_number(napi_env env, napi_value& object, const char* name, uint64_t number) noexcept {
-  napi_value value = nullptr;
-  const napi_status made = napi_create_double(env, static_cast<double>(number), &value);
-  set(env, object, name, made, value);
-}
-
 void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) noexcept {
   napi_value value = nullptr;
   const napi_status made = napi_create_bigint_uint64(env, lsn, &value);
@@ -199,6 +194,11 @@ napi_value flushed_to(const Call& call, mds::Engine& engine) {
 }
 
 napi_value flush(const Call& call, mds::Engine& engine) { return answer(call, engine.flush()); }
+
+napi_value storage_state(const Call& call, mds::Engine& engine) {
+  napi_value value = nullptr;
+  return napi_create_uint32(call.env(), static_cast<uint32_t>(engine.storage_state()), &value) == napi_ok ? value : nullptr;
+}
 
 napi_value holds(const Call& call, mds::Engine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
@@ -287,19 +287,19 @@ napi_value seal(const Call& call, mds::Engine&) {
   return nullptr;
 }
 
-// The same the other way round; false when it is not what was sealed so.
-napi_value open_sealed(const Call& call, mds::Engine&) {
+// Key, kind, place, bytes in clear, sealed record, and space for the record; false when it was not sealed so.
+napi_value open_sealed_record(const Call& call, mds::Engine&) {
   const auto key = call.bytes(0);
-  const auto nonce = call.bytes(1);
-  const auto associated = call.bytes(2);
-  const auto sealed = call.bytes(3);
-  const auto text = call.space(4);
-  if (!key || !nonce || !associated || !text || !sealed || key->size() != mds::kAeadKeyBytes || nonce->size() != mds::kAeadNonceBytes ||
-      sealed->size() != text->size() + mds::kAeadTagBytes)
-    return call.raise("openSealed: expected a key, a nonce, associated bytes, a sealed text with its tag and space for the text");
+  const auto kind = call.number(1);
+  const auto place = call.bytes(2);
+  const auto clearBytes = call.number(3);
+  const auto sealed = call.bytes(4);
+  const auto record = call.space(5);
+  if (!key || !kind || *kind > UINT8_MAX || !place || !clearBytes || !sealed || !record || key->size() != mds::kAeadKeyBytes)
+    return call.raise("openRecord: expected a key, a kind, a place, the number of bytes in clear, a sealed record and space for it");
   const std::optional<mds::Aead> aead = mds::openssl_aead();
   if (!aead) return call.raise("this build of Node does not export OpenSSL's AES-256-GCM");
-  const bool isOpened = aead->open(key->data(), nonce->data(), *associated, sealed->first(text->size()), sealed->data() + text->size(), text->data());
+  const bool isOpened = mds::open_record(*aead, key->data(), {static_cast<uint8_t>(*kind), *place, *clearBytes}, *sealed, *record);
   napi_value value = nullptr;
   return napi_get_boolean(call.env(), isOpened, &value) == napi_ok ? value : nullptr;
 }
@@ -323,27 +323,18 @@ napi_value lock_file(const Call& call, mds::Engine&) {
   return problem.empty() ? nullptr : call.raise(problem.c_str());
 }
 
-// The catch-all of every export: no C++ exception crosses into JavaScript.
+// What an export for the engine is called with: the one that is current now.
 template <napi_value (*kBody)(const Call&, mds::Engine&)>
-napi_value exported(napi_env env, napi_callback_info info) noexcept {
-  const Call call(env, info);
-  try {
-    const auto* engines = call.engines();
-    if (engines == nullptr) return call.raise("native engine: this thread is ending");
-    const std::shared_ptr<mds::Engine> engine = engines->current();
-    return kBody(call, *engine);
-  } catch (const std::exception& error) {
-    return call.raise(error.what());
-  } catch (...) {
-    return call.raise("native engine: unknown exception");
-  }
+napi_value with_engine(const Call& call) {
+  const auto* engines = call.engines();
+  if (engines == nullptr) return call.raise("native engine: this thread is ending");
+  const std::shared_ptr<mds::Engine> engine = engines->current();
+  return kBody(call, *engine);
 }
 
 template <napi_value (*kBody)(const Call&, mds::Engine&)>
 bool add_export(napi_env env, napi_value exports, const char* name) noexcept {
-  napi_value function = nullptr;
-  return napi_create_function(env, name, NAPI_AUTO_LENGTH, exported<kBody>, nullptr, &function) == napi_ok &&
-         napi_set_named_property(env, exports, name, function) == napi_ok;
+  return mds::binding::add_function<with_engine<kBody>>(env, exports, name);
 }
 
 void release_instance(napi_env, void* instance, void*) noexcept { delete static_cast<AddonInstance*>(instance); }
@@ -369,6 +360,7 @@ NAPI_MODULE_INIT() {
       add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<open_next>(env, exports, "openNext") &&
       add_export<adopt_next>(env, exports, "adoptNext") && add_export<drop_next>(env, exports, "dropNext") && add_export<lock_file>(env, exports, "lockFile") &&
       add_export<set_seal_keys>(env, exports, "setSealKeys") && add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") &&
-      add_export<open_sealed>(env, exports, "openSealed") && add_export<hmac>(env, exports, "hmac");
+      add_export<open_sealed_record>(env, exports, "openRecord") && add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
+      mds::binding::add_held_bodies(env, exports) && mds::binding::add_vector_calls(env, exports);
   return isComplete ? exports : nullptr;
 }

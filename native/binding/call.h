@@ -14,27 +14,29 @@
 
 #include "base/bytes.h"
 #include "index/engine.h"
+#include "vector/vector_engine.h"
 
 namespace mds::binding {
 
 // The engine that every thread calls, and the one that is opened to take its place. A call keeps the engine that it began with until it ends; the replaced one ends with
 // its last call.
-class Engines {
+template <class Held>
+class Replaceable {
  public:
-  [[nodiscard]] std::shared_ptr<Engine> current() const {
+  [[nodiscard]] std::shared_ptr<Held> current() const {
     const std::lock_guard lock(mutex_);
     return current_;
   }
 
   // The one before, if it was never adopted, ends.
-  void set_next(std::shared_ptr<Engine> next) {
+  void set_next(std::shared_ptr<Held> next) {
     const std::lock_guard lock(mutex_);
     next_.swap(next);
   }
 
   // False where there is none. The engine before is released outside of the lock: its end waits for its threads.
   [[nodiscard]] bool adopt_next() {
-    std::shared_ptr<Engine> before;
+    std::shared_ptr<Held> before;
     const std::lock_guard serial(adoption_);
     {
       const std::lock_guard lock(mutex_);
@@ -48,18 +50,27 @@ class Engines {
  private:
   std::mutex adoption_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Engine> current_ = std::make_shared<Engine>();
-  std::shared_ptr<Engine> next_;
+  std::shared_ptr<Held> current_ = std::make_shared<Held>();
+  std::shared_ptr<Held> next_;
 };
+
+using Engines = Replaceable<Engine>;
+using VectorEngines = Replaceable<VectorEngine>;
 
 inline std::shared_ptr<Engines> shared_engines() {
   static const std::shared_ptr<Engines> engines = std::make_shared<Engines>();
   return engines;
 }
 
+inline std::shared_ptr<VectorEngines> shared_vector_engines() {
+  static const std::shared_ptr<VectorEngines> engines = std::make_shared<VectorEngines>();
+  return engines;
+}
+
 // One per isolate; destroyed with it. Holding a reference keeps the engines alive for as long as any thread can call them, whatever the order of their ends.
 struct AddonInstance {
   std::shared_ptr<Engines> engines = shared_engines();
+  std::shared_ptr<VectorEngines> vectors = shared_vector_engines();
 };
 
 // One call from JavaScript: its arguments, and exceptions thrown into it.
@@ -71,13 +82,21 @@ class Call {
 
   // Null in a thread that is ending.
   [[nodiscard]] Engines* engines() const noexcept {
-    void* instance = nullptr;
-    if (!isUsable_ || napi_get_instance_data(env_, &instance) != napi_ok || instance == nullptr) return nullptr;
-    return static_cast<AddonInstance*>(instance)->engines.get();
+    const AddonInstance* instance = this->instance();
+    return instance == nullptr ? nullptr : instance->engines.get();
+  }
+  [[nodiscard]] VectorEngines* vectors() const noexcept {
+    const AddonInstance* instance = this->instance();
+    return instance == nullptr ? nullptr : instance->vectors.get();
   }
 
   napi_value raise(const char* message) const noexcept {
     (void)napi_throw_error(env_, nullptr, message);
+    return nullptr;
+  }
+
+  napi_value raise_type(const char* message) const noexcept {
+    (void)napi_throw_type_error(env_, nullptr, message);
     return nullptr;
   }
 
@@ -98,6 +117,19 @@ class Call {
   [[nodiscard]] std::optional<uint32_t> number(size_t index) const noexcept {
     uint32_t value = 0;
     if (type_of(index) != napi_number || napi_get_value_uint32(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
+    return value;
+  }
+
+  // A number of bytes, up to 2^53.
+  [[nodiscard]] std::optional<uint64_t> size(size_t index) const noexcept {
+    int64_t value = 0;
+    if (type_of(index) != napi_number || napi_get_value_int64(env_, arguments_[index], &value) != napi_ok || value < 0) return std::nullopt;
+    return static_cast<uint64_t>(value);
+  }
+
+  [[nodiscard]] std::optional<double> real(size_t index) const noexcept {
+    double value = 0;
+    if (type_of(index) != napi_number || napi_get_value_double(env_, arguments_[index], &value) != napi_ok) return std::nullopt;
     return value;
   }
 
@@ -135,6 +167,12 @@ class Call {
     void* data;
     size_t length;
   };
+
+  [[nodiscard]] const AddonInstance* instance() const noexcept {
+    void* instance = nullptr;
+    if (!isUsable_ || napi_get_instance_data(env_, &instance) != napi_ok) return nullptr;
+    return static_cast<const AddonInstance*>(instance);
+  }
 
   [[nodiscard]] napi_valuetype type_of(size_t index) const noexcept {
     napi_valuetype type = napi_undefined;

@@ -1,4 +1,5 @@
-// Every bound of the native engine, each with its reason. Nothing in native/ grows past one of these without a named limit here.
+// Every bound of the native engine, each with its reason (those of its vectors: vector/vector_limits.h). Nothing in native/ grows past one of these without a named limit
+// there.
 #pragma once
 
 #include <cstddef>
@@ -150,6 +151,10 @@ inline constexpr uint32_t kDeadShareDivisor = 3;
 inline constexpr uint64_t kRestingShareDivisor = 8;
 // What a merge at rest may make: it is built in memory, which a small machine that only rests must be able to spare.
 inline constexpr uint64_t kRestingMergeBytesMax = uint64_t{256} << 20;
+
+// What a held body takes beside its bytes, counted so that many small ones hold to the bounds of all (src/limits.ts), too: with the allocator's shares 64 of list node,
+// 48 of table node, 16 of bucket, 48 of shared count and vector, 16 of the bytes' own.
+inline constexpr uint64_t kHeldBodyOverheadBytes = 192;
 
 // How soon retired snapshots that a reader still holds are looked at again.
 inline constexpr uint32_t kRetiredPollMs = 10;

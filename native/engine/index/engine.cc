@@ -10,6 +10,7 @@
 #include "index/segment_builder.h"
 #include "query/aggregation.h"
 #include "query/explanation.h"
+#include "query/passing_documents.h"
 #include "query/search.h"
 #include "query/search_plan.h"
 
@@ -129,6 +130,16 @@ Result<std::vector<uint8_t>> Engine::search(Bytes bytes, std::span<const int32_t
     const Result<StopSignal> stop = stop_signal(plan.value().pollWord, control);
     if (!stop.ok()) return stop.status();
     return run_search(*snapshot(), plan.value(), stop.value(), &valueOrders_);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::vector<uint32_t>> Engine::passing(Bytes bytes, StopSignal& stop) const noexcept {
+  try {
+    const Result<SearchPlan> plan = parse_search_plan(bytes);
+    if (!plan.ok()) return plan.status();
+    return passing_documents(*snapshot(), plan.value(), &valueOrders_, stop);
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -59,6 +59,9 @@ struct EngineStats {
   uint64_t storageFailures;
 };
 
+// kFailing: the last flush was refused, and is tried again; kLost: all will be refused, until another process opens the index.
+enum class StorageState : uint8_t { kGood = 0, kFailing = 1, kLost = 2 };
+
 // One stretch of the store's history: LSNs up to `lsnLast` were given under `epoch`. The last stretch is the one that goes on.
 struct EpochSpan {
   Epoch epoch;
@@ -101,6 +104,8 @@ class Engine {
   void flushed_to(uint64_t lsn) noexcept;
   // Stores everything published so far; returns when the manifest says so. Waits for flushed_to.
   [[nodiscard]] Status flush() noexcept;
+  // Whether what is published reaches the disk. Cheap: no lock, no transaction.
+  [[nodiscard]] StorageState storage_state() const noexcept;
   // Nothing is written for now: merges in the background, until the next publish, what pick_resting_merge finds. The engine says so itself after kFlushIdleSeconds.
   void rest() noexcept;
   // Whether the engine has just this state of the document.
@@ -112,6 +117,9 @@ class Engine {
   // Runs a plan on the current snapshot; the answer is a hits record. Format: docs/formats/search-plan.md. `stop` is looked at every few microseconds of work.
   // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
+
+  // Docids of the documents that pass the plan's filters and ranges, on the current snapshot: query/passing_documents.h. Stopped as a search is; incomplete then.
+  [[nodiscard]] Result<std::vector<uint32_t>> passing(Bytes plan, StopSignal& stop) const noexcept;
 
   // JSON of why the document has its score under the plan: query/explanation.h. Stopped as a search is.
   [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
@@ -227,6 +235,7 @@ class Engine {
   std::atomic<uint64_t> unflushedBytes_{0};
   std::atomic<uint64_t> flushes_{0};
   std::atomic<uint64_t> storageFailures_{0};
+  std::atomic<bool> isFlushRefused_{false};
   mutable std::mutex flushMutex_;
   std::condition_variable flushWake_;
   std::condition_variable flushedMore_;

@@ -201,15 +201,25 @@ Status Engine::flush_memory() noexcept {
       const std::vector<SegmentRef> sources = claim_memory(isSealed);
       if (sources.empty() && (isPersisted || !isSealed)) continue;
       Status status = sources.empty() ? persist() : run_merge(sources, true);
-      if (!status.ok()) return status;
+      if (!status.ok()) {
+        if (status.code() != StatusCode::kCancelled) isFlushRefused_.store(true, std::memory_order_relaxed);
+        return status;
+      }
       isPersisted = true;
     }
+    isFlushRefused_.store(false, std::memory_order_relaxed);
     unflushedBytes_.fetch_sub(counted);
     flushes_.fetch_add(1, std::memory_order_relaxed);
     return {};
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
+}
+
+StorageState Engine::storage_state() const noexcept {
+  if (!has_store()) return StorageState::kGood;
+  if (store_->is_lost()) return StorageState::kLost;
+  return isFlushRefused_.load(std::memory_order_relaxed) ? StorageState::kFailing : StorageState::kGood;
 }
 
 Status Engine::persist() noexcept {

@@ -87,8 +87,17 @@ Status IndexEnv::in_transaction(bool isWrite, const std::function<int(void*)>& b
     code = mdb_txn_commit(transaction);
     // Deletes of keys that are not there.
     if (code == MDB_EMPTY_TXN) code = MDB_SUCCESS;
+    if (code != MDB_SUCCESS) look_whether_lost();
   }
   return code == MDB_SUCCESS ? Status() : failure(what, code);
+}
+
+// `mutex_` is held.
+void IndexEnv::look_whether_lost() const noexcept {
+  MDB_txn* probe = nullptr;
+  const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &probe);
+  if (code == MDB_PANIC) isLost_.store(true, std::memory_order_relaxed);
+  if (code == MDB_SUCCESS) mdb_txn_abort(probe);
 }
 
 Status IndexEnv::write(std::span<const Record> records, std::span<const RecordKey> deleted) {

@@ -6,6 +6,7 @@
 // once and never resized. Keys and values: docs/formats/index-env.md.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,11 +59,16 @@ class IndexEnv {
   };
   [[nodiscard]] Size size() const;
 
+  // LMDB refuses every transaction since a write of its meta page failed: what is on disk is whole, but only another process can go on with it.
+  [[nodiscard]] bool is_lost() const noexcept { return isLost_.load(std::memory_order_relaxed); }
+
  private:
   explicit IndexEnv(MDB_env* env) noexcept : env_(env) {}
   [[nodiscard]] Status in_transaction(bool isWrite, const std::function<int(void* transaction)>& body, const char* what) const;
+  void look_whether_lost() const noexcept;
 
   mutable std::mutex mutex_;
+  mutable std::atomic<bool> isLost_{false};
   MDB_env* env_;
   unsigned int table_ = 0;
 };

@@ -55,6 +55,7 @@ class SegmentStore {
   [[nodiscard]] Status sweep();
 
   [[nodiscard]] IndexEnv::Size size() const;
+  [[nodiscard]] bool is_lost() const noexcept { return env_->is_lost(); }
 
  private:
   struct Released;

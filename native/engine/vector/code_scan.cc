@@ -1,0 +1,99 @@
+// See code_scan.h.
+#include "vector/code_scan.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+
+#include "vector/vector_kernels.h"
+
+namespace mds {
+namespace {
+
+struct BoundedSlot {
+  double upper;
+  uint32_t slot;
+};
+
+// Inner products of the query with the rows of a block that pass; `visit(row, dot)`.
+template <class Visit>
+void visit_dots(const BlockRef& block, const BlockBits& passing, uint32_t rowBegin, uint32_t rowEnd, const VectorQuery& query, Visit visit) {
+  const size_t dims = query.full().size();
+  const VectorKernels& kernels = vector_kernels();
+  uint32_t passed = 0;
+  for (const uint64_t word : passing) passed += static_cast<uint32_t>(std::popcount(word));
+  // Of a block that mostly passes, all rows in one call.
+  if (passed > (rowEnd - rowBegin) / 4 * 3) {
+    std::array<int32_t, kBlockSlots> dots;
+    kernels.dot_i8_rows(query.codes(), block.codes->codes(rowBegin), code_stride(dims), dims, rowEnd - rowBegin, dots.data());
+    for (uint32_t row = rowBegin; row < rowEnd; ++row) {
+      if (has_row(passing, row)) visit(row, dots[row - rowBegin]);
+    }
+    return;
+  }
+  for (size_t word = rowBegin / 64; word * 64 < rowEnd; ++word) {
+    for (uint64_t left = passing[word]; left != 0; left &= left - 1) {
+      const uint32_t row = static_cast<uint32_t>(word * 64) + static_cast<uint32_t>(std::countr_zero(left));
+      if (row >= rowBegin && row < rowEnd) visit(row, kernels.dot_i8(query.codes(), block.codes->codes(row), dims));
+    }
+  }
+}
+
+template <class Visit>
+void visit_range(const SetView& view, const SlotFilter& filter, SlotRange range, const VectorQuery& query, StopSignal& stop, Visit visit) {
+  for (uint32_t begin = range.begin; begin < range.end;) {
+    const uint32_t block = begin / kBlockSlots;
+    const uint32_t end = std::min(range.end, (block + 1) * kBlockSlots);
+    visit_dots(view.blocks[block], filter.rows(block), begin % kBlockSlots, end - block * kBlockSlots, query,
+               [&](uint32_t row, int32_t dot) { visit(view.blocks[block], block * kBlockSlots + row, row, dot); });
+    begin = end;
+    if (stop.after(kBlockSlots / 4)) return;
+  }
+}
+
+// Scores the slots by their f32 vectors, those with the highest bounds first, until the next can't be among the best.
+void score_slots(const SetView& view, const VectorQuery& query, std::vector<BoundedSlot>& slots, double bound, size_t most, BestDocuments& best, StopSignal& stop) {
+  std::erase_if(slots, [&](const BoundedSlot& slot) { return slot.upper < bound; });
+  std::sort(slots.begin(), slots.end(), [](const BoundedSlot& a, const BoundedSlot& b) { return a.upper > b.upper; });
+  // Ranks, as bounds are, of what has been scored.
+  BestDocuments ranks(most);
+  size_t untilCut = most;
+  for (const BoundedSlot& slot : slots) {
+    if (slot.upper < ranks.bound() || stop.after(8)) return;
+    const SlotIdentity& identity = view.identity(slot.slot);
+    const float norm = view.coded(slot.slot).norm;
+    const VectorQuery::Scored scored = query.score(view.full(slot.slot), norm);
+    best.add({scored.score, identity.docid, slot.slot});
+    ranks.add({scored.rank, identity.docid, slot.slot});
+    if (--untilCut == 0) {
+      (void)ranks.cut();
+      untilCut = std::max<size_t>(most / 2, 8);
+    }
+  }
+}
+
+}  // namespace
+
+void scan_exactly(const SetView& view, const SlotFilter& filter, SlotRange range, const VectorQuery& query, size_t most, BestDocuments& best, StopSignal& stop) {
+  BestDocuments lowest(most);
+  std::vector<BoundedSlot> slots;
+  visit_range(view, filter, range, query, stop, [&](const BlockRef& block, uint32_t slot, uint32_t row, int32_t dot) {
+    const VectorQuery::Bounds bounds = query.bounds(dot, block.codes->coded(row));
+    const double upper = bounds.rank + bounds.error;
+    if (upper < lowest.bound()) return;
+    slots.push_back({upper, slot});
+    lowest.add({bounds.rank - bounds.error, block.codes->identity(row).docid, slot});
+  });
+  (void)lowest.cut();
+  score_slots(view, query, slots, lowest.bound(), most, best, stop);
+}
+
+void scan_codes(const SetView& view, const SlotFilter& filter, SlotRange range, const VectorQuery& query, size_t most, std::vector<uint32_t>& found, StopSignal& stop) {
+  BestDocuments best(most);
+  visit_range(view, filter, range, query, stop, [&](const BlockRef& block, uint32_t slot, uint32_t row, int32_t dot) {
+    best.add({query.bounds(dot, block.codes->coded(row)).rank, block.codes->identity(row).docid, slot});
+  });
+  for (const VectorCandidate& candidate : best.cut()) found.push_back(candidate.slot);
+}
+
+}  // namespace mds

@@ -1,0 +1,243 @@
+// See vector_engine.h.
+#include "vector/vector_engine.h"
+
+#include <algorithm>
+#include <cstring>
+#include <new>
+
+#include "vector/set_changes.h"
+#include "vector/similar_pairs.h"
+#include "vector/stamp_rows.h"
+#include "vector/trained_index.h"
+#include "vector/vector_graph.h"
+#include "vector/vector_search.h"
+
+namespace mds {
+namespace {
+
+constexpr uint32_t kHitsMagic = 0x3148564D;   // "MVH1"
+constexpr uint32_t kPairsMagic = 0x3150564D;  // "MVP1"
+constexpr size_t kHeaderBytes = 16;
+constexpr size_t kPairBytes = 16;
+constexpr size_t kHitBytes = 24;
+constexpr uint32_t kStatusStopped = 1;
+constexpr uint32_t kStatusExact = 2;
+
+template <class Value>
+void store(uint8_t* at, Value value) noexcept {
+  std::memcpy(at, &value, sizeof value);
+}
+
+std::vector<uint8_t> hits_record(const SetView& view, const VectorHits& answer) {
+  std::vector<uint8_t> record(kHeaderBytes + answer.hits.size() * kHitBytes);
+  store(record.data(), kHitsMagic);
+  store(record.data() + 4, static_cast<uint32_t>(answer.hits.size()));
+  store(record.data() + 8, (answer.isComplete ? 0 : kStatusStopped) | (answer.isExact ? kStatusExact : 0));
+  store(record.data() + 12, view.documents);
+  uint8_t* at = record.data() + kHeaderBytes;
+  for (const VectorCandidate& hit : answer.hits) {
+    const SlotIdentity& identity = view.identity(hit.slot);
+    store(at, identity.docid);
+    store(at + 4, uint32_t{identity.chunk});
+    store(at + 8, identity.lsn);
+    store(at + 16, hit.score);
+    at += kHitBytes;
+  }
+  return record;
+}
+
+VectorSetStats stats_of(const VectorSet& set) {
+  const std::shared_ptr<const SetView> view = set.view();
+  VectorSetStats stats{set.collection(), set.dims(), view->documents, view->liveSlots, view->slots - view->liveSlots, 0, 0, 0, 0, 0};
+  const uint64_t codeBytes = code_stride(view->dims) + sizeof(CodedVector) + sizeof(float) + sizeof(SlotIdentity) + sizeof(const float*);
+  const uint64_t fullBytes = uint64_t{view->dims} * sizeof(float);
+  for (const BlockRef& block : view->blocks) {
+    stats.memoryBytes += block.codes->capacity() * codeBytes + sizeof(BlockBits);
+    (block.full->is_mapped() ? stats.mappedBytes : stats.memoryBytes) += block.codes->capacity() * fullBytes;
+  }
+  if (view->graph != nullptr) {
+    stats.graphSlots = view->graph->slots();
+    stats.graphBytes = view->graph->bytes();
+  }
+  for (size_t kind = 0; kind < kTrainedKinds; ++kind) {
+    if (view->trained[kind] != nullptr) stats.trainedBytes += view->trained[kind]->bytes();
+  }
+  return stats;
+}
+
+}  // namespace
+
+VectorEngine::VectorEngine() = default;
+VectorEngine::~VectorEngine() {
+  graphLane_.stop();
+  storeLane_.stop();
+}
+
+void VectorEngine::wake() noexcept {
+  // Without threads there are neither graphs nor files: answers stay right.
+  (void)graphLane_.wake();
+  (void)storeLane_.wake();
+}
+
+void VectorEngine::settle() noexcept {
+  // A set that is compacted is stored anew, and a graph that has grown, too.
+  graphLane_.settle();
+  storeLane_.settle();
+}
+
+std::vector<std::shared_ptr<VectorSet>> VectorEngine::all_sets() const {
+  const std::shared_lock lock(setsMutex_);
+  std::vector<std::shared_ptr<VectorSet>> sets;
+  sets.reserve(sets_.size());
+  for (const auto& [key, set] : sets_) sets.push_back(set);
+  return sets;
+}
+
+std::shared_ptr<VectorSet> VectorEngine::find_set(uint32_t collection, uint32_t dims) const {
+  const std::shared_lock lock(setsMutex_);
+  const auto found = sets_.find({collection, dims});
+  return found == sets_.end() ? nullptr : found->second;
+}
+
+std::vector<std::shared_ptr<VectorSet>> VectorEngine::sets_of(uint32_t collection) const {
+  const std::shared_lock lock(setsMutex_);
+  std::vector<std::shared_ptr<VectorSet>> sets;
+  for (auto at = sets_.lower_bound({collection, 0}); at != sets_.end() && at->first.first == collection; ++at) sets.push_back(at->second);
+  return sets;
+}
+
+std::shared_ptr<VectorSet> VectorEngine::make_set(uint32_t collection, uint32_t dims) {
+  const std::unique_lock lock(setsMutex_);
+  std::shared_ptr<VectorSet>& set = sets_[{collection, dims}];
+  if (set == nullptr) set = std::make_shared<VectorSet>(collection, dims);
+  return set;
+}
+
+void VectorEngine::drop_collection(uint32_t collection) {
+  // Ended outside of the lock: it frees the blocks.
+  std::vector<std::shared_ptr<VectorSet>> dropped;
+  const std::unique_lock lock(setsMutex_);
+  for (auto at = sets_.lower_bound({collection, 0}); at != sets_.end() && at->first.first == collection;) {
+    dropped.push_back(at->second);
+    at = sets_.erase(at);
+  }
+}
+
+Status VectorEngine::apply(Bytes bytes) noexcept {
+  try {
+    const Result<std::vector<VectorOp>> ops = parse_vector_batch(bytes);
+    if (!ops.ok()) return ops.status();
+    Status applied;
+    {
+      const std::lock_guard lock(writerMutex_);
+      applied = apply_ops(ops.value());
+    }
+    wake();
+    return applied;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Status VectorEngine::apply_ops(std::span<const VectorOp> ops) {
+  Status status;
+  SetChanges changes;
+  for (const VectorOp& op : ops) {
+    if (op.kind == VectorOpKind::kDrop) {
+      changes.publish();
+      drop_collection(op.collection);
+      continue;
+    }
+    // A document whose number of dimensions has changed leaves the set that had it.
+    bool isNewest = true;
+    for (const std::shared_ptr<VectorSet>& set : sets_of(op.collection)) {
+      const DocumentSlots* known = set->find(op.docid);
+      if (known == nullptr) continue;
+      // Given again, as after a start, it is what the set has.
+      if (known->lsn > op.lsn || (known->lsn == op.lsn && op.kind == VectorOpKind::kSet && set->dims() == op.dims)) {
+        isNewest = false;
+      } else {
+        changes.of(set).remove(op.docid);
+      }
+    }
+    if (op.kind == VectorOpKind::kRemove || !isNewest) continue;
+    if (!changes.of(make_set(op.collection, op.dims)).put(op.docid, op.lsn, op.chunks, op.vectors)) status = Status::too_large("vector set: no more slots");
+  }
+  changes.publish();
+  return status;
+}
+
+Result<std::vector<uint32_t>> VectorEngine::compare(Bytes bytes) noexcept {
+  try {
+    const Result<StampRows> stamps = StampRows::parse(bytes);
+    if (!stamps.ok()) return stamps.status();
+    const std::lock_guard lock(writerMutex_);
+    for (const std::shared_ptr<VectorSet>& set : all_sets()) {
+      std::vector<uint32_t> foreign;
+      for (const auto& [docid, slots] : set->documents()) {
+        const Stamp* stamp = stamps.value().find(set->collection(), docid);
+        if (stamp == nullptr || stamp->lsn != slots.lsn || stamp->dims != set->dims()) foreign.push_back(docid);
+      }
+      if (foreign.empty()) continue;
+      SetChange change(*set);
+      for (const uint32_t docid : foreign) change.remove(docid);
+      change.publish();
+    }
+    std::vector<uint32_t> missing;
+    std::shared_ptr<VectorSet> set;
+    for (const Stamp& stamp : stamps.value().rows()) {
+      if (set == nullptr || set->collection() != stamp.collection || set->dims() != stamp.dims) set = find_set(stamp.collection, stamp.dims);
+      if (set == nullptr || set->find(stamp.docid) == nullptr) missing.insert(missing.end(), {stamp.collection, stamp.docid});
+    }
+    wake();
+    return missing;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::vector<uint8_t>> VectorEngine::search(const VectorSearchRequest& request, const std::vector<uint32_t>* documents, StopSignal stop) noexcept {
+  try {
+    const std::shared_ptr<VectorSet> set = find_set(request.collection, static_cast<uint32_t>(request.vector.size()));
+    if (set == nullptr) return hits_record(SetView(), {{}, true, true, {}});
+    const std::shared_ptr<const SetView> view = set->view();
+    const VectorHits answer = search_vectors(*view, request, documents, stop);
+    if (answer.wanted && set->want(*answer.wanted)) (void)graphLane_.wake();
+    return hits_record(*view, answer);
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+Result<std::vector<uint8_t>> VectorEngine::similar(uint32_t collection, uint32_t dims, double threshold, uint32_t documentsMax, StopSignal stop) const noexcept {
+  if (!(threshold >= 0 && threshold <= 1) || documentsMax > kSimilarDocumentsMax)
+    return Status::malformed("similar pairs: threshold or number of documents out of range");
+  try {
+    const std::shared_ptr<VectorSet> set = find_set(collection, dims);
+    const SimilarPairs found = set == nullptr ? SimilarPairs() : similar_pairs(*set->view(), threshold, documentsMax, stop);
+    std::vector<uint8_t> record(kHeaderBytes + found.pairs.size() * kPairBytes);
+    store(record.data(), kPairsMagic);
+    store(record.data() + 4, static_cast<uint32_t>(found.pairs.size()));
+    store(record.data() + 8, found.isComplete ? 0 : kStatusStopped);
+    store(record.data() + 12, found.documents);
+    uint8_t* at = record.data() + kHeaderBytes;
+    for (const SimilarPair& pair : found.pairs) {
+      store(at, pair.first);
+      store(at + 4, pair.second);
+      store(at + 8, pair.score);
+      at += kPairBytes;
+    }
+    return record;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+}
+
+std::vector<VectorSetStats> VectorEngine::stats() const {
+  std::vector<VectorSetStats> stats;
+  const std::shared_lock lock(setsMutex_);
+  for (const auto& [key, set] : sets_) stats.push_back(stats_of(*set));
+  return stats;
+}
+
+}  // namespace mds

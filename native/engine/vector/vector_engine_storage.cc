@@ -1,0 +1,237 @@
+// See vector_engine.h: the store lane, which appends to the files of sets what is not stored yet, and the opening of the directory. What it fails to write stays in
+// memory.
+#include <dirent.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <optional>
+#include <string_view>
+
+#include "vector/graph_file.h"
+#include "vector/mapped_file.h"
+#include "vector/set_loader.h"
+#include "vector/vector_engine.h"
+
+namespace mds {
+namespace {
+
+// Of "C-D-G.rows"; nothing where the text is no such name.
+std::optional<VectorFileName> parse_name(std::string_view text) {
+  VectorFileName name{};
+  for (uint32_t* number : {&name.collection, &name.dims, &name.generation}) {
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), *number);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<size_t>(end - text.data()));
+    if (number != &name.generation) {
+      if (!text.starts_with('-')) return std::nullopt;
+      text.remove_prefix(1);
+    }
+  }
+  if (text != ".rows" || name.dims == 0 || name.dims > kVectorDimsMax) return std::nullopt;
+  return name;
+}
+
+Result<std::vector<std::string>> file_names(const std::string& directory) {
+  DIR* opened = opendir(directory.c_str());
+  if (opened == nullptr) return io_error("opendir");
+  std::vector<std::string> names;
+  while (const dirent* entry = readdir(opened)) {
+    const std::string name = entry->d_name;
+    if (name != "." && name != "..") names.push_back(name);
+  }
+  (void)closedir(opened);
+  return names;
+}
+
+bool is_store_due(const SetView& view, uint32_t stored, bool isResting) noexcept {
+  const uint32_t rest = view.slots - stored;
+  return rest >= (isResting ? std::max(kStoreRestSlots, view.slots / kStoreRestShareDivisor) : kStoreSlots);
+}
+
+}  // namespace
+
+Status VectorEngine::open(const std::string& directory) noexcept {
+  try {
+    const std::lock_guard lock(filesMutex_);
+    if (!directory_.empty()) return {};
+    if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return io_error("mkdir");
+    Status opened = open_directory(directory);
+    if (!opened.ok()) return opened;
+    directory_ = directory;
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  wake();
+  return {};
+}
+
+Status VectorEngine::open_directory(const std::string& directory) {
+  const Result<std::vector<std::string>> found = file_names(directory);
+  if (!found.ok()) return found.status();
+  std::vector<VectorFileName> names;
+  for (const std::string& text : found.value()) {
+    const std::optional<VectorFileName> name = parse_name(text);
+    if (name && names.size() < kVectorFilesMax) names.push_back(*name);
+  }
+  // The newest generation of a set first: one that was written anew is whole, or empty.
+  std::sort(names.begin(), names.end(),
+            [](const VectorFileName& a, const VectorFileName& b) { return std::tie(a.collection, a.dims, b.generation) < std::tie(b.collection, b.dims, a.generation); });
+  std::unordered_set<std::string> used;
+  const std::lock_guard lock(writerMutex_);
+  for (const VectorFileName& name : names) {
+    const SetKey key{name.collection, name.dims};
+    if (is_sealed(name.collection) || files_.contains(key)) continue;
+    bool isDamaged = false;
+    Result<std::unique_ptr<VectorFile>> rows = VectorFile::open(directory, name, isDamaged);
+    if (!rows.ok() || rows.value()->slots() == 0) continue;
+    const std::shared_ptr<VectorSet> set = make_set(name.collection, name.dims);
+    load_set(*set, *rows.value());
+    SetFiles& files = files_[key];
+    files.set = set;
+    used.insert(name.rows());
+    std::shared_ptr<VectorGraph> graph = load_graph(directory, name, *set->view());
+    if (graph != nullptr) {
+      used.insert(name.graph());
+      files.graphSlots = graph->slots();
+      auto next = std::make_shared<SetView>(*set->view());
+      next->graph = std::move(graph);
+      set->publish(std::move(next));
+    }
+    files.rows = std::move(rows.value());
+  }
+  for (const std::string& name : found.value()) {
+    if (used.contains(name)) continue;
+    std::string path = directory;
+    path += '/';
+    path += name;
+    (void)unlink(path.c_str());
+  }
+  return sync_directory(directory);
+}
+
+Status VectorEngine::set_sealed(uint32_t collection, bool isSealed) noexcept {
+  try {
+    const std::lock_guard lock(sealedMutex_);
+    if (isSealed) {
+      sealed_.insert(collection);
+    } else {
+      sealed_.erase(collection);
+    }
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
+  }
+  (void)storeLane_.wake();
+  return {};
+}
+
+void VectorEngine::copy_sealing(const VectorEngine& other) {
+  const std::scoped_lock lock(sealedMutex_, other.sealedMutex_);
+  sealed_ = other.sealed_;
+}
+
+bool VectorEngine::is_sealed(uint32_t collection) const {
+  const std::lock_guard lock(sealedMutex_);
+  return sealed_.contains(collection);
+}
+
+LaneStep VectorEngine::step_storage(bool isResting) {
+  const std::lock_guard lock(filesMutex_);
+  if (directory_.empty()) return LaneStep::kNothing;
+  if (remove_dropped() == LaneStep::kDone) return LaneStep::kDone;
+  bool isFailed = false;
+  for (const std::shared_ptr<VectorSet>& set : all_sets()) {
+    const LaneStep step = is_sealed(set->collection()) ? unstore_set(set) : store_set(set, isResting);
+    if (step == LaneStep::kDone) return step;
+    if (step == LaneStep::kFailed) storageFailures_.fetch_add(1, std::memory_order_relaxed);
+    isFailed = isFailed || step == LaneStep::kFailed;
+  }
+  return isFailed ? LaneStep::kFailed : LaneStep::kNothing;
+}
+
+LaneStep VectorEngine::remove_dropped() {
+  for (auto at = files_.begin(); at != files_.end(); ++at) {
+    const std::shared_ptr<VectorSet> set = at->second.set.lock();
+    if (set != nullptr && is_current(set)) continue;
+    if (at->second.rows != nullptr) remove_files(at->second.rows->name());
+    files_.erase(at);
+    return LaneStep::kDone;
+  }
+  return LaneStep::kNothing;
+}
+
+LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isResting) {
+  const std::shared_ptr<const SetView> view = set->view();
+  SetFiles& files = files_[{set->collection(), set->dims()}];
+  files.set = set;
+  const bool isSame = files.rows != nullptr && files.rows->name().generation == view->generation;
+  if (files.rows != nullptr && !isSame && view->slots == 0) {
+    remove_files(files.rows->name());
+    files.rows.reset();
+    return LaneStep::kDone;
+  }
+  // Of a set that was written anew the old file stays until the new one has all of it.
+  if (view->slots > 0 && (files.rows != nullptr && !isSame)) return store_rows(set, *view, files);
+  if (is_store_due(*view, isSame ? files.rows->slots() : 0, isResting)) return store_rows(set, *view, files);
+  const VectorGraph* graph = view->graph.get();
+  if (!isSame || graph == nullptr || graph->slots() > files.rows->slots()) return LaneStep::kNothing;
+  const uint32_t grown = graph->slots() - files.graphSlots;
+  const uint32_t due = isResting ? std::max(kStoreRestSlots, graph->slots() / kStoreRestShareDivisor) : std::max(kStoreSlots, graph->slots() / kStoreGraphShareDivisor);
+  if (grown < due) return LaneStep::kNothing;
+  if (!save_graph(directory_, files.rows->name(), *graph).ok()) return LaneStep::kFailed;
+  files.graphSlots = graph->slots();
+  return LaneStep::kDone;
+}
+
+LaneStep VectorEngine::store_rows(const std::shared_ptr<VectorSet>& set, const SetView& view, SetFiles& files) {
+  if (files.rows == nullptr || files.rows->name().generation != view.generation) {
+    Result<std::unique_ptr<VectorFile>> created = VectorFile::create(directory_, {set->collection(), set->dims(), view.generation});
+    if (!created.ok() || !created.value()->append(view, view.slots).ok()) return LaneStep::kFailed;
+    if (files.rows != nullptr) remove_files(files.rows->name());
+    files.rows = std::move(created.value());
+    files.graphSlots = 0;
+  } else if (!files.rows->append(view, view.slots).ok()) {
+    return LaneStep::kFailed;
+  }
+  // The f32 vectors of full blocks are read from the file from now on.
+  const VectorFile& stored = *files.rows;
+  (void)publish_made(set, view.generation, [&stored](SetView& next) {
+    for (uint32_t block = 0; block < stored.slots() / kBlockSlots; ++block) {
+      if (!next.blocks[block].full->is_mapped()) next.blocks[block].full = stored_rows(stored, block * kBlockSlots);
+    }
+  });
+  return LaneStep::kDone;
+}
+
+// A set that must not lie on disk any more: its vectors go back to memory, its files away.
+LaneStep VectorEngine::unstore_set(const std::shared_ptr<VectorSet>& set) {
+  const auto found = files_.find({set->collection(), set->dims()});
+  if (found == files_.end() || found->second.rows == nullptr) return LaneStep::kNothing;
+  const std::shared_ptr<const SetView> view = set->view();
+  std::vector<std::shared_ptr<FullRows>> copies(view->blocks.size());
+  for (size_t block = 0; block < copies.size(); ++block) {
+    const BlockRef& from = view->blocks[block];
+    if (!from.full->is_mapped()) continue;
+    copies[block] = std::make_shared<FullRows>(view->dims, from.codes->capacity());
+    for (uint32_t row = 0; row < from.count; ++row) std::copy_n(from.full->row(row), view->dims, copies[block]->space(row, view->dims).begin());
+  }
+  (void)publish_made(set, view->generation, [&copies](SetView& next) {
+    for (size_t block = 0; block < copies.size(); ++block) {
+      if (copies[block] != nullptr) next.blocks[block].full = copies[block];
+    }
+  });
+  remove_files(found->second.rows->name());
+  files_.erase(found);
+  return LaneStep::kDone;
+}
+
+void VectorEngine::remove_files(const VectorFileName& name) const noexcept {
+  // What stays behind is removed at the next start, or found to be dropped there.
+  (void)unlink((directory_ + "/" + name.rows()).c_str());
+  (void)unlink((directory_ + "/" + name.graph()).c_str());
+  (void)sync_directory(directory_);
+}
+
+}  // namespace mds

@@ -1,0 +1,33 @@
+// What a vector search asks for, as bytes and parsed: docs/formats/vector-index.md, "Search request".
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/bytes.h"
+#include "base/status.h"
+#include "vector/vector_limits.h"
+#include "vector/vector_query.h"
+
+namespace mds {
+
+enum class VectorAlgorithm : uint32_t { kFlat = 0, kHnsw = 1, kIvf = 2, kPq = 3, kOpq = 4, kSq = 5, kSq4 = 6, kBq = 7 };
+
+struct VectorSearchRequest {
+  uint32_t collection;
+  VectorAlgorithm algorithm;
+  VectorMetric metric;
+  uint32_t k;           // documents
+  uint32_t oversample;  // candidates of kinds that may err, and of MMR: so many times k
+  double threshold;     // no hit scores below
+  bool isDiverse;
+  double diversity;  // MMR's lambda, 0 to 1: 1 is by score alone
+  uint32_t pollWord;
+  std::vector<float> vector;
+  uint32_t expansion = kGraphExpansionSearch;  // candidates of a graph search at least; not part of the bytes
+  Bytes filter;                                // a search plan of which the filters and ranges count; empty: no filter
+};
+
+[[nodiscard]] Result<VectorSearchRequest> parse_vector_request(Bytes bytes);
+
+}  // namespace mds

@@ -1,0 +1,25 @@
+// One search in one view of a vector set: chooses how, and puts the hits together. Runs on the caller's thread.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/stop_signal.h"
+#include "vector/best_documents.h"
+#include "vector/set_view.h"
+#include "vector/vector_request.h"
+
+namespace mds {
+
+struct VectorHits {
+  std::vector<VectorCandidate> hits;  // best first; with MMR in the order of their choice
+  bool isExact = false;               // no document that belongs among them is missing
+  bool isComplete = true;             // false: stopped on the way
+  std::optional<TrainedKind> wanted;  // what the set should be trained for, if it is not
+};
+
+// `documents`: docids that the filter lets in; null: all.
+[[nodiscard]] VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, StopSignal& stop);
+
+}  // namespace mds
