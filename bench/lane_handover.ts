@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { loadConfig } from '../src/config.js'
 import { ControlBlock } from '../src/dispatch/control_block.js'
+import { EmbeddingBlock } from '../src/dispatch/embedding_block.js'
 import { Dispatcher } from '../src/dispatch/dispatcher.js'
 import { LanePool } from '../src/dispatch/lane_pool.js'
 import { Lanes } from '../src/dispatch/lanes.js'
@@ -18,6 +19,7 @@ import { generationsOf, openDataDirectory } from '../src/store/layout.js'
 import { Telemetry } from '../src/telemetry/registry.js'
 import type { LaneKind } from '../src/worker/lane_start.js'
 import { Report } from './report.js'
+import { noObjects } from '../test/harness/no_objects.js'
 
 const SECONDS = Number(process.argv[2] ?? 3)
 const IN_FLIGHT = 64
@@ -28,7 +30,7 @@ const config = loadConfig(['--db', directory], {})
 const telemetry = Telemetry.create(operations.map(({ name }) => name))
 telemetry.claimRow()
 const control = ControlBlock.create()
-const dispatcher = new Dispatcher(config, control, telemetry)
+const dispatcher = new Dispatcher(config, control, telemetry, noObjects)
 const operationIndex = operations.findIndex(({ name }) => name === 'ftsLanguages')
 const operation = operations[operationIndex]!
 
@@ -71,7 +73,14 @@ async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: Lane
     let ready = 0
     const fail = (_kind: LaneKind, reason: string): void => reject(new Error(reason))
     const started: LanePool = new LanePool(
-      { kind: 'read', config, control: control.buffer, telemetry: telemetry.buffer, accesses: null },
+      {
+        kind: 'read',
+        config,
+        control: control.buffer,
+        telemetry: telemetry.buffer,
+        accesses: null,
+        embedding: EmbeddingBlock.create().buffer,
+      },
       config.readLanes,
       IN_FLIGHT,
       {

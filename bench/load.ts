@@ -37,13 +37,7 @@ export async function runLoad(port: number, connections: number, seconds: number
   await Promise.all(open.map(work))
   const elapsedSeconds = (performance.now() - begun) / 1000
   for (const connection of open) connection.close()
-  return {
-    requests: latencies.length,
-    perSecond: latencies.length / elapsedSeconds,
-    p50Ms: percentile(latencies, 0.5),
-    p99Ms: percentile(latencies, 0.99),
-    maxMs: percentile(latencies, 1),
-  }
+  return resultOf(latencies, elapsedSeconds)
 }
 
 /**
@@ -83,6 +77,10 @@ export async function runOpenLoad(
   await Promise.all(works)
   const elapsedSeconds = (performance.now() - begun) / 1000
   for (const connection of open) connection.close()
+  return resultOf(latencies, elapsedSeconds)
+}
+
+function resultOf(latencies: number[], elapsedSeconds: number): LoadResult {
   return {
     requests: latencies.length,
     perSecond: latencies.length / elapsedSeconds,

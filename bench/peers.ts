@@ -14,7 +14,7 @@ import type { Measurement } from './report.js'
 export const CACHE = path.join(PROJECT_ROOT, '.cache/bench')
 export type PeerRows = readonly Measurement[]
 
-const PYTHON_PACKAGES = ['pgserver', 'psycopg2-binary', 'tantivy', 'ir_measures', 'numpy']
+const PYTHON_PACKAGES = ['pgserver', 'psycopg2-binary', 'tantivy', 'ir_measures', 'numpy', 'faiss-cpu', 'hnswlib']
 /** A peer's whole run: minutes, not hours. */
 const PEER_MS_MAX = 900_000
 const PEER_OUTPUT_BYTES_MAX = 16 << 20
@@ -88,6 +88,11 @@ export function tantivyPeer(): string | null {
 export function engineBenchProgram(): string {
   execFileSync(process.execPath, [path.join(PROJECT_ROOT, 'scripts/build-native.mjs'), '--bench'], { stdio: 'inherit' })
   return path.join(PROJECT_ROOT, 'build-bench/native/bench/mds_search_bench')
+}
+
+/** The vector engine's own bench program. */
+export function vectorBenchProgram(): string {
+  return path.join(path.dirname(engineBenchProgram()), 'mds_vector_bench')
 }
 
 /** Hash of the files below a folder, names included: what was made from them is old when it differs. */

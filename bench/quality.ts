@@ -13,7 +13,7 @@ import { Connection } from './connection.js'
 import { readLines, readTable, sharedPath } from './corpora.js'
 import { fill, search } from './fulltext_client.js'
 import { luceneClassPath, peerPython, runPeer } from './peers.js'
-import { mean, ndcgAt, recallAt, reciprocalRankAt, type Judgements } from './ranking_measures.js'
+import { mean, ndcgAt, readJudgements, recallAt, reciprocalRankAt, type Judgements } from './ranking_measures.js'
 import { Report } from './report.js'
 
 const ALGORITHMS = ['bm25', 'tfidf', 'bm25f', 'pmisparse'] as const
@@ -26,16 +26,6 @@ const report = new Report()
 
 function withoutPunctuation(query: string): string {
   return query.replace(/[^\p{L}\p{N}\s]+/gu, ' ').trim()
-}
-
-function readJudgements(corpus: string): ReadonlyMap<string, Judgements> {
-  const judgements = new Map<string, Map<string, number>>()
-  for (const [query, key, gain] of readTable(sharedPath(`corpora/ir/${corpus}/qrels.tsv`))) {
-    if (query === undefined || key === undefined) continue
-    const judged = judgements.get(query) ?? new Map<string, number>()
-    judgements.set(query, judged.set(key, Number(gain)))
-  }
-  return judgements
 }
 
 function judge(
@@ -72,7 +62,7 @@ async function rank(
 
 async function judgeServer(connection: Connection, corpus: string): Promise<void> {
   await fill(connection, corpus, await readLines(sharedPath(`corpora/ir/${corpus}/docs.ndjson`)))
-  const judgements = readJudgements(corpus)
+  const judgements = readJudgements(sharedPath(`corpora/ir/${corpus}/qrels.tsv`))
   const queries = readTable(sharedPath(`corpora/ir/${corpus}/queries.tsv`)).filter(([query]) => judgements.has(query ?? ''))
   for (const algorithm of ALGORITHMS) judge(algorithm, corpus, judgements, await rank(connection, corpus, algorithm, queries))
   const once = queries.map(([query = '', text = '']) => [
@@ -127,7 +117,7 @@ function judgeRun(name: string, corpus: string, run: string): void {
     if (ranking === undefined) rankings.set(query, [key])
     else ranking.push(key)
   }
-  judge(name, corpus, readJudgements(corpus), rankings)
+  judge(name, corpus, readJudgements(sharedPath(`corpora/ir/${corpus}/qrels.tsv`)), rankings)
 }
 
 async function judgeKnownItems(connection: Connection): Promise<void> {

@@ -3,8 +3,21 @@
  * without results counts as 0. Checked once against ir_measures on Lucene's runs: Cranfield 0.5223, CISI 0.3845, equal to four places.
  */
 
+import { readTable } from './corpora.js'
+
 /** Judgements of one query: document key -> gain; gains up to 0 count as not relevant. */
 export type Judgements = ReadonlyMap<string, number>
+
+/** Of all queries of a file in TREC's form: query, document, gain, with tabs between. */
+export function readJudgements(file: string): ReadonlyMap<string, Judgements> {
+  const judgements = new Map<string, Map<string, number>>()
+  for (const [query, key, gain] of readTable(file)) {
+    if (query === undefined || key === undefined) continue
+    const judged = judgements.get(query) ?? new Map<string, number>()
+    judgements.set(query, judged.set(key, Number(gain)))
+  }
+  return judgements
+}
 
 /** @param ranking document keys, best first */
 export function ndcgAt(depth: number, ranking: readonly string[], judged: Judgements): number {

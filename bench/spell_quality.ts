@@ -10,7 +10,7 @@ import { Connection, postBytes } from './connection.js'
 import { readLines, readTable, sharedPath } from './corpora.js'
 import { fill, search } from './fulltext_client.js'
 import { readQueries } from './query_classes.js'
-import { mean, ndcgAt, type Judgements } from './ranking_measures.js'
+import { mean, ndcgAt, readJudgements } from './ranking_measures.js'
 import { percentile, Report } from './report.js'
 import { createAnalyzer } from '../src/engine/analyzer.js'
 import { startServer } from '../test/harness/server.js'
@@ -109,19 +109,12 @@ async function judgeWords(connection: Connection, collection: string, queries: r
   }
 }
 
-function readJudgements(corpus: string): ReadonlyMap<string, Judgements> {
-  const judgements = new Map<string, Map<string, number>>()
-  for (const [query = '', key = '', gain] of readTable(sharedPath(`corpora/ir/${corpus}/qrels.tsv`)))
-    judgements.set(query, (judgements.get(query) ?? new Map<string, number>()).set(key, Number(gain)))
-  return judgements
-}
-
 async function judgeQueries(
   connection: Connection,
   corpus: string,
   queries: readonly (readonly [query: string, text: string])[],
 ): Promise<void> {
-  const judgements = readJudgements(corpus)
+  const judgements = readJudgements(sharedPath(`corpora/ir/${corpus}/qrels.tsv`))
   const judged = queries.filter(([query]) => judgements.has(query))
   const corrupted = judged.map(([query, text]) => {
     const words = text.replace(/[a-z]{4,}/gi, (word) => misspelled(word.toLowerCase(), 1))

@@ -1,7 +1,7 @@
 /**
  * Builds the native engine into build/mds_engine.node. Quick when nothing changed: a hash over native/, CMakeLists.txt and the platform decides, kept beside the output.
  * `--sanitize=address` or `--sanitize=thread` builds and runs the native tests in build-asan/ or build-tsan/ instead; `--tests` runs them without a sanitizer in build-tests/.
- * `--bench` builds the engine's side of bench/search_engine.ts, build-bench/native/bench/mds_search_bench.
+ * `--bench` builds the engine's side of bench/search_engine.ts and bench/vector_search.ts, build-bench/native/bench/mds_{search,vector}_bench.
  * Needs cmake and a C++ compiler; downloads nothing.
  */
 import { spawnSync } from 'node:child_process'
@@ -61,7 +61,7 @@ function configureAndBuild(folder, options, target = 'all') {
   step(
     `compile in ${folder} (about half a minute when everything is new)`,
     'cmake',
-    ['--build', folder, '--target', target, '--parallel', String(availableParallelism())],
+    ['--build', folder, '--target', ...target.split(' '), '--parallel', String(availableParallelism())],
     false,
   )
 }
@@ -80,7 +80,7 @@ function buildAddon() {
 
 function buildBench() {
   requireTools()
-  configureAndBuild('build-bench', ['-DMDS_BENCH=ON'], 'mds_search_bench')
+  configureAndBuild('build-bench', ['-DMDS_BENCH=ON'], 'mds_search_bench mds_vector_bench')
 }
 
 function runTests(folder, options) {

@@ -1,4 +1,4 @@
-// Builds the WASM module from wasm/ into wasm/pkg, which is committed, so that users need no Rust.
+// Builds the WASM modules from wasm/ into wasm/pkg, which is committed, so that users need no Rust.
 //   npm run build:wasm              builds when the sources differ from those that pkg was built from, else does nothing
 //   npm run build:wasm -- --check   says whether pkg is stale; exit code 1 if it is
 // Toolchain: Rust with the target wasm32-unknown-unknown (rustup), or Debian's rustc-web, cargo-web, rust-web-src and lld-19;
@@ -14,7 +14,22 @@ const root = fileURLToPath(new URL('../wasm/', import.meta.url))
 const packageFolder = join(root, 'pkg')
 const record = join(packageFolder, 'SOURCES.json')
 const target = 'wasm32-unknown-unknown'
+/** That the optimizer may count on: what the compiler was told, and what it takes for granted. */
+const features = [
+  '--enable-simd',
+  '--enable-bulk-memory',
+  '--enable-sign-ext',
+  '--enable-mutable-globals',
+  '--enable-nontrapping-float-to-int',
+  '--enable-reference-types',
+  '--enable-multivalue',
+]
 const notSources = new Set(['target', 'pkg', 'tests', 'NOTICE', 'tables'])
+/** Crates and the modules that come of them. */
+const modules = [
+  { crate: 'mds-bindings', name: 'mds' },
+  { crate: 'mds-model-bindings', name: 'static_model' },
+]
 // 96 MiB: lexicon (2 x 4 MB of slots, 12 MB of bytes), one record (8 MB) and its result (8 MB), each doubled while it grows.
 const memoryBytesMax = 96 << 20
 
@@ -78,43 +93,39 @@ function run(command, args, env) {
   if (result.status !== 0) fail(`${command} failed`)
 }
 
+const modulePath = (name) => join(packageFolder, `${name}.wasm`)
+
 function build(hash) {
   const version = bindgenVersion()
   const toolchain = rustToolchain()
   const bindgen = findBindgen(version)
   const flags = `-C target-feature=+simd128,+bulk-memory -C link-arg=--max-memory=${memoryBytesMax} --remap-path-prefix=${root}=wasm --remap-path-prefix=${homedir()}=home`
-  run(toolchain.cargo, ['build', '--release', '--locked', '-p', 'mds-bindings', '--target', target, ...toolchain.args], {
+  const crates = modules.flatMap(({ crate }) => ['-p', crate])
+  run(toolchain.cargo, ['build', '--release', '--locked', ...crates, '--target', target, ...toolchain.args], {
     ...toolchain.env,
     RUSTFLAGS: flags,
   })
-  const output = mkdtempSync(join(tmpdir(), 'mds-wasm-'))
-  const module = join(root, 'target', target, 'release/mds_bindings.wasm')
-  run(bindgen, ['--target', 'web', '--no-typescript', '--remove-producers-section', '--out-dir', output, '--out-name', 'mds', module], {})
-  const built = join(output, 'mds_bg.wasm')
-  const optimizer = firstLine('wasm-opt', ['--version'])
-  if (optimizer !== undefined) {
-    const features = [
-      '--enable-simd',
-      '--enable-bulk-memory',
-      '--enable-sign-ext',
-      '--enable-mutable-globals',
-      '--enable-nontrapping-float-to-int',
-      '--enable-reference-types',
-      '--enable-multivalue',
-    ]
-    run('wasm-opt', ['-O3', ...features, built, '-o', built], {})
-  }
   mkdirSync(packageFolder, { recursive: true })
-  writeFileSync(join(packageFolder, 'mds.wasm'), readFileSync(built))
-  rmSync(output, { recursive: true })
+  const optimizer = firstLine('wasm-opt', ['--version'])
+  for (const { crate, name } of modules) {
+    const output = mkdtempSync(join(tmpdir(), 'mds-wasm-'))
+    const module = join(root, 'target', target, 'release', `${crate.replaceAll('-', '_')}.wasm`)
+    run(bindgen, ['--target', 'web', '--no-typescript', '--remove-producers-section', '--out-dir', output, '--out-name', name, module], {})
+    const built = join(output, `${name}_bg.wasm`)
+    if (optimizer !== undefined) run('wasm-opt', ['-O3', ...features, built, '-o', built], {})
+    writeFileSync(modulePath(name), readFileSync(built))
+    rmSync(output, { recursive: true })
+    console.log(`build-wasm: wasm/pkg/${name}.wasm, ${statSync(modulePath(name)).size} bytes`)
+  }
   const rustc = firstLine(toolchain.rustc, ['--version'])
   writeFileSync(record, `${JSON.stringify({ sources: hash, rustc, wasmBindgen: version, wasmOpt: optimizer ?? null }, null, 2)}\n`)
-  console.log(`build-wasm: wasm/pkg/mds.wasm, ${statSync(join(packageFolder, 'mds.wasm')).size} bytes`)
 }
 
 const hash = sourceHash()
 const isCurrent =
-  existsSync(record) && existsSync(join(packageFolder, 'mds.wasm')) && JSON.parse(readFileSync(record, 'utf8')).sources === hash
+  existsSync(record) &&
+  modules.every(({ name }) => existsSync(modulePath(name))) &&
+  JSON.parse(readFileSync(record, 'utf8')).sources === hash
 if (process.argv.includes('--check')) {
   console.log(isCurrent ? 'build-wasm: wasm/pkg is current' : 'build-wasm: wasm/pkg is stale, run "npm run build:wasm"')
   process.exit(isCurrent ? 0 : 1)

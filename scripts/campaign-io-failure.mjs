@@ -1,25 +1,80 @@
 /**
- * Sweeps the place where the disk fails: node scripts/campaign-io-failure.mjs [POINTS=100]. Each point is one server run and one recovery. Needs a build with tests.
- * MDS_TEST_SEED repeats a run.
+ * Sweeps the place where the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the n-th call, under load and at the start): node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1] [PASSED=0].
+ * PERCENT of all points, drawn by the seed; SHARE 1/2 and 2/2 of the same seed are two halves for two processes; the first PASSED points of the share are passed over, so that a sweep of hours can be made in parts.
+ * Needs a build with tests. MDS_TEST_SEED repeats a run.
+ * Every tenth line sums up; a point that breaks a promise is printed whole, and its directory is kept.
  */
-import { runFailure } from '../dist/test/fault/io_failure_run.js'
+import { FailureRun } from '../dist/test/fault/io_failure_run.js'
+import { allPoints } from '../dist/test/fault/io_failure_matrix.js'
 import { Random, runSeed } from '../dist/test/fault/random.js'
 
-const points = Number(process.argv[2] ?? 100)
+/** Points on one data directory: afterwards a fresh one, so that a broken one says little of the others. */
+const POINTS_PER_RUN = 20
+
+const percent = Number(process.argv[2] ?? 100)
+const [share, shares] = (process.argv[3] ?? '1/1').split('/').map(Number)
+const passed = Number(process.argv[4] ?? 0)
 const seed = runSeed()
 const random = new Random(seed)
 console.log(`MDS_TEST_SEED=${seed}`)
-let bad = 0
-for (let i = 0; i < points; i++) {
-  const point = {
-    operation: random.pick(['fdatasync', 'pwrite', 'pwrite', 'writev']),
-    at: 1 + random.below(300),
-    errno: random.pick(['EIO', 'ENOSPC']),
-    lasts: random.next() < 0.5,
-  }
-  const { outcome, serverEnded, complaints } = await runFailure(seed + i, point)
-  if (outcome.hung > 0 || complaints.length > 0) bad++
-  console.log(JSON.stringify({ ...point, ...outcome, refused: Object.fromEntries(outcome.refused), serverEnded, complaints }))
+const shuffled = allPoints()
+  .map((point) => ({ point, at: random.next() }))
+  .sort((a, b) => a.at - b.at)
+  .map(({ point }) => point)
+const points = shuffled
+  .slice(0, Math.ceil((shuffled.length * percent) / 100))
+  .filter((_, index) => index % shares === share - 1)
+  .slice(passed)
+
+const sum = { points: 0, met: 0, serverEnded: 0, acknowledged: 0, refused: 0, unanswered: 0, hung: 0, broken: 0 }
+const met = {}
+
+function count(point, report, seconds) {
+  sum.points++
+  if (report.hits > 0) sum.met++
+  if (report.serverEnded) sum.serverEnded++
+  for (const field of ['acknowledged', 'refused', 'unanswered', 'hung']) sum[field] += report[field]
+  const { kind, error, manner, only = '' } = point.fault
+  const name = `${point.when} ${only} ${kind} ${manner === 'clean' ? error : manner}`
+  met[name] ??= { points: 0, met: 0, serverEnded: 0 }
+  met[name].points++
+  if (report.hits > 0) met[name].met++
+  if (report.serverEnded) met[name].serverEnded++
+  const isBroken = report.hung > 0 || report.complaints.length > 0
+  if (isBroken) {
+    sum.broken++
+    console.log(`BROKEN ${JSON.stringify({ ...point, ...report })}`)
+  } else if (process.env.MDS_TEST_VERBOSE !== undefined) console.log(JSON.stringify({ ...point, ...report, seconds }))
+  return isBroken
 }
-console.log(`${points} points, ${bad} with a hang or a loss`)
-process.exitCode = bad > 0 ? 1 : 0
+
+/** @returns how many of the points were looked at: all, or those until a promise was broken */
+async function sweep(part, runSeed, isSealed) {
+  const run = new FailureRun(runSeed, isSealed)
+  try {
+    await run.begin()
+    for (const [at, point] of part.entries()) {
+      const begun = performance.now()
+      const report = point.when === 'load' ? await run.failUnderLoad(point.fault) : await run.failAtStart(point.fault)
+      const isBroken = count(point, report, Math.round(performance.now() - begun) / 1000)
+      if (sum.points % 10 === 0) console.log(JSON.stringify(sum))
+      if (isBroken) {
+        console.log(`left in ${await run.abandon()}`)
+        return at + 1
+      }
+    }
+    const complaints = await run.end()
+    if (complaints.length > 0) throw new Error(complaints.join('; '))
+  } catch (cause) {
+    sum.broken++
+    console.log(`BROKEN, left in ${await run.abandon()}`, cause)
+  }
+  return part.length
+}
+
+for (let first = 0, run = 0; first < points.length; run++) {
+  first += await sweep(points.slice(first, first + POINTS_PER_RUN), seed + share * 100_003 + first, (share + run) % 3 === 0)
+}
+console.table(met)
+console.log(JSON.stringify(sum))
+process.exitCode = sum.broken > 0 ? 1 : 0

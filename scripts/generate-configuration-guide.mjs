@@ -12,14 +12,14 @@ const guide = join(projectRoot, 'docs', 'guides', 'configuration.md')
 const MARKERS = /(<!-- options: begin[^\n]*-->\n)[\s\S]*(<!-- options: end -->)/
 
 function formatDefault(value) {
-  if (value === undefined) return ''
+  if (value === undefined || value === '') return ''
   if (Array.isArray(value)) return `\`${value.join(',')}\``
   return `\`${typeof value === 'object' ? formatAddress(value) : value}\``
 }
 
-function row({ flag, variables, yaml, fallback, help, boolean }) {
+function row({ flag, variables, yaml, fallback, fallbackText, help, boolean }) {
   const code = (names) => names.map((name) => `\`${name}\``).join(', ')
-  return `| \`--${flag}\`${boolean ? `, \`--no-${flag}\`` : ''} | ${code(variables)} | ${code(yaml)} | ${formatDefault(fallback)} | ${help} |`
+  return `| \`--${flag}\`${boolean ? `, \`--no-${flag}\`` : ''} | ${code(variables)} | ${code(yaml)} | ${formatDefault(fallbackText ?? fallback)} | ${help} |`
 }
 
 const rows = Object.values(OPTIONS).map(row)

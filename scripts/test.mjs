@@ -6,9 +6,10 @@
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { join } from 'node:path'
+import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
+import { inspect } from 'node:util'
 import { seconds } from './lib/child.mjs'
 import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
@@ -22,6 +23,8 @@ const GROUPS = [
   { name: 'replay', concurrency: 1, fileMsMax: 600_000 },
   { name: 'fault', concurrency: 1, fileMsMax: 900_000 },
 ]
+
+const REASON_LINES_MAX = 40
 
 const patterns = process.argv.slice(2)
 const long = process.env.TEST_LONG === '1'
@@ -44,7 +47,7 @@ async function runGroup(group, files) {
     }
     if (event.skip !== undefined || event.todo !== undefined) tally.skipped += 1
     else tally[field] += 1
-    if (field === 'failed' && event.todo === undefined) tally.failures.push(`${group.name}: ${event.name}`)
+    if (field === 'failed' && event.todo === undefined) tally.failures.push(`${group.name}: ${event.name}${reason(event)}`)
   }
   stream.on('test:pass', count('passed'))
   stream.on('test:fail', count('failed'))
@@ -56,6 +59,15 @@ async function runGroup(group, files) {
     shown.on('error', reject)
   })
   return { ...tally, elapsed: seconds(tally.startMs) }
+}
+
+/** Where a test stands and why it failed, indented, so that the last lines of a long log suffice. */
+function reason(event) {
+  const error = event.details.error
+  const cause = error?.cause ?? error
+  const lines = inspect(cause, { depth: 4, maxStringLength: 2000 }).split('\n').slice(0, REASON_LINES_MAX)
+  const place = event.file === undefined ? '' : ` (${relative(projectRoot, event.file)}:${event.line})`
+  return `${place}\n${lines.map((line) => `    ${line}`).join('\n')}`
 }
 
 /** ctest prints `98% tests passed, 1 tests failed out of 50`; anything else, a build that fails for example, counts as one failed test. */

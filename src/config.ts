@@ -3,6 +3,7 @@
  * Runs once, on the main thread, before anything is opened; a bad value ends the start in one line.
  */
 import { availableParallelism } from 'node:os'
+import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './config/embedding.js'
 import { ENCRYPTION_VARIABLES, ENCRYPTION_YAML, readEncryption } from './config/encryption.js'
 import type { EncryptionKeys } from './config/encryption.js'
 import { isLaterVariable, GUARDS, LATER_YAML, PRODUCTION_WANTS } from './config/later.js'
@@ -15,6 +16,7 @@ import type { AccessMode } from './config/values.js'
 import { readYaml } from './config/yaml_file.js'
 import { CONFIG_WARNINGS_MAX, OVERRIDABLE } from './limits.js'
 import type { OverridableLimits } from './limits.js'
+import type { ProviderSettings } from './outbound/embedding/settings.js'
 
 export { ConfigError } from './config/sources.js'
 export { helpText, wantsHelp } from './config/help.js'
@@ -28,6 +30,8 @@ export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
   readonly readLanes: number
   /** Null: nothing is encrypted at rest. Never shown, never logged. */
   readonly encryption: EncryptionKeys | null
+  /** The provider that options name, with its key. Null: none. Never shown or logged as it is. */
+  readonly embedding: ProviderSettings | null
   /** Running values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
   /** One line each, to be logged at start. */
@@ -57,6 +61,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
     httpMode: httpModeOverride ?? values.mode,
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
     encryption: readEncryption(env, sources.yaml),
+    embedding: readEmbedding(values, env, sources.yaml),
     limits: readLimits(env),
     warnings: collectWarnings(sources, values).slice(0, CONFIG_WARNINGS_MAX),
   }
@@ -122,8 +127,9 @@ function collectWarnings({ flags, env, yaml }: Sources, values: Omit<OptionValue
     ...Object.keys(OVERRIDABLE).map((name) => `SVC_LIMIT_${name}`),
     'SVC_CONFIG',
     ...ENCRYPTION_VARIABLES,
+    EMBEDDING_KEY_VARIABLE,
   ])
-  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML])
+  const keys = new Set([...options.flatMap((option) => option.yaml), ...ENCRYPTION_YAML, EMBEDDING_KEY_YAML])
   const warnings = flags.later.map((flag) => `${flag} has no effect: its feature is not in this version`)
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('SVC_') || variables.has(name)) continue

@@ -78,6 +78,14 @@ export const CACHED_PAGE_DOCUMENTS_MAX = 100
 /** A larger document is not kept: it would drive out fifty others, and copying it costs more than finding it. */
 export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB
 
+/**
+ * Bodies that the memory backend keeps, of all collections: 200 000 of 5 KB. They lie nowhere else, so that none may be dropped for another: a write that would exceed it is
+ * refused, and the machine keeps the rest of its memory for the page cache, from which everything else is read.
+ */
+export const HELD_BODIES_KEPT_BYTES_MAX = GIB
+/** Bodies fetched from object stores that are at hand for all threads: 50 000 of 5 KB, each of which saves a request of some milliseconds. What was used longest ago goes first. */
+export const HELD_BODIES_CACHED_BYTES_MAX = 256 * MIB
+
 // ---- Full-text search -----------------------------------------------------------------------------------------------------------------------------------------
 
 /** Term and phrase leaves of one search plan (docs/formats/search-plan.md): a 4 KiB query has at most 2 048 tokens, and real ones end at a few hundred. */
@@ -133,6 +141,10 @@ export const HIGHLIGHT_FRAGMENT_BYTES_MAX = 10_000
 export const HIGHLIGHT_TAG_BYTES_MAX = 256
 /** Content that one answer's highlights look at, as it is stored: 0.1 s at 300 MB/s. Results beyond have no fragments. */
 export const HIGHLIGHT_ANSWER_BYTES_MAX = 32 * MIB
+/** Term vectors that all read lanes together keep of documents whose highlights were wanted twice: 4 to 5 KB for a document of 8 KB. */
+export const TERM_VECTORS_BYTES_MAX = 64 * MIB
+/** A larger document is scanned each time: making its vector would take more memory than an analyzer keeps. */
+export const TERM_VECTOR_CONTENT_BYTES_MAX = 6 * MIB
 /** Content handed to the highlighter at once: its input keeps the room. */
 export const HIGHLIGHT_PIECE_BYTES = 256 * KIB
 /** Results between two looks at the deadline while documents are read: 64 x 5 KB are 50 us. */
@@ -294,6 +306,10 @@ export const SUPERVISOR_QUICK_MS = 10_000
 /** Pause before a restart: doubles from the first with each quick failure. */
 export const SUPERVISOR_BACKOFF_MS_FIRST = 100
 export const SUPERVISOR_BACKOFF_MS_MAX = 5_000
+/** Collections that a start names whose credentials it can't open: a line that can be read. */
+export const CREDENTIAL_NAMES_SHOWN = 5
+/** Between two looks whether the index reaches the disk: as often as the engine tries again. */
+export const INDEX_WATCH_MS = 1000
 /** How long the answers that a fatal fault still sends have to leave their sockets before the process kills itself. */
 export const LAST_WORDS_MS = 100
 
@@ -565,6 +581,173 @@ export const S3_LISTED_MAX = 1000
 /** Bytes of an answer that is not an object: a page of the longest keys, every byte escaped. */
 export const S3_ANSWER_BYTES_MAX = 8 * MIB
 
+// ---- Embedding providers ------------------------------------------------------------------------------------------------------------------------------------
+
+/** UTF-8 bytes of a model's name: the longest known ones, with an owner and a tag, have some 100. */
+export const EMBEDDING_MODEL_BYTES_MAX = 256
+/** UTF-8 bytes of what names the vectors of one provider, model and number of dimensions: the model's and the rest's. */
+export const EMBEDDING_VARIANT_BYTES_MAX = EMBEDDING_MODEL_BYTES_MAX + 64
+
+/** Dimensions of a vector: the largest known models have 4 096; a row of 8 192 floats is 32 KB. */
+export const EMBEDDING_DIMENSIONS_MAX = 8192
+/** ASCII characters of an API key: the longest known ones have some 200, tokens of a gateway up to 2 000. */
+export const EMBEDDING_KEY_BYTES_MAX = 4096
+/** Requests for the same texts, with a random wait of up to 0.5 and 1 s between them, or as long as the provider says; the reference's number. */
+export const EMBEDDING_ATTEMPTS_MAX = 3
+export const EMBEDDING_WAIT_MS_FIRST = 500
+/** One request to a provider; the reference's number. A local model that has to be loaded first takes 5 to 20 s. */
+export const EMBEDDING_ATTEMPT_MS_MAX = 30_000
+/** A `Retry-After` up to here is waited for within the call; a longer one ends the call and keeps further ones from being sent until then. */
+export const EMBEDDING_RETRY_AFTER_WAITED_MS_MAX = 5_000
+/** A `Retry-After` beyond is cut to this: one that means days must not silence a provider for days after its quota is back. */
+export const EMBEDDING_RETRY_AFTER_MS_MAX = 600_000
+/** Requests to one provider at the same time; hosted ones answer as many side by side, a local one works them off in turn. */
+export const EMBEDDING_REQUESTS_AT_ONCE = 4
+/** Of those, for documents: a query never waits for a whole backlog. */
+export const EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE = EMBEDDING_REQUESTS_AT_ONCE - 1
+/** Calls that wait for their turn: at 4 side by side and 50 ms each, 1 024 take 13 s, just within a query's patience. */
+export const EMBEDDING_CALLS_WAITING_MAX = 1024
+/** Requests that failed in a row until no more are sent. */
+export const EMBEDDING_FAILURES_IN_ROW_MAX = 5
+/** For how long then; doubled with each trial that fails. */
+export const EMBEDDING_PAUSE_MS_FIRST = 5_000
+export const EMBEDDING_PAUSE_MS_MAX = 60_000
+/** A request that its caller gave up counts as a failed one when it had waited for so long. */
+export const EMBEDDING_SLOW_MS = 10_000
+/** Numbers that one answer may give as decimal text: the loop parses 32 768 of them, 0.7 MB, in 5 ms. Encoded in base64 twice as many take 2 ms. */
+export const EMBEDDING_NUMBERS_MAX = 32_768
+export const EMBEDDING_NUMBERS_ENCODED_MAX = 2 * EMBEDDING_NUMBERS_MAX
+/** Bytes of an answer beside its vectors, or of one that is a refusal. */
+export const EMBEDDING_ANSWER_FRAME_BYTES = 256 * KIB
+/** Bytes of one value as decimal text, at most: `-1.2345678901234567e-10, `. */
+export const EMBEDDING_NUMBER_BYTES_MAX = 32
+
+/** Until the front end asks again for the default configuration, which no lane had time to tell. */
+export const EMBEDDING_RELOAD_MS = 1000
+/** How long a start's question to a local Ollama may take: one that is there answers in a few milliseconds, and nothing waits for it. */
+export const OLLAMA_DETECTION_MS_MAX = 1000
+
+/** Documents that may wait for their vectors before writes wait for room (`SVC_EMBEDDING_QUEUE_SIZE`), and how long a write does (`SVC_EMBEDDING_QUEUE_WAIT`): the reference's numbers. */
+export const EMBEDDING_QUEUE_DEFAULT = 1000
+export const EMBEDDING_QUEUE_WAIT_MS_DEFAULT = 5_000
+/** Highest `SVC_EMBEDDING_QUEUE_SIZE`: a row of 20 bytes each. */
+export const EMBEDDING_QUEUE_MAX = 10_000_000
+/** Bytes of a chunk (`SVC_EMBEDDING_CHUNK_SIZE`): the reference's number, some 350 tokens, which every known model takes whole. */
+export const EMBEDDING_CHUNK_BYTES_DEFAULT = 1500
+/** Smaller chunks say nothing by themselves; larger ones are cut by every provider. */
+export const EMBEDDING_CHUNK_BYTES_MIN = 100
+export const EMBEDDING_CHUNK_BYTES_MAX = 100_000
+/** Vectors of query texts that are kept (`SVC_EMBEDDING_CACHE_SIZE`, `_TTL`): the reference's numbers. 1 024 x 6 KB; the most: 400 MB. */
+export const EMBEDDINGS_CACHED_DEFAULT = 1024
+export const EMBEDDINGS_CACHED_MAX = 65_536
+export const EMBEDDINGS_CACHED_MS_DEFAULT = 3_600_000
+/** Thirty days: a vector is the same as long as its model is. */
+export const EMBEDDINGS_CACHED_MS_MAX = 30 * 86_400_000
+/** `SVC_VECTOR_BQ_RERANK_FACTOR`, `_PARALLEL_WORKERS`, `_PARALLEL_MIN_SIZE`: the reference's numbers. */
+export const BQ_RERANK_FACTOR_DEFAULT = 10
+export const BQ_RERANK_FACTOR_MAX = 1000
+export const VECTOR_WORKERS_MAX = 16
+export const VECTOR_PARALLEL_SIZE_DEFAULT = 2048
+
+/** Stored configurations of embedding providers: one row in a list each. */
+export const EMBEDDING_CONFIGS_MAX = 64
+/** UTF-8 bytes of the id of one, which is a part of an LMDB key and of a path, and of its name. */
+export const EMBEDDING_CONFIG_ID_BYTES_MAX = 128
+export const EMBEDDING_CONFIG_NAME_BYTES_MAX = 256
+
+// ---- Documents that want vectors ------------------------------------------------------------------------------------------------------------------------------
+
+/** JSON of what lanes know of a provider: name, model and variant, escaped. */
+export const EMBEDDING_IDENTITY_BYTES_MAX = 4096
+/** Chunks of one document that get vectors, as the engine's `kVectorChunksMax`: 65 535 of the usual size are six times the largest document. */
+export const EMBEDDING_CHUNKS_MAX = 65_535
+/** Documents whose vectors are given to the engine at once, at a start: 64 of three chunks of 1 536 numbers are 1.2 MB, about 1 ms. */
+export const VECTOR_LOAD_DOCUMENTS = 64
+/** Slices under way at the same time: one more than the provider takes at once, so that it has no pause while another is cut or stored. */
+export const EMBEDDING_SLICES_MAX = EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE + 1
+/** Documents of one slice: 64 of 5 KB are 20 ms of the bulk lane, and a crash costs no more than one call of the provider anyway. */
+export const EMBEDDING_SLICE_DOCUMENTS_MAX = 64
+/** Rows of the queue that the front end holds: what all slices take at once, and as many again. */
+export const EMBEDDING_QUEUE_PAGE = 2 * EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX
+/** A document with more chunks than a call takes goes in at most so many steps, each of which writes all that is there so far: 8 steps write 4.5 times its vectors. */
+export const EMBEDDING_STEPS_MAX = 8
+/** How often the front end looks whether a document wants vectors: one word of shared memory. */
+export const EMBEDDING_POLL_MS = 20
+/** How long the backlog waits after a provider could not be had, doubled each time. */
+export const EMBEDDING_WAIT_MS_MIN = 1000
+export const EMBEDDING_WAIT_MS_MAX = 60_000
+/** How often a document is tried while others are embedded and it can't be: it may be what the provider dies of. */
+export const EMBEDDING_TRIES_MAX = 3
+/** A document that was so often in a slice for which the provider could not be had goes alone: once may be the provider's fault. */
+export const EMBEDDING_FAILURES_ALONE = 2
+/** Texts of one slice that are found to be refused, by halving: 64 texts with three bad ones take 18. Above it the rest counts as refused. */
+export const EMBEDDING_REFUSALS_MAX = 24
+/** Between two tries to hand over to a lane what a provider was paid for. */
+export const EMBEDDING_STORE_RETRY_MS = 100
+/** Between two lines of the log about documents that are not embedded; the counters are exact. */
+export const EMBEDDING_FAILURES_TOLD_MS = 10_000
+/** How often it is looked whether writes have room: four times in the shortest wait that anybody would set. */
+export const EMBEDDING_ROOM_POLL_MS = 25
+/** A write that waits for room is answered so long before its deadline. */
+export const EMBEDDING_ROOM_MARGIN_MS = 2_000
+/** Documents that one page of a reindex brings: two pages are under way, and all slices are busy. */
+export const UNEMBEDDED_DOCUMENTS_MAX = EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX
+/** Documents that one page looks at: about 10 ms of the bulk lane where all are current. */
+export const UNEMBEDDED_LOOKED_AT_MAX = 2_000
+/** Reindexes of vectors at the same time; each holds two pages. */
+export const REINDEXES_MAX = 8
+/** A reindex is answered when all is embedded: a million documents at 20 a second take 14 hours. */
+export const DEADLINE_REINDEX_MS = 86_400_000
+/** Lines of a start's log about collections whose vectors another model made; /v1/vector-stats names all. */
+export const STALE_COLLECTIONS_TOLD_MAX = 100
+/** Texts that one request wants vectors of: 100 labels and what is classified, and some. */
+export const EMBEDDINGS_WANTED_MAX = 128
+/** How long a request waits for the vectors of its texts. */
+export const EMBEDDINGS_WANTED_MS_MAX = 15_000
+/** How long it is remembered that a provider could not embed the texts of a request that does without. */
+export const EMBEDDINGS_LACKING_MS = 5_000
+/** The vector of a text is at hand for as long as the request that wanted it may take, whatever the size of the cache is. */
+export const EMBEDDINGS_HELD_MS_MIN = 2 * EMBEDDINGS_WANTED_MS_MAX
+/** Texts whose vectors are at hand for requests under way, beyond the size of the cache. */
+export const EMBEDDINGS_HELD_MAX = 4_096
+
+// ---- Storage backends ---------------------------------------------------------------------------------------------------------------------------------------
+
+/** Objects that one round of a request fetches: a page of the default size, twice. */
+export const OBJECTS_WANTED_MAX = 100
+/** Their bytes, but for the last: half of what is held of fetched objects, so that a page's are there together. */
+export const OBJECTS_WANTED_BYTES = 128 * MIB
+/** Bytes of requests, commands and objects that the front end holds while it sends and fetches objects: twice the bodies of requests, because their clients may have gone. Beyond, 503. */
+export const DETOUR_BYTES_MAX = 512 * MIB
+/** Objects that are sent or fetched side by side for one request. */
+export const OBJECTS_AT_ONCE_MAX = 16
+/** Objects of a collection that are looked at for where its bodies lie, when credentials of a place are lost. */
+export const LOCATION_OBJECTS_LOOKED_AT_MAX = 1024
+/** Places in object stores that a server knows, each with connections of its own. */
+export const LOCATIONS_MAX = 64
+/** Documents that are looked at in one go for those whose bodies lie elsewhere than they should: 20 000 x 1 us. */
+export const MISPLACED_LOOKED_AT_MAX = 20_000
+/** Documents that one step moves from one backend to another. */
+export const MOVED_DOCUMENTS_MAX = 64
+/** Bytes of contents that one step moves, but for the last. */
+export const MOVED_BYTES_WANTED = 8 * MIB
+/** How often the front end asks whether bodies lie where they should. */
+export const MOVES_POLL_MS = 5_000
+/** After a step that a store did not take. */
+export const MOVES_RETRY_MS = 30_000
+/** How often objects are looked through for those that nothing refers to. */
+export const OBJECT_SWEEP_MS = 3_600_000
+/** After one in which a store did not answer. */
+export const SWEEP_RETRY_MS = 30_000
+/** Releases of objects that one transaction looks at for those that need not be known any more: about 1 ms. */
+export const RELEASES_LOOKED_AT_MAX = 1024
+/** Seconds that such an object is kept (`SVC_S3_RETENTION`): a backup of before can be restored so long. */
+export const OBJECT_RETENTION_SECONDS_DEFAULT = 86_400
+/** How often a start tries again to fetch what the index misses. */
+export const UNINDEXED_RETRY_MS = 30_000
+/** How often the write lane looks whether the index misses something: one look-up. */
+export const UNINDEXED_POLL_MS = 1_000
+
 // ---- Encryption at rest -------------------------------------------------------------------------------------------------------------------------------------
 
 /** Collections whose seals (keys, salt) a lane keeps at hand: 1 024 x 1 KB. */
@@ -579,6 +762,8 @@ export const ROTATION_ROWS_MAX = 256
 export const ROTATION_REST_FACTOR = 4
 /** And at least for so long. */
 export const ROTATION_REST_MS_MIN = 2
+/** Between two looks at whether objects in stores have been moved that a rotation waits for. */
+export const ROTATION_WAIT_MS = 2_000
 /** How often the write lane looks for a rotation that was asked for. */
 export const ROTATION_POLL_MS = 500
 /** Space of a lane to open sealed contents into, one at a time: what packs contents has as much. A larger one gets space of its own. */
@@ -611,6 +796,8 @@ export const FREE_BYTES_WARNING = GIB
 /** A point read is microseconds of work: what takes longer has waited in a queue. */
 export const DEADLINE_POINT_MS = 5_000
 export const DEADLINE_SEARCH_MS = 10_000
+/** A search whose text may have to be embedded first: `EMBEDDINGS_WANTED_MS_MAX`, and time for the search. */
+export const DEADLINE_EMBEDDED_MS = EMBEDDINGS_WANTED_MS_MAX + 5_000
 /** Above COMMIT_SILENCE_MS_MAX, so that a storage failure is named before the deadline hides it. */
 export const DEADLINE_WRITE_MS = 12_000
 /** 10 000 documents of 5 KB at 3 000/s take 3.4 s; a reindex of 100 000 about 40 s. */
@@ -618,6 +805,8 @@ export const DEADLINE_HEAVY_MS = 120_000
 
 /** Linear memory of a WASM analyzer that is kept for the next text. A full lexicon takes 24 MB; above twice that a giant text has passed, and memory never shrinks. */
 export const ANALYZER_MEMORY_BYTES_KEPT_MAX = 48 * MIB
+/** The same of the chunker's: what it needs for all but the largest documents. It holds the text, and eight bytes a chunk. */
+export const CHUNKER_MEMORY_BYTES_KEPT_MAX = 8 * MIB
 
 /** Bounds that a test may lower through the environment; production never sets them. */
 export const OVERRIDABLE = {
@@ -630,6 +819,9 @@ export const OVERRIDABLE = {
   INGESTS_QUEUED_MAX,
   INGEST_BYTES_HELD_MAX,
   PART_STALL_MS_MAX,
+  HELD_BODIES_KEPT_BYTES_MAX,
+  HELD_BODIES_CACHED_BYTES_MAX,
+  UNINDEXED_RETRY_MS,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }
@@ -681,3 +873,53 @@ export const IMPORT_PROBLEMS_KEPT_MAX = 200
 export const LISTING_ROUNDS_MAX = 4
 /** Documents due but not swept that a listing takes off its total: a sweep removes 256 at a time without a pause, so more than this are never waiting for long. */
 export const DUE_COUNTED_MAX = 10_000
+
+// ---- Search by vectors ----------------------------------------------------------------------------------------------------------------------------------------
+
+/** Results of a search by vector, a hybrid one and one across collections, where the request says nothing. */
+export const VECTOR_TOP_K_DEFAULT = 5
+export const HYBRID_TOP_K_DEFAULT = 10
+export const CROSS_TOP_K_DEFAULT = 10
+/** Candidates for each result: the reference's number. */
+export const OVERSAMPLE_DEFAULT = 3
+/** Hits asked for beyond the page, for documents that are gone by the time they are read. */
+export const VECTOR_SLACK_HITS = 4
+/** Times that a search is repeated for more where too many were gone. */
+export const VECTOR_SEARCH_ROUNDS_MAX = 4
+/** Candidates of a hybrid search at least, by words and by meaning: the reference's numbers. */
+export const HYBRID_WORD_CANDIDATES_MIN = 50
+export const HYBRID_MEANING_CANDIDATES_MIN = 20
+/** Passages on either side of the one that matched: with 1 500 bytes each, a quarter of a megabyte. */
+export const WINDOW_SIZE_MAX = 100
+/** Collections that one request searches: each costs some 20 us at least. */
+export const CROSS_COLLECTIONS_MAX = 10_000
+/** The contract's. */
+export const CLASSIFY_LABELS_MAX = 100
+/** Characters of a text that are classified: no model looks further. */
+export const CLASSIFIED_CHARACTERS_MAX = 32_768
+/** `maxDocs`: the contract's default; the most is what the vector engine compares. */
+export const DUPLICATES_DOCUMENTS_DEFAULT = 5000
+export const DUPLICATES_DOCUMENTS_MAX = 100_000
+/** Contents hashed between two looks whether somebody still waits: some milliseconds. */
+export const DUPLICATES_POLL_DOCUMENTS = 64
+/** Nearest documents looked at for each: those of larger groups are joined through each other. */
+export const DUPLICATES_NEIGHBOURS = 64
+/** Points of a projection: the reference's numbers. */
+export const PROJECTION_POINTS_DEFAULT = 1000
+export const PROJECTION_POINTS_MAX = 2000
+/** Steps of the power iteration for each axis: 2 000 vectors of 1 536 dimensions take 0.3 s. */
+export const PROJECTION_ITERATIONS = 40
+
+// ---- Local embedding models -------------------------------------------------------------------------------------------------------------------------------------
+
+/** What the local embedding models read of a text: a text of search has 1 500 characters; the rest of a giant one changes its mean little. 15 ms of the static model. */
+export const LOCAL_TEXT_BYTES_MAX = 256 * KIB
+/** Texts of one task of the local embedding thread: 5 ms of static vectors at 10 MB/s; 0.2 to 0.4 s of MiniLM, for which a query may have to wait. */
+export const STATIC_BATCH_MAX = 32
+export const MINILM_BATCH_MAX = 4
+/** Tokens that MiniLM reads of a text, as it was trained; what is beyond is left out. */
+export const MINILM_TOKENS_MAX = 256
+/** Of a text, before it becomes tokens: its tokens have four letters on average, and a text of longer ones ends a little early. */
+export const MINILM_TEXT_CHARACTERS_MAX = 16 * MINILM_TOKENS_MAX
+/** Heap of the local embedding thread: texts and vectors of a batch, the tokenizer's vocabulary. Models lie outside of it. */
+export const LOCAL_MODEL_HEAP_MB_MAX = 256

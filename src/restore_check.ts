@@ -8,8 +8,12 @@ import { rebuildPages } from './consumers/rebuild.js'
 import { analysisVersion } from './domain/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
 import { joinBatch } from './engine/index_batch.js'
+import { heldBodies } from './engine/held_bodies.js'
 import { openEngine } from './engine/native_engine.js'
+import { openVectorEngine } from './engine/vector_engine.js'
 import type { SearchEngine } from './engine/types.js'
+import { SettingsCache } from './domain/collection_settings.js'
+import { ObjectFetching } from './worker/object_fetching.js'
 import { openEnvironment } from './store/environment.js'
 import { checkEnvironment, resetBinlog } from './store/restored_env.js'
 import { TruthStore } from './store/truth_store.js'
@@ -39,8 +43,9 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
   checkEnvironment(environment)
   resetBinlog(environment)
   await environment.root.flushed
-  const store = new TruthStore(path, 0, keyring)
-  beginSealing(store, engine, keyring)
+  const store = new TruthStore(path, 0, keyring, heldBodies(config.limits))
+  // Vectors are compared with the store when it is served: nothing is prepared here.
+  beginSealing({ store, engine, vectorEngine: openVectorEngine() }, keyring)
   await buildIndex(config, engine, store, path)
   store.endEpoch()
   await store.close()
@@ -49,9 +54,17 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
 async function buildIndex(config: Config, engine: SearchEngine, store: TruthStore, path: string): Promise<void> {
   const history = await store.beginEpoch()
   engine.open(join(path, 'index'), history, analysisVersion(config))
-  for (const page of rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })) {
-    if (page.damaged.length > 0) throw new Error(`not indexed: ${page.damaged.join('; ')}`)
+  const fetching = new ObjectFetching({ config, store, settings: new SettingsCache(), held: heldBodies(config.limits) })
+  const pages = rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })
+  for (let step = pages.next(false); step.done !== true;) {
+    const { damaged, lacking } = step.value
+    if (damaged.length > 0) throw new Error(`not indexed: ${damaged.join('; ')}`)
+    const isFetched = await fetching.obtain(lacking)
+    for (const reason of fetching.lost.values()) throw new Error(`not indexed: ${reason}`)
+    if (!isFetched && lacking.length > 0) throw new Error("not indexed: an object store can't be read")
+    step = pages.next(isFetched)
   }
+  await fetching.close()
   const lastLsn = store.read((view) => view.storeCounters().lastLsn)
   // The checkpoint is that of the store, also where the last entries left nothing to index.
   engine.publish(joinBatch([], lastLsn))

@@ -4,21 +4,29 @@
  * because an orderly exit can hang after an I/O error.
  */
 import type { Config } from './config.js'
+import { BodyMoves } from './dispatch/body_moves.js'
 import { BulkIngests } from './dispatch/bulk_ingests.js'
 import { ControlBlock, type Phase } from './dispatch/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
+import { Embedding } from './dispatch/embedding.js'
+import { ActiveEmbedding, type VectorConfig } from './dispatch/embedding_provider.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
+import { ObjectIo } from './dispatch/object_io.js'
+import { ObjectSweep } from './dispatch/object_sweep.js'
 import type { ServerState } from './dispatch/server_state.js'
-import { lockFile } from './engine/native_engine.js'
+import { heldBodies } from './engine/held_bodies.js'
+import { lockFile, openEngine } from './engine/native_engine.js'
 import { printListening, printReady, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits.js'
 import { laneOperations } from './operations/index.js'
+import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
 import { backupDirectory, sweepBackups } from './store/backups.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory } from './store/layout.js'
 import { EXIT_REFUSED } from './supervisor.js'
 import { FrontEnd } from './surface/http/front_end.js'
 import { loopHandlers } from './surface/http/loop_handlers.js'
+import { auditRotation } from './telemetry/audit.js'
 import { Telemetry } from './telemetry/registry.js'
 
 /** Starts the server; the process then lives by its sockets. @param supervised it ends when its parent does. */
@@ -34,9 +42,16 @@ class Server implements ServerState, LanesListener {
   readonly startedAt = Date.now()
   listenAddress = ''
   readonly #control = ControlBlock.create()
+  /** The one that the lanes share; asked for health. */
+  readonly #engine = openEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
   readonly #ingests: BulkIngests
+  readonly #moves: BodyMoves
+  readonly #sweep: ObjectSweep
+  readonly #objects: ObjectIo
+  readonly #vectors: Embedding
+  readonly #embedding: ActiveEmbedding
   readonly #frontEnd: FrontEnd
   #lanes: Lanes | undefined
   #phaseReason = ''
@@ -44,9 +59,16 @@ class Server implements ServerState, LanesListener {
 
   constructor(readonly config: Config) {
     this.#telemetry.claimRow()
-    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry)
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+    const held = heldBodies(config.limits)
+    this.#objects = new ObjectIo(new ObjectStores(outbound, held))
+    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects)
+    this.#dispatcher.onWritten('rotateEncryption', ({ status, body }) => auditRotation(status, Buffer.from(body).toString()))
+    this.#moves = new BodyMoves(this.#dispatcher, this.#telemetry)
+    this.#sweep = new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds)
     this.#ingests = new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry)
+    this.#embedding = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry)
+    this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry)
     this.#frontEnd = new FrontEnd({
       config,
       state: this,
@@ -65,6 +87,14 @@ class Server implements ServerState, LanesListener {
     return this.#phaseReason
   }
 
+  indexUnstored(): boolean {
+    return this.#engine.storageState() !== 'good'
+  }
+
+  vectorConfig(): VectorConfig {
+    return this.#embedding.describe()
+  }
+
   /** Listening starts before the lanes are ready, so that health can say `warming_up`. */
   async start(): Promise<void> {
     printWarnings(this.config)
@@ -78,12 +108,29 @@ class Server implements ServerState, LanesListener {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
     printListening(this.listenAddress)
-    this.#lanes = new Lanes(this.config, this.#control, this.#telemetry, this.#dispatcher, this, generationsOf(this.config.path))
+    this.#lanes = new Lanes(
+      this.config,
+      this.#control,
+      this.#telemetry,
+      this.#dispatcher,
+      this,
+      generationsOf(this.config.path),
+      this.#vectors.block.buffer,
+    )
   }
 
   onReady(): void {
+    // Before anything is written: what is written without a provider is not embedded.
+    void this.#embedding.load().then(() => this.#open())
+  }
+
+  #open(): void {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
+    this.#moves.start()
+    this.#sweep.start()
+    this.#vectors.start()
+    void this.#embedding.lookAround()
     printReady(this.listenAddress, Date.now() - this.startedAt)
   }
 
@@ -118,14 +165,16 @@ class Server implements ServerState, LanesListener {
     }, this.config.shutdownSecondsMax * 1000)
     // Clients that neither send nor read must not cost the store its orderly end.
     const slow = setTimeout(() => this.#frontEnd.close(), (this.config.shutdownSecondsMax * 1000) / 2)
-    const jobsEnd = this.#ingests.stop()
+    const jobsEnd = Promise.all([this.#ingests.stop(), this.#vectors.stop()])
     await this.#frontEnd.idle()
     clearTimeout(slow)
     await jobsEnd
+    await Promise.all([this.#moves.stop(), this.#sweep.stop(), this.#embedding.stop()])
     await this.#dispatcher.idle()
     this.#dispatcher.stop()
     this.#frontEnd.close()
     await this.#lanes?.close()
+    await this.#objects.stores.close()
     clearTimeout(patience)
     console.log('stopped')
     process.exit(0)

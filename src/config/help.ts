@@ -10,10 +10,10 @@ export function wantsHelp(argv: readonly string[]): boolean {
 
 export function helpText(): string {
   const rows = Object.values(OPTIONS).map((option) => {
-    const { flag, variables, fallback, help, boolean } = option as Option<unknown>
+    const { flag, variables, fallback, fallbackText, help, boolean } = option as Option<unknown>
     return {
       flag: boolean === true ? `--[no-]${flag}` : `--${flag} VALUE`,
-      help: `${help}${formatFallback(fallback)}`,
+      help: `${help}${formatFallback(fallbackText ?? fallback)}`,
       variables: variables.join(', '),
     }
   })
@@ -32,7 +32,7 @@ export function helpText(): string {
 }
 
 function formatFallback(fallback: unknown): string {
-  if (fallback === undefined) return ''
+  if (fallback === undefined || fallback === '') return ''
   if (typeof fallback === 'object' && fallback !== null && 'kind' in fallback)
     return ` (default ${formatAddress(fallback as ListenAddress)})`
   return ` (default ${Array.isArray(fallback) ? fallback.join(',') : JSON.stringify(fallback).replaceAll('"', '')})`

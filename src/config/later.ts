@@ -8,7 +8,7 @@ export const LATER_VARIABLES: readonly string[] = [
   'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_IMPORT_DIR', 'SVC_TRUSTED_PROXIES', 'SVC_ALLOWED_HOSTS', 'SVC_MAX_CONN_IP',
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
   'SVC_HTTP_POOL_*', 'SVC_WIKI_*', 'SVC_SEARCH_STATS',
-  'SVC_EMBEDDING_*', 'SVC_VECTOR_*', 'SVC_CODE_MAX_SYMBOLS',
+  'SVC_CODE_MAX_SYMBOLS',
   'SVC_AUTH_*', 'SVC_TLS_*', 'SVC_AUDIT_*', 'SVC_RATE_LIMIT_*', 'SVC_INCIDENT_*',
   'SVC_AUTOMATIONS', 'SVC_AUTOMATION_*', 'SVC_TRIGGERS', 'SVC_CRONS', 'SVC_SSE_*', 'SVC_MEMORY_SHARED',
   'SVC_REPLICATION_*', 'SVC_NODE_ID', 'SVC_BINLOG_ENABLED', 'SVC_BINLOG_PATH', 'SVC_BINLOG_MAX_AGE',
@@ -21,7 +21,7 @@ export const LATER_FLAGS: readonly string[] = [
 
 /** First parts of YAML paths. */
 export const LATER_YAML: readonly string[] = [
-  'grpc', 'mcp', 'http3', 'auth', 'vector', 'embedding', 'tls', 'audit', 'rateLimit', 'replication', 'graphql', 'automation',
+  'grpc', 'mcp', 'http3', 'auth', 'tls', 'audit', 'rateLimit', 'replication', 'graphql', 'automation',
 ] // prettier-ignore
 
 /** What must not be ignored quietly. */

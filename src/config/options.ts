@@ -16,6 +16,7 @@ import {
 } from './values.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
 import type { AccessMode, ListenAddress } from './values.js'
+import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
 export interface Option<Value> {
   /** Without the dashes. Boolean flags need no value and have a `--no-` form. */
@@ -25,13 +26,15 @@ export interface Option<Value> {
   /** Dotted paths into the YAML file; the first present wins. */
   readonly yaml: readonly string[]
   readonly fallback: Value
+  /** The default as it is shown, where the value would not tell. */
+  readonly fallbackText?: string
   readonly parse: (text: string) => Value
   readonly boolean?: true
   readonly help: string
 }
 
 /** The values that options give, before what `loadConfig` derives from them. */
-export interface OptionValues {
+export interface OptionValues extends VectorOptionValues {
   /** Data directory, created when absent. */
   readonly path: string
   readonly mode: AccessMode
@@ -65,6 +68,8 @@ export interface OptionValues {
   /** Where outgoing requests may go beside the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
+  /** Objects that nothing refers to any more stay in their object store so long. */
+  readonly objectRetentionSeconds: number
   readonly metrics: boolean
   /** 0: one per core, at least two. */
   readonly readLanes: number
@@ -261,6 +266,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     boolean: true,
     help: 'outgoing requests may go to this machine and to private networks',
   },
+  objectRetentionSeconds: {
+    flag: 's3-retention',
+    variables: ['SVC_S3_RETENTION'],
+    yaml: ['storage.s3Retention'],
+    fallback: limits.OBJECT_RETENTION_SECONDS_DEFAULT,
+    parse: parseWhole(0, 2 ** 31),
+    help: 'seconds for which an object store keeps what no document refers to any more, so that a backup of before can be restored',
+  },
+  ...VECTOR_OPTIONS,
   metrics: {
     flag: 'metrics',
     variables: ['SVC_METRICS'],

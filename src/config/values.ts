@@ -32,6 +32,13 @@ const UNIT_BYTES = new Map([
   ['gib', 2 ** 30],
 ])
 
+const UNIT_MS = new Map([
+  ['ms', 1],
+  ['s', 1000],
+  ['m', 60_000],
+  ['h', 3_600_000],
+])
+
 export function parseBoolean(text: string): boolean {
   const word = text.toLowerCase()
   if (TRUE_WORDS.has(word)) return true
@@ -77,6 +84,19 @@ export function parseBytes(least: number, most: number): (text: string) => numbe
     const bytes = Number(match?.[1]) * (unit ?? Number.NaN)
     if (!(bytes >= least && bytes <= most)) throw new BadValue(`a size from ${least} to ${most} bytes such as 256MB expected`)
     return bytes
+  }
+}
+
+/** Milliseconds: `5s`, `500ms`, `1h30m`, `1.5h`, or `0`. A number needs its unit. */
+export function parseDuration(leastMs: number, mostMs: number): (text: string) => number {
+  return (text) => {
+    const parts = [...text.matchAll(/(\d{1,12}(?:\.\d{1,9})?)(ms|s|m|h)/gy)]
+    const isWhole = parts.length > 0 && parts.reduce((length, [part]) => length + part.length, 0) === text.length
+    const ms = Math.round(parts.reduce((sum, [, number, unit = '']) => sum + Number(number) * (UNIT_MS.get(unit) ?? Number.NaN), 0))
+    if (text !== '0' && !(isWhole && ms >= leastMs && ms <= mostMs))
+      throw new BadValue(`a duration from ${leastMs} ms to ${mostMs} ms such as 500ms, 5s, 10m or 1h30m expected`)
+    if (text === '0' && leastMs > 0) throw new BadValue(`a duration from ${leastMs} ms expected`)
+    return ms
   }
 }
 

@@ -7,10 +7,12 @@ import { parseMetadata } from '../domain/metadata.js'
 import { indexDocument } from '../domain/preparation.js'
 import type { PreparationTools } from '../domain/preparation.js'
 import type { SearchEngine } from '../engine/types.js'
-import { REBUILD_BATCH_BYTES, REBUILD_PAGE_DOCUMENTS } from '../limits.js'
+import { OBJECTS_WANTED_BYTES, REBUILD_BATCH_BYTES, REBUILD_PAGE_DOCUMENTS } from '../limits.js'
 import { unescapeContent } from '../store/body.js'
 import { textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
+import { BodiesWanted, MEMORY_LOCATION } from '../store/objects.js'
+import type { BodyObject } from '../store/objects.js'
 import type { TruthStore } from '../store/truth_store.js'
 import type { View } from '../store/view.js'
 
@@ -29,7 +31,12 @@ export interface RebuildResult {
   readonly documents: number
   /** Documents that could not be read; they are not in the index, and a get names the damage. */
   readonly damaged: readonly string[]
+  /** Objects in stores of documents that are not in the index for want of them, as many as are fetched at a time. Those in memory are not named: what is not there goes with its documents. */
+  readonly lacking: readonly BodyObject[]
 }
+
+/** Objects that no store has any more, by id in hexadecimal digits, and what there is to say of each. */
+export type LostObjects = ReadonlyMap<string, string>
 
 export interface RebuildOptions {
   /** Default: all. */
@@ -38,39 +45,66 @@ export interface RebuildOptions {
   readonly replaceEqual?: boolean
   /** Leave out what the index has already: the rest of a damaged index. */
   readonly missingOnly?: boolean
+  /** Documents of these are damaged. */
+  readonly lost?: LostObjects
 }
 
-/** Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in between. */
-export function* rebuildPages(tools: RebuildTools, share: RebuildShare, options: RebuildOptions = {}): Generator<RebuildResult> {
+/**
+ * Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in between. What it says to a page that lacked objects: whether they have been fetched, so that
+ * the rest of the page comes next.
+ * @returns whether no document has been left out for want of objects
+ */
+export function* rebuildPages(
+  tools: RebuildTools,
+  share: RebuildShare,
+  options: RebuildOptions = {},
+): Generator<RebuildResult, boolean, boolean> {
+  let isWhole = true
   for (const collection of options.collections ?? allCollections(tools.store)) {
     for (let page = 0, docidFirst = 1, last = false; !last; page++) {
-      const mine = page % share.shares === share.share
-      const result = tools.store.read((view) => rebuildPage(tools, view, collection, docidFirst, mine, options))
-      // What was deleted since the page was read has come back with it: a delete that is newer still is published by the write lane, behind this.
-      if (mine && options.replaceEqual === true) tools.store.read((view) => dropGone(tools, view, collection, result.docids))
-      docidFirst = (result.docids.at(-1) ?? 0) + 1
-      last = result.docids.length < REBUILD_PAGE_DOCUMENTS
-      if (mine) yield result
+      const docids = tools.store.read((view) => view.docidsFrom(collection, docidFirst, REBUILD_PAGE_DOCUMENTS))
+      if (page % share.shares === share.share) isWhole = (yield* rebuildPage(tools, collection, docids, options)) && isWhole
+      docidFirst = (docids.at(-1) ?? 0) + 1
+      last = docids.length < REBUILD_PAGE_DOCUMENTS
     }
   }
+  return isWhole
 }
 
 function allCollections(store: TruthStore): number[] {
   return store.read((view) => view.collections().map(({ id }) => id))
 }
 
-function rebuildPage(
+/** At least once, and again with what it lacked as long as that gets less. @returns whether nothing is left that lacks objects */
+function* rebuildPage(
+  tools: RebuildTools,
+  collection: number,
+  docids: readonly number[],
+  options: RebuildOptions,
+): Generator<RebuildResult, boolean, boolean> {
+  let left = docids
+  for (let isFetched = true; isFetched;) {
+    const result = tools.store.read((view) => rebuildDocuments(tools, view, collection, left, options))
+    // What was deleted since it was read has come back with it: a delete that is newer still is published by the write lane, behind this.
+    if (options.replaceEqual === true) tools.store.read((view) => dropGone(tools, view, collection, left))
+    const isLess = result.left.length > 0 && (left === docids || result.left.length < left.length)
+    left = result.left
+    isFetched = (yield result) && isLess
+  }
+  return left.length === 0
+}
+
+function rebuildDocuments(
   tools: RebuildTools,
   view: View,
   collection: number,
-  docidFirst: number,
-  mine: boolean,
-  { replaceEqual = false, missingOnly = false }: RebuildOptions,
-): RebuildResult & { docids: readonly number[] } {
-  const docids = view.docidsFrom(collection, docidFirst, REBUILD_PAGE_DOCUMENTS)
-  const damaged: string[] = []
+  docids: readonly number[],
+  { replaceEqual = false, missingOnly = false, lost }: RebuildOptions,
+): RebuildResult & { readonly left: readonly number[] } {
+  const failures = new Failures(lost)
+  const left: number[] = []
   const batch = new IndexBatch(tools.engine, view.storeCounters().lastLsn)
-  for (const docid of mine ? docids : []) {
+  for (const docid of docids) {
     let op: Uint8Array | undefined
     try {
       const head = view.headEvenExpired(collection, docid)
@@ -78,13 +112,41 @@ function rebuildPage(
       if (isMissing) op = upsertOf(tools, view, head, replaceEqual)
     } catch (error) {
       // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server less.
-      damaged.push(`${collection}/${docid}: ${error instanceof Error ? error.message : String(error)}`)
+      if (failures.note(`${collection}/${docid}`, error)) left.push(docid)
     }
     // Outside of the above: what the index refuses is the end of the rebuild.
     if (op !== undefined) batch.add(op)
   }
   batch.publish()
-  return { documents: batch.documents, damaged, docids }
+  const { damaged, lacking } = failures
+  return { documents: batch.documents, damaged, lacking, left }
+}
+
+/** Why documents are not in the index. */
+export class Failures {
+  readonly damaged: string[] = []
+  readonly lacking: BodyObject[] = []
+  readonly #lost: LostObjects | undefined
+  #bytes = 0
+
+  constructor(lost: LostObjects | undefined) {
+    this.#lost = lost
+  }
+
+  /** @param name of the document @returns whether it may be had later */
+  note(name: string, error: unknown): boolean {
+    if (!(error instanceof BodiesWanted)) {
+      this.damaged.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+      return false
+    }
+    const reasons = error.objects.flatMap(({ id }) => this.#lost?.get(id.toString('hex')) ?? [])
+    for (const reason of reasons) this.damaged.push(`${name}: ${reason}`)
+    const wanted = error.objects.filter(({ location }) => location !== MEMORY_LOCATION)
+    if (reasons.length > 0 || wanted.length === 0) return false
+    if (this.#bytes < OBJECTS_WANTED_BYTES) this.lacking.push(...wanted)
+    this.#bytes += wanted.reduce((sum, { bytes }) => sum + bytes, 0)
+    return true
+  }
 }
 
 function dropGone(tools: RebuildTools, view: View, collection: number, docids: readonly number[]): void {

@@ -6,17 +6,17 @@ import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
 import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
 import type { StoredEntry } from '../store/entry.js'
 import type { View } from '../store/view.js'
-import { upsertOf } from './rebuild.js'
-import type { RebuildResult, RebuildTools } from './rebuild.js'
+import { Failures, upsertOf } from './rebuild.js'
+import type { LostObjects, RebuildResult, RebuildTools } from './rebuild.js'
 
 /** Whether the binlog still has everything above the checkpoint. */
 export function reachesBack(tools: RebuildTools, checkpoint: bigint): boolean {
   return tools.store.read((view) => checkpoint >= view.storeCounters().trimmedLsn)
 }
 
-export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
+export function replay(tools: RebuildTools, checkpoint: bigint, lost?: LostObjects): RebuildResult {
   const seen = new Set<string>()
-  const damaged: string[] = []
+  const failures = new Failures(lost)
   let documents = 0
   for (let after = checkpoint, last = false; !last;) {
     last = tools.store.read((view) => {
@@ -24,7 +24,7 @@ export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
       let ops: Uint8Array[] = []
       let bytes = 0
       for (const [at, entry] of entries.entries()) {
-        const some = opsOf(tools, view, entry, seen, damaged)
+        const some = opsOf(tools, view, entry, seen, failures)
         ops.push(...some)
         documents += some.length
         bytes += some.reduce((sum, op) => sum + op.length, 0)
@@ -37,16 +37,19 @@ export function replay(tools: RebuildTools, checkpoint: bigint): RebuildResult {
       return entries.length < REPLAY_ENTRIES_PER_PAGE
     })
   }
-  return { documents, damaged }
+  const { damaged, lacking } = failures
+  return { documents, damaged, lacking }
 }
 
-function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<string>, damaged: string[]): Uint8Array[] {
+/** Settings are read from the store when a search needs them; jobs, seals, places and the trimming of histories concern no search; vectors have an index of their own. */
+const UNINDEXED: ReadonlySet<StoredEntry['kind']> = new Set<StoredEntry['kind']>(['setting', 'job', 'sealing', 'trim', 'place', 'vectors'])
+
+function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<string>, failures: Failures): Uint8Array[] {
   // What follows is the drop of its collection.
   if (entry.kind === 'shed') return []
   const { collection, docid, lsn } = entry
   if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
-  // Settings are read from the store when a search needs them; jobs, seals and the trimming of histories concern no search.
-  if (entry.kind === 'setting' || entry.kind === 'job' || entry.kind === 'sealing' || entry.kind === 'trim') return []
+  if (UNINDEXED.has(entry.kind)) return []
   const name = `${collection}/${docid}`
   if (seen.has(name)) return []
   seen.add(name)
@@ -56,7 +59,7 @@ function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<st
     if (head === undefined) return [encodeDelete(collection, docid, view.storeCounters().lastLsn)]
     return [upsertOf(tools, view, head, false)]
   } catch (error) {
-    damaged.push(`${name}: ${error instanceof Error ? error.message : String(error)}`)
+    failures.note(name, error)
     return []
   }
 }

@@ -1,6 +1,6 @@
 /**
  * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large bodies beside it, in blocks of their own or transferred. Encoded in the lane,
- * decoded on the loop. A decoded body is a view of the envelope, valid until its blocks are released; that of a `forward` or `io` is a buffer of its own.
+ * decoded on the loop. A decoded body is a view of the envelope, valid until its blocks are released; that of a `forward`, `io`, `store`, `fetch`, `room` or `embed` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_ANSWER_BYTES_MAX } from '../limits.js'
@@ -11,11 +11,13 @@ import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /**
  * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. `io`: the body is a message for the front end (io.ts).
+ * `store`: the body is a command with what has to be in an object store before it is committed; `fetch`: the request with the objects that it needs (object_codec.ts).
+ * `room`: the answer for when the documents of the write have room among those that wait for vectors (embedding_codec.ts). `embed`: the request with the texts that it lacks vectors of (text_vectors_codec.ts).
  * `switch`: the answer for when every lane serves the generation that is the value of its one header.
  */
-export type FrameKind = 'answer' | 'forward' | 'dropped' | 'io' | 'switch'
+export type FrameKind = 'answer' | 'forward' | 'dropped' | 'io' | 'switch' | 'store' | 'fetch' | 'room' | 'embed'
 
-const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'io', 'switch']
+const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'io', 'switch', 'store', 'fetch', 'room', 'embed']
 
 export interface LaneAnswer {
   readonly slot: number
@@ -31,6 +33,9 @@ export interface LaneAnswer {
   readonly stream: number
   readonly body: Uint8Array
 }
+
+/** Kinds whose body is a buffer of its own. */
+const TAKEN: ReadonlySet<FrameKind> = new Set<FrameKind>(['forward', 'io', 'store', 'fetch', 'room', 'embed'])
 
 const NO_BYTES = new Uint8Array(0)
 const NO_HEADERS: readonly string[] = []
@@ -54,12 +59,12 @@ export class AnswerEncoder {
     return this.#builder.offset()
   }
 
-  /** Copies the answer's body; that of a `forward` or `io` is taken. */
+  /** Copies the answer's body; what is not for the client is taken. */
   add(answer: LaneAnswer): void {
     const builder = this.#builder
     let bodyAt = 0
     let attachment = -1
-    if (answer.kind === 'forward' || answer.kind === 'io') attachment = this.#attachments.push(transferable(answer.body)) - 1
+    if (TAKEN.has(answer.kind)) attachment = this.#attachments.push(transferable(answer.body)) - 1
     else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(carry(answer.body, this.blocks)) - 1
     // Not the generated createBodyVector, which goes byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)

@@ -7,16 +7,17 @@ import type { Config } from '../config.js'
 import { CATALOGUE } from '../errors.js'
 import { CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, CALLBACKS_MAX, INGEST_RETRY_MS } from '../limits.js'
 import { ingestChunk } from '../operations/bulk_ingest.js'
-import { laneOperations } from '../operations/index.js'
 import type { Outbound } from '../outbound/safe_fetch.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from './answers.js'
 import { decodeIngest, type IngestChunk, type SubmittedIngest } from './bulk_ingest_codec.js'
 import type { Dispatcher } from './dispatcher.js'
+import { ask } from './inner_request.js'
 import type { Io, IoTools } from './io.js'
 import type { OutgoingAnswer } from './ticket.js'
 
-const CHUNK_INDEX = laneOperations.indexOf(ingestChunk)
+/** A chunk that an object store has not taken for as long as it is asked counts as lost, too: the store may stay away for days. */
+const BACKEND_DOWN = refusal('backendUnavailable').body
 
 interface Ingest extends SubmittedIngest {
   readonly bytes: number
@@ -104,7 +105,8 @@ export class BulkIngests {
       const place = { first, last: index === ingest.chunks.length - 1 }
       let answer = await this.#store(ingest, chunk.body, place)
       // No document ends a lane that the next chunk needs: it is counted with the others of its chunk, and the job goes on.
-      if (answer?.status === 500) answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
+      if (answer?.status === 500 || answer?.body === BACKEND_DOWN)
+        answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
       if (answer?.status !== 200) {
         // Where it was cancelled between its turn and its first chunk there is nothing to say.
         if (answer !== undefined && answer.status !== CATALOGUE.ingestEnded.http) console.error(`${ingest.id} ends: ${String(answer.body)}`)
@@ -124,28 +126,12 @@ export class BulkIngests {
     const query = new URLSearchParams({ id, collection })
     for (const [name, value] of Object.entries(place)) query.set(name, String(value))
     while (!this.#end.signal.aborted) {
-      const answer = await this.#ask(query.toString(), body)
+      const answer = await ask(this.dispatcher, { operation: ingestChunk, query: query.toString(), body })
       // What was refused for want of room or time has changed nothing and can be asked again; what may have been written can not.
-      if (answer.status !== 503 || answer.body === refusal('outcomeUnknown').body) return answer
+      if (answer.status !== 503 || answer.body === refusal('outcomeUnknown').body || answer.body === BACKEND_DOWN) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     }
     return undefined
-  }
-
-  /** @param body a view into the job's buffer, which the dispatcher copies from */
-  #ask(query: string, body: Uint8Array | null): Promise<OutgoingAnswer> {
-    return new Promise((resolve) => {
-      this.dispatcher.submit({
-        operation: ingestChunk,
-        operationIndex: CHUNK_INDEX,
-        query,
-        params: [],
-        acceptsGzip: false,
-        acceptedAt: performance.now(),
-        body,
-        sink: { answer: (answer) => resolve(typeof answer.body === 'string' ? answer : { ...answer, body: Buffer.from(answer.body) }) },
-      })
-    })
   }
 
   #callBack({ id, callbackUrl }: Ingest, { body }: OutgoingAnswer): void {

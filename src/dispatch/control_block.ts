@@ -26,6 +26,10 @@ const REBUILT_WORD = 5
 const STORE_OPEN_WORD = 6
 // Counted up by the write lane after each publication, before any of its commands is answered.
 const PUBLISHED_WORD = 7
+// Written by the write lane after each group that changed it.
+const EMBEDDING_DEPTH_WORD = 8
+// Written by the write lane, read by every lane that searches.
+const VECTORS_LOADING_WORD = 9
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -99,6 +103,24 @@ export class ControlBlock {
   /** Publications since the start, in 32 bits: an answer that was made at another number may be out of date. */
   get published(): number {
     return Atomics.load(this.words, PUBLISHED_WORD)
+  }
+
+  /** True while the vector engine lacks vectors that the store has: searches for them must wait. */
+  get vectorsLoading(): boolean {
+    return Atomics.load(this.words, VECTORS_LOADING_WORD) !== 0
+  }
+
+  set vectorsLoading(loading: boolean) {
+    Atomics.store(this.words, VECTORS_LOADING_WORD, loading ? 1 : 0)
+  }
+
+  /** Documents that wait for their vectors. */
+  get embeddingDepth(): number {
+    return Atomics.load(this.words, EMBEDDING_DEPTH_WORD)
+  }
+
+  set embeddingDepth(depth: number) {
+    Atomics.store(this.words, EMBEDDING_DEPTH_WORD, depth)
   }
 
   /** Told by the write lane at both ends of a commit. */

@@ -25,17 +25,16 @@ import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from './control_block.js'
 import { Hold, type Held } from './hold.js'
-import { answerOfIo, type Io } from './io.js'
+import { Detours } from './detours.js'
+import type { ObjectIo } from './object_io.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from './queue_class.js'
+import { READ_CLASSES, ReadPlaces, type ReadClass } from './read_places.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
 import { ticketOf, type AnswerSink, type DispatchRequest, type OutgoingAnswer, type Ticket } from './ticket.js'
 
-// The classes that share the read lanes.
-const READ_CLASSES = ['point', 'search', 'prepare'] as const
-type ReadClass = (typeof READ_CLASSES)[number]
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
@@ -44,11 +43,12 @@ export class Dispatcher {
   readonly #slots: SlotTable
   readonly #queues: Readonly<Record<QueueClass, RequestQueue>>
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
-  readonly #io = new Map<string, Io>()
+  readonly #detours: Detours
+  readonly #watched = new Map<string, ((answer: OutgoingAnswer) => void)[]>()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
-  #searchTasks = 0
+  readonly #places: ReadPlaces
   /** Bytes of the commands that the write lane has. */
   #commitBytes = 0
   #lastBatch = 0
@@ -60,8 +60,17 @@ export class Dispatcher {
     readonly config: Config,
     readonly control: ControlBlock,
     readonly telemetry: Telemetry,
+    objects: ObjectIo,
   ) {
+    this.#detours = new Detours(objects, {
+      commit: (ticket, command) => this.#commit(ticket, command),
+      finish: (ticket, answer) => this.#finish(ticket, answer),
+      again: (ticket) => this.#again(ticket),
+      abandon: (ticket) => this.abandon(ticket),
+      settled: () => this.#scheduleDrain(),
+    })
     this.#slots = new SlotTable(control)
+    this.#places = new ReadPlaces(config.searchesMax)
     this.#queues = {
       point: new RequestQueue(config.limits.QUEUE_POINT_REQUESTS_MAX),
       search: new RequestQueue(config.limits.QUEUE_SEARCH_REQUESTS_MAX),
@@ -80,8 +89,12 @@ export class Dispatcher {
   }
 
   /** What the front end does for an operation whose lane answers with a message for it. */
-  onIo(operation: string, io: Io): void {
-    this.#io.set(operation, io)
+  readonly onIo: Detours['onIo'] = (...io) => this.#detours.onIo(...io)
+  readonly onEmbedding: Detours['onEmbedding'] = (embedding) => this.#detours.onEmbedding(embedding)
+
+  /** Calls `run` whenever a write of this kind is answered. */
+  onWritten(operation: string, run: (answer: OutgoingAnswer) => void): void {
+    this.#watched.set(operation, [...(this.#watched.get(operation) ?? []), run])
   }
 
   get slotsUsed(): number {
@@ -148,10 +161,7 @@ export class Dispatcher {
       this.#forward(ticket, answer.body)
       return
     }
-    if (answer.kind === 'io') {
-      void this.#doIo(ticket, answer.body)
-      return
-    }
+    if (this.#detours.begin(ticket, answer)) return
     if (ticket.onCommitted !== null) {
       // The body is valid during this call only.
       this.#committed(ticket, answer.kind === 'dropped' ? null : { ...answer, body: Buffer.from(answer.body) })
@@ -173,10 +183,15 @@ export class Dispatcher {
   }
 
   #finish(ticket: Ticket, answer: OutgoingAnswer): void {
+    if (ticket.queue === 'commit') this.#tell(ticket, answer)
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
     sink?.answer(answer)
+  }
+
+  #tell({ operation }: Ticket, answer: OutgoingAnswer): void {
+    for (const run of this.#watched.get(operation.name) ?? []) run(answer)
   }
 
   /** The answer of a restore waits until every lane serves what it has prepared. Nothing else of the long lane runs meanwhile. */
@@ -191,6 +206,7 @@ export class Dispatcher {
       answer = { ...refusal('restoreFailed'), body: JSON.stringify({ error: `restore failed: ${(error as Error).message}` }) }
     }
     this.#isSwitching = false
+    this.#tell(ticket, answer)
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
@@ -212,7 +228,7 @@ export class Dispatcher {
   #isQuiet(held: Held): boolean {
     const { point, search, prepare, heavy, commit } = this.#inFlight
     const writes = prepare + heavy + commit + (this.#head('commit') === undefined ? 0 : 1)
-    return writes === 0 && (held !== 'everything' || point + search === 0)
+    return writes === 0 && this.#detours.isQuiet && (held !== 'everything' || point + search === 0)
   }
 
   /** Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many answers come in parts. */
@@ -227,19 +243,22 @@ export class Dispatcher {
     return ticket
   }
 
-  /** The ticket keeps its slot until the io has settled, whoever still waits for it. */
-  async #doIo(ticket: Ticket, message: Uint8Array): Promise<void> {
-    const io = this.#io.get(ticket.operation.name)
-    const commit = (command: Uint8Array): Promise<OutgoingAnswer | null> =>
-      new Promise((resolve) => {
-        if (ticket.sink === null) {
-          resolve(null)
-          return
-        }
-        ticket.onCommitted = resolve
-        this.#queueCommit(ticket, command)
-      })
-    this.#finish(ticket, await answerOfIo(io, message, { commit }))
+  /** Null where nobody waits for it any more: nothing is written then. */
+  #commit(ticket: Ticket, command: Uint8Array): Promise<OutgoingAnswer | null> {
+    return new Promise((resolve) => {
+      if (ticket.sink === null) {
+        resolve(null)
+        return
+      }
+      ticket.onCommitted = resolve
+      this.#queueCommit(ticket, command)
+    })
+  }
+
+  #again(ticket: Ticket): void {
+    ticket.queuedAt = performance.now()
+    this.#queues[ticket.queue].push(ticket)
+    this.#scheduleDrain()
   }
 
   #committed(ticket: Ticket, answer: OutgoingAnswer | null): void {
@@ -322,7 +341,7 @@ export class Dispatcher {
         if (this.#hold.held === 'everything' || (this.#hold.held === 'writes' && queue === 'prepare')) continue
         const head = this.#head(queue)
         if (head === undefined || head.queuedAt >= oldestAt) continue
-        const free = this.#placeFor(queue, pools)
+        const free = this.#places.placeFor(queue, pools)
         if (free === null) continue
         oldest = queue
         place = free
@@ -330,31 +349,9 @@ export class Dispatcher {
       }
       if (oldest === undefined || place === null) return
       const share = Math.max(SHARE_MIN[oldest], Math.ceil(this.#queues[oldest].length / place.freeTasks))
-      const most = oldest === 'search' ? Math.min(SHARE_MAX.search, this.#searchesLeft()) : SHARE_MAX[oldest]
+      const most = oldest === 'search' ? Math.min(SHARE_MAX.search, this.#places.searchesLeft()) : SHARE_MAX[oldest]
       this.#run(place, oldest, this.#takeBatch(oldest, Math.min(most, share)))
     }
-  }
-
-  /** Searches leave one place to the others. Null: the class waits. */
-  #placeFor(queue: ReadClass, pools: LanePools): LanePool | null {
-    if (queue === 'point' && this.#searchTasks > 0) return this.#placeBesideSearches(pools)
-    const { read } = pools
-    const isFull = queue === 'search' && (this.#searchTasks >= read.threads * read.tasksPerThread - 1 || this.#searchesLeft() <= 0)
-    return read.freeTasks > 0 && !isFull ? read : null
-  }
-
-  /** That the operator allows beside those under way. */
-  #searchesLeft(): number {
-    return this.config.searchesMax === 0 ? SHARE_MAX.search : this.config.searchesMax - this.#inFlight.search
-  }
-
-  /** Where no point read waits for a search: on the point lane, or on a read lane that has nothing to do. Until the point lane is there, wherever there is room. */
-  #placeBesideSearches(pools: LanePools): LanePool | null {
-    const point = pools.point()
-    if (point === null) return pools.read.freeTasks > 0 ? pools.read : null
-    if (point.hasIdleWorker) return point
-    if (pools.read.hasIdleWorker) return pools.read
-    return point.freeTasks > 0 ? point : null
   }
 
   #drainCommits(pool: LanePool): void {
@@ -396,7 +393,7 @@ export class Dispatcher {
   #run(pool: LanePool, queue: QueueClass, batch: readonly Ticket[]): void {
     assert(batch.length > 0, 'a batch carries at least one request')
     this.#inFlight[queue] += batch.length
-    if (queue === 'search') this.#searchTasks += 1
+    if (queue === 'search') this.#places.begin(batch.length)
     const bytes = batch.reduce((sum, ticket) => sum + ticket.bodyBytes, 0)
     if (queue === 'commit') this.#commitBytes += bytes
     this.telemetry.observeBatch(queue, batch.length)
@@ -406,7 +403,7 @@ export class Dispatcher {
     pool.run(batch, (lost) => {
       if (lost) this.#onBatchLost(batch, id)
       this.#inFlight[queue] -= batch.length
-      if (queue === 'search') this.#searchTasks -= 1
+      if (queue === 'search') this.#places.end(batch.length)
       if (queue === 'commit') this.#commitBytes -= bytes
       this.#scheduleDrain()
     })

@@ -20,6 +20,7 @@ import type { LaneKind } from '../worker/lane_start.js'
 import type { LaneAnswer } from './answer_codec.js'
 import type { ControlBlock } from './control_block.js'
 import type { Dispatcher } from './dispatcher.js'
+import { EmbeddingBlock } from './embedding_block.js'
 import { GenerationSwitch, type Generations } from './generation_switch.js'
 import { LanePool, type LaneEvents } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
@@ -60,6 +61,7 @@ export class Lanes implements LanePools, LaneEvents {
     readonly dispatcher: Dispatcher,
     readonly listener: LanesListener,
     generations: Generations,
+    readonly embedding = EmbeddingBlock.create().buffer,
   ) {
     this.#switch = new GenerationSwitch(generations, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
@@ -149,7 +151,8 @@ export class Lanes implements LanePools, LaneEvents {
   }
 
   #start(kind: LaneKind, threads: number): LanePool {
-    const start = { kind, config: this.config, control: this.control.buffer, telemetry: this.telemetry.buffer, accesses: this.#accesses }
+    const { config, control, telemetry, embedding } = this
+    const start = { kind, config, control: control.buffer, telemetry: telemetry.buffer, accesses: this.#accesses, embedding }
     return new LanePool(start, threads, TASKS_PER_WORKER[kind], this)
   }
 }

@@ -15,6 +15,11 @@ import type { LoopHandler } from './server_state.js'
 const directory = new DataDirectoryProbe()
 const machine = new ProcessProbe()
 
+const INDEX_NOT_STORED = {
+  code: 'index_not_stored',
+  detail: 'the disk refuses the index; it is whole in memory, and the next start has more to replay',
+}
+
 function json(status: number, value: unknown): Answer {
   return { status, body: JSON.stringify(value) }
 }
@@ -22,7 +27,8 @@ function json(status: number, value: unknown): Answer {
 const answerHealth: LoopHandler = (state) => {
   const phase = state.phase()
   const mode = state.config.httpMode
-  const persistence = directory.read(state.config, performance.now())
+  const found = directory.read(state.config, performance.now())
+  const persistence = state.indexUnstored() ? { ...found, warnings: [...found.warnings, INDEX_NOT_STORED] } : found
   const durable = state.config.durability === 'sync' && persistence.writable && !persistence.ephemeral
   const headers = [['Retry-After', String(serviceError('warmingUp').retryAfterSeconds ?? 1)]] as const
   switch (phase) {
@@ -37,8 +43,9 @@ const answerHealth: LoopHandler = (state) => {
   }
 }
 
-const answerConfig: LoopHandler = ({ config, listenAddress }) =>
-  json(200, {
+const answerConfig: LoopHandler = (state) => {
+  const { config, listenAddress } = state
+  return json(200, {
     version: INTERFACE_VERSION,
     databasePath: config.path,
     mode: config.mode,
@@ -50,8 +57,8 @@ const answerConfig: LoopHandler = ({ config, listenAddress }) =>
     },
     authEnabled: false,
     metricsEnabled: config.metrics,
-    vectorConfig: { enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' },
-    chunkConfig: { enabled: false, chunkSize: 0 },
+    vectorConfig: state.vectorConfig(),
+    chunkConfig: { enabled: config.embeddingChunkEnabled, chunkSize: config.embeddingChunkSize },
     automationsEnabled: false,
     automationLogsEnabled: false,
     searchStatsEnabled: true,
@@ -61,6 +68,7 @@ const answerConfig: LoopHandler = ({ config, listenAddress }) =>
     exposed: isExposed(config),
     warnings: config.warnings,
   })
+}
 
 const answerSystemInfo: LoopHandler = ({ startedAt }) => {
   const { threads, ...reading } = machine.read()

@@ -4,6 +4,7 @@
 import type { Config } from '../config.js'
 import type { Answer } from '../worker/handler.js'
 import type { Phase } from './control_block.js'
+import type { VectorConfig } from './embedding_provider.js'
 
 export interface ServerState {
   readonly config: Config
@@ -14,6 +15,10 @@ export interface ServerState {
   phase(): Phase
   /** Why the phase is `unhealthy`; empty otherwise. */
   phaseReason(): string
+  /** The disk refuses the index, and it is asked again. */
+  indexUnstored(): boolean
+  /** The embedding provider, without its key. */
+  vectorConfig(): VectorConfig
 }
 
 /** Answers an operation of cost `loop`. Input: query string and path parameters, first value of each. Must take microseconds: it runs between two socket events. */

@@ -62,7 +62,7 @@ export interface Ticket {
   queue: QueueClass
   /** Not 0: the next part of that answer is wanted, or nobody wants it any more. */
   readonly stream: number
-  /** When it entered the queue it is in now. */
+  /** When it entered the queue it is in now; infinite while it is in none because the front end does something for it (detours.ts). */
   queuedAt: number
   /** The request body, later the prepared command; null once handed to a lane. */
   body: Uint8Array | null

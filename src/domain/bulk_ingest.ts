@@ -22,6 +22,8 @@ export interface IngestRecord extends JobFields {
   readonly updated: number
   readonly failed: number
   readonly errors?: readonly string[]
+  /** Documents that were stored without vectors, because too many waited for theirs. */
+  readonly embeddingDropped?: number
   readonly callbackUrl?: string
   readonly submittedAt: number
   readonly startedAt?: number
@@ -67,6 +69,11 @@ export function findIngest(view: View, id: string): Job {
   const job = view.job('bulk', id)
   if (job === undefined) throw serviceError('notFound')
   return job
+}
+
+/** Undefined where there is no such job. */
+export function collectionOfIngest(view: View, id: string): string | undefined {
+  return (view.job('bulk', id)?.fields as IngestRecord | undefined)?.collection
 }
 
 /** Newest first. @param collection undefined: of all */
@@ -130,6 +137,14 @@ export function decideProgress(transaction: WriteTransaction, job: Job, progress
     ...(errors.length === 0 ? {} : { errors }),
     ...(progress.isLast ? end : { status: 'processing' }),
   })
+}
+
+/** Documents of the job will not be embedded. */
+export function decideDropped(transaction: WriteTransaction, id: string, count: number): Step[] {
+  const job = transaction.view.job('bulk', id)
+  if (job === undefined || count === 0) return []
+  const record = job.fields as IngestRecord
+  return [decideJobChange(transaction, 'bulk', job, { status: record.status, embeddingDropped: (record.embeddingDropped ?? 0) + count })]
 }
 
 /** The first step of those that a start has to take, or undefined: the documents of these jobs are gone. */

@@ -48,7 +48,8 @@ export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change
     contentMd,
     ttl: change.ttl,
     saveRevision: true,
-    ...(change.contentMd === null ? { sharedBody: bodyOf(head) } : {}),
+    // What lies elsewhere only, because it was no revision, becomes one: then its body has to be here.
+    ...(change.contentMd === null && !view.objects.isElsewhere(head) ? { sharedBody: bodyOf(head) } : {}),
     answered: true,
   })
   return { base: { docid: head.docid, lsn: head.lsn }, document }

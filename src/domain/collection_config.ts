@@ -4,6 +4,8 @@
  * Pure; merged on the write lane, shown on any.
  */
 import { badRequest } from '../errors.js'
+import { checkLocation, S3LocationError } from '../outbound/s3_location.js'
+import type { S3Location } from '../outbound/s3_location.js'
 import {
   COLLECTION_CONFIG_BYTES_MAX,
   CONTEXT_TOKENS_MAX,
@@ -125,6 +127,27 @@ export function mergeConfig(stored: CollectionConfig, { values, cleared }: Confi
   return kept
 }
 
+/** Where a block says that objects lie. */
+export function locationOf({
+  endpoint = '',
+  bucket = '',
+  region,
+  accessKey = '',
+  secretKey = '',
+  prefix,
+  useTLS,
+}: StorageConfig): S3Location {
+  return {
+    endpoint,
+    bucket,
+    ...(region === undefined ? {} : { region }),
+    accessKey,
+    secretKey,
+    ...(prefix === undefined ? {} : { prefix }),
+    ...(useTLS === undefined ? {} : { useTLS }),
+  }
+}
+
 /** The fields of a block without its credential. */
 const STORAGE_FIELDS: readonly (keyof StorageConfig)[] = ['endpoint', 'bucket', 'region', 'accessKey', 'prefix', 'useTLS']
 const CMS_FIELDS: readonly (keyof CmsConfig)[] = ['url']
@@ -169,7 +192,16 @@ function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void
     throw badRequest('invalid storageBackend: must be boltdb, memory, or s3')
   if (storageBackend === 's3' && (!storageConfig?.endpoint || !storageConfig.bucket))
     throw badRequest('s3 storageBackend requires storageConfig with endpoint and bucket')
-  if (storageBackend === 's3' || storageBackend === 'memory') throw badRequest(`storageBackend not available yet: ${storageBackend}`)
+  if (storageBackend === 's3' && storageConfig !== undefined) checkPlace(storageConfig)
+}
+
+function checkPlace(config: StorageConfig): void {
+  try {
+    checkLocation(locationOf(config))
+  } catch (error) {
+    if (!(error instanceof S3LocationError)) throw error
+    throw badRequest(`invalid storageConfig: ${error.message}`)
+  }
 }
 
 function checkVectors({ quantization, disk_only_vectors: isDiskOnly }: CollectionConfig): void {

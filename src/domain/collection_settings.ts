@@ -3,9 +3,11 @@
  * searches; never stale, because the stamp is read in the view that the search uses.
  */
 import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../limits.js'
+import { SERVER_SETTINGS } from '../store/settings.js'
 import type { View } from '../store/view.js'
 import type { CollectionConfig } from './collection_config.js'
 import type { CurationRule } from './curation.js'
+import { readLocations, type Locations } from './storage.js'
 import { readSchema, type CollectionSchema } from './schemas/collection_schema.js'
 
 export type Synonyms = readonly (readonly [term: string, synonyms: readonly string[]])[]
@@ -38,6 +40,14 @@ export const NO_SETTINGS: CollectionSettings = {
 
 export class SettingsCache {
   readonly #known = new Map<number, CollectionSettings>()
+  #locations: { readonly lsn: bigint; readonly locations: Locations } = { lsn: 0n, locations: new Map() }
+
+  /** Places in object stores that the server knows. */
+  locations(view: View): Locations {
+    const lsn = view.settingsLsn(SERVER_SETTINGS)
+    if (lsn !== this.#locations.lsn) this.#locations = { lsn, locations: readLocations(view) }
+    return this.#locations.locations
+  }
 
   of(view: View, collection: number): CollectionSettings {
     const lsn = view.settingsLsn(collection)

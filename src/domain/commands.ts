@@ -3,6 +3,7 @@
  */
 import type { CancelIngestCommand, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
+import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings_commands.js'
 
 /** A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision number. */
@@ -19,12 +20,16 @@ export interface PreparedDocument {
   /** CRC32 of identity, metadata and content: this document's part of the collection's checksum. */
   readonly contentHash: number
   readonly body: NewBody | SharedBody
+  /** Present where the collection's bodies lie in a storage backend. */
+  readonly object?: PreparedObject
   /** The JSON-escaped content for the answer; empty where the answer holds no document. */
   readonly escaped: Buffer
   /** An upsert for the index without its stamp (docs/formats/index-batch.md); empty where the document is not indexed. */
   readonly index: Buffer
   /** Seconds to live from now on; 0 for ever; null keeps the expiry as it is. */
   readonly ttl: number | null
+  /** Its vectors are wanted, where what they are made of changes. Default: not. */
+  readonly embeds?: boolean
 }
 
 export interface NewBody {
@@ -32,6 +37,16 @@ export interface NewBody {
   /** Body record. */
   readonly record: Buffer
   readonly rawBytes: number
+}
+
+/** The object of a body. In an object store it is there before the command is committed. */
+export interface PreparedObject {
+  /** Id of the collection for which it was made, and sealed. */
+  readonly collection: number
+  /** As the env will hold it. */
+  readonly record: Uint8Array
+  /** For process memory: the body record, which the write lane puts there; else null. */
+  readonly held: Uint8Array | null
 }
 
 /** The content of another state of the same document, stored once. */
@@ -145,6 +160,39 @@ export interface RotateCommand {
   readonly id: string
 }
 
+/** Bodies of present states lie elsewhere from now on: of those that are still the same. */
+export interface PlaceCommand {
+  readonly kind: 'place'
+  readonly collection: number
+  readonly placements: readonly Placement[]
+}
+
+/** What was embedded, or will not be. */
+export interface VectorsCommand {
+  readonly kind: 'vectors'
+  /** Of the store whose documents these are: what was embedded for another is not written. */
+  readonly epoch: Uint8Array
+  /** Id of a bulk ingest whose documents these are, which have no room among those that wait; empty: none. */
+  readonly job: string
+  readonly documents: readonly EmbeddedDocument[]
+}
+
+/** Since when objects have been nobody's is forgotten where that was before. */
+export interface ForgetReleasesCommand {
+  readonly kind: 'forgetReleases'
+  /** Unix seconds, and including. */
+  readonly before: number
+}
+
+export interface Placement {
+  readonly docid: number
+  readonly bodyLsn: bigint
+  /** Null: it lies in the env only. */
+  readonly object: PreparedObject | null
+  /** What the env has to hold from now on, where it did not. */
+  readonly body: Uint8Array | null
+}
+
 export type Command =
   | AddCommand
   | AddBatchCommand
@@ -160,6 +208,9 @@ export type Command =
   | CancelIngestCommand
   | IngestChunkCommand
   | TruncateCommand
+  | PlaceCommand
+  | VectorsCommand
+  | ForgetReleasesCommand
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 

@@ -3,12 +3,14 @@
  * number and writes nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
  */
 import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
+import type { VectorChange } from '../engine/vector_types.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Entry } from '../store/entry.js'
-import { encodeHead, jsonOfRecord, textOfHead } from '../store/head.js'
+import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
 import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
-import type { PreparedDocument } from './commands.js'
+import { codeMarksOf, isCodeDocument } from './code_document.js'
+import type { Placement, PreparedDocument } from './commands.js'
 import { documentId } from './identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
 
@@ -18,6 +20,8 @@ export interface Step {
   readonly body: Buffer | undefined
   /** What the index has to do; undefined where the entry does not concern it. */
   readonly indexOp: Uint8Array | undefined
+  /** What the vector engine has to do. */
+  readonly vectorOp?: VectorChange
 }
 
 export interface PutDecision {
@@ -39,7 +43,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   const expired = old !== undefined && isExpired(old, view.now)
   if (expired) {
     // Readers have seen it gone: what is written now is a new document with a history of its own.
-    steps.push(deleteStep(lsn, old, document.key, document.lang))
+    steps.push(deleteStep(transaction, lsn, old, document.key, document.lang))
     lsn++
   }
   const current = expired ? undefined : old
@@ -60,11 +64,44 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
       lang: document.lang,
       head,
       trimBelow,
+      object: bufferOf(document.object?.record),
+      wantsVectors: document.embeds === true && isEmbeddedAnew(current, document),
     },
-    body: document.body.kind === 'new' ? document.body.record : undefined,
+    body: isKeptHere(document) && document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,
   })
   return { steps, added: current === undefined, headJson: jsonOfRecord(head) }
+}
+
+/** Whether its vectors have to be made: another content, or one that is cut otherwise from here on. An equal content that was sent again is found to be equal when its turn comes. */
+function isEmbeddedAnew(current: Head | undefined, { key, meta, body }: PreparedDocument): boolean {
+  if (current === undefined || body.kind === 'new' || body.lsn !== current.bodyLsn) return true
+  const isCode = (text: string): boolean => isCodeDocument(codeMarksOf(key, Object.entries(JSON.parse(text) as Record<string, string[]>)))
+  return isCode(meta) !== isCode(current.meta.toString())
+}
+
+/** A revision's body always lies in the env, one that is no revision only where it has no object. */
+function isKeptHere({ object, flags }: PreparedDocument): boolean {
+  return object === undefined || (flags & HEAD_FLAGS.revision) !== 0
+}
+
+/** The body of the present state lies elsewhere from now on. Undefined where it is another state by now. */
+export function decidePlace(
+  transaction: WriteTransaction,
+  collection: number,
+  { docid, bodyLsn, object, body }: Placement,
+): Step | undefined {
+  const head = transaction.isRetired(collection) ? undefined : transaction.view.headEvenExpired(collection, docid)
+  if (head?.bodyLsn !== bodyLsn) return undefined
+  // It was here when this was prepared. The object is its only copy now.
+  if (object === null && body === null && transaction.view.objects.isElsewhere(head)) return undefined
+  const entry = { kind: 'place', lsn: transaction.nextLsn, collection, docid, bodyLsn, object: bufferOf(object?.record) } as const
+  return { entry, body: bufferOf(body) ?? undefined, indexOp: undefined }
+}
+
+/** A view. */
+function bufferOf(bytes: Uint8Array | null | undefined): Buffer | null {
+  return bytes === undefined || bytes === null ? null : Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
 }
 
 function headFields(now: number, lsn: bigint, docid: number, current: Head | undefined, document: PreparedDocument): HeadFields {
@@ -102,15 +139,25 @@ export function decideExpiry(transaction: WriteTransaction, head: Head, expiresA
 
 export function decideDelete(transaction: WriteTransaction, head: Head): Step {
   const { key, lang } = textOfHead(head)
-  return deleteStep(transaction.nextLsn, head, key, lang)
+  return deleteStep(transaction, transaction.nextLsn, head, key, lang)
 }
 
-function deleteStep(lsn: bigint, head: Head, key: string, lang: string): Step {
+function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: string, lang: string): Step {
   const { collection, docid } = head
-  return { entry: { kind: 'delete', lsn, collection, docid, key, lang }, body: undefined, indexOp: encodeDelete(collection, docid, lsn) }
+  return {
+    entry: { kind: 'delete', lsn, collection, docid, key, lang },
+    body: undefined,
+    indexOp: encodeDelete(collection, docid, lsn),
+    ...(view.vectors.stamp(collection, docid) === undefined ? {} : { vectorOp: { kind: 'remove', collection, docid, lsn } }),
+  }
 }
 
 export function decideDrop(transaction: WriteTransaction, collection: number, collectionName: string): Step {
   const lsn = transaction.nextLsn
-  return { entry: { kind: 'drop', lsn, collection, docid: 0, collectionName }, body: undefined, indexOp: encodeDrop(collection, lsn) }
+  return {
+    entry: { kind: 'drop', lsn, collection, docid: 0, collectionName },
+    body: undefined,
+    indexOp: encodeDrop(collection, lsn),
+    vectorOp: { kind: 'drop', collection },
+  }
 }

@@ -8,9 +8,11 @@ import { ANSWER_BYTES_MAX, CACHED_PAGE_DOCUMENTS_MAX, DUE_COUNTED_MAX, LISTING_R
 import type { ByteWriter } from '../store/byte_writer.js'
 import { textOfHead } from '../store/head.js'
 import type { StoredDocument } from '../store/document_cache.js'
+import { readingAll } from './wanted_bodies.js'
 import type { View } from '../store/view.js'
 import type { Filters } from './filters.js'
 import { contentBytesOf } from './fulltext/document_text.js'
+import type { Passages, ShownDocument } from './fulltext/passages.js'
 import { passesFilter } from './metadata.js'
 
 export interface ListingRequest {
@@ -22,6 +24,8 @@ export interface ListingRequest {
   readonly offset: number
   /** Tokens of content that the page may have; undefined for no cap. */
   readonly contextTokensMax: number | undefined
+  /** Stand in place of whole documents; undefined: none do. */
+  readonly passages: Passages | undefined
 }
 
 export interface Listing {
@@ -54,7 +58,8 @@ export function listDocuments(
   let skip = offset
   for (let round = 1; ; round++) {
     const found = findDocuments(engine, request, skip, offset - skip + limit + slack, stop)
-    const page = openView((view) => readPage(view, request, skip, found, out))
+    const docids = (): number[] => found.hits.map(({ docid }) => docid)
+    const page = openView((view) => readingAll(view, request.collection, docids, () => readPage(view, request, skip, found, out)))
     if (!page.again || round === LISTING_ROUNDS_MAX) return page
     // From the front: what is gone there moves every later one up.
     skip = 0
@@ -92,7 +97,7 @@ interface Page extends Listing {
 
 /** @param skip matches that the engine passed over before the first of `found` */
 function readPage(view: View, request: ListingRequest, skip: number, found: Hits, out: ByteWriter): Page {
-  const { collection, filters, limit, offset, contextTokensMax } = request
+  const { collection, filters, limit, offset, contextTokensMax, passages } = request
   const isWhole = skip === 0 && found.hits.length === found.total
   const isKept = limit <= CACHED_PAGE_DOCUMENTS_MAX
   let passed = skip
@@ -107,13 +112,14 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
     if (document === undefined) continue
     if (document.indexedLsn !== lsn && !stillPasses(view, document, filters)) continue
     if (passed++ < offset || isFull) continue
+    const passage = passages?.of(document, [])
     if (contextTokensMax !== undefined) {
-      contextBytes += contentBytesOf(document.json)
+      contextBytes += passage?.bytes ?? contentBytesOf(document.json)
       isTruncated = count > 0 && contextBytes / 4 > contextTokensMax
       if (isTruncated) continue
     }
     if (count++ > 0) out.ascii(',')
-    out.bytes(document.json)
+    writeShown(out, document, passage)
     if (out.length > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
   }
   out.ascii(']')
@@ -132,6 +138,15 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
     gone: gone + deleted,
     again: deleted > 0 || (count < limit && !isTruncated && !isAtEnd) || (due > 0 && skip > 0),
   }
+}
+
+/** Further fields stand in the document itself: there is nothing around it. */
+function writeShown(out: ByteWriter, document: StoredDocument, passage: ShownDocument | undefined): void {
+  const json = passage?.json ?? document.json
+  out.bytes(json)
+  if (passage === undefined) return
+  out.cut(out.length - 1)
+  out.utf8(`${passage.fields}}`)
 }
 
 function stillPasses(view: View, { collection, docid }: StoredDocument, filters: Filters): boolean {

@@ -23,6 +23,8 @@ import { crc32 } from '../store/packages.js'
 export interface PreparationTools {
   readonly config: Config
   readonly analyzer: Analyzer
+  /** Whether something makes vectors. Default: nothing does. */
+  readonly embedding?: { readonly current: object | undefined }
 }
 
 export interface DocumentInput {
@@ -64,6 +66,7 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
     escaped: input.answered ? escaped : NOTHING,
     index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd).buffer),
     ttl: input.ttl,
+    embeds: tools.embedding?.current !== undefined,
   }
 }
 
@@ -77,7 +80,8 @@ function newBody(config: Config, escaped: Buffer): NewBody {
   return { kind: 'new', record: encodeBody(escaped, compressionOf(config)), rawBytes: escaped.length }
 }
 
-function compressionOf(config: Config): Compression {
+/** As configured. */
+export function compressionOf(config: Config): Compression {
   return {
     enabled: config.compressionEnabled,
     smallThreshold: config.compressionSmallBytes,

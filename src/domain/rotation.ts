@@ -7,6 +7,8 @@ import { serviceError } from '../errors.js'
 import { ROTATION_ROWS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
+import { SERVER_SETTINGS } from '../store/settings.js'
+import { CorruptRecord } from '../store/record.js'
 import { RESEALED_TABLES } from '../store/sealing/resealing.js'
 import type { ResealedRows, ResealedTable } from '../store/sealing/resealing.js'
 import type { View } from '../store/view.js'
@@ -34,6 +36,8 @@ interface Rotation extends JobFields {
   readonly begun: readonly (readonly [collection: number, lsn: bigint])[]
   /** Index into RESEALED_TABLES; their number: the binlog. */
   readonly table: number
+  /** Once the walk is through: collections of which objects in stores may still lie in another form, the present one first. They are moved by others (src/dispatch/body_moves.ts). */
+  readonly awaited?: readonly number[]
   /** Key to go on with, null: the first. Never one that has text in it. */
   readonly from: Uint8Array | null
 }
@@ -64,7 +68,7 @@ export function decideRotation(transaction: WriteTransaction, id: string, name: 
     skipped: 0,
     errors: 0,
     collection: named?.id ?? 0,
-    left: named === undefined ? view.collections().map((collection) => collection.id) : [named.id],
+    left: named === undefined ? [SERVER_SETTINGS, ...view.collections().map((collection) => collection.id)] : [named.id],
     begun: [],
     table: 0,
     from: null,
@@ -76,23 +80,28 @@ export function decideRotation(transaction: WriteTransaction, id: string, name: 
 }
 
 /**
- * The next step of the walk, with the entry that moves the job.
- * @returns whether the walk goes on
+ * The next step of the walk, with the entry that moves the job; none where it waits for objects that are to be moved.
+ * @returns whether it waits
  */
 export function stepRotation(transaction: WriteTransaction, id: string, nowMs: number): boolean {
   const job = transaction.view.job('rotation', id)
   if (job === undefined || !isRotationUnfinished(job.fields.status)) return false
   const before = job.fields as Rotation
   const change = changeOf(transaction, before, nowMs)
+  if (change === WAITING) return true
   const step = decideJobChange(transaction, 'rotation', job, change)
   transaction.apply(step.entry, step.body)
-  return change.status === 'running'
+  return false
 }
 
-function changeOf(transaction: WriteTransaction, before: Rotation, nowMs: number): Partial<Rotation> & { readonly status: string } {
+type Change = Partial<Rotation> & { readonly status: string }
+const WAITING = 'waiting'
+
+function changeOf(transaction: WriteTransaction, before: Rotation, nowMs: number): Change | typeof WAITING {
   if (before.primaryKeyID !== transaction.primaryKeyId)
     return failed(before, 'the primary key changed while the job ran: rotate again', nowMs)
   if (before.left.length > 0) return { ...walkCollection(transaction, before), status: 'running' }
+  if (before.awaited !== undefined) return awaitObjects(transaction, before, before.awaited, nowMs)
   const rows = transaction.reseal(
     before.collection === 0 ? undefined : before.collection,
     undefined,
@@ -101,7 +110,40 @@ function changeOf(transaction: WriteTransaction, before: Rotation, nowMs: number
   )
   const counted = count(before, rows)
   if (rows.next !== undefined) return { ...counted, from: rows.next, status: 'running' }
-  return { ...counted, ...finish(transaction, { ...before, ...counted }, nowMs) }
+  const walked = { ...before, ...counted, from: null, awaited: before.begun.map(([collection]) => collection) }
+  return { ...counted, awaited: walked.awaited, from: null, ...finishOrWait(transaction, walked, nowMs) }
+}
+
+function finishOrWait(transaction: WriteTransaction, walked: Rotation & { readonly awaited: readonly number[] }, nowMs: number): Change {
+  const change = awaitObjects(transaction, walked, walked.awaited, nowMs)
+  return change === WAITING ? { status: 'running' } : change
+}
+
+/**
+ * An object in a store is brought into form by its move, which needs its key: as long as one is left, its form must not be forgotten. What has been passed stays in form, because no command brings an object
+ * in another (src/worker/commit_work.ts).
+ */
+function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: readonly number[], nowMs: number): Change | typeof WAITING {
+  let from = bufferOf(before.from)
+  let room = ROTATION_ROWS_MAX
+  for (const [at, collection] of awaited.entries()) {
+    const left = awaited.slice(at)
+    if (room <= 0) return { awaited: left, from: from ?? null, status: 'running' }
+    // What was deleted meanwhile goes by itself.
+    if (transaction.isRetired(collection)) continue
+    try {
+      const { found, next, scanned } = transaction.view.objects.nextInOtherForm(collection, from, room)
+      room -= scanned
+      if (next !== undefined) return { awaited: left, from: next, status: 'running' }
+      if (found !== undefined)
+        return at === 0 && before.from !== null && found.equals(before.from) ? WAITING : { awaited: left, from: found, status: 'running' }
+    } catch (error) {
+      if (!(error instanceof CorruptRecord)) throw error
+      return failed(before, error.message, nowMs)
+    }
+    from = undefined
+  }
+  return finish(transaction, before, nowMs)
 }
 
 function walkCollection(transaction: WriteTransaction, before: Rotation): Partial<Rotation> {
@@ -134,7 +176,7 @@ function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' |
 }
 
 /** Rows that were left as they are, or written otherwise while the walk was past them, keep their form known; else what was is forgotten. */
-function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Partial<Rotation> & { readonly status: string } {
+function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Change {
   if (walked.errors > 0) return { status: 'failed', finishedAt: nowMs }
   // 0: it was deleted meanwhile, or never was sealed.
   const changed = walked.begun.filter(([collection, lsn]) => ![0n, BigInt(lsn)].includes(transaction.sealingLsn(collection)))
@@ -143,7 +185,7 @@ function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number):
   return { status: 'completed', finishedAt: nowMs }
 }
 
-function failed(before: Rotation, lastError: string, nowMs: number): Partial<Rotation> & { readonly status: string } {
+function failed(before: Rotation, lastError: string, nowMs: number): Change {
   return { status: 'failed', finishedAt: nowMs, errors: before.errors + 1, lastError }
 }
 

@@ -3,6 +3,7 @@
  */
 import type { ConfigChange } from './collection_config.js'
 import type { CurationDraft } from './curation.js'
+import type { EmbeddingChange } from './embedding_configs.js'
 
 export type SettingsChange =
   | { readonly kind: 'configure'; readonly change: ConfigChange }
@@ -18,10 +19,11 @@ export type SettingsChange =
   | { readonly kind: 'addRule'; readonly rule: CurationDraft; readonly seed: string }
   | { readonly kind: 'replaceRule'; readonly id: string; readonly rule: CurationDraft }
   | { readonly kind: 'deleteRule'; readonly id: string }
+  | EmbeddingChange
 
 export interface SettingsCommand {
   readonly kind: 'settings'
-  /** Null where a rule is named by its id alone. */
+  /** Null where a rule is named by its id alone, and for settings of the server. */
   readonly collection: string | null
   readonly change: SettingsChange
 }

@@ -5,19 +5,25 @@ import { randomBytes } from 'node:crypto'
 import { badRequest, serviceError } from '../errors.js'
 import { CURATION_RULES_MAX, SPELL_DICTIONARY_WORDS_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
+import { SERVER_SETTINGS } from '../store/settings.js'
 import type { SettingKind } from '../store/settings.js'
 import type { Collection } from '../store/collection_row.js'
 import { mergeConfig } from './collection_config.js'
 import type { CurationDraft, CurationRule } from './curation.js'
 import type { Step } from './decision.js'
+import { decideEmbedding, isEmbeddingChange, type EmbeddingChange } from './embedding_configs.js'
 import { lowerCase } from '../store/keys.js'
 import { KEY_BYTES } from '../store/sealing/cipher.js'
 import { spellWordsOf } from './collection_settings.js'
+import { configBefore, locationChange, newPlace } from './storage.js'
 import type { SettingsChange, SettingsCommand } from './settings_commands.js'
 
 export interface SettingsDecision {
   readonly steps: readonly Step[]
+  /** Undefined: an answer without a body. */
   readonly answer: unknown
+  /** Where it is not 200. */
+  readonly status?: number
 }
 
 /** Where a change is made: the name as asked, and the collection where it is there already. */
@@ -30,11 +36,15 @@ interface Place {
 export function decideSettings(transaction: WriteTransaction, { collection, change }: SettingsCommand): SettingsDecision {
   const known = collection === null ? undefined : transaction.view.collection(collection)
   const place: Place = { transaction, name: collection ?? '', known }
+  if (isEmbeddingChange(change)) return changeEmbedding(transaction, change)
   switch (change.kind) {
     case 'configure': {
-      const stored = place.known === undefined ? undefined : transaction.view.setting(place.known.id, 'config')
+      const stored = known === undefined ? undefined : configBefore(transaction.view, known.id, change.change)
       const config = mergeConfig(stored ?? {}, change.change)
-      const steps = sealedFirst(place, config.encrypted === true, put(place, 'config', '', config))
+      const isChanged = newPlace(stored, change.change) !== undefined
+      const location = locationChange(transaction.view, known?.id, config, isChanged)
+      const located = locatedFirst(transaction, location, put(place, 'config', '', config))
+      const steps = sealedFirst(place, config.encrypted === true, located)
       return { steps, answer: { status: 'ok', collection } }
     }
     case 'unconfigure':
@@ -82,6 +92,29 @@ function settingStep(transaction: WriteTransaction, collection: Collection, sett
   }
 }
 
+/** Settings of the server, one entry each. */
+function changeEmbedding(transaction: WriteTransaction, change: EmbeddingChange): SettingsDecision {
+  const { writes, status, answer } = decideEmbedding(transaction.view, change)
+  const server = { id: SERVER_SETTINGS, name: '' }
+  const steps = writes.map(({ setting, id, value }, at) => {
+    const step = settingStep(transaction, server, setting, id, value === null ? null : JSON.stringify(value))
+    return { ...step, entry: { ...step.entry, lsn: step.entry.lsn + BigInt(at) } }
+  })
+  return { steps, answer, status }
+}
+
+/** A place in an object store that is not known yet, or is asked with another secret, goes before the configuration that names it. */
+function locatedFirst(transaction: WriteTransaction, change: ReturnType<typeof locationChange>, steps: Step[]): Step[] {
+  if (change === undefined) return steps
+  const server = { id: SERVER_SETTINGS, name: '' }
+  return [settingStep(transaction, server, 'location', change.id, JSON.stringify(change.location)), ...steps.map(behind)]
+}
+
+/** With the next LSN: another entry goes before. */
+function behind(step: Step): Step {
+  return { ...step, entry: { ...step.entry, lsn: step.entry.lsn + 1n } }
+}
+
 /** Whether the collection is sealed from now on goes before what else changes, so that a configuration is sealed as it says. */
 function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, steps: Step[]): Step[] {
   const isSealedNow = known !== undefined && transaction.isSealed(known.id)
@@ -102,8 +135,7 @@ function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, ste
     body: undefined,
     indexOp: undefined,
   }
-  const later = steps.map((step) => ({ ...step, entry: { ...step.entry, lsn: step.entry.lsn + 1n } }))
-  return [sealing, ...later]
+  return [sealing, ...steps.map(behind)]
 }
 
 function decideSynonyms(place: Place, term: string, synonyms: readonly string[] | null): SettingsDecision {

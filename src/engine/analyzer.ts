@@ -4,7 +4,7 @@
  */
 import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
-import { encodeHighlightQuery, highlightDocument } from './highlighter.js'
+import { askInstance, encodeHighlightQuery, highlightDocument, highlightKnown, vectorOfDocument } from './highlighter.js'
 import { languageIndex } from './languages.js'
 import { mergePackedTokens } from './packed_tokens.js'
 import type { AnalysisOptions, Analyzer, QueryToken } from './types.js'
@@ -44,9 +44,18 @@ export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy 
       const bytes = encodeHighlightQuery(query)
       return {
         highlight: (escaped, options, matched, shouldStop) =>
-          guarded((open) => highlightDocument(open, bytes, { escaped, options, matched, shouldStop })),
+          guarded((open) => {
+            askInstance(open, bytes)
+            return highlightDocument(open, escaped, options, matched, shouldStop)
+          }),
+        highlightKnown: (escaped, vector, matched) =>
+          guarded((open) => {
+            askInstance(open, bytes)
+            return highlightKnown(open, escaped, vector, matched)
+          }),
       }
     },
+    termVector: (escaped, options, shouldStop) => guarded((open) => vectorOfDocument(open, escaped, options, shouldStop)),
     memoryBytes: () => instance?.exports.memory.buffer.byteLength ?? 0,
   }
 }

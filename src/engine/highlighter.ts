@@ -1,21 +1,16 @@
 /**
- * The highlighter of the WASM module from this side: the question as bytes, and one document through it. Texts cross as bytes only; what comes back is JSON text for the answer.
- * Layout of the question: wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
+ * The highlighter of the WASM module from this side: the question as bytes, and one document through it, read anew or by its term vector. Texts cross as bytes only; what comes back is JSON text for
+ * the answer. Layout of the question: wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
 import { HIGHLIGHT_PIECE_BYTES } from '../limits.js'
 import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
 import { languageIndex } from './languages.js'
 import type { AnalysisOptions, HighlightQuery } from './types.js'
+import type { WasmExports } from './wasm_instance.js'
 
 const DONE = 0
 const NEEDS_WORDS = 2
-
-interface Document {
-  readonly escaped: Uint8Array
-  readonly options: AnalysisOptions
-  readonly matched: readonly number[]
-  readonly shouldStop: () => boolean
-}
+const NOTHING = new Uint8Array(0)
 
 export function encodeHighlightQuery({ terms, phrases, opening, closing, fragmentBytes, most }: HighlightQuery): Uint8Array {
   const tags = [Buffer.from(opening), Buffer.from(closing)]
@@ -37,33 +32,86 @@ function numbers(...values: readonly number[]): Buffer {
   return bytes
 }
 
-/** @param query as encoded; told to the instance when that was last asked something else */
-export function highlightDocument(open: Instance, query: Uint8Array, document: Document): Uint8Array | undefined {
-  const { exports } = open
-  if (open.asked !== query) {
-    write(open, query)
-    if (exports.highlight_query(query.length) === 0) throw new Error('the highlighter refused its question')
-    open.asked = query
-  }
-  const { escaped, options, matched, shouldStop } = document
-  write(open, numbers(...matched))
-  exports.highlight_begin(languageIndex(options.language), flagsOf(options), matched.length)
-  for (let at = 0, isLast = false; !isLast;) {
-    const piece = escaped.subarray(at, at + HIGHLIGHT_PIECE_BYTES)
-    isLast = at + piece.length === escaped.length
-    write(open, piece)
-    at += exports.highlight_append(piece.length, isLast ? 1 : 0)
-  }
-  for (let status = exports.highlight_run(); status !== DONE; status = exports.highlight_run()) {
-    if (status === NEEDS_WORDS) placeHanWords(open)
-    else if (shouldStop()) return undefined
-  }
-  const bytes = exports.highlight_finish()
-  return new Uint8Array(exports.memory.buffer, exports.highlight_output_address(), bytes)
+/** What the documents that follow are asked; told to the instance when that was last asked something else. @param query as encoded */
+export function askInstance(open: Instance, query: Uint8Array): void {
+  if (open.asked === query) return
+  write(open.exports, [], query, NOTHING)
+  if (open.exports.highlight_query(query.length) === 0) throw new Error('the highlighter refused its question')
+  open.asked = query
 }
 
-/** The address is asked for each time: memory may have grown. */
-function write({ exports }: Instance, bytes: Uint8Array): void {
-  const address = exports.highlight_input(bytes.length)
-  new Uint8Array(exports.memory.buffer, address, bytes.length).set(bytes)
+/** Reads the document. Undefined where `shouldStop` said so. */
+export function highlightDocument(
+  open: Instance,
+  escaped: Uint8Array,
+  options: AnalysisOptions,
+  matched: readonly number[],
+  shouldStop: () => boolean,
+): Uint8Array | undefined {
+  const { exports } = open
+  let piece = escaped.subarray(0, HIGHLIGHT_PIECE_BYTES)
+  let isLast = piece.length === escaped.length
+  write(exports, matched, NOTHING, piece)
+  let at = exports.highlight_begin(languageIndex(options.language), flagsOf(options), matched.length, piece.length, isLast ? 1 : 0)
+  while (!isLast) {
+    piece = escaped.subarray(at, at + HIGHLIGHT_PIECE_BYTES)
+    isLast = at + piece.length === escaped.length
+    write(exports, [], NOTHING, piece)
+    at += exports.highlight_append(piece.length, isLast ? 1 : 0)
+  }
+  return readOn(open, shouldStop) ? output(exports, exports.highlight_finish()) : undefined
+}
+
+/** Makes the document's term vector, a copy; empty where it would be too large. Undefined where `shouldStop` said so. */
+export function vectorOfDocument(
+  open: Instance,
+  escaped: Uint8Array,
+  options: AnalysisOptions,
+  shouldStop: () => boolean,
+): Uint8Array | undefined {
+  const { exports } = open
+  write(exports, [], NOTHING, escaped)
+  exports.highlight_begin_vector(languageIndex(options.language), flagsOf(options), escaped.length)
+  return readOn(open, shouldStop) ? output(exports, exports.highlight_finish_vector()).slice() : undefined
+}
+
+/** By the document's term vector. Undefined where it has to be read after all. */
+export function highlightKnown(
+  { exports }: Instance,
+  escaped: Uint8Array,
+  vector: Uint8Array,
+  matched: readonly number[],
+): Uint8Array | undefined {
+  write(exports, matched, vector, escaped)
+  const bytes = exports.highlight_known(matched.length, vector.length, escaped.length)
+  return bytes === 0 ? undefined : output(exports, bytes)
+}
+
+/** Reads to the end of the document; false where `shouldStop` said so. */
+function readOn(open: Instance, shouldStop: () => boolean): boolean {
+  for (let status = open.exports.highlight_run(); status !== DONE; status = open.exports.highlight_run()) {
+    if (status === NEEDS_WORDS) placeHanWords(open)
+    else if (shouldStop()) return false
+  }
+  return true
+}
+
+/** Puts numbers and texts into the input, one behind the other. The address is asked for each time, before the view: memory may grow. */
+function write(exports: WasmExports, matched: readonly number[], first: Uint8Array, second: Uint8Array): void {
+  const bytes = matched.length * 4 + first.length + second.length
+  const address = exports.input_room(bytes)
+  const input = new Uint8Array(exports.memory.buffer, address, bytes)
+  let at = 0
+  for (const index of matched) {
+    input[at++] = index & 0xff
+    input[at++] = (index >>> 8) & 0xff
+    input[at++] = (index >>> 16) & 0xff
+    input[at++] = index >>> 24
+  }
+  input.set(first, at)
+  input.set(second, at + first.length)
+}
+
+function output({ memory, highlight_output_address: address }: WasmExports, bytes: number): Uint8Array {
+  return new Uint8Array(memory.buffer, address(), bytes)
 }

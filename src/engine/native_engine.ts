@@ -1,15 +1,12 @@
 /**
- * The TypeScript face of the native addon: loads it, checks that its exports are what this code was written against, and translates plans and hits to bytes and back.
+ * The TypeScript face of the native engine: translates plans and hits to bytes and back.
  * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
-import { existsSync } from 'node:fs'
-import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { loadAddon } from './addon.js'
 import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
 import { decodeHits } from './hits.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
-import type { Completion, EngineStats, Explanation, OpenedIndex, SearchEngine } from './types.js'
+import type { Completion, EngineCipher, EngineStats, Explanation, OpenedIndex, SearchEngine, StorageState } from './types.js'
 
 interface Addon {
   readonly open: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
@@ -32,11 +29,12 @@ interface Addon {
   readonly endRebuild: () => void
   readonly forceMerge: () => void
   readonly stats: () => EngineStats
+  readonly storageState: () => number
   readonly lockFile: (path: string) => void
   readonly setSealKeys: (primary: number, keys: Uint8Array) => void
   readonly setSealed: (collection: number, isSealed: boolean) => void
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
-  readonly openSealed: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, sealed: Uint8Array, text: Uint8Array) => boolean
+  readonly openRecord: EngineCipher['openRecord']
   readonly hmac: (key: Uint8Array, text: Uint8Array, out: Uint8Array) => void
 }
 
@@ -61,19 +59,22 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'endRebuild',
   'forceMerge',
   'stats',
+  'storageState',
   'lockFile',
   'setSealKeys',
   'setSealed',
   'seal',
-  'openSealed',
+  'openRecord',
   'hmac',
 ]
 
+/** In the order of the engine's numbers. */
+const STORAGE_STATES: readonly StorageState[] = ['good', 'failing', 'lost']
 const SEPARATOR = '\0'
 
 /** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
-export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine {
-  const addon = loadAddon(addonPath)
+export function openEngine(addonPath?: string): SearchEngine {
+  const addon = loadAddon<Addon>(ADDON_FUNCTIONS, addonPath)
   return {
     open: (directory, history, analysis) => addon.open(directory, history, analysis),
     openNext: (directory, history, analysis) => addon.openNext(directory, history, analysis),
@@ -115,9 +116,10 @@ export function openEngine(addonPath: string = defaultAddonPath()): SearchEngine
     endRebuild: () => addon.endRebuild(),
     forceMerge: () => addon.forceMerge(),
     stats: () => addon.stats(),
+    storageState: () => STORAGE_STATES[addon.storageState()] ?? 'lost',
     setSealKeys: (primary, keys) => addon.setSealKeys(primary, keys),
     setSealed: (collection, isSealed) => addon.setSealed(collection, isSealed),
-    cipher: { seal: addon.seal, open: addon.openSealed, hmac: addon.hmac },
+    cipher: { seal: addon.seal, openRecord: addon.openRecord, hmac: addon.hmac },
   }
 }
 
@@ -127,29 +129,5 @@ function decodeCompletions(json: string): Completion[] {
 
 /** Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked` when another process holds it. */
 export function lockFile(path: string): void {
-  loadAddon(defaultAddonPath()).lockFile(path)
-}
-
-function loadAddon(path: string): Addon {
-  if (!existsSync(path)) throw new Error(`native engine not built: ${path} is missing (node scripts/build-native.mjs makes it)`)
-  const loaded: unknown = createRequire(import.meta.url)(path)
-  if (!isAddon(loaded)) throw new Error(`native engine ${path} lacks one of ${ADDON_FUNCTIONS.join(', ')}: build it again`)
-  return loaded
-}
-
-function isAddon(value: unknown): value is Addon {
-  if (typeof value !== 'object' || value === null) return false
-  const exports = value as Record<string, unknown>
-  return ADDON_FUNCTIONS.every((name) => typeof exports[name] === 'function')
-}
-
-/** The first folder upwards that holds package.json is the project, whether this file runs from `src` or from `dist/src`. */
-function defaultAddonPath(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder)
-    if (parent === folder) throw new Error('native engine: no package.json above the compiled code')
-    folder = parent
-  }
-  return join(folder, 'build', 'mds_engine.node')
+  loadAddon<Addon>(ADDON_FUNCTIONS).lockFile(path)
 }

@@ -43,6 +43,11 @@ export interface Highlighter {
    * @param matched indexes of the terms that it has
    */
   highlight(escaped: Uint8Array, options: AnalysisOptions, matched: readonly number[], shouldStop: () => boolean): Uint8Array | undefined
+  /**
+   * The same by the document's term vector, without reading it. Undefined where it has to be read after all: it has more places than a reading looks at.
+   * @param vector of this content, not empty
+   */
+  highlightKnown(escaped: Uint8Array, vector: Uint8Array, matched: readonly number[]): Uint8Array | undefined
 }
 
 /** One token of a query, in text order. `position` counts stop words, so that phrases keep their gaps. `start`/`end`: UTF-8 byte offsets into the text. */
@@ -61,6 +66,11 @@ export interface Analyzer {
   tokenize(text: string, options: TokenizeOptions): QueryToken[]
   /** What finds the places in documents that show why they matched. Good until the next one is made. */
   highlighter(query: HighlightQuery): Highlighter
+  /**
+   * The term vector of a document, for `highlightKnown`: a copy that the caller owns; empty where it would be too large. Undefined when `shouldStop` said so.
+   * @param escaped its content as JSON text, without the quotes
+   */
+  termVector(escaped: Uint8Array, options: AnalysisOptions, shouldStop: () => boolean): Uint8Array | undefined
   /** Bytes of linear memory that this thread's instance holds. */
   memoryBytes(): number
 }
@@ -254,6 +264,9 @@ export interface EngineStats {
   readonly storageFailures: number
 }
 
+/** failing: the last flush was refused, and is tried again; lost: all will be, until another process opens the index. */
+export type StorageState = 'good' | 'failing' | 'lost'
+
 /** What a start finds in the index directory. */
 export interface OpenedIndex {
   /** Entries above are to be replayed; 0: the engine is empty and in rebuild mode. */
@@ -318,6 +331,8 @@ export interface SearchEngine {
   /** Merges everything into one segment; for tests and benches. */
   forceMerge(): void
   stats(): EngineStats
+  /** Whether what is published reaches the disk; a few nanoseconds. */
+  storageState(): StorageState
   /** Keys that stored segments of sealed collections are written and read with; before `open`. @param keys per key its id (1 byte) and 32 bytes */
   setSealKeys(primary: number, keys: Uint8Array): void
   /** Whether the collection's documents must not lie on disk in clear; before `open`, and before the first document that a change of it concerns is published. */
@@ -329,7 +344,15 @@ export interface SearchEngine {
 export interface EngineCipher {
   /** @param sealed space for the text and 16 bytes of tag */
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
-  readonly open: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, sealed: Uint8Array, text: Uint8Array) => boolean
+  /** Opens a stored record in one call: src/store/sealing/sealed_record.ts. @param record space for the record without nonce and tag */
+  readonly openRecord: (
+    key: Uint8Array,
+    kind: number,
+    place: Uint8Array,
+    clearBytes: number,
+    sealed: Uint8Array,
+    record: Uint8Array,
+  ) => boolean
   /** @param out space for 32 bytes */
   readonly hmac: (key: Uint8Array, text: Uint8Array, out: Uint8Array) => void
 }

@@ -11,7 +11,11 @@ const configFields = {
   color: optional(Type.String({ description: 'Hexadecimal.' })),
   customMeta: optional(mapOf(Type.Unsafe<unknown>({}), { description: 'Whatever else is to be kept.' })),
   storageBackend: optional(
-    word(['boltdb', 'memory', 's3'], 'Where bodies lie. Only `boltdb`, the embedded store, is available yet.', 'boltdb'),
+    word(
+      ['boltdb', 'memory', 's3'],
+      'Where bodies lie: in the embedded store, in memory until the next restart, or in an object store.',
+      'boltdb',
+    ),
   ),
   storageConfig: optional(
     Type.Object(

@@ -1,6 +1,7 @@
 /** Rows of the documents themselves: write, read, find by metadata, delete. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { Type } from './json_schema.js'
+import { contentBesidePassage, retrievalFields } from './retrieval.js'
 import {
   collection,
   Document,
@@ -123,8 +124,12 @@ export const search = operation({
     asc: optional(Type.Boolean({ description: 'Ascending.', default: false })),
     limit: optional(limit),
     offset: optional(offset),
+    ...retrievalFields,
+    includeContent: contentBesidePassage,
   }),
-  output: Type.Array(Document),
+  output: Type.Array(Document, {
+    description: 'In the modes `chunk` and `window` with `chunkIndex` and `chunkText`, the beginning of each document.',
+  }),
   answerHeaders: [
     ['X-Total-Count', 'Documents that match, before paging.'],
     ['X-Context-Truncated', '1 where the token budget of the collection left documents out; otherwise absent.'],

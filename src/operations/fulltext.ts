@@ -3,6 +3,7 @@ import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../lim
 import { cacheHeaders } from './cache_headers.js'
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
+import { contentBesidePassage, passageFields, retrievalFields } from './retrieval.js'
 import type { RangesInput } from '../domain/fulltext/ranges.js'
 import { collection, Document, filterMeta, limit, mapOf, offset, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 
@@ -99,6 +100,7 @@ const FtsResponse = shape('Results, best first.', {
           'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
       }),
       highlights,
+      ...passageFields,
       pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
       explanation: Type.Optional(Explanation),
     }),
@@ -156,6 +158,8 @@ const options = {
   explain: optional(explain),
   cacheTtl: optional(cacheTtl),
   ...highlight,
+  ...retrievalFields,
+  includeContent: contentBesidePassage,
 }
 
 const FtsRequest = Type.Object({

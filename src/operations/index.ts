@@ -10,14 +10,19 @@ import { collectionOperations } from './collections.js'
 import { schemaOperations } from './collection_schemas.js'
 import { curationOperations } from './curation.js'
 import { documentOperations } from './documents.js'
+import { embeddingOperations, internalEmbeddingOperations } from './embedding.js'
 import { exportOperations } from './export.js'
+import { activeEmbeddingConfig, embeddingConfigOperations } from './embedding_configs.js'
 import { encryptionOperations } from './encryption.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
+import { hybridOperations } from './hybrid_search.js'
 import type { Feature, Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
+import { storageOperations } from './storage.js'
 import { temporalOperations } from './temporal.js'
+import { vectorSearchOperations } from './vector_search.js'
 import { vocabularyOperations } from './vocabulary.js'
 
 /** In the order of the reference page. */
@@ -34,14 +39,23 @@ export const operations: readonly Operation[] = checked([
   ...fulltextOperations,
   ...autocompleteOperations,
   ...spellOperations,
+  ...vectorSearchOperations,
+  ...hybridOperations,
+  ...embeddingOperations,
   ...exportOperations,
   ...backupOperations,
   ...encryptionOperations,
+  ...embeddingConfigOperations,
   ...healthOperations,
 ])
 
 /** What the front end itself asks of the lanes: no surface offers it. */
-export const internalOperations: readonly Operation[] = [ingestChunk]
+export const internalOperations: readonly Operation[] = [
+  ingestChunk,
+  ...storageOperations,
+  activeEmbeddingConfig,
+  ...internalEmbeddingOperations,
+]
 
 /** As the lanes know them: an operation is its place in this list. */
 export const laneOperations: readonly Operation[] = [...operations, ...internalOperations]

@@ -16,9 +16,9 @@ export type Permission = 'public' | 'read' | 'write' | 'admin'
  */
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
-/** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). */
+/** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). `job`: that of the bulk ingest with the input's id. */
 export type CollectionExtractor =
-  'server' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
+  'server' | 'job' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
 
 /** What a server may be configured to do without: operations of a feature that is switched off are not there. */
 export type Feature = 'spell' | 'temporal'
@@ -32,7 +32,15 @@ export interface HttpRoute {
 export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> {
   readonly name: string
   /** Heading under which the reference page lists it. */
-  readonly group: 'System' | 'Documents' | 'Revisions' | 'Collections' | 'Collection settings' | 'Full-text search' | 'Export and backup'
+  readonly group:
+    | 'System'
+    | 'Documents'
+    | 'Revisions'
+    | 'Collections'
+    | 'Collection settings'
+    | 'Full-text search'
+    | 'Vector search'
+    | 'Export and backup'
   /** One line for `/v1/endpoints` and OpenAPI. */
   readonly description: string
   readonly effect: Effect
@@ -42,15 +50,19 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   /** The first is the canonical one. GET input comes from the query string, all other input from the JSON body and, for what is missing there, the query string. */
   readonly http: readonly HttpRoute[]
   readonly input: Input
+  /** Its body is bytes that the front end made, the input's `message`. Not for clients. */
+  readonly isBinary?: true
   readonly output: Output
   /** Status of a success, where it is not 200. */
-  readonly successStatus?: 202
+  readonly successStatus?: 201 | 202 | 204
   /** Only offered where this is switched on. */
   readonly feature?: Feature
   /** Content type of a success, when it is not JSON. */
   readonly contentType?: string
   /** Errors of its own, beside those that follow from its input and its effect. */
   readonly errors?: readonly (keyof typeof CATALOGUE)[]
+  /** Searches the index of vectors: 503 while that is made equal to the store. */
+  readonly searchesVectors?: true
   /** Headers of a success: name and meaning. All are whole numbers unless they say otherwise. */
   readonly answerHeaders?: readonly (readonly [name: string, description: string, type?: 'string'])[]
   /** Its answers may be given again where the request allows it (`cacheTtl`). */

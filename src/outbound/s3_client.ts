@@ -49,7 +49,7 @@ interface Request {
 }
 
 const AGAIN = new Set([408, 429, 500, 502, 503, 504])
-const NOTHING = new Uint8Array(0)
+const NOTHING: Uint8Array = new Uint8Array(0)
 
 export class S3Client {
   readonly #connections: Dispatcher
@@ -145,28 +145,10 @@ export class S3Client {
   }
 
   async #attempt({ verb, url, headers, body, bytesMax }: Request, msMax: number): Promise<OutboundAnswer> {
-    const { AwsV4Signer } = loadAws4fetch()
-    // Signed anew for each attempt: a signature holds for some minutes by the store's clock.
-    const signed = await new AwsV4Signer({
-      method: verb,
-      url,
-      headers: {
-        ...headers,
-        'x-amz-content-sha256': createHash('sha256')
-          .update(body ?? NOTHING)
-          .digest('hex'),
-      },
-      accessKeyId: this.location.accessKey,
-      secretAccessKey: this.location.secretKey,
-      region: this.location.region === undefined || this.location.region === '' ? 'us-east-1' : this.location.region,
-      service: 's3',
-      cache: this.#signingKeys,
-    }).sign()
-    if (this.#signingKeys.size > 1) this.#signingKeys.delete([...this.#signingKeys.keys()][0] as string)
     return this.outbound.safeFetch({
       url,
       method: verb,
-      headers: { ...Object.fromEntries(signed.headers), 'accept-encoding': 'identity' },
+      headers: { ...(await this.#signed(verb, url, headers, body)), 'accept-encoding': 'identity' },
       ...(body === undefined ? {} : { body }),
       msMax,
       bytesMax: bytesMax ?? S3_ANSWER_BYTES_MAX,
@@ -174,6 +156,25 @@ export class S3Client {
       redirectsMax: 0,
       connections: this.#connections,
     })
+  }
+
+  /** The headers with a signature, made anew for each attempt: it holds for some minutes by the store's clock. */
+  async #signed(verb: string, url: string, headers: Request['headers'], body = NOTHING): Promise<Readonly<Record<string, string>>> {
+    const { accessKey, secretKey, region } = this.location
+    if (accessKey === '') return headers ?? {}
+    const { AwsV4Signer } = loadAws4fetch()
+    const signed = await new AwsV4Signer({
+      method: verb,
+      url,
+      headers: { ...headers, 'x-amz-content-sha256': createHash('sha256').update(body).digest('hex') },
+      accessKeyId: accessKey,
+      secretAccessKey: secretKey,
+      region: region === undefined || region === '' ? 'us-east-1' : region,
+      service: 's3',
+      cache: this.#signingKeys,
+    }).sign()
+    if (this.#signingKeys.size > 1) this.#signingKeys.delete([...this.#signingKeys.keys()][0] as string)
+    return Object.fromEntries(signed.headers)
   }
 }
 

@@ -9,6 +9,7 @@ export interface S3Location {
   readonly bucket: string
   /** Default `us-east-1`. */
   readonly region?: string
+  /** Empty, and the secret with it: requests are not signed. */
   readonly accessKey: string
   readonly secretKey: string
   /** In front of every key, as it is. */
@@ -28,8 +29,9 @@ export function checkLocation(location: S3Location): void {
   if (endpoint === '' || pathname !== '/' || search !== '' || hash !== '') throw new S3LocationError('invalid endpoint')
   // The names that S3 allows; an address is none.
   if (!/^[a-z0-9][a-z0-9.-]{1,61}[a-z0-9]$/.test(bucket) || /\.\.|^\d+(\.\d+){3}$/.test(bucket)) throw new S3LocationError('invalid bucket')
-  if (accessKey === '' || secretKey === '' || /[^\x21-\x7e]/.test(accessKey))
-    throw new S3LocationError('accessKey and secretKey are required')
+  // Neither: the requests go unsigned, to a store that lets anybody in.
+  if ((accessKey === '') !== (secretKey === '') || /[^\x21-\x7e]/.test(accessKey))
+    throw new S3LocationError('accessKey and secretKey go together')
   if (prefix !== '' && (prefix.startsWith('/') || !isKey(`${prefix}x`))) throw new S3LocationError('invalid prefix')
 }
 

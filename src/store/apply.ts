@@ -2,27 +2,33 @@
  * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
+import { applyPlace, referBody } from './body_places.js'
 import { releaseBody, removeGarbage, retainBody, writeBody } from './body_references.js'
 import { encodeCollection } from './collection_row.js'
 import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { retainedBytes, storeEntry } from './entry.js'
 import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry, TrimEntry } from './entry.js'
-import { PACKED_KEY } from './environment.js'
-import type { Environment, Table } from './environment.js'
+import { PACKED_KEY, tablesOfCollections } from './environment.js'
+import type { Environment } from './environment.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
+import { markIndex } from './index_mark.js'
 import { jobKey } from './jobs.js'
 import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
 import { forgetHistory, forgetMinutes, MinuteCounts, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
+import { bodiesWithObjects, forgetReleases, MEMORY_LOCATION, removeObject, writeObject } from './objects.js'
+import type { BodyObject } from './objects.js'
 import { CLEAR, statePlace } from './sealing/collection_seal.js'
 import { resealBinlog, resealTable } from './sealing/resealing.js'
 import type { ResealedRows, ResealedTable } from './sealing/resealing.js'
 import { wantScrub } from './sealing/scrubbing.js'
 import { changeSealing, finishForms } from './sealing/sealing_change.js'
+import { SERVER_SETTINGS } from './settings.js'
 import { writeSetting } from './stored_settings.js'
+import { applyVectors, forgetVectors } from './vector_tables.js'
 import { View } from './view.js'
 
 const NOTHING = Buffer.alloc(0)
@@ -43,6 +49,8 @@ export class WriteTransaction {
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
   readonly #readMinutes = new MinuteCounts()
+  /** Ids of objects in process memory that nothing refers to any more once the transaction is on disk. */
+  readonly released: Buffer[] = []
 
   /** @param now unix seconds, the same for everything that the transaction decides. */
   constructor(environment: Environment, now: number, tracksHistory = false) {
@@ -93,7 +101,7 @@ export class WriteTransaction {
     return counters
   }
 
-  /** @param body the body record of a put that brings a new body (bodyLsn = lsn), else undefined. */
+  /** @param body the body record of a put that brings a new body (bodyLsn = lsn), the record of vectors that are set, else undefined. */
   apply(entry: Entry, body: Buffer | undefined): void {
     const environment = this.#environment
     switch (entry.kind) {
@@ -122,8 +130,15 @@ export class WriteTransaction {
       case 'trim':
         applyTrim(environment, this, entry)
         break
+      case 'place':
+        applyPlace(environment, this, entry, body)
+        break
+      case 'vectors':
+        applyVectors(environment, entry, body)
+        break
     }
-    const record = storeEntry(environment.seals, entry, body?.length ?? 0)
+    // Vectors are not kept for the readers of the binlog: the next entry of their document overwrites them.
+    const record = storeEntry(environment.seals, entry, entry.kind === 'vectors' ? 0 : (body?.length ?? 0))
     void environment.binlog.put(lsnKey(entry.lsn), record)
     this.#store.binlogBytes += retainedBytes(record)
     this.#store.lastLsn = entry.lsn
@@ -179,6 +194,11 @@ export class WriteTransaction {
     const [key] = [...retired.getKeys({ limit: 1 })]
     if (key === undefined) return false
     let room = rowsMax
+    for (const body of bodiesWithObjects(this.#environment, key, room)) {
+      this.dropObject(body)
+      room--
+    }
+    if (room <= 0) return true
     for (const table of tablesOfCollections(this.#environment)) {
       for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
         void table.remove(row)
@@ -189,6 +209,25 @@ export class WriteTransaction {
     void counters.remove(Buffer.from(key))
     void retired.remove(key)
     return retired.getKeysCount({ limit: 1 }) > 0
+  }
+
+  /** The body has an object from here on, in place of the one that it had. */
+  setObject(body: Buffer, record: Buffer): void {
+    this.#release(writeObject(this.#environment, body, record, this.view.now))
+  }
+
+  /** The body has no object any more. */
+  dropObject(body: Buffer): void {
+    this.#release(removeObject(this.#environment, body, this.view.now))
+  }
+
+  /** A step through the releases of objects (objects.ts). Local: not an entry. */
+  forgetReleases(before: number, from: Buffer | undefined, count: number): Buffer | undefined {
+    return forgetReleases(this.#environment, before, from, count)
+  }
+
+  #release(object: BodyObject | undefined): void {
+    if (object?.location === MEMORY_LOCATION) this.released.push(object.id)
   }
 
   /** Reads of a document, which may be gone by now. Local: not an entry. */
@@ -217,6 +256,11 @@ export class WriteTransaction {
     return rows
   }
 
+  /** Whether documents may be missing from the index for want of objects. Local: not an entry. */
+  markIndex(isIncomplete: boolean): void {
+    markIndex(this.#environment, isIncomplete)
+  }
+
   /** Every row of the collection lies in its present form. */
   finishForms(collection: number): void {
     finishForms(this.#environment, collection)
@@ -235,13 +279,6 @@ export class WriteTransaction {
   }
 }
 
-/** The tables whose keys begin with the id of the collection. */
-function tablesOfCollections(environment: Environment): readonly Table[] {
-  const { heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings } = environment
-  const { histories, leaderboard, eventMinutes } = environment
-  return [heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings, histories, leaderboard, eventMinutes]
-}
-
 function applyPut(environment: Environment, transaction: WriteTransaction, entry: PutEntry, body: Buffer | undefined): void {
   const { collection, docid, lsn } = entry
   const head = decodeHead(entry.head, collection, () => `head of entry ${lsn}`)
@@ -250,13 +287,15 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
   if (docid >= counters.nextDocid) counters.nextDocid = docid + 1
   createCollection(environment, entry)
 
-  referBody(environment, head, body)
+  referBody(environment, head, lsn, body)
   if (old === undefined) {
     counters.documents++
   } else {
     supersede(environment, old, lsn)
+    if (old.bodyLsn !== head.bodyLsn) transaction.dropObject(bodyKey(collection, docid, old.bodyLsn))
     uncount(counters, old)
   }
+  if (entry.object !== null) transaction.setObject(bodyKey(collection, docid, head.bodyLsn), entry.object)
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
   counters.metaTriples += head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
@@ -264,6 +303,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
 
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+  if (entry.wantsVectors) void environment.embedQueue.put(lsnKey(lsn), documentKey(collection, docid))
   spell(environment, transaction.view, entry)
   if (transaction.tracksHistory) trackWrite(environment, collection, docid, old === undefined ? 'create' : 'update', head.updatedAt)
 }
@@ -293,12 +333,6 @@ function supersede(environment: Environment, old: Head, lsn: bigint): void {
 function uncount(counters: CollectionCounters, head: Head): void {
   counters.metaTriples -= head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
-}
-
-function referBody(environment: Environment, head: Head, body: Buffer | undefined): void {
-  const key = bodyKey(head.collection, head.docid, head.bodyLsn)
-  if (body === undefined) retainBody(environment, key)
-  else writeBody(environment, head.collection, key, body)
 }
 
 function moveExpiry(environment: Environment, collection: number, docid: number, before: number, after: number): void {
@@ -371,10 +405,12 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
   }
   for (const key of [...environment.bodies.getKeys(range)]) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
   for (const key of [...environment.bodyCounts.getKeys(range)]) void environment.bodyCounts.remove(key)
+  for (const key of bodiesWithObjects(environment, prefix)) transaction.dropObject(key)
   removeSpellings(environment, collection, docid)
   removeIdentity(environment, collection, entry.key, entry.lang)
   moveExpiry(environment, collection, docid, head.expiresAt, 0)
   forgetHistory(environment, collection, docid)
+  forgetVectors(environment, collection, docid)
 }
 
 /** The collection is gone at once; its rows are removed in slices by `purgeRetired`. */
@@ -388,7 +424,7 @@ function applyDrop(environment: Environment, entry: DropEntry): void {
 /** The stamp tells readers that what they remember of the collection's settings is old. */
 function applySetting(environment: Environment, entry: SettingEntry): void {
   const { collection, setting, id, value, lsn } = entry
-  createCollection(environment, entry)
+  if (collection !== SERVER_SETTINGS) createCollection(environment, entry)
   writeSetting(environment, collection, setting, id, value)
   void environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
 }

@@ -29,6 +29,11 @@ export function releaseBody(environment: Environment, key: Buffer, lsn: bigint):
   if (left === 0) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
 }
 
+/** Removes the body where one state alone refers to it, which has it elsewhere from now on. */
+export function removeOnlyReference(environment: Environment, key: Buffer): void {
+  if (references(environment, key) === 1) void environment.bodies.remove(key)
+}
+
 /** Removes garbage: the body, and with it its reference to the one that it is the difference from, which may become garbage. @param row a key of the table */
 export function removeGarbage(environment: Environment, view: View, row: Buffer, lsn: bigint): void {
   const key = Buffer.from(row.subarray(8))

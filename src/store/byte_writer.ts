@@ -45,6 +45,11 @@ export class ByteWriter {
     return this
   }
 
+  /** Takes back what was written behind the first `length` bytes. */
+  cut(length: number): void {
+    this.#length = Math.min(this.#length, length)
+  }
+
   /** What was written since `begin`, without a copy: valid until the next `begin` or append. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.#length)

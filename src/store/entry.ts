@@ -30,6 +30,10 @@ export interface PutEntry extends EntryBase {
   readonly head: Buffer
   /** Superseded states with a lower number are let go of; 0: all are kept. */
   readonly trimBelow: number
+  /** Record of the object that the body has in a storage backend; null: it has none, or that which it had. */
+  readonly object: Buffer | null
+  /** The document is to be embedded. */
+  readonly wantsVectors: boolean
 }
 
 /** The expiry of a document changed, and nothing else. */
@@ -86,7 +90,26 @@ export interface SealingEntry extends EntryBase {
   readonly salt: Buffer
 }
 
-export type Entry = PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry | JobEntry | SealingEntry | TrimEntry
+/** The body of a document's present state lies elsewhere from here on; its content is the same. */
+export interface PlaceEntry extends EntryBase {
+  readonly kind: 'place'
+  readonly bodyLsn: bigint
+  /** Record of the object; null: the body lies in the env only. */
+  readonly object: Buffer | null
+}
+
+/** What was embedded of a document, or that it is not to be. Its vectors are not part of the entry: they lie in the table until an entry sets others. */
+export interface VectorsEntry extends EntryBase {
+  readonly kind: 'vectors'
+  /** LSN of the write that wanted it, which does not wait any more; 0: none. */
+  readonly queued: bigint
+  /** `restamp`: the vectors stay, and are those of the body with this LSN from here on. */
+  readonly change: 'keep' | 'set' | 'restamp'
+  readonly bodyLsn: bigint
+}
+
+export type Entry =
+  PutEntry | ExpiryEntry | DeleteEntry | DropEntry | SettingEntry | JobEntry | SealingEntry | TrimEntry | PlaceEntry | VectorsEntry
 
 /** What is left of an entry of a sealed collection that was deleted, and its keys with it. */
 export interface ShedEntry {
@@ -105,7 +128,8 @@ const FLAG_SUPERSEDES_TWO = 0x80
 /** Whose key an entry is sealed with. */
 const SCOPE_AT = 7
 const SCOPE = { clear: 0, collection: 1, server: 2 } as const
-const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting', 'job', 'sealing', 'trim'] as const
+const KINDS = ['put', 'expiry', 'delete', 'drop', 'setting', 'job', 'sealing', 'trim', 'place', 'vectors'] as const
+const VECTOR_CHANGES = ['keep', 'set', 'restamp'] as const
 
 /** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
 export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
@@ -124,11 +148,18 @@ export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
 function fieldsOf(entry: Entry): unknown[] {
   switch (entry.kind) {
     case 'put':
-      return [entry.collection, entry.docid, entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow]
+      return [
+        ...[entry.collection, entry.docid, entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow, entry.object],
+        entry.wantsVectors,
+      ]
+    case 'vectors':
+      return [entry.collection, entry.docid, entry.queued, VECTOR_CHANGES.indexOf(entry.change), entry.bodyLsn]
     case 'expiry':
       return [entry.collection, entry.docid, entry.head]
     case 'trim':
       return [entry.collection, entry.docid, entry.head, entry.trimBelow]
+    case 'place':
+      return [entry.collection, entry.docid, entry.bodyLsn, entry.object]
     case 'delete':
       return [entry.collection, entry.docid, entry.key, entry.lang]
     case 'drop':
@@ -249,11 +280,17 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
         head: fields[5] as Buffer,
         // Entries of before have none.
         trimBelow: (fields[6] as number | undefined) ?? 0,
+        object: (fields[7] as Buffer | null | undefined) ?? null,
+        wantsVectors: (fields[8] as boolean | undefined) ?? false,
       }
     case 'expiry':
       return { kind, lsn, collection, docid, head: fields[2] as Buffer }
     case 'trim':
       return { kind, lsn, collection, docid, head: fields[2] as Buffer, trimBelow: fields[3] as number }
+    case 'place':
+      return { kind, lsn, collection, docid, bodyLsn: BigInt(fields[2] as number | bigint), object: fields[3] as Buffer | null }
+    case 'vectors':
+      return decodeVectorsEntry(lsn, fields)
     case 'delete':
       return { kind, lsn, collection, docid, key: fields[2] as string, lang: fields[3] as string }
     case 'drop':
@@ -282,6 +319,13 @@ function decodeSettingEntry(lsn: bigint, fields: readonly unknown[]): SettingEnt
   const setting = SETTING_KINDS[code]
   if (setting === undefined) throw new Error(`binlog entry ${lsn}: unknown kind of setting ${code}`)
   return { kind: 'setting', lsn, collection, docid: 0, collectionName, setting, id, value }
+}
+
+function decodeVectorsEntry(lsn: bigint, fields: readonly unknown[]): VectorsEntry {
+  const [collection, docid, queued, code, bodyLsn] = fields as [number, number, number | bigint, number, number | bigint]
+  const change = VECTOR_CHANGES[code]
+  if (change === undefined) throw new Error(`binlog entry ${lsn}: unknown change of vectors ${code}`)
+  return { kind: 'vectors', lsn, collection, docid, queued: BigInt(queued), change, bodyLsn: BigInt(bodyLsn) }
 }
 
 function decodeJobEntry(lsn: bigint, fields: readonly unknown[]): JobEntry {

@@ -7,6 +7,7 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
 import { openLmdb } from './packages.js'
+import type { ObjectSource } from './objects.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import type { Keyring } from './sealing/keyring.js'
 import { Seals } from './sealing/seals.js'
@@ -52,16 +53,34 @@ export interface Environment {
   readonly sealedSpellings: Table
   /** (collection, kind, hash of id) -> sealed setting */
   readonly sealedSettings: Table
+  /** key of a body -> its object in a storage backend */
+  readonly objects: Table
+  /** (location, id of an object) -> key of the body */
+  readonly objectOwners: Table
+  /** (location, id of an object) -> unix seconds: since when nothing refers to it */
+  readonly objectReleases: Table
   /** (collection, docid) -> history */
   readonly histories: Table
   /** (collection, 2^53 - reads, docid) -> nothing */
   readonly leaderboard: Table
   /** (collection, type of event, unix minute) -> events */
   readonly eventMinutes: Table
+  /** (collection, docid) -> vectors */
+  readonly vectors: Table
+  /** (collection, docid) -> stamp of the vectors */
+  readonly vectorStamps: Table
+  /** (collection, CRC of a variant) -> documents and chunks with vectors of it */
+  readonly vectorVariants: Table
+  /** LSN of a write -> (collection, docid): it is to be embedded */
+  readonly embedQueue: Table
   /** format, epochs, checks of master keys, rotation jobs */
   readonly settings: Table
   readonly seals: Seals
+  /** Bytes of objects that are at hand. */
+  readonly held: ObjectSource
 }
+
+const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
 const FORMAT_VERSION = 1
@@ -73,7 +92,7 @@ export const PACKED_KEY = Buffer.from('packed')
 export class UnknownFormat extends Error {}
 
 /** Opens (and on the first use creates) `truth.mdb` in the directory of a generation. */
-export function openEnvironment(generationPath: string, keyring: Keyring = emptyKeyring()): Environment {
+export function openEnvironment(generationPath: string, keyring: Keyring = emptyKeyring(), held = NOTHING_HELD): Environment {
   const path = join(generationPath, 'truth.mdb')
   const root = openLmdb<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
   const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY })
@@ -99,11 +118,19 @@ export function openEnvironment(generationPath: string, keyring: Keyring = empty
     sealedIdentities: table('sealed-identities'),
     sealedSpellings: table('sealed-spellings'),
     sealedSettings: table('sealed-settings'),
+    objects: table('objects'),
+    objectOwners: table('object-owners'),
+    objectReleases: table('object-releases'),
     histories: table('histories'),
     leaderboard: table('leaderboard'),
     eventMinutes: table('event-minutes'),
+    vectors: table('vectors'),
+    vectorStamps: table('vector-stamps'),
+    vectorVariants: table('vector-variants'),
+    embedQueue: table('embed-queue'),
     settings: table('settings'),
     seals: new Seals(keyring, sealings),
+    held,
   }
   checkFormat(environment)
   return environment
@@ -122,6 +149,16 @@ function checkFormat(environment: Environment): void {
   if (stored[0] !== FORMAT_VERSION) {
     throw new UnknownFormat(`${environment.path} has format ${stored[0]}; this version reads format ${FORMAT_VERSION}`)
   }
+  beginFreeList(environment)
+}
+
+/**
+ * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where the first transaction on such a list frees some 300 pages: it looks for room in the list while it
+ * makes it. So a small transaction comes first; from then on the list is never empty, because a transaction adds what it has freed before it takes out what it has used.
+ */
+function beginFreeList({ root, settings }: Environment): void {
+  if ((root.getStats() as { free: { entryCount: number } }).free.entryCount > 0) return
+  root.transactionSync(() => void settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION])))
 }
 
 /** A value without a copy: valid until the next read of this thread. */
@@ -129,4 +166,14 @@ export function peek(table: Table, key: Buffer): Buffer | undefined {
   const value = table.getBinaryFast(key)
   // lmdb-js hands out one reused buffer whose `length` it overrides: a subarray is an ordinary Buffer again.
   return value?.subarray(0, value.length)
+}
+
+/** The tables whose keys begin with the id of the collection. */
+export function tablesOfCollections(environment: Environment): readonly Table[] {
+  const { heads, bodies, bodyCounts, revisions, identities, spellings, collectionSettings } = environment
+  const { sealedIdentities, sealedSpellings, sealedSettings, histories, leaderboard, eventMinutes } = environment
+  const documents = [heads, bodies, bodyCounts, revisions, identities, spellings, sealedIdentities, sealedSpellings]
+  const { vectors, vectorStamps, vectorVariants } = environment
+  const derived = [histories, leaderboard, eventMinutes, vectors, vectorStamps, vectorVariants]
+  return [...documents, collectionSettings, sealedSettings, ...derived]
 }

@@ -2,6 +2,9 @@
  * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record says beside its status is the job's own matter; what all share is where it lies, how
  * it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout: docs/formats/truth-env.md.
  */
+import { JOB_ID_BYTES_MAX } from '../limits.js'
+import type { Table } from './environment.js'
+import { prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
 import { checkRecord, sealRecord } from './record.js'
 
@@ -49,6 +52,25 @@ export function jobKey(kind: JobKind, id: string): Buffer {
   return key
 }
 
-export function idOfJobKey(key: Uint8Array): string {
+function idOfJobKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('utf8', 1)
+}
+
+/** @throws CorruptRecord */
+export function readJob(jobs: Table, kind: JobKind, id: string): Job | undefined {
+  // No id is so long, and LMDB refuses longer keys.
+  if (Buffer.byteLength(id) > JOB_ID_BYTES_MAX) return undefined
+  const record = jobs.get(jobKey(kind, id))
+  return record === undefined ? undefined : decodeJob(id, record, () => `job ${kind}/${id}`)
+}
+
+/** All of a kind, newest first. @throws CorruptRecord */
+export function readJobs(jobs: Table, kind: JobKind): Job[] {
+  const start = jobKey(kind, '')
+  const found: Job[] = []
+  for (const { key, value } of jobs.getRange({ start, end: prefixEnd(start) })) {
+    const id = idOfJobKey(key)
+    found.push(decodeJob(id, value, () => `job ${kind}/${id}`))
+  }
+  return found.sort((one, other) => Number(other.createdLsn - one.createdLsn))
 }

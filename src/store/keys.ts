@@ -156,6 +156,11 @@ export function minuteOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(5)
 }
 
+/** (collection, CRC of the variant). */
+export function variantKey(collection: number, variant: number): Buffer {
+  return documentKey(collection, variant)
+}
+
 /** The smallest key above every key that starts with `prefix`: the exclusive end of a prefix range. */
 export function prefixEnd(prefix: Uint8Array): Buffer {
   const end = Buffer.from(prefix)

@@ -18,6 +18,7 @@ import {
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { failPoint } from '../fail_point.js'
+import { ASIDE_OF_ONCE_FILE } from './once_file.js'
 import { SPOOL_PREFIX } from './spool.js'
 
 /** A start that is refused, with the one line that says why. */
@@ -65,7 +66,8 @@ export function openDataDirectory(configured: string): DataDirectory {
 export function sweepDataDirectory({ path, generationPath }: DataDirectory): void {
   const served = basename(generationPath)
   for (const name of readdirSync(path)) {
-    const isLeft = (GENERATION.test(name) && name !== served) || name === 'CURRENT.tmp' || name.startsWith(SPOOL_PREFIX)
+    const isLeft =
+      (GENERATION.test(name) && name !== served) || name === 'CURRENT.tmp' || name.startsWith(SPOOL_PREFIX) || ASIDE_OF_ONCE_FILE.test(name)
     if (isLeft) rmSync(join(path, name), { recursive: true, force: true })
   }
 }

@@ -10,6 +10,7 @@ import type { Environment } from './environment.js'
 import { renewEpoch } from './epochs.js'
 import { HEAD_FLAGS, type Head } from './head.js'
 import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from './keys.js'
+import { readObject } from './objects.js'
 import { CorruptRecord } from './record.js'
 import { SETTING_KINDS } from './settings.js'
 import { View } from './view.js'
@@ -68,7 +69,8 @@ function identityOf(head: Head): readonly [key: string, lang: string] {
 }
 
 function checkReferences(environment: Environment, { collection, docid, bodyLsn }: Head): void {
-  if (!environment.bodies.doesExist(bodyKey(collection, docid, bodyLsn)))
+  const key = bodyKey(collection, docid, bodyLsn)
+  if (!environment.bodies.doesExist(key) && readObject(environment, key) === undefined)
     throw new CorruptRecord(`body ${collection}/${docid}/${bodyLsn}`, 'missing')
 }
 

@@ -5,7 +5,19 @@
 import { checkRecord, sealRecord } from './record.js'
 
 /** In the order of their codes on disk. */
-export const SETTING_KINDS = ['config', 'synonyms', 'stopwords', 'curation', 'dictionary', 'schema'] as const
+export const SETTING_KINDS = [
+  'config',
+  'synonyms',
+  'stopwords',
+  'curation',
+  'dictionary',
+  'schema',
+  'location',
+  'embedding',
+  'embedding-key',
+] as const
+/** In place of the id of a collection: what the server itself is told. */
+export const SERVER_SETTINGS = 0
 export type SettingKind = (typeof SETTING_KINDS)[number]
 
 /** CRC and version. */

@@ -33,15 +33,30 @@ export function readSetting(environment: Environment, collection: number, kind: 
   return undefined
 }
 
-/** All settings of a kind, by id. @throws CorruptRecord */
-export function readSettings(environment: Environment, collection: number, kind: SettingKind): (readonly [id: string, value: unknown])[] {
+/**
+ * All settings of a kind, by id.
+ * @param unreadable is given the ids of those that are sealed for the server and can't be opened, instead of an error
+ * @throws CorruptRecord
+ */
+export function readSettings(
+  environment: Environment,
+  collection: number,
+  kind: SettingKind,
+  unreadable?: string[],
+): (readonly [id: string, value: unknown])[] {
   const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
   const range = { start, end: prefixEnd(start) }
   const found: (readonly [string, unknown])[] = []
   const name = (): string => `${kind} of collection ${collection}`
   for (const { key, value } of environment.collectionSettings.getRange(range)) {
-    const record = isSealedForServer(value) ? openForServer(environment, Buffer.from(key), value, name) : value
-    found.push([idOfSettingKey(key), decodeSetting(record, name)])
+    const id = idOfSettingKey(key)
+    try {
+      const record = isSealedForServer(value) ? openForServer(environment, Buffer.from(key), value, name) : value
+      found.push([id, decodeSetting(record, name)])
+    } catch (error) {
+      if (!(error instanceof CorruptRecord) || unreadable === undefined) throw error
+      unreadable.push(id)
+    }
   }
   const seal = environment.seals.of(collection)
   if (seal === undefined) return found
@@ -82,6 +97,7 @@ export function writeSetting(environment: Environment, collection: number, kind:
 
 /** Whether the text has what must never lie in clear, in whatever collection. */
 export function holdsCredential(kind: SettingKind, json: string | null): boolean {
+  if (kind === 'location' || kind === 'embedding-key') return true
   if (kind !== 'config' || json === null) return false
   const { storageConfig, cms } = JSON.parse(json) as { storageConfig?: { secretKey?: string }; cms?: { apiKey?: string } }
   return (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''

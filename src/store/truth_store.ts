@@ -7,6 +7,10 @@ import { DocumentCache } from './document_cache.js'
 import { openEnvironment } from './environment.js'
 import type { Environment } from './environment.js'
 import { beginEpoch, endEpoch, presentEpoch } from './epochs.js'
+import { markIndex } from './index_mark.js'
+import { noteAdoption } from './objects.js'
+import type { ObjectSource } from './objects.js'
+import { unreadableCredentials } from './sealing/credential_check.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import { beginSealing } from './sealing/sealing_change.js'
 import { View } from './view.js'
@@ -30,9 +34,10 @@ export class TruthStore {
    * @param generationPath directory of the generation to serve (layout.ts)
    * @param cacheBytesMax of documents that this thread keeps at hand
    * @param keyring of this thread
+   * @param held where objects of storage backends are at hand
    */
-  constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring()) {
-    this.#environment = openEnvironment(generationPath, keyring)
+  constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring(), held?: ObjectSource) {
+    this.#environment = openEnvironment(generationPath, keyring, held)
     this.#cache = new DocumentCache(cacheBytesMax)
   }
 
@@ -79,9 +84,26 @@ export class TruthStore {
     return beginSealing(this.#environment)
   }
 
+  /** Credentials that no key opens, in a line for the log. */
+  unreadableCredentials(): string | undefined {
+    return unreadableCredentials(this.#environment)
+  }
+
   /** The write lane, before its first group: src/store/epochs.ts. */
   beginEpoch(): Promise<Buffer> {
     return beginEpoch(this.#environment)
+  }
+
+  /** The write lane, before its first group: src/store/index_mark.ts. On disk when it resolves. */
+  async markIndex(isIncomplete: boolean): Promise<void> {
+    const { root } = this.#environment
+    root.transactionSync(() => markIndex(this.#environment, isIncomplete))
+    await root.flushed
+  }
+
+  /** The write lane, before a restored store is served in place of another: src/store/objects.ts. */
+  noteAdoption(): void {
+    this.#environment.root.transactionSync(() => noteAdoption(this.#environment, unixSeconds()))
   }
 
   /** The write lane, after its last group is on disk. */

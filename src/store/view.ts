@@ -5,12 +5,10 @@
 import { ByteWriter } from './byte_writer.js'
 import { BodyReader } from './body_reader.js'
 import type { BodyOf } from './body_reader.js'
-import { decodeCollection } from './collection_row.js'
-import type { Collection } from './collection_row.js'
+import { decodeCollection, type Collection } from './collection_row.js'
 import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
-import { JOB_ID_BYTES_MAX } from '../limits.js'
 import { openEntry } from './entry.js'
 import { putsSuperseding } from './superseding.js'
 import type { PutEntry, StoredEntry } from './entry.js'
@@ -37,8 +35,8 @@ import {
   revisionOfKey,
 } from './keys.js'
 import type { ExpiryRow } from './keys.js'
-import { decodeJob, idOfJobKey, jobKey } from './jobs.js'
-import type { Job, JobKind } from './jobs.js'
+import { readJob, readJobs, type Job, type JobKind } from './jobs.js'
+import { ObjectView } from './object_view.js'
 import { CorruptRecord } from './record.js'
 import { statePlace } from './sealing/collection_seal.js'
 import type { CollectionSeal } from './sealing/collection_seal.js'
@@ -46,6 +44,7 @@ import { keyIdOf } from './sealing/sealed_record.js'
 import { isScrubWanted } from './sealing/scrubbing.js'
 import type { SettingKind } from './settings.js'
 import { countSettings, readSetting, readSettings } from './stored_settings.js'
+import { VectorView } from './vector_tables.js'
 
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
 const CONTENT_END = Buffer.from('"}')
@@ -64,6 +63,8 @@ export class View {
   readonly #cache: DocumentCache | undefined
   #mark: Mark | undefined
   readonly #bodies: BodyReader
+  readonly objects: ObjectView
+  readonly vectors: VectorView
   #seal: CollectionSeal | undefined
   #sealCollection = 0
 
@@ -72,7 +73,10 @@ export class View {
     this.#environment = environment
     this.now = now
     this.#cache = cache
-    this.#bodies = new BodyReader(environment.bodies, (collection) => this.#sealOf(collection))
+    const sealOf = (collection: number): CollectionSeal | undefined => this.#sealOf(collection)
+    this.#bodies = new BodyReader(environment, sealOf)
+    this.objects = new ObjectView(environment, this.#bodies, sealOf)
+    this.vectors = new VectorView(environment)
   }
 
   collection(name: string): Collection | undefined {
@@ -123,9 +127,9 @@ export class View {
     return readSetting(this.#environment, collection, kind, id)
   }
 
-  /** All settings of a kind, by id. */
-  settings(collection: number, kind: SettingKind): (readonly [id: string, value: unknown])[] {
-    return readSettings(this.#environment, collection, kind)
+  /** All settings of a kind, by id. @param unreadable is given the ids of those that can't be opened, instead of an error */
+  settings(collection: number, kind: SettingKind, unreadable?: string[]): (readonly [id: string, value: unknown])[] {
+    return readSettings(this.#environment, collection, kind, unreadable)
   }
 
   countSettings(collection: number, kind: SettingKind): number {
@@ -133,21 +137,12 @@ export class View {
   }
 
   job(kind: JobKind, id: string): Job | undefined {
-    // No id is so long, and LMDB refuses longer keys.
-    if (Buffer.byteLength(id) > JOB_ID_BYTES_MAX) return undefined
-    const record = this.#environment.jobs.get(jobKey(kind, id))
-    return record === undefined ? undefined : decodeJob(id, record, () => `job ${kind}/${id}`)
+    return readJob(this.#environment.jobs, kind, id)
   }
 
   /** All jobs of a kind, newest first. */
   jobs(kind: JobKind): Job[] {
-    const start = jobKey(kind, '')
-    const found: Job[] = []
-    for (const { key, value } of this.#environment.jobs.getRange({ start, end: prefixEnd(start) })) {
-      const id = idOfJobKey(key)
-      found.push(decodeJob(id, value, () => `job ${kind}/${id}`))
-    }
-    return found.sort((one, other) => Number(other.createdLsn - one.createdLsn))
+    return readJobs(this.#environment.jobs, kind)
   }
 
   /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
@@ -180,12 +175,12 @@ export class View {
     return record === undefined ? undefined : this.#decodeState(record, collection, docid, () => `head ${collection}/${docid}`)
   }
 
-  /** A state as stored, in clear or sealed. */
   /** The state in a row of heads or revisions. @throws CorruptRecord */
   stateOf(record: Buffer, collection: number, docid: number): Head {
     return this.#decodeState(record, collection, docid, () => `state ${collection}/${docid}`)
   }
 
+  /** A state as stored, in clear or sealed. */
   #decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
     const seal = this.#sealOf(collection)
@@ -267,7 +262,8 @@ export class View {
   *headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
     const range = { start: documentKey(collection, docidFirst), end: documentKey(collection, docidEnd) }
     for (const { key, value } of this.#environment.heads.getRange(range)) {
-      const head = decodeHead(value, collection, () => `head ${collection}/${docidOfKey(key)}`)
+      const docid = docidOfKey(key)
+      const head = this.#decodeState(value, collection, docid, () => `head ${collection}/${docid}`)
       if (!isExpired(head, this.now)) yield head
     }
   }
@@ -277,12 +273,17 @@ export class View {
     return this.#bodies.content(head)
   }
 
+  /** The body's record, in clear, in a buffer of its own. @throws CorruptRecord, BodiesWanted */
+  bodyRecord(head: Head): Buffer {
+    return this.#bodies.record(head)
+  }
+
   /** Appends the JSON-escaped content. */
   writeContent(head: Head, out: ByteWriter): void {
     this.#bodies.append(head, out)
   }
 
-  /** Whether the content is stored whole, and not as the difference from another. */
+  /** Whether the content lies in the env, whole, and not as the difference from another. */
   isWhole(head: Head): boolean {
     return this.#bodies.isWhole(head)
   }

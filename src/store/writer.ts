@@ -5,6 +5,7 @@
  * `onFailure` is called once, and the process must end by SIGKILL and recover from disk. It is never retried here. A commit that neither returns nor throws is noticed by the front end, which is
  * told by `onCommit` when one begins and ends.
  */
+import { writeSync } from 'node:fs'
 import type { Environment } from './environment.js'
 import { WriteTransaction } from './apply.js'
 
@@ -70,6 +71,8 @@ export class Writer {
       transaction.finish()
       return result
     } catch (cause) {
+      // Said at once and by this thread: nothing that waits for its turn is said any more.
+      writeSync(2, `fatal: apply threw: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`)
       // lmdb-js commits what a throwing callback had written: this must not return.
       this.#options.onFailure(new StorageFailure('apply threw', { cause }))
       return process.kill(process.pid, 'SIGKILL') as never

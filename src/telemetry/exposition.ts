@@ -6,7 +6,7 @@
 import type { EngineStats } from '../engine/types.js'
 import { METRIC_COLLECTIONS_MAX } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
-import { BATCH_BUCKETS, DURATION_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
+import { BATCH_BUCKETS, DURATION_BUCKETS, EMBEDDING_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
 import type { CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'
 
 export interface CollectionGauges {
@@ -14,6 +14,14 @@ export interface CollectionGauges {
   readonly documents: number
   readonly revisions: number
   readonly metaTriples: number
+}
+
+export interface VectorGauges {
+  /** Documents that have vectors. */
+  readonly documents: number
+  readonly isIndexReady: boolean
+  /** Documents that wait for vectors. */
+  readonly queued: number
 }
 
 /** Present values that the registry doesn't hold: the handler reads them from store, engine and process. */
@@ -28,6 +36,7 @@ export interface StoreGauges {
   readonly binlogBytes: number
   readonly lastLsn: bigint
   readonly collections: readonly CollectionGauges[]
+  readonly vectors: VectorGauges
   readonly schemas: number
   readonly engine: EngineStats
   readonly residentBytes: number
@@ -47,18 +56,33 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   body_bytes_received: 'Bytes of request bodies.',
   answer_bytes_sent: 'Bytes of answers.',
   lane_internal_errors: 'Requests that failed for a reason of ours.',
+  bodies_moved: 'Bodies that were moved to where the configuration of their collection says.',
+  objects_swept: 'Objects in object stores that nothing referred to any more, removed.',
   revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
+  embedding_requests: 'Requests to embedding providers that ended.',
+  embedding_requests_failed: 'Those of them that had no answer, or one that says to try again.',
+  embedding_requests_refused: 'Those of them that were refused, or whose answer could not be used.',
+  documents_embedded: 'Documents whose vectors were made.',
+  documents_not_embedded: 'Documents that the provider would not embed, or that could not be read.',
+  texts_embedded: 'Texts of documents that a provider has embedded.',
+  chunks_not_embedded_again: 'Chunks of documents that kept the vectors that they had.',
+  embeddings_dropped: 'Documents that were stored without vectors because too many waited for theirs.',
+  embedding_cache_hits: 'Texts of requests whose vectors were at hand.',
+  embedding_cache_misses: 'Texts of requests that a provider had to embed.',
 }
 const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   slots_used: 'Requests queued or in a lane.',
   ingests_waiting: 'Bulk ingest jobs that wait for their turn.',
+  embedding_cache_size: 'Texts of requests whose vectors are at hand.',
   ingest_bytes_held: 'Bytes of the documents of bulk ingest jobs that wait or run.',
   bodies_in_flight_bytes: 'Bytes of request bodies that are held.',
   answers_unsent_bytes: 'Bytes of large answers that clients have not taken yet.',
   wasm_memory_bytes: 'Linear memory of all WASM instances.',
   heap_bytes: 'V8 heaps of all lanes in use.',
   external_bytes: 'Memory outside the V8 heaps that lanes hold.',
+  embedding_provider_configured: '1 where there is an embedding provider.',
+  embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 
 /** @param operations the table: gives method and path of each counted operation */
@@ -71,7 +95,11 @@ export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, op
     page.family(`${name}_total`, 'counter', COUNTER_HELP[name as CounterName], [[[], value]])
   }
   for (const [name, value] of Object.entries(reading.gauges)) page.family(name, 'gauge', GAUGE_HELP[name as GaugeName], [[[], value]])
+  page.histograms('embedding_request_duration_seconds', 'Of one request to an embedding provider.', EMBEDDING_BUCKETS, [
+    [[], reading.embeddingSeconds],
+  ])
   renderCollections(page, gauges.collections)
+  renderVectors(page, gauges.vectors)
   renderEngine(page, gauges.engine)
   return page.text()
 }
@@ -88,6 +116,12 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.single('schemas_total', 'Collections that have a schema.', gauges.schemas)
   page.family('process_resident_memory_bytes', 'gauge', 'Resident memory of the process.', [[[], gauges.residentBytes]], '')
   page.family('process_cpu_seconds_total', 'counter', 'CPU time of the process.', [[[], gauges.cpuSeconds]], '')
+}
+
+function renderVectors(page: Page, { documents, isIndexReady, queued }: VectorGauges): void {
+  page.single('vector_embeddings_total', 'Documents that have vectors.', documents)
+  page.single('vector_index_ready', '1 where vectors can be searched.', isIndexReady ? 1 : 0)
+  page.single('embedding_queue_size', 'Documents that wait for vectors.', queued)
 }
 
 function renderRequests(page: Page, reading: TelemetryReading, operations: ReadonlyMap<string, Operation>): void {

@@ -16,6 +16,9 @@ export const WAIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01
 /** Upper bounds in requests per batch. */
 export const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
 
+/** Upper bounds in seconds of requests to an embedding provider; its time limit is 30. */
+export const EMBEDDING_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
+
 /** Counters that only grow, summed over threads. */
 export const COUNTERS = [
   'aborted_requests',
@@ -27,7 +30,19 @@ export const COUNTERS = [
   'answer_bytes_sent',
   'lane_internal_errors',
   'revisions_packed',
+  'bodies_moved',
+  'objects_swept',
   'accesses_uncounted',
+  'embedding_requests',
+  'embedding_requests_failed',
+  'embedding_requests_refused',
+  'documents_embedded',
+  'documents_not_embedded',
+  'texts_embedded',
+  'chunks_not_embedded_again',
+  'embeddings_dropped',
+  'embedding_cache_hits',
+  'embedding_cache_misses',
 ] as const
 export type CounterName = (typeof COUNTERS)[number]
 
@@ -38,9 +53,12 @@ export const GAUGES = [
   'answers_unsent_bytes',
   'ingests_waiting',
   'ingest_bytes_held',
+  'embedding_cache_size',
   'wasm_memory_bytes',
   'heap_bytes',
   'external_bytes',
+  'embedding_provider_configured',
+  'embedding_circuit_open',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 
@@ -66,6 +84,7 @@ export interface TelemetryReading {
   }[]
   readonly counters: Readonly<Record<CounterName, number>>
   readonly gauges: Readonly<Record<GaugeName, number>>
+  readonly embeddingSeconds: Histogram
 }
 
 /** Requests that match no route are counted under this name. */
@@ -86,6 +105,7 @@ export class Telemetry {
   readonly #queuesAt: number
   readonly #countersAt: number
   readonly #gaugesAt: number
+  readonly #embeddingAt: number
   #row = -1
 
   /** @param operations names in the order of the table of operations; the same in every thread. */
@@ -97,13 +117,19 @@ export class Telemetry {
     this.#queuesAt = this.#names.length * OPERATION_COLUMNS
     this.#countersAt = this.#queuesAt + QUEUE_CLASSES.length * QUEUE_COLUMNS
     this.#gaugesAt = this.#countersAt + COUNTERS.length
-    this.#columns = this.#gaugesAt + GAUGES.length
+    this.#embeddingAt = this.#gaugesAt + GAUGES.length
+    this.#columns = this.#embeddingAt + histogramColumns(EMBEDDING_BUCKETS)
     this.#owners = new Int32Array(buffer, 0, THREADS_MAX)
     this.#table = new Float64Array(buffer, OWNER_BYTES, THREADS_MAX * this.#columns)
   }
 
   static create(operations: readonly string[]): Telemetry {
-    const columns = (operations.length + 1) * OPERATION_COLUMNS + QUEUE_CLASSES.length * QUEUE_COLUMNS + COUNTERS.length + GAUGES.length
+    const columns =
+      (operations.length + 1) * OPERATION_COLUMNS +
+      QUEUE_CLASSES.length * QUEUE_COLUMNS +
+      COUNTERS.length +
+      GAUGES.length +
+      histogramColumns(EMBEDDING_BUCKETS)
     const bytes = OWNER_BYTES + THREADS_MAX * columns * Float64Array.BYTES_PER_ELEMENT
     return new Telemetry(new SharedArrayBuffer(bytes), operations)
   }
@@ -149,6 +175,10 @@ export class Telemetry {
     this.#observe(this.#own(this.#queueColumn(queue) + 2 + histogramColumns(WAIT_BUCKETS)), BATCH_BUCKETS, requests)
   }
 
+  observeEmbedding(seconds: number): void {
+    this.#observe(this.#own(this.#embeddingAt), EMBEDDING_BUCKETS, seconds)
+  }
+
   setQueue(queue: QueueClass, depth: number, inFlight: number): void {
     const at = this.#own(this.#queueColumn(queue))
     this.#table[at] = depth
@@ -189,7 +219,7 @@ export class Telemetry {
     })
     const counters = Object.fromEntries(COUNTERS.map((name, i) => [name, this.#sum(this.#countersAt + i)])) as Record<CounterName, number>
     const gauges = Object.fromEntries(GAUGES.map((name, i) => [name, this.#sum(this.#gaugesAt + i)])) as Record<GaugeName, number>
-    return { requests, queues, counters, gauges }
+    return { requests, queues, counters, gauges, embeddingSeconds: this.#histogram(this.#embeddingAt, EMBEDDING_BUCKETS) }
   }
 
   #queueColumn(queue: QueueClass): number {

@@ -4,6 +4,7 @@
  */
 import { serviceError } from '../errors.js'
 import { ANSWER_STREAMS_MAX } from '../limits.js'
+import { BodiesWanted } from '../store/objects.js'
 import type { Answer, AnswerStream, RequestContext } from './handler.js'
 
 interface OpenStream {
@@ -39,7 +40,8 @@ export class AnswerStreams {
       const { contentType } = stream
       return { answer: { status: 200, body: bytes, contentType, isPart: true, ...(isBegun ? {} : { headers: stream.headers }) }, isLast }
     } catch (error) {
-      this.end(number)
+      // A part is asked for again once what it lacks is there; a first one begins anew.
+      if (!isBegun || !(error instanceof BodiesWanted)) this.end(number)
       throw error
     }
   }

@@ -13,9 +13,17 @@ export const ANONYMOUS: Principal = { kind: 'anonymous' }
 /** Permission is asked on this name where an operation touches no collection in particular. */
 export const ALL_COLLECTIONS = '*'
 
-/** The collections that a validated input names, by the row's extractor. */
-export function collectionsOf(operation: Operation, input: Readonly<Record<string, unknown>>): readonly string[] {
+/**
+ * The collections that a validated input names, by the row's extractor.
+ * @param collectionOfJob undefined: there is no such job; whether there is one is told to who may read them all
+ */
+export function collectionsOf(
+  operation: Operation,
+  input: Readonly<Record<string, unknown>>,
+  collectionOfJob: (id: string) => string | undefined,
+): readonly string[] {
   if (operation.collection === 'server') return [ALL_COLLECTIONS]
+  if (operation.collection === 'job') return [collectionOfJob(String(input['id'])) ?? ALL_COLLECTIONS]
   const { field, list } = operation.collection
   const objects = list === undefined ? [input] : (input[list] as readonly Readonly<Record<string, unknown>>[])
   const names = new Set(objects.flatMap((object) => namesIn(object[field])))

@@ -5,25 +5,51 @@
 import { decideCancel, decideSubmit } from '../domain/bulk_ingest.js'
 import { changeOf, findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
 import type { ChangeTools, PreparedChange } from '../domain/changes.js'
-import type { Command, IngestChunkCommand, PreparedDocument, RestoreCommand, UpdateCommand } from '../domain/commands.js'
-import { decideDelete, decideDrop, decideExpiry, decidePut } from '../domain/decision.js'
+import type {
+  Command,
+  ForgetReleasesCommand,
+  IngestChunkCommand,
+  PlaceCommand,
+  PreparedDocument,
+  PreparedObject,
+  RestoreCommand,
+  UpdateCommand,
+} from '../domain/commands.js'
+import { decideDelete, decideDrop, decideExpiry, decidePlace, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
 import { decideRotation } from '../domain/rotation.js'
 import { requireSchemaStill } from '../domain/schemas/write_rules.js'
 import { decideSettings } from '../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../errors.js'
-import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
+import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
+import type { HeldBodies } from '../engine/held_bodies.js'
+import type { VectorChange } from '../engine/vector_types.js'
+import { BodiesWanted, idOfObject, keyIdOfObject, locationOfObject } from '../store/objects.js'
 import { CorruptRecord } from '../store/record.js'
+import type { NamedDocument } from '../dispatch/embedding_codec.js'
+import type { PutEntry } from '../store/entry.js'
 import type { Head } from '../store/head.js'
+import type { TruthStore } from '../store/truth_store.js'
 import type { Answer } from './handler.js'
 import { truncate } from './truncate_work.js'
+import { vectorsWork } from './vectors_work.js'
 
 /** Collects what a group has to publish to the index. */
 export interface GroupEffects {
   readonly indexOps: Uint8Array[]
+  readonly vectorOps: VectorChange[]
   /** Collections that are sealed from now on, or are not. */
   readonly sealings: { readonly collection: number; readonly isSealed: boolean }[]
+  /** Documents that want vectors. */
+  readonly queued: NamedDocument[]
+  /** Documents that wait for vectors are others than before. */
+  isQueueChanged: boolean
+}
+
+export interface CommitTools extends ChangeTools {
+  readonly store: TruthStore
+  readonly held: HeldBodies
 }
 
 export interface Work {
@@ -36,7 +62,7 @@ export interface Work {
 }
 
 /** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
-export function workOf(tools: ChangeTools, command: Exclude<Command, IngestChunkCommand>): Work {
+export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
   switch (command.kind) {
     case 'add':
       return single((transaction, effects) => {
@@ -71,9 +97,9 @@ export function workOf(tools: ChangeTools, command: Exclude<Command, IngestChunk
       })
     case 'settings':
       return single((transaction, effects) => {
-        const { steps, answer } = decideSettings(transaction, command)
+        const { steps, answer, status = 200 } = decideSettings(transaction, command)
         carryOut(transaction, effects, steps)
-        return jsonAnswer(answer)
+        return { status, body: answer === undefined ? '' : JSON.stringify(answer) }
       })
     case 'submitIngest':
       return single((transaction, effects) => {
@@ -94,11 +120,43 @@ export function workOf(tools: ChangeTools, command: Exclude<Command, IngestChunk
         carryOut(transaction, effects, steps)
         return jsonAnswer(answer)
       })
+    case 'place':
+      return single((transaction, effects) => place(tools, transaction, effects, command))
+    case 'vectors':
+      return vectorsWork(tools, command)
+    case 'forgetReleases':
+      return forgetReleases(command)
     case 'addBatch':
       return addBatch(tools, command.collection, command.documents, command.errors)
     case 'deleteBatch':
       return deleteBatch(command.collection, command.documents, command.errors)
   }
+}
+
+function forgetReleases({ before }: ForgetReleasesCommand): Work {
+  let from: Buffer | undefined
+  return {
+    weight: COMMIT_SLICE_DOCUMENTS_MAX,
+    run(transaction) {
+      from = transaction.forgetReleases(before, from, RELEASES_LOOKED_AT_MAX)
+      return from !== undefined
+    },
+    answer: () => jsonAnswer({}),
+  }
+}
+
+/** Each placement stands for itself: what was refused is tried again by whoever moves bodies. */
+function place(tools: CommitTools, transaction: WriteTransaction, effects: GroupEffects, { collection, placements }: PlaceCommand): Answer {
+  let placed = 0
+  for (const placement of placements) {
+    const step = decidePlace(transaction, collection, placement)
+    if (step === undefined) continue
+    requirePlace(tools, transaction, collection, placement.object)
+    hold(tools, placement.object)
+    carryOut(transaction, effects, [step])
+    placed++
+  }
+  return jsonAnswer({ placed })
 }
 
 /** A command of one slice, whose refusal is its answer. */
@@ -110,7 +168,7 @@ function single(run: (transaction: WriteTransaction, effects: GroupEffects) => A
       try {
         answer = run(transaction, effects)
       } catch (error) {
-        answer = refusal(error)
+        answer = error instanceof BodiesWanted ? { status: 503, body: '', wanted: error.objects } : refusal(error)
       }
       return false
     },
@@ -134,26 +192,43 @@ export function carryOut(transaction: WriteTransaction, effects: GroupEffects, s
   for (const step of steps) {
     transaction.apply(step.entry, step.body)
     if (step.entry.kind === 'sealing') effects.sealings.push(step.entry)
+    if (step.entry.kind === 'put' && step.entry.wantsVectors) effects.queued.push(namedOf(step.entry))
+    if (step.entry.kind === 'vectors' && step.entry.queued > 0n) effects.isQueueChanged = true
     if (step.indexOp !== undefined) effects.indexOps.push(step.indexOp)
+    if (step.vectorOp !== undefined) effects.vectorOps.push(step.vectorOp)
   }
 }
 
+function namedOf({ collection, docid, lsn }: PutEntry): NamedDocument {
+  return { collection, docid, queued: Number(lsn), force: false }
+}
+
 function changeDocument(
-  tools: ChangeTools,
+  tools: CommitTools,
   transaction: WriteTransaction,
   effects: GroupEffects,
   command: UpdateCommand | RestoreCommand,
 ): Answer {
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
-  const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn
-  const document = moved ? prepareAgain(tools, transaction, head, command).document : command.document
+  const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn || hasLeft(transaction, head, command.document)
+  const document = moved ? sameObject(prepareAgain(tools, transaction, head, command).document, command.document) : command.document
   const decision = decideChecked(tools, transaction, command.collection, document)
   carryOut(transaction, effects, decision.steps)
   return documentAnswer(decision, document.escaped)
 }
 
+/** Whether the body that the document would share was here when it was prepared, and lies elsewhere only by now: a revision keeps its body here, so it needs one of its own. */
+function hasLeft({ view }: WriteTransaction, { collection, docid }: Head, { body }: PreparedDocument): boolean {
+  return body.kind === 'shared' && view.objects.isElsewhere({ collection, docid, bodyLsn: body.lsn })
+}
+
+/** The content is the same as before, as a rule: then its object is. Else it lies in the env until it is moved. */
+function sameObject(document: PreparedDocument, before: PreparedDocument): PreparedDocument {
+  return before.object !== undefined && document.escaped.equals(before.escaped) ? { ...document, object: before.object } : document
+}
+
 function prepareAgain(
-  tools: ChangeTools,
+  tools: CommitTools,
   transaction: WriteTransaction,
   head: Head,
   command: UpdateCommand | RestoreCommand,
@@ -163,7 +238,7 @@ function prepareAgain(
       ? prepareUpdate(tools, transaction.view, head, changeOf(command))
       : prepareRestore(tools, transaction.view, head, command.wanted)
   } catch (error) {
-    if (error instanceof ServiceError || error instanceof CorruptRecord) throw error
+    if (error instanceof ServiceError || error instanceof CorruptRecord || error instanceof BodiesWanted) throw error
     // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the process.
     console.error('preparation on the write lane:', error)
     throw serviceError('internal')
@@ -172,16 +247,41 @@ function prepareAgain(
 
 /** A document that was prepared under other settings than the collection has now is held to its schema again. */
 export function decideChecked(
-  tools: ChangeTools,
+  tools: CommitTools,
   transaction: WriteTransaction,
   collection: string,
   document: PreparedDocument,
 ): PutDecision {
   requireSchemaStill(tools.settings, transaction.view, collection, document)
-  return decidePut(transaction, collection, document)
+  requirePlace(tools, transaction, transaction.view.collection(collection)?.id, document.object)
+  const decision = decidePut(transaction, collection, document)
+  hold(tools, document.object)
+  return decision
 }
 
-function addBatch(tools: ChangeTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
+/**
+ * The place of an object is known, unless the store has been replaced since the write was prepared. It was made for this collection, not for one of the same name that was deleted meanwhile and took its keys with
+ * it; and it lies there as the collection's records do now: a rotation that has passed would not see it again.
+ * @throws ServiceError 503
+ */
+function requirePlace(
+  { settings }: CommitTools,
+  { view }: WriteTransaction,
+  collection: number | undefined,
+  object: PreparedObject | null | undefined,
+): void {
+  if (object === null || object === undefined || object.held !== null) return
+  if (!settings.locations(view).has(locationOfObject(object.record))) throw serviceError('warmingUp')
+  if (object.collection !== collection || keyIdOfObject(object.record) !== view.objects.writtenForm(collection))
+    throw serviceError('collectionChanged')
+}
+
+/** What lies in process memory is there before its entry is applied. @throws ServiceError 503 where there is no room */
+function hold({ held }: CommitTools, object: PreparedObject | null | undefined): void {
+  if (object?.held instanceof Uint8Array && !held.keep(idOfObject(object.record), object.held)) throw serviceError('memoryFull')
+}
+
+function addBatch(tools: CommitTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
   const refused = [...refusedBefore]
   let next = 0
   let added = 0

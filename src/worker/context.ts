@@ -2,9 +2,9 @@
  * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
  * that they already serve.
  */
-import { basename, join } from 'node:path'
+import { basename, join, resolve } from 'node:path'
 import { ControlBlock } from '../dispatch/control_block.js'
-import { rebuildPages } from '../consumers/rebuild.js'
+import { EmbeddingBlock } from '../dispatch/embedding_block.js'
 import type { RebuildOptions, RebuildShare } from '../consumers/rebuild.js'
 import { reachesBack, replay } from '../consumers/replay.js'
 import { analysisVersion } from '../domain/analysis_version.js'
@@ -13,21 +13,32 @@ import { Autocompleter } from '../domain/fulltext/autocomplete.js'
 import { SurfaceWords } from '../domain/fulltext/surface_words.js'
 import { Corrector } from '../domain/spell/corrector.js'
 import { RelatedTerms } from '../domain/fulltext/related_terms.js'
+import { TermVectors } from '../domain/fulltext/term_vectors.js'
 import { createAnalyzer } from '../engine/analyzer.js'
+import { createChunker } from '../engine/chunker.js'
+import { heldBodies } from '../engine/held_bodies.js'
 import { openEngine } from '../engine/native_engine.js'
+import { openVectorEngine } from '../engine/vector_engine.js'
 import type { Analyzer } from '../engine/types.js'
-import { DOCUMENT_CACHE_BYTES_MAX } from '../limits.js'
+import { DOCUMENT_CACHE_BYTES_MAX, TERM_VECTORS_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration, generationPath } from '../store/layout.js'
+import { instanceOf } from '../store/objects.js'
 import type { Keyring } from '../store/sealing/keyring.js'
 import { scrub } from '../store/sealing/scrubbing.js'
 import { TruthStore } from '../store/truth_store.js'
 import { AccessRings } from '../telemetry/access_rings.js'
 import { threadTelemetry } from '../telemetry/registry.js'
 import type { LaneContext, WriteLane } from './handler.js'
+import { ObjectFetching, rebuild } from './object_fetching.js'
 import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart, NextGeneration, OpenLane } from './lane_start.js'
+import { beginLoading, openVectors, VECTORS_FOLDER } from './vector_index.js'
 import { createWriteLane } from './write_lane.js'
+import { watchIndexStorage } from './index_watch.js'
+
+/** All pages. */
+const ALONE: RebuildShare = { share: 0, shares: 1 }
 
 /** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
 export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
@@ -41,8 +52,10 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   // Point reads analyse nothing.
   const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
   if (start.kind === 'write') {
-    beginSealing(context.store, context.engine, keyring)
+    beginSealing(context, keyring)
     await openIndex(context, control, onFatal, end.signal)
+    openVectors(context, generation)
+    beginLoading(context, control, onFatal, end.signal)
   }
   const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
   const lane = laneOf(start, context, { generation: basename(generation), control, indexed, end }, onFatal)
@@ -54,7 +67,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
 }
 
 function openStore({ kind, config }: LaneStart, generation: string, keyring: Keyring): TruthStore {
-  return new TruthStore(generation, kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0, keyring)
+  return new TruthStore(generation, kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0, keyring, heldBodies(config.limits))
 }
 
 /** The write lane, which opens it first, writes it anew where a rotation asked for that. */
@@ -69,6 +82,8 @@ async function openScrubbed(start: LaneStart, generation: string, keyring: Keyri
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
 function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
   const surfaces = new SurfaceWords()
+  const control = new ControlBlock(start.control)
+  let instance: Buffer | undefined
   return {
     config: start.config,
     store,
@@ -76,8 +91,15 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
     engine: openEngine(),
+    held: heldBodies(start.config.limits),
+    instance: () => (instance ??= instanceOf(resolve(start.config.path))),
     analyzer,
     related: new RelatedTerms(),
+    vectorEngine: openVectorEngine(),
+    areVectorsReady: () => !control.vectorsLoading,
+    chunker: createChunker(),
+    embedding: new EmbeddingBlock(start.embedding),
+    vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     out: new ByteWriter(),
   }
@@ -117,19 +139,25 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
   const store = openStore(start, path, keyring)
   if (start.kind === 'write') {
     // The next index takes keys and sealed collections from the present one. What is sealed in one of the stores is then sealed in the indexes of both, which does no harm.
-    beginSealing(store, engine, keyring)
+    const vectorEngine = openVectorEngine()
+    beginSealing({ store, engine, vectorEngine }, keyring)
+    store.noteAdoption()
     const history = await store.beginEpoch()
     const { checkpoint, damage } = engine.openNext(join(path, 'index'), history, analysisVersion(start.config))
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     if (damage.length > 0 || checkpoint !== lastLsn)
       throw new Error(`its index is at ${checkpoint}, the store at ${lastLsn}${damage.length > 0 ? `; ${damage.join('; ')}` : ''}`)
   }
+  if (start.kind === 'write') openVectorEngine().openNext(join(path, VECTORS_FOLDER))
   return { generation, store }
 }
 
 /** The next generation is not to be served after all. */
 export async function dropNextGeneration(start: LaneStart, { store }: NextGeneration): Promise<void> {
-  if (start.kind === 'write') openEngine().dropNext()
+  if (start.kind === 'write') {
+    openEngine().dropNext()
+    openVectorEngine().dropNext()
+  }
   await store.close()
 }
 
@@ -149,12 +177,19 @@ export async function adoptNextGeneration(
   if (start.kind === 'write') {
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     context.engine.adoptNext()
+    // What process memory has belongs to the store that was replaced.
+    context.held.clear()
     context.engine.flushedTo(lastLsn)
     // An index of nothing says that it is being built: nothing is missing.
     if (lastLsn === 0n) context.engine.endRebuild()
     control.indexStale = false
   }
-  const next = laneOf(start, context, { generation, control, indexed: Promise.resolve(), end: new AbortController() }, onFatal)
+  const end = new AbortController()
+  if (start.kind === 'write') {
+    context.vectorEngine.adoptNext()
+    beginLoading(context, control, onFatal, end.signal)
+  }
+  const next = laneOf(start, context, { generation, control, indexed: Promise.resolve(), end }, onFatal)
   await next.writeLane?.settleJobs()
   await lane.context.store.close()
   return next
@@ -168,11 +203,20 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
     onCommit: (isRunning) => control.setCommitting(isRunning),
     onFailure: (failure) => onFatal(describe(failure)),
   })
-  return createWriteLane(context, {
+  const stopWatch = watchIndexStorage(context.engine, onFatal)
+  end.addEventListener('abort', stopWatch)
+  const lane = createWriteLane(context, {
     writer,
-    onIndexFailure: (error) => void rebuildStaleIndex(context, control, error, onFatal, end),
+    onVectorFailure: (error) => {
+      console.error(`the vector engine refused a batch and is given what it lacks: ${describe(error)}`)
+      beginLoading(context, control, onFatal, end)
+    },
+    onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
+    isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
     onPublished: () => control.countPublished(),
+    onQueueDepth: (depth) => (control.embeddingDepth = depth),
   })
+  return lane
 }
 
 /**
@@ -189,16 +233,39 @@ async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (
   )
   engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
   for (const line of damage) console.error(`index: ${line}`)
+  const { isUsed, wasWhole, isBehind } = store.read((view) => ({
+    isUsed: view.objects.isUsed(),
+    wasWhole: !view.objects.isIndexIncomplete(),
+    isBehind: checkpoint < view.storeCounters().lastLsn || damage.length > 0,
+  }))
+  // Before anything says that the index is complete. What of it is missing is looked for until it is there: unindexed.ts.
+  if (isUsed && isBehind && wasWhole) await store.markIndex(true)
   if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
     if (checkpoint !== 0n) engine.beginRebuild()
     control.rebuildWanted = true
     return
   }
-  for (const line of replay(context, checkpoint).damaged) console.error(`not indexed: ${line}`)
-  if (damage.length === 0) return
+  const isWhole = await replayFetching(context, checkpoint)
+  if (damage.length === 0) {
+    if (isUsed && isBehind && wasWhole && isWhole) await store.markIndex(false)
+    return
+  }
   control.indexStale = true
   // Later: the lane opens first.
-  setImmediate(() => void finishRebuild(context, control, { missingOnly: true }, onFatal, end))
+  setImmediate(() => void finishRebuild(context, { control, onFatal, end, note: () => Promise.resolve() }, { missingOnly: true }))
+}
+
+/** What is lacking is fetched once, as much as there is room for. @returns whether nothing is left that may be had later */
+async function replayFetching(context: LaneContext, checkpoint: bigint): Promise<boolean> {
+  const fetching = new ObjectFetching(context)
+  try {
+    let replayed = replay(context, checkpoint)
+    if (replayed.lacking.length > 0 && (await fetching.obtain(replayed.lacking))) replayed = replay(context, checkpoint, fetching.lost)
+    for (const line of replayed.damaged) console.error(`not indexed: ${line}`)
+    return replayed.lacking.length === 0
+  } finally {
+    await fetching.close()
+  }
 }
 
 /** In this order: the index on disk is complete, then the store says that it ended well. */
@@ -223,18 +290,21 @@ async function buildShare(context: LaneContext, control: ControlBlock, end: Abor
     if (control.rebuiltShares < shares) throw new Error('a lane died while the index was built')
     return
   }
-  if (!(await rebuild(context, { share, shares }, {}, end))) return
+  if ((await rebuild(context, { share, shares }, {}, end)) === undefined) return
   if (control.finishRebuildShare() === shares) context.engine.endRebuild()
 }
 
+interface Rebuilding {
+  readonly control: ControlBlock
+  readonly onFatal: (reason: string) => void
+  readonly end: AbortSignal
+  /** Says in the store that documents may be missing, where nobody has yet. */
+  readonly note: () => Promise<void>
+}
+
 /** The index no longer equals the store: searches answer 503 until it has been built anew from the store, on the write lane, between groups. */
-async function rebuildStaleIndex(
-  context: LaneContext,
-  control: ControlBlock,
-  cause: unknown,
-  onFatal: (reason: string) => void,
-  end: AbortSignal,
-): Promise<void> {
+async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuilding, cause: unknown): Promise<void> {
+  const { control, onFatal } = rebuilding
   if (control.indexStale) {
     // What is refused now would be missing from the index that is being built: a start from the store is the only way back.
     onFatal(`the index refuses batches while it is rebuilt: ${describe(cause)}`)
@@ -242,36 +312,21 @@ async function rebuildStaleIndex(
   }
   control.indexStale = true
   console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)
-  await finishRebuild(context, control, {}, onFatal, end)
+  await finishRebuild(context, rebuilding, {})
 }
 
-async function finishRebuild(
-  context: LaneContext,
-  control: ControlBlock,
-  options: RebuildOptions,
-  onFatal: (reason: string) => void,
-  end: AbortSignal,
-): Promise<void> {
+async function finishRebuild(context: LaneContext, { control, onFatal, end, note }: Rebuilding, options: RebuildOptions): Promise<void> {
   try {
     // The rest of a damaged index is in rebuild mode since it was opened.
     if (options.missingOnly !== true) context.engine.beginRebuild()
-    if (!(await rebuild(context, { share: 0, shares: 1 }, options, end))) return
+    const isWhole = await rebuild(context, ALONE, options, end)
+    if (isWhole === undefined) return
+    if (!isWhole) await note()
     context.engine.endRebuild()
     control.indexStale = false
   } catch (error) {
     onFatal(`the index can't be rebuilt: ${describe(error)}`)
   }
-}
-
-/** @returns false where the lane's end came first */
-async function rebuild(context: LaneContext, share: RebuildShare, options: RebuildOptions, end: AbortSignal): Promise<boolean> {
-  for (const page of rebuildPages(context, share, options)) {
-    for (const damage of page.damaged) console.error(`not indexed: ${damage}`)
-    // One page at a time: what has arrived meanwhile goes first.
-    await new Promise<void>((resolve) => setImmediate(resolve))
-    if (end.aborted) return false
-  }
-  return true
 }
 
 function describe(error: unknown): string {

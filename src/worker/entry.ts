@@ -12,18 +12,34 @@ import { queueClassOf } from '../dispatch/queue_class.js'
 import type { Envelope } from '../dispatch/envelope.js'
 import { EnvelopeBlocks } from '../dispatch/envelope_blocks.js'
 import { decodeRequests, type LaneRequest } from '../dispatch/request_codec.js'
+import { EmbeddingsWanted } from '../domain/embedding/text_vectors.js'
 import { laneOperations } from '../operations/index.js'
 import { serviceError } from '../errors.js'
 import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
+import { BodiesWanted } from '../store/objects.js'
 import { installTelemetry, Telemetry } from '../telemetry/registry.js'
 import { openEngine } from '../engine/native_engine.js'
 import { adoptNextGeneration, dropNextGeneration, openLane, openNextGeneration } from './context.js'
-import type { Answer, Handler, LaneContext, RequestContext, WriteLane } from './handler.js'
+import { StoreFirst, type Answer, type Handler, type LaneContext, type RequestContext, type WriteLane } from './handler.js'
 import { handlers } from './handlers/index.js'
 import { AnswerStreams } from './answer_streams.js'
-import { answerFrame, droppedFrame, errorAnswer, forwardFrame, ioFrame, readInput, requestContext, switchFrame } from './lane_request.js'
+import {
+  answerFrame,
+  droppedFrame,
+  errorAnswer,
+  fetchFrame,
+  forwardFrame,
+  ioFrame,
+  readInput,
+  requestContext,
+  roomFrame,
+  storeFrame,
+  switchFrame,
+  textsFrame,
+} from './lane_request.js'
 import { LanePort } from './lane_port.js'
+import { fetchMessage } from './storage.js'
 import type { LaneOrder, LaneStart, NextGeneration, OpenLane } from './lane_start.js'
 
 const start = workerData as LaneStart
@@ -114,15 +130,31 @@ function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
   try {
     const about = requestContext(operation, request, control)
     if (request.stream !== 0) return partFrame(request, about, request.stream)
-    const input = readInput(operation, request)
+    const input = readInput(operation, request, context)
     // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
     if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
+    if (operation.searchesVectors === true && control.vectorsLoading) throw serviceError('vectorsLoading')
     const handler = handlerOf(operation)
     if (handler.kind === 'stream') return partFrame(request, about, streams.begin(handler.run(context, input as never, about)))
     assert(handler.kind !== 'task' && handler.kind !== 'switch', `operation ${operation.name} is for the long lane`)
-    if (handler.kind === 'prepare') return forwardFrame(request, handler.run(context, input as never, about))
+    if (handler.kind === 'prepare') {
+      const command = handler.run(context, input as never, about)
+      return command instanceof StoreFirst ? storeFrame(request, command.message) : forwardFrame(request, command)
+    }
     if (handler.kind === 'io') return ioFrame(request, handler.run(context, input as never, about))
     return answerFrame(request, handler.run(context, input as never, about))
+  } catch (error) {
+    if (error instanceof EmbeddingsWanted) return textsFrame(request, error)
+    if (error instanceof BodiesWanted)
+      return fetchOrError(context, request, { objects: error.objects, body: request.body, isCommand: false })
+    return answerFrame(request, errorAnswer(error, report))
+  }
+}
+
+/** Never throws: where what is wanted can't be asked for, that is the request's answer. */
+function fetchOrError(context: LaneContext, request: LaneRequest, message: Parameters<typeof fetchMessage>[1]): LaneAnswer {
+  try {
+    return fetchFrame(request, fetchMessage(context, message))
   } catch (error) {
     return answerFrame(request, errorAnswer(error, report))
   }
@@ -139,7 +171,7 @@ async function runTasks(context: LaneContext, requests: readonly LaneRequest[]):
 async function runTask(context: LaneContext, request: LaneRequest): Promise<LaneAnswer> {
   const operation = operationOf(request)
   try {
-    const input = readInput(operation, request) as never
+    const input = readInput(operation, request, context) as never
     const handler = handlerOf(operation)
     const about = requestContext(operation, request, control)
     assert(handler.kind === 'task' || handler.kind === 'switch', `operation ${operation.name} has no handler for the long lane`)
@@ -191,9 +223,9 @@ async function runWrites(context: LaneContext, writeLane: WriteLane, requests: r
       port.answerSoon(droppedFrame(request))
       continue
     }
-    const reply = (answer: Answer): void => port.answerSoon(answerFrame(request, answer))
     const frame = request.isDirect ? runRequest(context, request) : forwardFrame(request, request.body)
-    if (frame.kind === 'forward') commands.push({ bytes: frame.body, reply })
+    if (frame.kind === 'forward')
+      commands.push({ bytes: frame.body, reply: (answer) => port.answerSoon(committedFrame(context, request, frame.body, answer)) })
     else port.answerSoon(frame)
   }
   if (commands.length === 0) return
@@ -204,6 +236,14 @@ async function runWrites(context: LaneContext, writeLane: WriteLane, requests: r
     port.send({ kind: 'fatal', reason: `commit failed: ${error instanceof Error ? error.message : String(error)}` })
     throw error
   }
+}
+
+/** A command that lacks objects comes back as what it is by then: a command. */
+function committedFrame(context: LaneContext, request: LaneRequest, command: Uint8Array, answer: Answer): LaneAnswer {
+  if (answer.queued !== undefined)
+    return roomFrame(request, answer, { epoch: context.store.presentEpoch().toString('hex'), documents: answer.queued })
+  if (answer.wanted === undefined) return answerFrame(request, answer)
+  return fetchOrError(context, request, { objects: answer.wanted, body: command, isCommand: true })
 }
 
 function operationOf(request: LaneRequest): Operation {

@@ -3,13 +3,20 @@
  * and no read view is held across an `await`.
  */
 import type { Config } from '../config.js'
+import type { NamedDocument } from '../dispatch/embedding_codec.js'
+import type { EmbeddingBlock } from '../dispatch/embedding_block.js'
 import type { SettingsCache } from '../domain/collection_settings.js'
 import type { Autocompleter } from '../domain/fulltext/autocomplete.js'
 import type { Corrector } from '../domain/spell/corrector.js'
 import type { RelatedTerms } from '../domain/fulltext/related_terms.js'
+import type { Chunker } from '../engine/chunker.js'
+import type { HeldBodies } from '../engine/held_bodies.js'
+import type { VectorEngine } from '../engine/vector_types.js'
+import type { TermVectors } from '../domain/fulltext/term_vectors.js'
 import type { Analyzer, SearchEngine, StopWord } from '../engine/types.js'
 import type { Operation } from '../operations/operation.js'
 import type { ByteWriter } from '../store/byte_writer.js'
+import type { BodyObject } from '../store/objects.js'
 import type { TruthStore } from '../store/truth_store.js'
 import type { AccessRings } from '../telemetry/access_rings.js'
 
@@ -23,6 +30,17 @@ export interface LaneContext {
   readonly engine: SearchEngine
   readonly analyzer: Analyzer
   readonly related: RelatedTerms
+  /** Objects of storage backends that are in memory; of all lanes. */
+  readonly held: HeldBodies
+  /** Which server it is, in a store that it shares with others: found out when it is first asked for. */
+  readonly instance: () => Buffer
+  readonly vectors: TermVectors
+  readonly vectorEngine: VectorEngine
+  /** The vector engine has everything that the store has; while it has not, nothing of it may be answered. */
+  readonly areVectorsReady: () => boolean
+  readonly chunker: Chunker
+  /** Which provider makes vectors, if any. */
+  readonly embedding: EmbeddingBlock
   /** Reads on their way to the write lane; undefined where nothing is tracked. */
   readonly accesses: AccessRings | undefined
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
@@ -47,6 +65,10 @@ export interface Answer {
   readonly headers?: readonly (readonly [string, string])[]
   /** One of several that make up the body: it goes out as it is. */
   readonly isPart?: boolean
+  /** Not an answer: the command has to run again once these objects are at hand. */
+  readonly wanted?: readonly BodyObject[]
+  /** Documents that want vectors: the answer is for when they have room among those that wait. */
+  readonly queued?: readonly NamedDocument[]
 }
 
 /**
@@ -73,7 +95,13 @@ export type ReadHandler = (lane: LaneContext, input: never, request: RequestCont
  * Runs on a read lane or the bulk lane; what it returns are the bytes of a command (src/domain/commands.ts) that the front end carries to the write lane, which answers.
  * The bytes are owned by the caller afterwards.
  */
-export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
+export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array | StoreFirst
+
+/** In place of a command: what the front end has to do with an object store before the command that comes with it may be committed. */
+export class StoreFirst {
+  /** @param message src/dispatch/object_codec.ts; owned by the caller afterwards */
+  constructor(readonly message: Uint8Array) {}
+}
 
 /**
  * Runs on a read lane or the bulk lane; what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and then answers: src/dispatch/io.ts. The bytes are owned
@@ -105,6 +133,8 @@ export interface WriteLane {
   commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void>
   /** Ends what an earlier process has left behind. To be called before anybody reads. */
   settleJobs(): Promise<void>
+  /** Documents may be missing from the index that is being built. Resolves when that is on disk. */
+  noteUnindexed(): Promise<void>
   /** Resolves when everything acknowledged is on disk and nothing is in flight. */
   close(): Promise<void>
 }

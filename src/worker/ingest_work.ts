@@ -5,15 +5,14 @@
 import { decideAbandoned, decideProgress, findRunnable, showIngest } from '../domain/bulk_ingest.js'
 import type { IngestProgress } from '../domain/bulk_ingest.js'
 import type { IngestChunkCommand, PreparedDocument } from '../domain/commands.js'
-import type { ChangeTools } from '../domain/changes.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job } from '../store/jobs.js'
 import { carryOut, decideChecked, jsonAnswer, refusal, refusalText } from './commit_work.js'
-import type { GroupEffects, Work } from './commit_work.js'
+import type { CommitTools, GroupEffects, Work } from './commit_work.js'
 import type { Answer } from './handler.js'
 
-export function ingestChunkWork(tools: ChangeTools, command: IngestChunkCommand): Work {
+export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand): Work {
   const { id, documents } = command
   let next = 0
   let answer: Answer = jsonAnswer({})
@@ -44,7 +43,7 @@ export function ingestChunkWork(tools: ChangeTools, command: IngestChunkCommand)
 }
 
 function storeSlice(
-  tools: ChangeTools,
+  tools: CommitTools,
   transaction: WriteTransaction,
   effects: GroupEffects,
   collection: string,

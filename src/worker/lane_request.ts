@@ -5,25 +5,30 @@
 import { gzipSync } from 'node:zlib'
 import type { LaneAnswer } from '../dispatch/answer_codec.js'
 import type { ControlBlock } from '../dispatch/control_block.js'
+import { encodeEmbedding, type NamedDocuments } from '../dispatch/embedding_codec.js'
 import type { LaneRequest } from '../dispatch/request_codec.js'
+import { encodeTextsFirst } from '../dispatch/text_vectors_codec.js'
+import type { EmbeddingsWanted } from '../domain/embedding/text_vectors.js'
+import { collectionOfIngest } from '../domain/bulk_ingest.js'
 import { checkNames } from '../domain/identity.js'
 import { CATALOGUE, ServiceError } from '../errors.js'
 import { GZIP_BYTES_MIN } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { CorruptRecord } from '../store/record.js'
 import { ANONYMOUS, authorize, collectionsOf } from './authorize.js'
-import type { Answer, PreparedSwitch, RequestContext } from './handler.js'
+import type { Answer, LaneContext, PreparedSwitch, RequestContext } from './handler.js'
 import { addParams, addQuery, parseBody, type Input } from './request_input.js'
 import { fieldsOf, validate } from './validation.js'
 
 /** @throws ServiceError 400 or 403 */
-export function readInput(operation: Operation, request: LaneRequest): Input {
-  const input = parseBody(request.body)
+export function readInput(operation: Operation, request: LaneRequest, { store }: LaneContext): Input {
+  const input = operation.isBinary === true ? { message: request.body } : parseBody(request.body)
   addQuery(input, request.query, fieldsOf(operation))
   addParams(input, request.params)
   validate(operation, input)
   if (operation.collection !== 'server') checkNames(input)
-  authorize(operation, ANONYMOUS, collectionsOf(operation, input))
+  const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
+  authorize(operation, ANONYMOUS, collectionsOf(operation, input, collectionOfJob))
   return input
 }
 
@@ -66,9 +71,29 @@ export function forwardFrame(request: LaneRequest, command: Uint8Array): LaneAns
   return frameOf(request, 'forward', 0, command)
 }
 
+/** What has to be done for the command before it may be committed. */
+export function storeFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
+  return frameOf(request, 'store', 0, message)
+}
+
+/** The request runs again once it has what it needs. */
+export function fetchFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
+  return frameOf(request, 'fetch', 0, message)
+}
+
 /** What the front end has to do before there is an answer. */
 export function ioFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
   return frameOf(request, 'io', 0, message)
+}
+
+/** The answer of a write, for when its documents have room among those that wait for vectors. */
+export function roomFrame(request: LaneRequest, { status, body }: Answer, named: NamedDocuments): LaneAnswer {
+  return frameOf(request, 'room', 0, encodeEmbedding({ status, body: bytesOf(body), named }))
+}
+
+/** The request runs again once the vectors of these texts are at hand. */
+export function textsFrame(request: LaneRequest, { texts, role, isOptional }: EmbeddingsWanted): LaneAnswer {
+  return frameOf(request, 'embed', 0, encodeTextsFirst({ texts, role, isOptional, body: request.body }))
 }
 
 /** For a request that was not run because nobody waits for it any more. */

@@ -18,6 +18,8 @@ export interface LaneStart {
   readonly telemetry: SharedArrayBuffer
   /** A ring of reads per thread: src/telemetry/access_rings.ts; null where nothing is tracked. */
   readonly accesses: SharedArrayBuffer | null
+  /** Which provider makes vectors: src/dispatch/embedding_block.ts. */
+  readonly embedding: SharedArrayBuffer
   /** Blocks for the requests of all lanes of the pool; null on the write and bulk lanes: src/dispatch/envelope_blocks.ts. */
   readonly requests: BlockMemory | null
 }

@@ -10,6 +10,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
 import { threadTelemetry } from '../telemetry/registry.js'
+import { carryOut } from './commit_work.js'
 import type { GroupEffects, Work } from './commit_work.js'
 import type { Answer, LaneContext } from './handler.js'
 import { minuteSweep } from './minute_sweep.js'
@@ -68,8 +69,7 @@ function sweep(): Work {
           continue
         }
         const step = decideDelete(transaction, head)
-        transaction.apply(step.entry, step.body)
-        if (step.indexOp !== undefined) effects.indexOps.push(step.indexOp)
+        carryOut(transaction, effects, [step])
       }
       return false
     },

@@ -3,7 +3,7 @@
  * the requests. A job that a killed server has left goes on with the next start. Runs on the write lane's event loop.
  */
 import { stepRotation, unfinishedRotation } from '../domain/rotation.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX, ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN } from '../limits.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX, ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN, ROTATION_WAIT_MS } from '../limits.js'
 import type { Work } from './commit_work.js'
 import type { LaneContext } from './handler.js'
 
@@ -26,7 +26,7 @@ export function rotationWork(lane: LaneContext, enqueue: (work: Work) => Promise
     }
     const step = stepOf(job.id)
     await enqueue(step.work)
-    later(Math.max(ROTATION_REST_MS_MIN, step.tookMs() * ROTATION_REST_FACTOR))
+    later(step.waits() ? ROTATION_WAIT_MS : Math.max(ROTATION_REST_MS_MIN, step.tookMs() * ROTATION_REST_FACTOR))
   }
   later(ROTATION_POLL_MS)
   return () => {
@@ -35,17 +35,18 @@ export function rotationWork(lane: LaneContext, enqueue: (work: Work) => Promise
   }
 }
 
-function stepOf(id: string): { readonly work: Work; readonly tookMs: () => number } {
+function stepOf(id: string): { readonly work: Work; readonly tookMs: () => number; readonly waits: () => boolean } {
   let tookMs = 0
+  let waits = false
   const work: Work = {
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run: (transaction) => {
       const begun = performance.now()
-      stepRotation(transaction, id, Date.now())
+      waits = stepRotation(transaction, id, Date.now())
       tookMs = performance.now() - begun
       return false
     },
     answer: () => ({ status: 200, body: '' }),
   }
-  return { work, tookMs: () => tookMs }
+  return { work, tookMs: () => tookMs, waits: () => waits }
 }

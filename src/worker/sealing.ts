@@ -4,6 +4,7 @@
 import { resolve } from 'node:path'
 import type { Config } from '../config.js'
 import type { SearchEngine } from '../engine/types.js'
+import type { VectorEngine } from '../engine/vector_types.js'
 import { readOrMakeKeyFile } from '../store/sealing/key_file.js'
 import { Keyring } from '../store/sealing/keyring.js'
 import type { TruthStore } from '../store/truth_store.js'
@@ -15,11 +16,22 @@ export function keyringOf(config: Config, engine: SearchEngine): Keyring {
   return new Keyring(config.encryption, () => (keyFile ??= readOrMakeKeyFile(resolve(config.path))), engine.cipher)
 }
 
+interface SealedStores {
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+  readonly vectorEngine: VectorEngine
+}
+
 /** The write lane, before the index is opened. @throws SealingRefused */
-export function beginSealing(store: TruthStore, engine: SearchEngine, keyring: Keyring): void {
+export function beginSealing({ store, engine, vectorEngine }: SealedStores, keyring: Keyring): void {
   const sealed = store.beginSealing()
+  const lost = store.unreadableCredentials()
+  if (lost !== undefined) console.error(lost)
   if (!keyring.canSeal) return
   const keys = keyring.ids.map((id) => Buffer.concat([Buffer.from([id]), keyring.derive(id, INDEX_LABEL) as Uint8Array]))
   engine.setSealKeys(keyring.primaryId, Buffer.concat(keys))
-  for (const collection of sealed) engine.setSealed(collection, true)
+  for (const collection of sealed) {
+    engine.setSealed(collection, true)
+    vectorEngine.setSealed(collection, true)
+  }
 }

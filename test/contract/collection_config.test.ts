@@ -130,17 +130,25 @@ describe('collection configuration', () => {
     assert.deepEqual(await configOf(name), { type: 'default', storageConfig: { ...storage, secretKey: '', secretKeySet: false } })
   })
 
-  it('collection-config: a storage backend that is not there yet is refused, and one that is none or lacks its place with the text of the contract', async () => {
+  it('collection-config: a storage backend that is none, lacks its place or is not to be asked is refused, with the text of the contract', async () => {
     const name = client.collection()
-    const storageConfig = { endpoint: 'localhost:1', bucket: 'b', secretKey: 's' }
+    const storageConfig = { endpoint: 'localhost:1024', bucket: 'bkt', secretKey: 's' }
     assert.equal(await refusal(name, { storageBackend: 'tape' }), 'invalid storageBackend: must be boltdb, memory, or s3')
     assert.equal(await refusal(name, { storageBackend: 's3' }), 's3 storageBackend requires storageConfig with endpoint and bucket')
     assert.equal(
       await refusal(name, { storageBackend: 's3', storageConfig: { endpoint: 'x' } }),
       's3 storageBackend requires storageConfig with endpoint and bucket',
     )
-    assert.equal(await refusal(name, { storageBackend: 's3', storageConfig }), 'storageBackend not available yet: s3')
-    assert.equal(await refusal(name, { storageBackend: 'memory' }), 'storageBackend not available yet: memory')
+    const refused = { storageBackend: 's3', storageConfig }
+    assert.equal(await refusal(name, refused), 'invalid storageConfig: accessKey and secretKey go together')
+    assert.match(
+      await refusal(name, { ...refused, storageConfig: { ...storageConfig, accessKey: 'a' } }),
+      /^storage backend unreachable: the address is not a public one$/,
+    )
+    assert.equal(
+      await refusal(name, { ...refused, storageConfig: { endpoint: 'x', bucket: 'A_b' } }),
+      'invalid storageConfig: invalid bucket',
+    )
     assert.equal(await refusal(name, { encrypted: true }), 'invalid encrypted: SVC_ENCRYPTION_KEY is not set')
     assert.deepEqual(await get(name), { config: { type: 'default' }, configured: false })
     assert.equal(await client.stats(name), undefined, 'a refused put creates nothing')

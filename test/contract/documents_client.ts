@@ -2,6 +2,7 @@
  * What the contract tests of documents say to a server: requests by operation, with the answers as values. One server for each test file; tests keep apart by collection.
  */
 import assert from 'node:assert/strict'
+import { setTimeout } from 'node:timers/promises'
 import { startServer, type Server, type ServerOptions, type TestResponse } from '../harness/server.js'
 
 export interface DocumentJson {
@@ -45,6 +46,7 @@ export const MISSING_FIELDS = '400 {"error":"missing fields"}'
 
 /** Long enough for a sweep on a loaded machine: it comes once a second. */
 const PATIENCE_MS = 20_000
+const POLL_MS = 5
 
 /** Status and body in one text, so that one comparison checks both. */
 export function summary({ status, text }: TestResponse): string {
@@ -151,7 +153,11 @@ export class DocumentsClient {
   /** Asks again until it holds; fails after `PATIENCE_MS`. */
   async until(holds: () => Promise<boolean>, what: string): Promise<void> {
     const end = performance.now() + PATIENCE_MS
-    while (!(await holds())) assert.ok(performance.now() < end, `still waiting: ${what}`)
+    while (!(await holds())) {
+      assert.ok(performance.now() < end, `still waiting: ${what}`)
+      // The server needs the processor, and what was asked beside this needs the loop.
+      await setTimeout(POLL_MS)
+    }
   }
 
   async #value<T>(method: string, path: string, body?: unknown): Promise<T> {

@@ -3,6 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
+import { existsSync, mkdtempSync, rmSync } from 'node:fs'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
@@ -197,6 +198,30 @@ describe('encryption at rest', () => {
     await refused({ SVC_ENCRYPTION_KEY: 'not base64 at all!' }, /SVC_ENCRYPTION_KEY: base64 of 32 bytes expected, and this is not base64/)
     await refused({ SVC_ENCRYPTION_KEY: KEY, SVC_ENCRYPTION_KEY_ID: '256' }, /SVC_ENCRYPTION_KEY_ID: a whole number from 1 to 255/)
     await client.start()
+  })
+
+  it('a start that has lost the key of stored credentials says so in one line, and serves', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mds-credentials-'))
+    try {
+      let server = await startServer({ directory })
+      const config = { collection: 'shop', cms: { url: 'https://cms.example', apiKey: 'cms-secret' } }
+      assert.equal((await server.request('PUT', '/v1/collection-config', config)).status, 200)
+      assert.equal(await server.stop(), 0)
+      server = await startServer({ directory })
+      assert.doesNotMatch(server.output(), /credentials in the configuration/)
+      assert.equal(await server.stop(), 0)
+      rmSync(join(directory, 'secrets.key'))
+      server = await startServer({ directory })
+      assert.match(
+        server.output(),
+        /^the credentials in the configuration of shop can't be opened: .* the file secrets\.key, which is missing/m,
+      )
+      assert.ok(!existsSync(join(directory, 'secrets.key')), 'no key is made that would hide what is missing')
+      assert.equal((await server.post('/v1/add', { collection: 'other', key: 'k', lang: 'en', contentMd: 'x' })).status, 200)
+      assert.equal(await server.stop(), 0)
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
   })
 
   it('without a key a collection cannot be encrypted', async () => {

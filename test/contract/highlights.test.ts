@@ -175,6 +175,22 @@ describe('highlights', () => {
     assert.deepEqual(marks(await highlightsOf('src/serve.js', 'servr', { ...all, fuzzy: 1 })), ['Server', 'serve'])
   })
 
+  it('are the same each time that a document is shown, and those of its content by then', async () => {
+    const add = (contentMd: string): Promise<unknown> => client.add('again', [{ key: 'zh', lang: 'zh', contentMd }, { key: 'en', lang: 'en', contentMd: RUNS }]) // prettier-ignore
+    const show = async (query: string): Promise<unknown> =>
+      results(await client.fts(query, { collection: 'again', lang: query === 'run' ? 'en' : 'zh', highlight: true })).map(
+        (result) => (result as unknown as { readonly highlights: unknown }).highlights,
+      )
+    for (const contentMd of ['我们在北京大学读书\n\n`北京`', `${FILLER}北京 "${FILLER}`]) {
+      await add(contentMd)
+      for (const query of ['北京', 'run']) {
+        const first = await show(query)
+        assert.match(JSON.stringify(first), /<mark>/)
+        for (let time = 2; time <= 4; time++) assert.deepEqual(await show(query), first)
+      }
+    }
+  })
+
   it('the GET form takes the same parameters', async () => {
     const answer = await client.request(
       'GET',

@@ -13,6 +13,11 @@ export interface Reply {
   readonly body: unknown
 }
 
+export interface RawReply {
+  readonly status: number
+  readonly bytes: Buffer
+}
+
 /** The connection ended without an answer: the server may or may not have done it. */
 export class NoAnswer extends Error {
   /** True where the server neither answered nor ended the connection in time: a hang. */
@@ -39,41 +44,39 @@ export class HttpClient {
     return this.send('POST', path, JSON.stringify(body))
   }
 
-  send(method: string, path: string, body?: string): Promise<Reply> {
+  async send(method: string, path: string, body?: string): Promise<Reply> {
+    const { status, bytes } = await this.fetch(method, path, body)
+    try {
+      return { status, body: JSON.parse(bytes.toString()) }
+    } catch (cause) {
+      throw new Error(`answer to ${method} ${path} is no JSON`, { cause })
+    }
+  }
+
+  /** The body as it came, whole: one that breaks off is no answer. */
+  fetch(method: string, path: string, body?: string): Promise<RawReply> {
+    const headers = body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) }
     return new Promise((resolve, reject) => {
-      const outgoing = request(
-        {
-          agent: this.#agent,
-          host: '127.0.0.1',
-          port: this.#port,
-          method,
-          path,
-          headers: body === undefined ? {} : { 'Content-Type': 'application/json', 'Content-Length': Buffer.byteLength(body) },
-        },
-        (incoming) => {
-          const chunks: Buffer[] = []
-          let bytes = 0
-          incoming.on('data', (chunk: Buffer) => {
-            chunks.push(chunk)
-            bytes += chunk.length
-            if (bytes > ANSWER_BYTES_MAX) outgoing.destroy(new Error(`answer above ${ANSWER_BYTES_MAX} bytes`))
-          })
-          incoming.on('error', (cause) => reject(new NoAnswer(cause)))
-          incoming.on('end', () => {
-            clearTimeout(alarm)
-            try {
-              resolve({ status: incoming.statusCode ?? 0, body: JSON.parse(Buffer.concat(chunks).toString()) })
-            } catch (cause) {
-              reject(new Error(`answer to ${method} ${path} is no JSON`, { cause }))
-            }
-          })
-        },
-      )
+      const outgoing = request({ agent: this.#agent, host: '127.0.0.1', port: this.#port, method, path, headers }, (incoming) => {
+        const chunks: Buffer[] = []
+        let bytes = 0
+        incoming.on('data', (chunk: Buffer) => {
+          chunks.push(chunk)
+          bytes += chunk.length
+          if (bytes > ANSWER_BYTES_MAX) outgoing.destroy(new Error(`answer above ${ANSWER_BYTES_MAX} bytes`))
+        })
+        incoming.on('error', fail)
+        incoming.on('end', () => {
+          clearTimeout(alarm)
+          resolve({ status: incoming.statusCode ?? 0, bytes: Buffer.concat(chunks) })
+        })
+      })
       const alarm = setTimeout(() => outgoing.destroy(new Error(HUNG)), ANSWER_MS_MAX)
-      outgoing.on('error', (cause) => {
+      const fail = (cause: Error): void => {
         clearTimeout(alarm)
         reject(new NoAnswer(cause))
-      })
+      }
+      outgoing.on('error', fail)
       outgoing.end(body)
     })
   }

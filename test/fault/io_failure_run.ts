@@ -1,67 +1,215 @@
 /**
- * One point of the I/O failure sweep: the n-th write or flush of a running server fails, once or from then on, under a mixed write load. Whatever the server does about it (answer 503, die),
- * each client must get an answer or the end of its connection in time, and what was acknowledged must be there when the disk works again. Used by io_failure.test.ts and
- * scripts/campaign-io-failure.mjs.
+ * The I/O failure sweep: one server after the other on one directory, and in each, under a load of writes and chores, the n-th call of a kind fails. Whatever the server does about it (refuse, answer 503, end), each request
+ * must be answered or its connection ended in time, a server that goes on must be well and one that is not must end, what was acknowledged must be there afterwards, and a start from what is on disk must succeed.
+ * A failure that the server survives costs no start: the next one is armed in the same process. Used by io_failure.test.ts and scripts/campaign-io-failure.mjs.
  */
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import path from 'node:path'
+import { Chores, type ChoreOutcome } from './chores.js'
+import { FaultControl, type Fault } from './fault_control.js'
+import { ANSWER_MS_MAX, NoAnswer, type Reply } from './http_client.js'
 import { Ledger } from './ledger.js'
+import { Random } from './random.js'
 import { ServerProcess } from './server_process.js'
-import { buildShim } from './shim_build.js'
 import { verifyStore } from './verification.js'
-import { WriteLoad, type LoadOutcome } from './write_load.js'
+import { COLLECTION, WriteLoad, type LoadOutcome } from './write_load.js'
 
-export interface FailurePoint {
-  readonly operation: 'fdatasync' | 'pwrite' | 'writev' | 'fsync'
-  /** Which call fails, counted from the moment the load has warmed up; from 1. */
-  readonly at: number
-  readonly errno: 'EIO' | 'ENOSPC' | 'HANG'
-  /** Whether all later calls fail too. */
-  readonly lasts: boolean
-}
+/** Rounds until the call that is to fail is met: 300 writes are some ten rounds. Calls of rare kinds are not met any more then, and the report says so. */
+const ROUNDS_MAX = 12
+const REQUESTS_PER_CLIENT = 8
+/** Of a round: names are what they are made of. */
+const BACKUPS_FOR_NAMES = 6
+/** Kept of the binlog, so that it is trimmed, and copied in no time. */
+const BINLOG_BYTES = String(16 << 20)
+/** Rounds. */
+const RESTORE_EVERY = 3
+/** A failure that was survived is followed by a start after so many of them, so that each is near one. */
+const SURVIVED_MAX = 5
+const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
+/** What a start may leave in the data directory, and in its folder of backups. */
+const PERMITTED = /^(CURRENT|LOCK|backups|secrets\.key|gen-\d{6})$/
 
-export interface FailureReport {
-  readonly outcome: LoadOutcome
-  /** Whether the server ended itself, which it must after a failed flush: it may not go on with a page cache that it no longer knows. */
+export interface PointReport {
+  /** Calls of the kind until the end, and how many of them failed: none where the run was too short. */
+  readonly calls: number
+  readonly hits: number
+  /** The first that failed. */
+  readonly hit: string
+  /** Whether the server ended itself, which it must after a refused commit: it may not go on with a page cache that it no longer knows. */
   readonly serverEnded: boolean
+  readonly acknowledged: number
+  readonly refused: number
+  readonly unanswered: number
+  /** Requests that neither got an answer nor an end in time. */
+  readonly hung: number
+  /** Each a sentence; empty where everything is as promised. */
   readonly complaints: readonly string[]
 }
 
-const WARM_UP_REQUESTS = 5
-const REQUESTS_PER_CLIENT = 60
+export class FailureRun {
+  readonly #scratch = mkdtempSync(path.join(tmpdir(), 'mds-io-failure-'))
+  readonly #directory = path.join(this.#scratch, 'db')
+  readonly #control = new FaultControl(path.join(this.#scratch, 'control'))
+  readonly #environment: Readonly<Record<string, string>>
+  readonly #ledger = new Ledger()
+  readonly #load: WriteLoad
+  readonly #chores: Chores
+  #server!: ServerProcess
+  #survived = 0
 
-export async function runFailure(seed: number, point: FailurePoint): Promise<FailureReport> {
-  const scratch = mkdtempSync(path.join(tmpdir(), 'mds-io-failure-'))
-  const directory = path.join(scratch, 'db')
-  const arm = path.join(scratch, 'armed')
-  mkdirSync(directory)
-  const ledger = new Ledger()
-  const load = new WriteLoad(seed, ledger)
-  try {
-    const failing = await ServerProcess.start(directory, {
-      LD_PRELOAD: buildShim('iofail'),
-      MDS_FAULT_DIR: directory,
-      MDS_FAULT_ARM: arm,
-      MDS_FAULT_OP: point.operation,
-      MDS_FAULT_AT: String(point.at),
-      MDS_FAULT_ERRNO: point.errno,
-      ...(point.lasts ? { MDS_FAULT_LASTS: '1' } : {}),
-    })
-    let outcome: LoadOutcome
-    let serverEnded: boolean
-    try {
-      await load.run(failing.client, WARM_UP_REQUESTS)
-      writeFileSync(arm, '')
-      outcome = await load.run(failing.client, REQUESTS_PER_CLIENT)
-      serverEnded = failing.ended
-    } finally {
-      await failing.kill()
-    }
-    const recovered = await ServerProcess.start(directory)
-    const { complaints } = await verifyStore(recovered.client, ledger).finally(() => recovered.kill())
-    return { outcome, serverEnded, complaints }
-  } finally {
-    rmSync(scratch, { recursive: true, force: true })
+  /** @param isSealed the collection is encrypted, and its keys are rotated */
+  constructor(
+    seed: number,
+    readonly isSealed: boolean,
+  ) {
+    mkdirSync(this.#directory)
+    const keys = isSealed ? { SVC_ENCRYPTION_KEY: MASTER_KEY } : {}
+    this.#environment = { ...this.#control.environment(this.#directory), ...keys, SVC_BINLOG_MAX_SIZE: BINLOG_BYTES }
+    this.#load = new WriteLoad(seed, this.#ledger)
+    this.#chores = new Chores(this.#directory, new Random(seed + 1), isSealed)
   }
+
+  async begin(): Promise<void> {
+    this.#server = await ServerProcess.start(this.#directory, this.#environment)
+    if (!this.isSealed) return
+    const sealed = await this.#server.client.send(
+      'PUT',
+      '/v1/collection-config',
+      JSON.stringify({ collection: COLLECTION, encrypted: true }),
+    )
+    if (sealed.status !== 200) throw new Error(`the collection is not sealed: ${JSON.stringify(sealed.body)}`)
+  }
+
+  /** Everything that was acknowledged is looked for once more, in a process without the shim. */
+  async end(): Promise<readonly string[]> {
+    await this.#server.kill()
+    const keys = this.isSealed ? { SVC_ENCRYPTION_KEY: MASTER_KEY } : {}
+    this.#server = await ServerProcess.start(this.#directory, keys)
+    const complaints = await this.#verify().finally(() => this.#server.kill())
+    this.remove()
+    return complaints
+  }
+
+  /** Without a word on the server: after an error of the run itself. */
+  async abandon(): Promise<string> {
+    await this.#server.kill()
+    return this.#directory
+  }
+
+  remove(): void {
+    this.#control.close()
+    rmSync(this.#scratch, { recursive: true, force: true })
+  }
+
+  /** A call fails while the server is up. */
+  async failUnderLoad(fault: Fault): Promise<PointReport> {
+    this.#control.arm(fault)
+    const writes: LoadOutcome = { acknowledged: 0, unanswered: 0, hung: 0, refused: new Map() }
+    const chores: ChoreOutcome = { done: 0, refused: 0, unanswered: 0, hung: 0, complaints: [] }
+    for (let round = 0; round < ROUNDS_MAX && !this.#server.ended && this.#control.state().hits === 0; round++) {
+      const [outcome] = await Promise.all([
+        this.#load.run(this.#server.client, REQUESTS_PER_CLIENT),
+        this.#chores.beside(this.#server.client, chores, fault.kind === 'name' ? BACKUPS_FOR_NAMES : 2),
+      ])
+      addTo(writes, outcome)
+      await this.#chores.alone(this.#server.client, chores, fault.kind === 'truncate' || round % RESTORE_EVERY === 0)
+    }
+    const state = this.#control.state()
+    this.#control.disarm()
+    const complaints = [...chores.complaints]
+    const refused = [...writes.refused.values()].reduce((sum, count) => sum + count, chores.refused)
+    if (state.hits === 0 && (refused > 0 || this.#server.ended)) complaints.push('something was refused though nothing failed')
+    const serverEnded = await this.#endOrWell(complaints)
+    complaints.push(...(await this.#recover(serverEnded, state.hits > 0)))
+    return {
+      ...state,
+      serverEnded,
+      acknowledged: writes.acknowledged + chores.done,
+      refused,
+      unanswered: writes.unanswered + chores.unanswered,
+      hung: writes.hung + chores.hung,
+      complaints,
+    }
+  }
+
+  /** A call fails while the server starts: it serves all the same, or says why it does not and ends. */
+  async failAtStart(fault: Fault): Promise<PointReport> {
+    await this.#server.kill()
+    this.#control.arm(fault)
+    const complaints: string[] = []
+    const begun = Date.now()
+    let serverEnded = false
+    try {
+      this.#server = await ServerProcess.start(this.#directory, this.#environment)
+    } catch (cause) {
+      serverEnded = true
+      if (!/can't start|fatal|storage failure/.test(String(cause)))
+        complaints.push(`a start ended without a word: ${String(cause).slice(-300)}`)
+    }
+    const hung = serverEnded && Date.now() - begun > ANSWER_MS_MAX ? 1 : 0
+    const state = this.#control.state()
+    this.#control.disarm()
+    if (serverEnded && state.hits === 0) complaints.push('a start was refused though nothing failed')
+    if (!serverEnded) serverEnded = await this.#endOrWell(complaints)
+    complaints.push(...(await this.#recover(serverEnded, true)))
+    return { ...state, serverEnded, acknowledged: 0, refused: 0, unanswered: 0, hung, complaints }
+  }
+
+  /** Health says which: 200, and then the server can be written to and its index reaches the disk; or it is not well, and ends. @returns whether it has ended */
+  async #endOrWell(complaints: string[]): Promise<boolean> {
+    const deadline = Date.now() + ANSWER_MS_MAX
+    while (!this.#server.ended && Date.now() < deadline) {
+      try {
+        const health = await this.#server.client.send('GET', '/health')
+        if (health.status === 200 && !warningsOf(health).includes('index_not_stored')) {
+          const probe = { collection: 'probes', key: 'probe', lang: 'en', contentMd: 'probe' }
+          const { status, body } = await this.#server.client.post('/v1/add', probe)
+          if (status === 200) return false
+          // It has fallen ill between the two.
+          if (status !== 503) complaints.push(`healthy, and a write answers ${status} ${JSON.stringify(body)}`)
+        }
+      } catch (cause) {
+        if (!(cause instanceof NoAnswer)) throw cause
+        if (cause.hung) complaints.push('no answer to a question about health')
+      }
+      await new Promise((resolve) => setTimeout(resolve, 5))
+    }
+    if (!this.#server.ended) complaints.push(`neither well nor ended after ${ANSWER_MS_MAX} ms`)
+    return this.#server.ended
+  }
+
+  async #recover(serverEnded: boolean, wasHit: boolean): Promise<readonly string[]> {
+    const leftovers: string[] = []
+    if (serverEnded || ++this.#survived >= SURVIVED_MAX) {
+      await this.#server.kill()
+      this.#server = await ServerProcess.start(this.#directory, this.#environment)
+      this.#survived = 0
+      const names = readdirSync(this.#directory).filter((name) => !PERMITTED.test(name))
+      const generations = readdirSync(this.#directory).filter((name) => name.startsWith('gen-'))
+      const unfinished = readdirSync(path.join(this.#directory, 'backups')).filter((name) => name.startsWith('.'))
+      const left = [...names, ...unfinished, ...generations.slice(1)]
+      if (left.length > 0) leftovers.push(`left behind: ${left.join(', ')}`)
+    }
+    return wasHit ? [...leftovers, ...(await this.#verify())] : leftovers
+  }
+
+  async #verify(): Promise<readonly string[]> {
+    const { complaints, found } = await verifyStore(this.#server.client, this.#ledger)
+    for (const [key, state] of found) this.#ledger.observe(key, state)
+    return [...complaints, ...(await this.#chores.verify(this.#server.client))]
+  }
+}
+
+function warningsOf({ body }: Reply): readonly string[] {
+  return (body as { readonly persistence: { readonly warnings: readonly { readonly code: string }[] } }).persistence.warnings.map(
+    ({ code }) => code,
+  )
+}
+
+function addTo(sum: LoadOutcome, outcome: LoadOutcome): void {
+  sum.acknowledged += outcome.acknowledged
+  sum.unanswered += outcome.unanswered
+  sum.hung += outcome.hung
+  for (const [status, count] of outcome.refused) sum.refused.set(status, (sum.refused.get(status) ?? 0) + count)
 }

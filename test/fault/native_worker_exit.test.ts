@@ -10,7 +10,7 @@ import { describe, it } from 'node:test'
 
 const addon = join(import.meta.dirname, '../../../build/mds_engine.node')
 
-/** Body of the child: `WORKERS` threads search and fail in turn, then `END` happens. */
+/** Body of the child: `WORKERS` threads search, fail, keep a body and read it in turn, then `END` happens. */
 const child = `
 const { Worker } = require('node:worker_threads')
 const addonPath = ${JSON.stringify(addon)}
@@ -19,11 +19,14 @@ const source = \`
   const engine = require(workerData)
   const float = (value) => new Uint32Array(new Float32Array([value]).buffer)[0]
   const all = new Uint8Array(new Uint32Array([0x3251534d, 1, 2, float(1.2), float(0.75), 10, 0, 0, 0, 1, 0xffffffff, 0, 0, 0, 6]).buffer)
+  const id = new Uint8Array(16)
   engine.search(all)
   parentPort.postMessage('searching')
   for (;;) {
     engine.search(all)
     engine.stats()
+    engine.keepBody(id, all, 1e6)
+    engine.heldBody(id)
     try { engine.search(new Uint8Array(3)) } catch {}
   }
 \`

@@ -7,8 +7,10 @@ import assert from 'node:assert/strict'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { currentGeneration } from '../../src/store/layout.js'
 import { startServer, type Server } from '../harness/server.js'
 import { Random } from './random.js'
+import { directoryBytes, type SmallDisk } from './small_disk.js'
 
 const PAGES = 50
 const MARKS = ['one', 'two'] as const
@@ -28,18 +30,37 @@ export type Scenario =
   | { readonly kind: 'good' }
   | { readonly kind: 'damaged'; readonly how: 'bits' | 'cut' | 'seal' | 'foreign' }
   | { readonly kind: 'fails' | 'killed'; readonly step: string; readonly serves: 'old' | 'new' }
+  /** The disk has room for this part of what a restore writes. */
+  | { readonly kind: 'full'; readonly part: number }
 
 export const SCENARIOS: readonly Scenario[] = [
   { kind: 'good' },
   ...(['bits', 'cut', 'seal', 'foreign'] as const).map((how) => ({ kind: 'damaged', how }) as const),
   ...FAILING_STEPS.map((step) => ({ kind: 'fails', step, serves: 'old' }) as const),
+  ...[0, 0.1, 0.3, 0.5, 0.7, 0.9].map((part) => ({ kind: 'full', part }) as const),
   ...KILLED_STEPS.map(([step, serves]) => ({ kind: 'killed', step, serves }) as const),
 ]
+
+export function nameOf(scenario: Scenario): string {
+  switch (scenario.kind) {
+    case 'good':
+      return 'well'
+    case 'damaged':
+      return `a backup with ${scenario.how}`
+    case 'full':
+      return `a disk with room for ${scenario.part} of it`
+    case 'fails':
+    case 'killed':
+      return `${scenario.kind} at ${scenario.step}`
+  }
+}
 
 export interface RestoreReport {
   readonly restores: number
   readonly failures: number
   readonly kills: number
+  /** Restores for which the disk was too small. */
+  readonly full: number
   reads: number
   writes: number
   refusedWrites: number
@@ -53,14 +74,20 @@ interface Load {
 }
 
 export class RestoreRun {
-  readonly #directory = mkdtempSync(join(tmpdir(), 'mds-restore-'))
+  readonly #disk: SmallDisk | undefined
+  readonly #directory: string
   readonly #random: Random
-  readonly report = { restores: 0, failures: 0, kills: 0, reads: 0, writes: 0, refusedWrites: 0, silenceMsMax: 0 }
+  readonly report = { restores: 0, failures: 0, kills: 0, full: 0, reads: 0, writes: 0, refusedWrites: 0, silenceMsMax: 0 }
   #server!: Server
   #mark: Mark = 'two'
+  /** What restores of each backup have written. */
+  readonly #restoredBytes = new Map<Mark, number>()
 
-  constructor(seed: number) {
+  /** @param disk which the store is to lie on; without one, nothing is ever full */
+  constructor(seed: number, disk?: SmallDisk) {
     this.#random = new Random(seed)
+    this.#disk = disk
+    this.#directory = mkdtempSync(join(disk?.path ?? tmpdir(), 'mds-restore-'))
   }
 
   async begin(): Promise<void> {
@@ -93,10 +120,13 @@ export class RestoreRun {
   }
 
   async run(scenario: Scenario): Promise<void> {
+    // What the restore before has replaced is given back once nobody has it open any more: only a start says when.
+    if (scenario.kind === 'full') await this.#restart(undefined)
     if (scenario.kind === 'fails' || scenario.kind === 'killed')
       await this.#restart(`${scenario.step}${scenario.kind === 'fails' ? ':error' : ''}`)
     const wanted = this.#random.pick(MARKS)
-    const load = this.#load(scenario.kind === 'killed')
+    if (scenario.kind === 'full') return await this.#full(scenario.part)
+    const load = this.#load({ mayDie: scenario.kind === 'killed', writes: true })
     try {
       if (scenario.kind === 'killed') {
         await this.#killed(wanted, scenario.serves)
@@ -107,6 +137,7 @@ export class RestoreRun {
       if (scenario.kind === 'good') {
         assert.deepEqual([answer.status, answer.json()], [200, { restored: `${wanted}.db` }])
         this.#mark = wanted
+        this.#restoredBytes.set(wanted, directoryBytes(currentGeneration(this.#directory)))
         this.report.restores++
       } else {
         assert.equal(answer.status, 500, answer.text)
@@ -131,6 +162,33 @@ export class RestoreRun {
     this.report.kills++
     if (serves === 'new') this.#mark = wanted
     this.#server = await startServer({ directory: this.#directory })
+    await this.#check()
+  }
+
+  /**
+   * Nothing is written beside it: a commit that the disk refuses ends the process, and io_failure_run.ts looks at that. What was measured is what a restore leaves, merges and all: it may
+   * need less, but never half of it.
+   */
+  async #full(part: number): Promise<void> {
+    assert.ok(this.#disk !== undefined, 'a disk to fill')
+    const [wanted, bytes] = this.#random.pick([...this.#restoredBytes])
+    const load = this.#load({ mayDie: false, writes: false })
+    try {
+      this.#disk.fill(Math.floor(bytes * part))
+      const answer = await this.#server.post('/v1/restore', { from: `${wanted}.db` })
+      if (answer.status === 200 && part > 0.5) {
+        this.#mark = wanted
+        this.report.restores++
+      } else {
+        assert.equal(answer.status, 500, answer.text)
+        assert.match(answer.text, /restore failed/)
+        this.report.full++
+      }
+      assert.equal(await this.#shown(), this.#mark)
+    } finally {
+      this.#disk.empty()
+      await load.stop()
+    }
     await this.#check()
   }
 
@@ -174,8 +232,20 @@ export class RestoreRun {
     return documents[0]?.meta.mark[0] ?? ''
   }
 
+  async #addNoise(server: Server): Promise<void> {
+    const answer = await server.post('/v1/add', {
+      collection: 'noise',
+      key: `k${this.#random.below(20)}`,
+      lang: 'en',
+      contentMd: 'noise',
+    })
+    assert.ok(answer.status === 200 || answer.status === 503, answer.text)
+    if (answer.status === 200) this.report.writes++
+    else this.report.refusedWrites++
+  }
+
   /** Two readers and a writer. @param mayDie the server is killed meanwhile */
-  #load(mayDie: boolean): Load {
+  #load({ mayDie, writes }: { readonly mayDie: boolean; readonly writes: boolean }): Load {
     const server = this.#server
     let isOver = false
     const loop = async (step: () => Promise<void>): Promise<void> => {
@@ -203,17 +273,7 @@ export class RestoreRun {
         assert.equal(contentMd.split(' ')[1], meta.mark[0])
         this.report.reads++
       }),
-      loop(async () => {
-        const answer = await server.post('/v1/add', {
-          collection: 'noise',
-          key: `k${this.#random.below(20)}`,
-          lang: 'en',
-          contentMd: 'noise',
-        })
-        assert.ok(answer.status === 200 || answer.status === 503, answer.text)
-        if (answer.status === 200) this.report.writes++
-        else this.report.refusedWrites++
-      }),
+      ...(writes ? [loop(() => this.#addNoise(server))] : []),
     ]
     const settled = Promise.all(loops)
     // Told by `stop`; until then it must not count as unhandled.

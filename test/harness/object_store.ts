@@ -4,10 +4,10 @@
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { existsSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { createConnection, createServer, type AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
-import { join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 
 export const ACCESS_KEY = 'test-access'
 export const SECRET_KEY = 'test-secret/+='
@@ -45,16 +45,53 @@ export class ObjectStore {
     return `127.0.0.1:${this.port}`
   }
 
-  /** Starts it again over what it holds, on the same port. */
-  async resume(): Promise<void> {
+  /** Paths of the objects of a bucket, relative to it, sorted. */
+  objects(bucket: string): string[] {
+    const folder = join(this.#folder, bucket)
+    const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+    return found.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort()
+  }
+
+  /** What lies in one, as it lies there; undefined once it is gone. */
+  read(bucket: string, path: string): Buffer | undefined {
+    const file = join(this.#folder, bucket, path)
+    try {
+      return readFileSync(file)
+    } catch {
+      return undefined
+    }
+  }
+
+  /** Puts one there beside the protocol, or takes it away. @param bytes null: away */
+  place(bucket: string, path: string, bytes: Uint8Array | null): void {
+    const file = join(this.#folder, bucket, path)
+    if (bytes === null) {
+      rmSync(file)
+      return
+    }
+    mkdirSync(dirname(file), { recursive: true })
+    writeFileSync(file, bytes)
+  }
+
+  /** Starts it again over what it holds, on the same port. @param secretKey that it takes from now on */
+  async resume(secretKey = SECRET_KEY): Promise<void> {
     const args = ['--port', this.endpoint, '--region', REGION, '--keep-alive', '--quiet', 'posix', this.#folder]
-    const env = { ...process.env, ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: SECRET_KEY }
+    const env = { ...process.env, ROOT_ACCESS_KEY: ACCESS_KEY, ROOT_SECRET_KEY: secretKey }
     this.#child = spawn(program ?? '', args, { env, stdio: 'ignore' })
     const deadline = Date.now() + START_MS_MAX
     while (!(await answers(this.port))) {
       if (this.#child.exitCode !== null || Date.now() > deadline) throw new Error('versitygw did not start')
       await new Promise((resolve) => setTimeout(resolve, 10))
     }
+  }
+
+  /** It takes connections and requests, and answers none, until it is told to. */
+  hang(): void {
+    this.#child?.kill('SIGSTOP')
+  }
+
+  goOn(): void {
+    this.#child?.kill('SIGCONT')
   }
 
   /** SIGKILL; its objects stay. */

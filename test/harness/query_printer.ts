@@ -28,10 +28,15 @@ export function printQuery(node: SyntaxNode): string {
     case 'marked':
       return [
         ...node.required.map((child) => `+${printMarked(child)}`),
-        ...node.optional.map(printAtom),
+        ...node.optional.map((child, index) => (index === 0 && isUnmarked(node) ? `--${printMarked(child)}` : printAtom(child))),
         ...node.excluded.map((child) => `-${printMarked(child)}`),
       ].join(' ')
   }
+}
+
+/** Its marks have cancelled each other (`-NOT x`): without one it would be read as words that are all required. */
+function isUnmarked({ required, excluded }: Extract<SyntaxNode, { kind: 'marked' }>): boolean {
+  return required.length === 0 && excluded.length === 0
 }
 
 function printAtom(node: SyntaxNode): string {

@@ -106,7 +106,9 @@ export async function runToEnd(options: ServerOptions): Promise<{ readonly code:
 
 function spawnServer(options: ServerOptions & { readonly directory: string }): ChildProcess {
   const inherited = Object.entries(process.env).filter(([name]) => !name.startsWith('SVC_') && name !== 'NODE_TEST_CONTEXT')
-  const env = { ...Object.fromEntries(inherited), SVC_SUPERVISOR: String(options.supervisor === true), ...options.env }
+  // What a test finds must not depend on whether the machine has an Ollama.
+  const standard = { SVC_SUPERVISOR: String(options.supervisor === true), SVC_EMBEDDING_AUTODETECT: '0' }
+  const env = { ...Object.fromEntries(inherited), ...standard, ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
   // Without the supervisor, but with the flags that it gives: what is measured and tested is what runs.
   const args = [...gcFlags(), MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0', ...(options.args ?? [])]

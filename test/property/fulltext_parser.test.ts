@@ -157,3 +157,11 @@ describe('query printer', () => {
     })
   }
 })
+
+it('marks that cancel each other leave the words beside them optional, also once printed', () => {
+  for (const text of ['a -NOT b', '"" (((x)"")-NOT"") ""', '--x y', 'NOT -x y']) {
+    const tree = parseTree(text, BOOLEAN)
+    assert.deepEqual(parseTree(printQuery(tree), BOOLEAN), tree, text)
+  }
+  assert.deepEqual(parseTree('a -NOT b', BOOLEAN), parseTree('a --b', BOOLEAN))
+})

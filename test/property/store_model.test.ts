@@ -8,27 +8,26 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
-import type { PreparedDocument } from '../../src/domain/commands.js'
 import { nextPacking } from '../../src/consumers/revision_packing.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../../src/domain/decision.js'
 import type { Step } from '../../src/domain/decision.js'
+import { decideVectors } from '../../src/domain/embedding/embedded_document.js'
 import { decideTrim } from '../../src/domain/revision_trim.js'
 import { decideSettings } from '../../src/domain/settings_decision.js'
-import { encodeUpsert } from '../../src/engine/index_batch.js'
-import { encodeBody, escapeContent, unescapeContent } from '../../src/store/body.js'
+import { escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
-import { openEnvironment } from '../../src/store/environment.js'
-import { HEAD_FLAGS, textOfHead } from '../../src/store/head.js'
+import { textOfHead } from '../../src/store/head.js'
 import type { Head } from '../../src/store/head.js'
-import { bodyKey, parseBodyKey } from '../../src/store/keys.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
-import { View } from '../../src/store/view.js'
+import type { View } from '../../src/store/view.js'
 import type { Writer } from '../../src/store/writer.js'
+import { checkEmbedded, checkVariants, embed, type Embedded } from '../harness/embedded_documents.js'
 import { keyringWith, resealAll } from '../harness/sealing.js'
+import { checkPurged, checkReferences } from '../harness/stored_rows.js'
+import { edited, operation, prepared, type Operation } from './store_operations.js'
 
-const COMPRESSION = { enabled: true, smallThreshold: 64, mediumThreshold: 256 }
 const folder = mkdtempSync(join(tmpdir(), 'mds-store-model-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
 
@@ -43,6 +42,8 @@ interface ModelDocument {
   expiresAt: number
   spellings: Set<string>
   states: ModelState[]
+  /** What its vectors were made of. */
+  embedded?: Embedded | undefined
 }
 
 type Model = Map<string, Map<string, ModelDocument>>
@@ -54,87 +55,6 @@ function newest(states: readonly ModelState[], count: number): ModelState[] {
   return states.flatMap((state, index) =>
     stay.has(state) || !state.kept ? [state] : index === states.length - 1 ? [{ ...state, kept: false }] : [],
   )
-}
-
-type Operation =
-  | {
-      readonly kind: 'put'
-      readonly collection: string
-      readonly key: string
-      readonly content: string
-      readonly keep: boolean
-      readonly ttl: number | null
-    }
-  | { readonly kind: 'delete' | 'expiry'; readonly collection: string; readonly key: string }
-  | { readonly kind: 'drop'; readonly collection: string }
-  | { readonly kind: 'truncate' | 'limit' | 'share'; readonly collection: string; readonly key: string; readonly count: number }
-  | { readonly kind: 'restart' | 'reseal' }
-  | { readonly kind: 'seal'; readonly collection: string; readonly isSealed: boolean }
-  | { readonly kind: 'wait' }
-  | { readonly kind: 'pack' }
-  | { readonly kind: 'history'; readonly collection: string; readonly key: string; readonly numbers: readonly number[] }
-
-/** A text that hardly compresses, with a small change in it: worth storing as a difference. */
-function edited(number: number): string {
-  const text = Array.from({ length: 80 }, (_, index) => Math.imul(index + 1, 0x9e3779b1).toString(36)).join(' ')
-  return `${text.slice(0, number)}-${number}-${text.slice(number)}`
-}
-
-const collection = fc.constantFrom('blog', 'Blog', 'wiki')
-const key = fc.constantFrom('a', 'A', 'b', 'ä', 'Ä')
-const operation: fc.Arbitrary<Operation> = fc.oneof(
-  {
-    weight: 8,
-    arbitrary: fc.record({
-      kind: fc.constant('put' as const),
-      collection,
-      key,
-      content: fc.oneof(fc.string({ maxLength: 20 }), fc.constant('long text '.repeat(60)), fc.nat(99).map(edited)),
-      keep: fc.boolean(),
-      ttl: fc.constantFrom(null, 0, 5),
-    }),
-  },
-  { weight: 3, arbitrary: fc.record({ kind: fc.constantFrom('delete' as const, 'expiry' as const), collection, key }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('drop' as const), collection }) },
-  {
-    weight: 4,
-    arbitrary: fc.record({
-      kind: fc.constantFrom('truncate' as const, 'limit' as const, 'share' as const),
-      collection,
-      key,
-      count: fc.nat({ max: 4 }),
-    }),
-  },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('restart' as const, 'reseal' as const) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('seal' as const), collection, isSealed: fc.boolean() }) },
-  { weight: 1, arbitrary: fc.constant({ kind: 'wait' as const }) },
-  { weight: 2, arbitrary: fc.constant({ kind: 'pack' as const }) },
-  {
-    weight: 2,
-    arbitrary: fc.record({
-      kind: fc.constant('history' as const),
-      collection,
-      key,
-      numbers: fc.array(fc.nat(99), { minLength: 3, maxLength: 8 }),
-    }),
-  },
-)
-
-function prepared(keyOf: string, content: string, keep: boolean, ttl: number | null): PreparedDocument {
-  const escaped = escapeContent(content)
-  return {
-    key: keyOf,
-    lang: 'en',
-    meta: '{"k":["v"]}',
-    metaTriples: 1,
-    settingsLsn: 0n,
-    flags: keep ? HEAD_FLAGS.revision : 0,
-    contentHash: escaped.length + 1,
-    body: { kind: 'new', record: encodeBody(escaped, COMPRESSION), rawBytes: escaped.length },
-    escaped,
-    index: Buffer.from(encodeUpsert({ collection: 0, key: keyOf, lang: 'en', meta: [], fields: [] })),
-    ttl,
-  }
 }
 
 function carryOut(transaction: WriteTransaction, steps: readonly Step[]): void {
@@ -149,6 +69,8 @@ class Run {
   writer: Writer
   now = 1_000
   packed = 0
+  /** Documents that wait for vectors, with one more for each time that one does. */
+  waiting = 0
   /** Which master key is the primary one: another with each restart. */
   #primary: 1 | 2 = 1
 
@@ -207,7 +129,8 @@ class Run {
         return this.pack()
       case 'history':
         for (const number of op.numbers) {
-          await this.put({ kind: 'put', collection: op.collection, key: op.key, content: edited(number), keep: number % 5 > 0, ttl: null })
+          const content = edited(number)
+          await this.put({ kind: 'put', collection: op.collection, key: op.key, content, keep: number % 5 > 0, ttl: null, embeds: false })
           if (number % 7 === 0) await this.pack()
         }
         return
@@ -238,9 +161,16 @@ class Run {
         return
       case 'put':
         return this.put(op)
+      case 'embed':
+        return this.embed(op)
       default:
         return this.change(op.kind, op.collection, op.key)
     }
+  }
+
+  /** As maintenance does it, until nothing is left. */
+  async purge(): Promise<void> {
+    for (let isMore = true; isMore;) await this.write((transaction) => (isMore = transaction.purgeRetired(3)))
   }
 
   /** As the write lane does it, slice by slice. */
@@ -293,15 +223,21 @@ class Run {
       const state = states[back % kept.length]
       assert.ok(state)
       const body = { kind: 'shared', lsn: state.bodyLsn, rawBytes: state.bodyRawBytes, storedBytes: state.bodyStoredBytes } as const
-      carryOut(transaction, decidePut(transaction, name, { ...prepared(spelled, chosen.content, true, null), body }).steps)
+      carryOut(transaction, decidePut(transaction, name, { ...prepared(spelled, chosen.content, true, null), body, embeds: true }).steps)
+      // The content that it has already is not embedded again.
+      if (state.bodyLsn !== head.bodyLsn) this.waiting++
     })
     this.written(name, spelled, { content: chosen.content, kept: true }, null)
   }
 
   async put(op: Extract<Operation, { kind: 'put' }>): Promise<void> {
     await this.write((transaction) =>
-      carryOut(transaction, decidePut(transaction, op.collection, prepared(op.key, op.content, op.keep, op.ttl)).steps),
+      carryOut(
+        transaction,
+        decidePut(transaction, op.collection, { ...prepared(op.key, op.content, op.keep, op.ttl), embeds: op.embeds }).steps,
+      ),
     )
+    if (op.embeds) this.waiting++
     this.written(op.collection, op.key, { content: op.content, kept: op.keep }, op.ttl)
   }
 
@@ -318,7 +254,25 @@ class Run {
       expiresAt,
       spellings: new Set([...(current?.spellings ?? []), spelled]),
       states: limit > 0 && current !== undefined ? newest(states, limit) : states,
+      embedded: current?.embedded,
     })
+  }
+
+  /** As the worker does it: what waits is embedded as it is now, only what is new of it; some of it in two steps. */
+  async embed({ count, variant, isWhole }: Extract<Operation, { kind: 'embed' }>): Promise<void> {
+    const rows = this.store.read((view) => view.vectors.queued(0n, count))
+    for (const row of rows) {
+      const done = this.store.read((view) => embed(view, row, variant, isWhole))
+      await this.write((transaction) => {
+        for (const document of done.documents) {
+          const step = decideVectors(transaction, document)
+          if (step !== undefined) carryOut(transaction, [step])
+        }
+      })
+      if (done.isSettled) this.waiting--
+      const embedded = this.model.get(done.collection)?.get(done.key)
+      if (embedded !== undefined) embedded.embedded = done.embedded
+    }
   }
 
   async change(kind: 'delete' | 'expiry', name: string, spelled: string): Promise<void> {
@@ -341,6 +295,7 @@ class Run {
     this.store.read((view) => {
       const { trimmedLsn, lastLsn } = view.storeCounters()
       assert.equal(view.entriesAfter(trimmedLsn, 1_000).length, Number(lastLsn - trimmedLsn), 'every entry of the binlog can be read')
+      assert.equal(view.vectors.queueDepth, this.waiting, 'documents that wait for vectors')
       for (const [name, documents] of this.model) {
         const found = view.collection(name)
         const counters = found === undefined ? undefined : view.collectionCounters(found.id)
@@ -354,6 +309,7 @@ class Run {
         )
         assert.equal(counters?.checksum ?? 0, checksum)
         for (const [lower, document] of documents) this.compareDocument(view, found?.id ?? 0, lower, document)
+        checkVariants(view, found?.id ?? 0, [...documents.values()])
       }
     })
   }
@@ -381,6 +337,7 @@ class Run {
     assert.deepEqual([head.addedAt, head.updatedAt, head.expiresAt], [document.addedAt, document.updatedAt, document.expiresAt])
     assert.equal(textOfHead(head).key.toLowerCase(), lower)
     this.compareShown(view, head, document)
+    checkEmbedded(view, head, document.states.at(-1)?.content ?? '', document.embedded)
     const older = document.states.slice(0, -1).filter((state) => state.kept)
     const contents = view.revisions(collectionId, identity.docid).map((state) => unescapeContent(view.escapedContent(state)))
     assert.deepEqual(contents, older.map((state) => state.content).reverse())
@@ -389,42 +346,6 @@ class Run {
 
 /** Room for a few documents, so that some are at hand from an earlier state of the store, some forgotten, some never kept. */
 const CACHE_BYTES = 2_000
-
-/** Every body counts its states and the bodies that are differences from it, and is there as long as there is one; without one it waits for the trimming of the binlog. */
-function checkReferences(path: string): void {
-  const environment = openEnvironment(openDataDirectory(path).generationPath, keyringWith(1))
-  const view = new View(environment, 0)
-  const retired = new Set([...environment.retired.getKeys()].map((id) => id.readUInt32BE(0)))
-  const wanted = new Map<string, number>()
-  const count = (collection: number, docid: number, lsn: bigint): void => {
-    const name = bodyKey(collection, docid, lsn).toString('hex')
-    wanted.set(name, (wanted.get(name) ?? 0) + 1)
-  }
-  for (const table of [environment.heads, environment.revisions]) {
-    for (const { key: at, value } of table.getRange()) {
-      if (retired.has(at.readUInt32BE(0))) continue
-      const head = view.stateOf(value, at.readUInt32BE(0), at.readUInt32BE(4))
-      count(head.collection, head.docid, head.bodyLsn)
-    }
-  }
-  const bodies = [...environment.bodies.getRange()].filter(({ key: at }) => !retired.has(at.readUInt32BE(0)))
-  const garbage = new Set([...environment.garbage.getKeys()].map((at) => at.subarray(8).toString('hex')))
-  for (const { key: at } of bodies) {
-    const base = view.baseOf(parseBodyKey(at))
-    // A document that was deleted as a whole has no counts any more.
-    const isDeleted = !environment.heads.doesExist(at.subarray(0, 8))
-    if (base !== undefined && !isDeleted) count(at.readUInt32BE(0), at.readUInt32BE(4), base)
-  }
-  for (const { key: at } of bodies) {
-    const name = at.toString('hex')
-    const stored = environment.bodyCounts.get(at)?.readUInt32LE(0) ?? (garbage.has(name) ? 0 : 1)
-    assert.equal(stored, wanted.get(name) ?? 0, `references of body ${name}`)
-    wanted.delete(name)
-  }
-  const missing = [...wanted.keys()].filter((name) => !retired.has(Number.parseInt(name.slice(0, 8), 16)))
-  assert.deepEqual(missing, [], 'a body that is referred to is there')
-  void environment.root.close()
-}
 
 test('the truth store equals a plain map after any sequence of writes, with restarts, encryption and rotation of keys', async () => {
   let run = 0
@@ -437,8 +358,10 @@ test('the truth store equals a plain map after any sequence of writes, with rest
         // The clock of a view is the wall clock; expiry is compared through the heads.
         subject.compare()
       }
+      await subject.purge()
       await subject.store.close()
       checkReferences(subject.path)
+      checkPurged(subject.path)
       packed += subject.packed
     }),
     { numRuns: 60 },

@@ -16,6 +16,7 @@ import { laneOperations, operationByName } from '../../src/operations/index.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
+import { noObjects } from '../harness/no_objects.js'
 
 // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
 const NO_OPERATION = 60_000
@@ -45,7 +46,7 @@ const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
 const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
 telemetry.claimRow()
-const dispatcher = new Troubled(config, control, telemetry)
+const dispatcher = new Troubled(config, control, telemetry, noObjects)
 const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry)
 let lanes: Lanes
 

@@ -65,7 +65,10 @@ describe('where a configuration value comes from', () => {
       path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
       durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false',
-      production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true',
+      production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
+      embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
+      embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
+      vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {
@@ -198,6 +201,71 @@ describe('what is refused', () => {
     assert.deepEqual([encryption?.primary.id, encryption?.primary.bytes.length, encryption?.previous.map(({ id }) => id)], [9, 32, [3]])
   })
 
+  it('configuration: an embedding provider is refused where it is unknown, has no key, or could not work; the key is not shown', () => {
+    const key = 'a-very-secret-key'
+    const withKey = { SVC_EMBEDDING_API_KEY: key }
+    refused([], { SVC_EMBEDDING_PROVIDER: 'acme' }, /^SVC_EMBEDDING_PROVIDER: one of none, openai, ollama, voyage, cohere, local expected/)
+    for (const name of ['openai', 'voyage', 'cohere'])
+      refused([], { SVC_EMBEDDING_PROVIDER: name }, new RegExp(`^SVC_EMBEDDING_PROVIDER=${name} needs SVC_EMBEDDING_API_KEY$`))
+    const openai = { ...withKey, SVC_EMBEDDING_PROVIDER: 'openai' }
+    refused([], { ...openai, SVC_EMBEDDING_API_URL: 'ftp://a.example' }, /^SVC_EMBEDDING_API_URL: must begin with http/)
+    refused([], { ...openai, SVC_EMBEDDING_API_URL: 'https://user:word@a.example' }, /^SVC_EMBEDDING_API_URL: must not hold credentials$/)
+    refused([], { SVC_EMBEDDING_API_URL: 'no address' }, /^SVC_EMBEDDING_API_URL: must be an address/)
+    refused([], { ...openai, SVC_EMBEDDING_MODEL: 'two words' }, /^SVC_EMBEDDING_MODEL: must be a name/)
+    refused([], { ...openai, SVC_EMBEDDING_DIMENSIONS: '100000' }, /^SVC_EMBEDDING_DIMENSIONS: a whole number/)
+    refused([], { SVC_EMBEDDING_PROVIDER: 'local', SVC_EMBEDDING_MODEL: 'other' }, /^SVC_EMBEDDING_MODEL: must be static or minilm$/)
+    refused([], { SVC_EMBEDDING_PROVIDER: 'local', SVC_EMBEDDING_DIMENSIONS: '3' }, /^SVC_EMBEDDING_DIMENSIONS: must be 256/)
+    refused(['--embedding-api-key', key], {}, /unknown option/)
+    assert.throws(
+      () => loadConfig([], { ...openai, SVC_EMBEDDING_API_KEY: `${key}\r\nx` }),
+      (error: Error) => /^SVC_EMBEDDING_API_KEY: must be at most/.test(error.message) && !error.message.includes(key),
+    )
+  })
+
+  it('configuration: a provider has the defaults of its model, and its key from the environment or the file', () => {
+    const of = (env: Record<string, string>): unknown => loadConfig([], env).embedding
+    const key = { SVC_EMBEDDING_API_KEY: 'k' }
+    const names = ['openai', 'ollama', 'voyage', 'cohere'] as const
+    assert.deepEqual(names.map((name) => of({ ...key, SVC_EMBEDDING_PROVIDER: name })), [
+      { provider: 'openai', model: 'text-embedding-3-small', dimensions: 1536, apiKey: 'k', apiUrl: 'https://api.openai.com/v1' },
+      { provider: 'ollama', model: 'nomic-embed-text', dimensions: 768, apiKey: 'k', apiUrl: 'http://localhost:11434' },
+      { provider: 'voyage', model: 'voyage-3', dimensions: 1024, apiKey: 'k', apiUrl: 'https://api.voyageai.com/v1' },
+      { provider: 'cohere', model: 'embed-english-v3.0', dimensions: 1024, apiKey: 'k', apiUrl: 'https://api.cohere.ai/v1' },
+    ]) // prettier-ignore
+    assert.deepEqual([of({}), of({ SVC_EMBEDDING_PROVIDER: 'none', ...key })], [null, null])
+    const small = of({ SVC_EMBEDDING_PROVIDER: 'ollama', SVC_EMBEDDING_MODEL: 'all-minilm', SVC_EMBEDDING_API_URL: 'http://10.1.2.3:9/' })
+    assert.deepEqual(small, { provider: 'ollama', model: 'all-minilm', dimensions: 384, apiKey: '', apiUrl: 'http://10.1.2.3:9' })
+    const file = yamlFile('embedding:\n  provider: openai\n  apiKey: from-file\n  dimensions: 256\n')
+    const fromFile = loadConfig(['-c', file], {})
+    assert.deepEqual([fromFile.embedding?.apiKey, fromFile.embedding?.dimensions, fromFile.warnings], ['from-file', 256, []])
+    // A server of one's own that speaks the protocol may want no key.
+    assert.ok(of({ SVC_EMBEDDING_PROVIDER: 'openai', SVC_EMBEDDING_API_URL: 'http://localhost:1234/v1' }))
+  })
+
+  it('configuration: the options of embeddings and vectors have the defaults of the contract, durations their units', () => {
+    const config = loadConfig([], {})
+    assert.deepEqual(
+      [
+        config.embeddingProvider,
+        config.embeddingAutodetect,
+        config.embeddingQueueSize,
+        config.embeddingQueueWaitMs,
+        config.embeddingChunkMode,
+      ],
+      [undefined, true, 1000, 5000, undefined],
+    )
+    assert.deepEqual(
+      [config.embeddingChunkEnabled, config.embeddingChunkSize, config.embeddingCacheSize, config.embeddingCacheMsMax],
+      [true, 1500, 1024, 3_600_000],
+    )
+    assert.deepEqual([config.vectorDefaultAlgorithm, config.vectorBqRerankFactor, config.vectorParallelMinSize], ['flat', 10, 2048])
+    const wait = (text: string): number => loadConfig([], { SVC_EMBEDDING_QUEUE_WAIT: text }).embeddingQueueWaitMs
+    assert.deepEqual(['0', '0s', '250ms', '5s', '1.5s', '1m30s'].map(wait), [0, 0, 250, 5000, 1500, 90_000])
+    for (const text of ['5', '-1s', 's', '1s1', '3h', '5 s'])
+      refused([], { SVC_EMBEDDING_QUEUE_WAIT: text }, /^SVC_EMBEDDING_QUEUE_WAIT: a duration/)
+    refused([], { SVC_EMBEDDING_CHUNK_MODE: 'both' }, /^SVC_EMBEDDING_CHUNK_MODE: one of code, prose expected/)
+  })
+
   it('configuration: SVC_PRODUCTION=true does not start while a guard is missing, and names each', () => {
     refused(
       [],
@@ -213,10 +281,10 @@ describe('what is refused', () => {
 
 describe('what is warned of', () => {
   it('configuration: unknown variables and those of features to come give one warning line each', () => {
-    const { warnings } = loadConfig(['--grpc-addr', ':1'], { SVC_MDOE: 'read', SVC_EMBEDDING_PROVIDER: 'none', OTHER: 'x' })
+    const { warnings } = loadConfig(['--grpc-addr', ':1'], { SVC_MDOE: 'read', SVC_GRPC_ADDR: ':1', OTHER: 'x' })
     assert.deepEqual(warnings, [
       '--grpc-addr has no effect: its feature is not in this version',
-      'SVC_EMBEDDING_PROVIDER has no effect: its feature is not in this version',
+      'SVC_GRPC_ADDR has no effect: its feature is not in this version',
       'SVC_MDOE is not a known variable',
     ])
   })

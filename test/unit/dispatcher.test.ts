@@ -14,6 +14,7 @@ import { laneOperations as operations, operationByName } from '../../src/operati
 import { BATCH_SEARCHES_MAX } from '../../src/limits.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
+import { noObjects } from '../harness/no_objects.js'
 
 // A lane refuses an index outside the table by an assertion, which ends its task: the way to lose a batch without harming the lane.
 const NO_OPERATION = 60_000
@@ -23,7 +24,7 @@ const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
 const telemetry = Telemetry.create(operations.map(({ name }) => name))
 telemetry.claimRow()
-const dispatcher = new Dispatcher(config, control, telemetry)
+const dispatcher = new Dispatcher(config, control, telemetry, noObjects)
 let lanes: Lanes
 
 before(async () => {
@@ -90,7 +91,7 @@ describe('dispatcher', () => {
 
   it('a request that no lane takes before its deadline is answered 503 and its lane would be told to stop', async () => {
     const words = ControlBlock.create()
-    const withoutLanes = new Dispatcher(config, words, telemetry)
+    const withoutLanes = new Dispatcher(config, words, telemetry, noObjects)
     const answer = await new Promise<OutgoingAnswer>((resolve) => {
       const operation = { ...operationByName.get('get')!, deadlineMs: 1 }
       withoutLanes.submit({ ...requestOf('get', DOCUMENT), operation, sink: { answer: resolve } })

@@ -31,6 +31,7 @@ describe('documents for users', () => {
       'docs/guides/configuration.md',
       'docs/guides/command-line.md',
       'docs/guides/bulk-ingest.md',
+      'docs/guides/embedding.md',
     ]) {
       for (const [, target] of readFileSync(join(root, document), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)) {
         assert.ok(existsSync(join(root, dirname(document), target ?? '')), `${document} links to ${target}`)

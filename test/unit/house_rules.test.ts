@@ -53,7 +53,7 @@ const LAYERS: readonly (readonly string[])[] = [
 const SHARED: readonly string[] = ['operations', 'telemetry', 'outbound']
 
 /** The formats in which both sides of the thread border speak: the one thing that workers and telemetry take from dispatch. They load nothing of it. */
-const BORDER = /^src\/dispatch\/(?:control_block|queue_class|envelope|envelope_blocks|\w+_codec|envelope\/.+)\.js$/
+const BORDER = /^src\/dispatch\/(?:control_block|embedding_block|queue_class|envelope|envelope_blocks|\w+_codec|envelope\/.+)\.js$/
 
 const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? ''
 const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder))

@@ -4,10 +4,12 @@ import { createHash } from 'node:crypto'
 import { tmpdir } from 'node:os'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
+import { collectionsOf } from '../../src/worker/authorize.js'
 import { loadConfig } from '../../src/config.js'
 import type { Phase } from '../../src/dispatch/control_block.js'
 import type { ServerState } from '../../src/dispatch/server_state.js'
 import { checked, operationByName, operations } from '../../src/operations/index.js'
+import type { Operation } from '../../src/operations/operation.js'
 import type { Answer } from '../../src/worker/handler.js'
 import { loopHandlers } from '../../src/surface/http/loop_handlers.js'
 import { buildOpenApi, exampleInput } from '../../src/surface/http/openapi.js'
@@ -21,6 +23,8 @@ const ROUTES = [
   'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
   'POST /v1/schema/set', 'POST /v1/schema/get', 'POST /v1/schema/delete', 'POST /v1/schema/list', 'POST /v1/validate',
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
+  'GET /v1/embedding-configs', 'POST /v1/embedding-configs', 'GET /v1/embedding-configs/:id', 'PUT /v1/embedding-configs/:id', 'DELETE /v1/embedding-configs/:id', 'POST /v1/embedding-configs/set-default',
+  'POST /v1/vector-reindex', 'GET /v1/vector-stats', 'POST /v1/vector-search', 'POST /v1/hybrid-search', 'POST /v1/cross-search', 'POST /v1/classify', 'POST /v1/find-duplicates', 'POST /v1/vector-projection',
   'GET /v1/encryption/status', 'POST /v1/encryption/rotate', 'GET /v1/encryption/jobs', 'GET /v1/encryption/jobs/:id',
   'POST /v1/fts', 'GET /v1/fts', 'POST /v1/multi-search', 'POST /v1/fts-reindex', 'GET /v1/fts-languages', 'GET /v1/autocomplete',
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
@@ -28,7 +32,15 @@ const ROUTES = [
 
 function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): ServerState {
   const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
-  return { config, listenAddress: '127.0.0.1:4711', startedAt: Date.now() - 61_000, phase: () => phase, phaseReason: () => 'flush failed' }
+  return {
+    config,
+    listenAddress: '127.0.0.1:4711',
+    startedAt: Date.now() - 61_000,
+    phase: () => phase,
+    phaseReason: () => 'flush failed',
+    indexUnstored: () => false,
+    vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
+  }
 }
 
 function ask(name: string, state: ServerState = serverState()): Answer {
@@ -65,11 +77,13 @@ describe('the table', () => {
       'addSpellWords',
       'addStopWords',
       'cancelBulkIngest',
+      'createEmbeddingConfig',
       'delete',
       'deleteBatch',
       'deleteCollection',
       'deleteCollectionConfig',
       'deleteCuration',
+      'deleteEmbeddingConfig',
       'deleteSchema',
       'deleteSpellWords',
       'deleteStopWords',
@@ -80,33 +94,42 @@ describe('the table', () => {
       'restoreRevision',
       'rotateEncryption',
       'setCollectionConfig',
+      'setDefaultEmbeddingConfig',
       'setSchema',
       'setSynonyms',
       'setTtl',
       'submitBulkIngest',
       'truncate',
       'update',
+      'updateEmbeddingConfig',
+      'vectorReindex',
     ])
     assert.deepEqual(named('read'), [
       'aggregate',
       'autocomplete',
       'backup',
       'checksum',
+      'classify',
+      'crossSearch',
       'docMeta',
       'encryptionJob',
       'encryptionJobs',
       'encryptionStatus',
       'export',
+      'findDuplicates',
       'fts',
       'ftsQuery',
       'get',
       'getBulkIngest',
       'getCollectionConfig',
+      'getEmbeddingConfig',
       'getSchema',
       'getSpellDictionary',
+      'hybridSearch',
       'listBulkIngests',
       'listCollectionConfigs',
       'listCuration',
+      'listEmbeddingConfigs',
       'listSchemas',
       'listStopWords',
       'listSynonyms',
@@ -121,6 +144,9 @@ describe('the table', () => {
       'temporalHot',
       'temporalQuery',
       'validate',
+      'vectorProjection',
+      'vectorSearch',
+      'vectorStats',
     ])
     assert.deepEqual(named('system'), [
       'config',
@@ -140,14 +166,26 @@ describe('the table', () => {
   })
 
   it('operations: every operation on a collection takes its name from a required field, but for rules and jobs that are named by their id or listed, and texts that are checked without one', () => {
-    const without = ['listBulkIngests', 'listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup']
-    for (const row of operations.filter(({ collection }) => collection !== 'server')) {
+    const without = ['listBulkIngests', 'listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup', 'classify']
+    for (const row of operations.filter(({ collection }) => typeof collection !== 'string')) {
       const ofList = row.input as { readonly properties: { readonly searches?: { readonly items: object } } }
       const { required } = (row.name === 'multiSearch' ? ofList.properties.searches?.items : row.input) as {
         readonly required?: readonly string[]
       }
       assert.deepEqual(row.collection, { field: 'collection', ...(row.name === 'multiSearch' ? { list: 'searches' } : {}) }, row.name)
       assert.equal(required?.includes('collection') ?? false, !without.includes(row.name), row.name)
+    }
+  })
+
+  it('operations: permission on a job is asked on its own collection, and on all where there is no such job', () => {
+    const jobs = new Map([['bulk_1', 'notes']])
+    const asked = (row: Operation, input: Readonly<Record<string, unknown>>): readonly string[] =>
+      collectionsOf(row, input, (id) => jobs.get(id))
+    const rows = operations.filter(({ http }) => http.some(({ path }) => path.startsWith('/v1/bulk-ingest-job/')))
+    assert.deepEqual(rows.map(({ name }) => name).sort(), ['cancelBulkIngest', 'getBulkIngest'])
+    for (const row of rows) {
+      assert.deepEqual(asked(row, { id: 'bulk_1' }), ['notes'])
+      assert.deepEqual(asked(row, { id: 'bulk_2' }), ['*'])
     }
   })
 

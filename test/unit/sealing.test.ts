@@ -13,7 +13,7 @@ import { encodeBody, escapeContent, unescapeContent } from '../../src/store/body
 import { openEnvironment } from '../../src/store/environment.js'
 import { bodyKey, documentKey } from '../../src/store/keys.js'
 import { openDataDirectory } from '../../src/store/layout.js'
-import { CorruptRecord } from '../../src/store/record.js'
+import { checkRecord, CorruptRecord } from '../../src/store/record.js'
 import { nodeCipher } from '../../src/store/sealing/cipher.js'
 import type { Cipher } from '../../src/store/sealing/cipher.js'
 import { openWith, sealWith } from '../../src/store/sealing/sealed_record.js'
@@ -43,14 +43,16 @@ describe('ciphers', () => {
             return sealed
           })
           assert.deepEqual(one, other)
-          for (const cipher of [nodeCipher, native]) {
-            const opened = new Uint8Array(text.length)
-            assert.equal(cipher.open(key, nonce, associated, one as Uint8Array, opened), true)
-            assert.deepEqual(opened, text)
-            const changed = Uint8Array.from(one as Uint8Array)
-            changed[text.length - 1] = (changed[text.length - 1] as number) ^ 1
-            assert.equal(cipher.open(key, nonce, associated, changed, opened), false)
-          }
+          const records = [nodeCipher, native].map((cipher) => {
+            const ring = keyringWith(1, cipher)
+            const place: SealedPlace = { kind: 'body', key: associated, clearBytes: 8 }
+            const sealed = sealWith(ring, key, 1, place, Buffer.concat([Buffer.alloc(8), text]))
+            return [nodeCipher, native].map((other) => openWith(keyringWith(1, other), key, place, sealed, () => 'r'))
+          })
+          const [first, ...others] = records.flat()
+          assert.deepEqual(first?.subarray(8), Buffer.from(text))
+          checkRecord(first, 8, () => 'r')
+          for (const record of others) assert.deepEqual(record, first)
           const hashes = [nodeCipher, native].map((cipher) => {
             const hash = new Uint8Array(32)
             cipher.hmac(key, text.subarray(0, 4000), hash)

@@ -6,6 +6,7 @@ import { serviceError } from '../../errors.js'
 import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
+import { BodiesWanted } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import type { Filters } from '../filters.js'
@@ -36,7 +37,7 @@ export class ExportPages {
   /**
    * Appends documents until `out` holds enough for a part, or a page has been looked through.
    * @returns true when there are no more
-   * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord
+   * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord; BodiesWanted, after which it goes on where it was
    */
   fill(out: ByteWriter, form: DocumentForm, request: { shouldStop(): boolean }): boolean {
     const id = this.#id
@@ -46,8 +47,17 @@ export class ExportPages {
       if (view.collection(this.collection)?.id !== id) throw serviceError('notFound')
       let seen = 0
       for (const head of view.headsFrom(id, this.#docidNext, this.#docidEnd)) {
+        const before = out.length
+        try {
+          if (this.filters.length === 0 || passesFilter(textOfHead(head).metaValues, this.filters)) form(view, head, out)
+        } catch (error) {
+          if (!(error instanceof BodiesWanted)) throw error
+          out.cut(before)
+          // What came before goes out as it is: the form has counted it already.
+          if (seen > 0) return false
+          view.objects.wantAll(error, view.headsFrom(id, head.docid, Math.min(this.#docidEnd, head.docid + EXPORT_PAGE_DOCUMENTS_MAX)))
+        }
         this.#docidNext = head.docid + 1
-        if (this.filters.length === 0 || passesFilter(textOfHead(head).metaValues, this.filters)) form(view, head, out)
         seen += 1
         if (out.length >= EXPORT_PART_BYTES || seen >= EXPORT_PAGE_DOCUMENTS_MAX) return false
         if (seen % EXPORT_POLL_DOCUMENTS === 0 && request.shouldStop()) throw serviceError('deadline')

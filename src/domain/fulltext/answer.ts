@@ -9,6 +9,7 @@ import type { StoredDocument } from '../../store/document_cache.js'
 import { contentBytesOf } from './document_text.js'
 import { FacetCounter } from './facets.js'
 import type { Highlights } from './highlights.js'
+import type { Passages } from './passages.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './request.js'
 
@@ -38,6 +39,15 @@ export interface ResultNotes {
   readonly explanation?: Explanation | undefined
 }
 
+/** What the results of an answer have beside their documents. */
+export interface AnswerParts {
+  /** Gets what is written, too. */
+  readonly results?: WrittenResult[] | undefined
+  readonly highlights?: Highlights | undefined
+  /** Stand in place of whole documents. */
+  readonly passages?: Passages | undefined
+}
+
 const OPENING = '{"results":['
 
 export class AnswerWriter {
@@ -52,6 +62,7 @@ export class AnswerWriter {
   #passed = 0
   readonly #results: WrittenResult[] | undefined
   readonly #highlights: Highlights | undefined
+  readonly #passages: Passages | undefined
   #facets: FacetCounter | undefined
   #count = 0
   /** Bytes of content written, where they are capped. */
@@ -60,11 +71,11 @@ export class AnswerWriter {
 
   /**
    * @param out the lane's: nothing else may use it until the answer has left
-   * @param results gets what is written, too
    */
-  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, results?: WrittenResult[], highlights?: Highlights) {
+  constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, { results, highlights, passages }: AnswerParts = {}) {
     this.#results = results
     this.#highlights = highlights
+    this.#passages = passages
     this.#request = request
     this.#query = query
     this.#shown = query.terms.map(([term], index) =>
@@ -112,13 +123,14 @@ export class AnswerWriter {
   }
 
   #lookForHighlights(expansions: readonly Expansion[]): void {
-    if (this.#highlights === undefined) return
+    if (this.#highlights === undefined && this.#passages === undefined) return
     const indexed = [...this.#query.terms.map(([term]) => term), ...expansions.map(({ term }) => term)]
     const shown = [...this.#shown, ...this.#expansions]
-    this.#highlights.lookFor(
-      indexed.map((term, index) => (shown[index] === undefined ? undefined : { indexed: term, shown: JSON.stringify(shown[index]) })),
-      this.#query.root,
+    const terms = indexed.map((term, index) =>
+      shown[index] === undefined ? undefined : { indexed: term, shown: JSON.stringify(shown[index]) },
     )
+    this.#highlights?.lookFor(terms, this.#query.root)
+    this.#passages?.lookFor(terms, this.#query.root)
   }
 
   /** A result of an earlier page. */
@@ -132,14 +144,16 @@ export class AnswerWriter {
    * @throws ServiceError 400 when the answer grows over its bound
    */
   result(document: StoredDocument, score: number, matched: readonly number[], { isPinned = false, explanation }: ResultNotes = {}): void {
-    if (this.#exceedsContext(document)) {
+    const passage = this.#passages?.of(document, matched)
+    const json = passage?.json ?? document.json
+    if (this.#exceedsContext(() => passage?.bytes ?? contentBytesOf(json))) {
       this.#isTruncated = true
       return
     }
-    this.#facets?.add(document.json)
+    this.#facets?.add(json)
     this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
-    this.#out.bytes(document.json)
-    const notes = `${isPinned ? ',"pinned":true' : ''}${explanation === undefined ? '' : `,"explanation":${JSON.stringify(explanation)}`}`
+    this.#out.bytes(json)
+    const notes = `${passage?.fields ?? ''}${isPinned ? ',"pinned":true' : ''}${explanation === undefined ? '' : `,"explanation":${JSON.stringify(explanation)}`}`
     const matchedTerms = this.#matchedTerms(matched)
     this.#out.utf8(`,"score":${score},"matchedTerms":${JSON.stringify(matchedTerms)}${notes}`)
     const highlights = this.#highlights?.of(document, matched)
@@ -149,7 +163,7 @@ export class AnswerWriter {
     }
     this.#out.ascii('}')
     const copy = this.#results === undefined || highlights === undefined ? undefined : Buffer.from(highlights)
-    this.#results?.push({ docid: document.docid, document: Buffer.from(document.json), score, matchedTerms, highlights: copy })
+    this.#results?.push({ docid: document.docid, document: Buffer.from(json), score, matchedTerms, highlights: copy })
     this.#count++
     if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
   }
@@ -186,10 +200,10 @@ export class AnswerWriter {
   }
 
   /** Tokens are approximated as bytes / 4, as the contract says. */
-  #exceedsContext(document: StoredDocument): boolean {
+  #exceedsContext(bytesShown: () => number): boolean {
     const { contextTokensMax } = this.#request
     if (contextTokensMax === undefined) return false
-    this.#contextBytes += contentBytesOf(document.json)
+    this.#contextBytes += bytesShown()
     return this.#count > 0 && this.#contextBytes / 4 > contextTokensMax
   }
 

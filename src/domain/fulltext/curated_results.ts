@@ -2,19 +2,27 @@
  * Puts pinned documents at their places among the results of one round of a search and leaves hidden ones out. Made anew for every view, in which it looks the documents up. A pinned document is
  * shown once, also where the query does not find it, but never where the request's filters forbid it. Rules: docs/decisions/0061-curation.md.
  */
-import type { Hit } from '../../engine/types.js'
 import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Curation, Pin } from '../curation.js'
-import type { AnswerWriter } from './answer.js'
 
 interface Placed {
   readonly docid: number
   readonly position: number
 }
 
-export class CuratedResults {
+/** The answer that pins are written to. */
+export interface CuratedAnswer<Hit> {
+  /** No further result has room. */
+  readonly isFull: boolean
+  /** Results so far, those of earlier pages included. */
+  readonly count: number
+  /** A pinned document, unless it belongs to an earlier page. @param hit of the search; undefined where it did not find the document */
+  pinned(docid: number, hit: Hit | undefined): void
+}
+
+export class CuratedResults<Hit extends { readonly docid: number }> {
   readonly #view: View
   readonly #collection: number
   readonly #hits: ReadonlyMap<number, Hit>
@@ -47,22 +55,18 @@ export class CuratedResults {
   }
 
   /** Writes the pins whose place comes next. To be called before each organic result. */
-  writeDue(answer: AnswerWriter): void {
+  writeDue(answer: CuratedAnswer<Hit>): void {
     while (!answer.isFull && (this.#pins[this.#next]?.position ?? Number.POSITIVE_INFINITY) <= answer.count + 1) this.#write(answer)
   }
 
   /** Writes all that are left: there are no more organic results. */
-  writeRest(answer: AnswerWriter): void {
+  writeRest(answer: CuratedAnswer<Hit>): void {
     while (!answer.isFull && this.#next < this.#pins.length) this.#write(answer)
   }
 
-  /** The score is that of the search; 0 where it did not find the document. */
-  #write(answer: AnswerWriter): void {
+  #write(answer: CuratedAnswer<Hit>): void {
     const { docid } = this.#pins[this.#next++] as Placed
-    if (answer.isPassing) return answer.pass()
-    const document = this.#view.document(this.#collection, docid)
-    const hit = this.#hits.get(docid)
-    if (document !== undefined) answer.result(document, hit?.score ?? 0, hit?.matched ?? [], { isPinned: true })
+    answer.pinned(docid, this.#hits.get(docid))
   }
 
   /** Without a language: the first that the key has. */

@@ -39,14 +39,9 @@ export function readingOf(json: Buffer): { readonly lang: string; readonly marks
 const KEY = '","key":"'
 const LANG = '","lang":"'
 
-/** The content as it is stored, escaped and without its quotes. A view. */
-export function escapedContentOf(json: Buffer): Buffer {
-  return json.subarray(json.indexOf(CONTENT) + CONTENT.length, json.length - 2)
-}
-
 /** UTF-8 bytes of the content, its escapes resolved. */
 export function contentBytesOf(json: Buffer): number {
-  const escaped = escapedContentOf(json)
+  const escaped = json.subarray(contentStartOf(json), json.length - 2)
   let bytes = escaped.length
   for (let at = escaped.indexOf(BACKSLASH); at >= 0; at = escaped.indexOf(BACKSLASH, at)) {
     const isLong = escaped[at + 1] === LETTER_U

@@ -8,13 +8,19 @@ import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { isCodeDocument } from '../code_document.js'
 import { contentAnalysis, type PreparationTools } from '../preparation.js'
-import { escapedContentOf, readingOf } from './document_text.js'
+import { contentStartOf, readingOf } from './document_text.js'
 import type { HighlightRequest } from './highlight_request.js'
+import { NO_VECTOR, type TermVectors } from './term_vectors.js'
 
 const NONE = Buffer.from('[]')
 
+export interface HighlightTools extends PreparationTools {
+  readonly vectors: TermVectors
+}
+
 export class Highlights {
-  readonly #tools: PreparationTools
+  readonly #tools: HighlightTools
+  readonly #vectors: TermVectors
   readonly #request: HighlightRequest
   readonly #shouldStop: () => boolean
   /** By language, as documents name it. */
@@ -24,8 +30,9 @@ export class Highlights {
   /** Bytes of content looked at for this answer. */
   #bytes = 0
 
-  constructor(tools: PreparationTools, request: HighlightRequest, shouldStop: () => boolean) {
+  constructor(tools: HighlightTools, request: HighlightRequest, shouldStop: () => boolean) {
     this.#tools = tools
+    this.#vectors = tools.vectors
     this.#request = request
     this.#shouldStop = shouldStop
   }
@@ -51,13 +58,23 @@ export class Highlights {
    * @param matched indexes of the terms that it has
    * @throws ServiceError `deadline`
    */
-  of({ json }: StoredDocument, matched: readonly number[]): Uint8Array {
-    const escaped = escapedContentOf(json)
+  of(document: StoredDocument, matched: readonly number[]): Uint8Array {
+    const { json } = document
+    const known = this.#vectors.of(document)
+    const contentStart = known?.contentStart ?? contentStartOf(json)
+    const escaped = json.subarray(contentStart, json.length - 2)
     this.#bytes += escaped.length
     if (matched.length === 0 || this.#highlighter === undefined || this.#bytes > HIGHLIGHT_ANSWER_BYTES_MAX) return NONE
-    const found = this.#highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop)
-    if (found === undefined) throw serviceError('deadline')
-    return found
+    const vector = known?.vector ?? this.#vectorOf(document, contentStart, escaped)
+    const shown = vector.length > 0 ? this.#highlighter.highlightKnown(escaped, vector, matched) : undefined
+    return shown ?? inTime(this.#highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop))
+  }
+
+  /** Made when the document is shown for the second time; empty where it isn't. */
+  #vectorOf(document: StoredDocument, contentStart: number, escaped: Uint8Array): Uint8Array {
+    if (!this.#vectors.wants(document)) return NO_VECTOR
+    const vector = inTime(this.#tools.analyzer.termVector(escaped, this.#analysisOf(document.json), this.#shouldStop))
+    return this.#vectors.put(document, contentStart, vector).vector
   }
 
   #analysisOf(json: Buffer): AnalysisOptions {
@@ -68,6 +85,12 @@ export class Highlights {
     if (options === undefined) kept.set(lang, (options = contentAnalysis(this.#tools.config, lang, isCode)))
     return options
   }
+}
+
+/** @throws ServiceError `deadline` for what was stopped */
+function inTime<Result>(result: Result | undefined): Result {
+  if (result === undefined) throw serviceError('deadline')
+  return result
 }
 
 /** The text between the quotes. */

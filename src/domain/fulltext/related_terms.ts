@@ -9,6 +9,7 @@ import { serviceError } from '../../errors.js'
 import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
+import { readingAll } from '../wanted_bodies.js'
 import type { View } from '../../store/view.js'
 import { codeMarksOf, isCodeDocument } from '../code_document.js'
 import { contentAnalysis } from '../preparation.js'
@@ -69,10 +70,13 @@ function learn(tools: FulltextTools, collection: number, term: string, stop: Sto
   const { docids, documents } = sample(tools, collection, term)
   const counts = new Map<string, number>()
   tools.store.read((view) => {
-    for (const docid of docids) {
-      if (stop.shouldStop()) throw serviceError('deadline')
-      for (const other of termsBeside(tools, view, collection, docid, term)) counts.set(other, (counts.get(other) ?? 0) + 1)
+    const countAll = (): void => {
+      for (const docid of docids) {
+        if (stop.shouldStop()) throw serviceError('deadline')
+        for (const other of termsBeside(tools, view, collection, docid, term)) counts.set(other, (counts.get(other) ?? 0) + 1)
+      }
     }
+    readingAll(view, collection, () => docids, countAll)
   })
   const candidates = [...counts]
     .filter(([, count]) => count >= DOCUMENTS_MIN)

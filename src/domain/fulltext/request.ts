@@ -16,6 +16,7 @@ import type { RetrievalProfile } from '../collection_config.js'
 import { type Filters, parseFilters } from '../filters.js'
 import { readLimit, readOffset } from '../paging.js'
 import { readBoosts } from './boosts.js'
+import { readRetrieval, type Retrieval, type RetrievalInput } from '../vectors/request.js'
 import { type HighlightInput, type HighlightRequest, readHighlight } from './highlight_request.js'
 import { type ParsedQuery, parseQuery } from './query_mode.js'
 import { type RangesInput, readRanges } from './ranges.js'
@@ -25,7 +26,8 @@ import { resolveScoring, type Scoring } from './scoring.js'
 type Absent = null | undefined
 
 /** The body or query string after validation by the operation's schema. */
-export interface FulltextInput extends HighlightInput {
+export interface FulltextInput extends HighlightInput, RetrievalInput {
+  readonly includeContent?: boolean | Absent
   readonly collection: string
   readonly query?: string | Absent
   /** `query` in the GET form. */
@@ -89,6 +91,10 @@ export interface FulltextRequest {
   readonly facetBy: readonly string[] | undefined
   /** Values shown of each facet. */
   readonly facetValuesMax: number
+  /** What of its document a result shows. */
+  readonly retrieval: Retrieval
+  /** The whole document beside the passage. */
+  readonly withContent: boolean
   /** Undefined where no highlights are wanted. */
   readonly highlight: HighlightRequest | undefined
   /** Tokens of content that the results may have together; undefined for no cap. */
@@ -127,6 +133,8 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
     count: input.count === true,
     facetBy: readFacets(input.facetBy),
     facetValuesMax: readFacetMax(input.facetMaxValues),
+    retrieval: readRetrieval(input, profile),
+    withContent: input.includeContent === true,
     highlight: readHighlight(input),
     contextTokensMax: profile.contextTokenBudget || undefined,
   }

@@ -5,6 +5,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
+import type { Chunker } from '../../engine/chunker.js'
 import type { Hit, Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
@@ -18,14 +19,15 @@ import {
 } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
+import { readingAll } from '../wanted_bodies.js'
 import type { View } from '../../store/view.js'
 import { AnswerWriter, type WrittenResult } from './answer.js'
 import { NO_SETTINGS, type CollectionSettings } from '../collection_settings.js'
 import { type Curation, curationOf } from '../curation.js'
-import type { PreparationTools } from '../preparation.js'
 import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
-import { CuratedResults } from './curated_results.js'
-import { Highlights } from './highlights.js'
+import { type CuratedAnswer, CuratedResults } from './curated_results.js'
+import { Highlights, type HighlightTools } from './highlights.js'
+import { Passages } from './passages.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from './query_words.js'
 import { recheckHit } from './recheck.js'
@@ -34,7 +36,8 @@ import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './request.js'
 import { withSuggestions } from './suggested_terms.js'
 
-export interface FulltextTools extends PreparationTools, CorrectionTools {
+export interface FulltextTools extends HighlightTools, CorrectionTools {
+  readonly chunker: Chunker
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly out: ByteWriter
@@ -73,13 +76,9 @@ export function searchFulltext(
   results?: WrittenResult[],
 ): Uint8Array {
   const startedMs = performance.now()
-  const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
-  const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected, correctedFrom: asked.text }
-  const settings = collection?.settings ?? NO_SETTINGS
-  const words = queryWords(tools.analyzer, settings, request)
-  const query = suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop)
+  const { request, query, settings } = readQuery(tools, asked, collection, stop)
   const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
-  const answer = new AnswerWriter(request, query, tools.out, results, highlights)
+  const answer = new AnswerWriter(request, query, tools.out, { results, highlights, passages: passagesOf(tools, request, stop) })
   if (collection === undefined) return answer.finish({ ...NOTHING_FOUND, durationMs: performance.now() - startedMs })
   const plan = planSearch(request, query, collection.id)
   const found = findResults(
@@ -90,6 +89,27 @@ export function searchFulltext(
     stop,
   )
   return answer.finish({ ...found, durationMs: performance.now() - startedMs })
+}
+
+function passagesOf(tools: FulltextTools, { retrieval, withContent }: FulltextRequest, stop: Stop): Passages | undefined {
+  if (retrieval.mode === 'parent') return undefined
+  return new Passages(tools, retrieval, withContent, { highlights: tools, shouldStop: () => stop.shouldStop() })
+}
+
+/** A request whose spelling has been seen to, and what of its words is looked for. */
+export interface ReadQuery {
+  readonly request: FulltextRequest
+  readonly query: QueryPlan
+  readonly settings: CollectionSettings
+}
+
+/** Throws a 400 when the query is more than the engine takes. */
+export function readQuery(tools: FulltextTools, asked: FulltextRequest, collection: SearchedCollection | undefined, stop: Stop): ReadQuery {
+  const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
+  const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected, correctedFrom: asked.text }
+  const settings = collection?.settings ?? NO_SETTINGS
+  const words = queryWords(tools.analyzer, settings, request)
+  return { request, query: suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop), settings }
 }
 
 /** Further terms are for plain words only: where operators say what must match, they would change what is found. */
@@ -145,7 +165,10 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
     const hits = tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
     answer.restart(hits.expansions)
-    const dropped = tools.store.read((view) => writeResults(tools, view, plan, hits, arrangement, answer, stop))
+    const docids = (): number[] => hits.hits.map(({ docid }) => docid)
+    const dropped = tools.store.read((view) =>
+      readingAll(view, plan.collection, docids, () => writeResults(tools, view, plan, hits, arrangement, answer, stop)),
+    )
     const exhausted = answer.isFull || hits.hits.length < plan.k
     if (exhausted || round === FTS_SEARCH_ROUNDS_MAX)
       return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
@@ -185,11 +208,12 @@ function writeHits(
     curation === undefined
       ? undefined
       : new CuratedResults(view, plan.collection, curation, (head) => mayShow(head, plan.filters, refinement), hits.hits)
+  const pins = pinsIn(answer, view, plan.collection)
   const isKept = answer.limit <= CACHED_PAGE_DOCUMENTS_MAX
   let dropped = 0
   let looked = 0
   for (const hit of hits.hits) {
-    curated?.writeDue(answer)
+    curated?.writeDue(pins)
     if (answer.isFull) break
     if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
     if (curated?.leavesOut(hit.docid) === true) continue
@@ -203,8 +227,25 @@ function writeHits(
     if (document === undefined || matched === undefined) dropped++
     else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid, stop.stopWord) } : {})
   }
-  curated?.writeRest(answer)
+  curated?.writeRest(pins)
   return dropped
+}
+
+/** How pins are written into an answer: their score is that of the search; 0 where it did not find the document. */
+function pinsIn(answer: AnswerWriter, view: View, collection: number): CuratedAnswer<Hit> {
+  return {
+    get isFull() {
+      return answer.isFull
+    },
+    get count() {
+      return answer.count
+    },
+    pinned: (docid, hit) => {
+      if (answer.isPassing) return answer.pass()
+      const document = view.document(collection, docid)
+      if (document !== undefined) answer.result(document, hit?.score ?? 0, hit?.matched ?? [], { isPinned: true })
+    },
+  }
 }
 
 /** What the documents of one round's hits are by now, as the store's snapshot shows them. */

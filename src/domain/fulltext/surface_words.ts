@@ -15,6 +15,7 @@ import {
   SURFACE_TERMS_MAX,
   SURFACE_TEXT_BYTES_MAX,
 } from '../../limits.js'
+import { readingAll } from '../wanted_bodies.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
 import { isCodeDocument } from '../code_document.js'
@@ -89,15 +90,23 @@ interface Count {
 function lookUp(tools: SurfaceTools, stems: Stems, view: View, collection: number, fields: readonly string[], term: string): string[] {
   const { hits } = tools.engine.search(planOf(collection, fields, term))
   const counts = new Map<string, Count>()
-  for (const { docid } of hits) {
-    // Read once: it would only drive out what is shown to people.
-    const document = view.document(collection, docid, false)
-    if (document === undefined) continue
-    for (const [word, occurrences] of wordsOf(tools, stems, document.json, fields, term)) {
-      const count = counts.get(word) ?? { documents: 0, occurrences: 0 }
-      counts.set(word, { documents: count.documents + 1, occurrences: count.occurrences + occurrences })
-    }
-  }
+  const docids = hits.map(({ docid }) => docid)
+  readingAll(
+    view,
+    collection,
+    () => docids,
+    () => {
+      for (const docid of docids) {
+        // Read once: it would only drive out what is shown to people.
+        const document = view.document(collection, docid, false)
+        if (document === undefined) continue
+        for (const [word, occurrences] of wordsOf(tools, stems, document.json, fields, term)) {
+          const count = counts.get(word) ?? { documents: 0, occurrences: 0 }
+          counts.set(word, { documents: count.documents + 1, occurrences: count.occurrences + occurrences })
+        }
+      }
+    },
+  )
   const isCommoner = ([one, a]: [string, Count], [other, b]: [string, Count]): number =>
     b.documents - a.documents || b.occurrences - a.occurrences || (one < other ? -1 : 1)
   return [...counts]

@@ -156,6 +156,11 @@ export function bodyPlace(key: Uint8Array): SealedPlace {
   return { kind: 'body', key, clearBytes: 8 }
 }
 
+/** @param key of the row */
+export function vectorsPlace(key: Uint8Array): SealedPlace {
+  return { kind: 'vectors', key, clearBytes: 8 }
+}
+
 /** The docid behind the prefix stays in clear. @param key of the row */
 export function identityPlace(key: Uint8Array): SealedPlace {
   return { kind: 'identity', key, clearBytes: 12 }

@@ -19,14 +19,14 @@ import {
   sealForServer,
   writeSetting,
 } from '../stored_settings.js'
-import { bodyPlace, CLEAR, statePlace } from './collection_seal.js'
+import { bodyPlace, CLEAR, statePlace, vectorsPlace } from './collection_seal.js'
 import type { CollectionSeal } from './collection_seal.js'
 import { keyIdOf } from './sealed_record.js'
 import type { SealedPlace } from './sealed_record.js'
 
-/** The tables of a collection, in the order in which they are walked. The binlog is walked once, behind all collections. */
+/** The tables of a collection, in the order in which they are walked, which a job that an earlier version has begun goes on with: new ones come last. The binlog is walked once, behind all collections. */
 export const RESEALED_TABLES = [
-  'heads', 'revisions', 'bodies', 'identities', 'sealedIdentities', 'spellings', 'sealedSpellings', 'collectionSettings', 'sealedSettings',
+  'heads', 'revisions', 'bodies', 'identities', 'sealedIdentities', 'spellings', 'sealedSpellings', 'collectionSettings', 'sealedSettings', 'vectors',
 ] as const // prettier-ignore
 export type ResealedTable = (typeof RESEALED_TABLES)[number]
 
@@ -123,6 +123,8 @@ function resealRow(
       return resealRecord(environment[table], seal, statePlace(collection, docidOfKey(key)), key, value)
     case 'bodies':
       return resealRecord(environment.bodies, seal, bodyPlace(key), key, value)
+    case 'vectors':
+      return resealRecord(environment.vectors, seal, vectorsPlace(key), key, value)
     case 'sealedSettings':
       return resealSealedSetting(environment, seal, key, value)
     default:

@@ -1,6 +1,6 @@
 /**
  * After a rotation, what was overwritten (text in clear, records under an old key) may still be read in free pages of the files and in the gaps of used ones. So the next start, before anything is
- * opened, writes the truth env anew, used bytes only, puts it in the place of the old one, and throws away the index, which is built from it. A crash at any point leaves either file whole and
+ * opened, writes the truth env anew, used bytes only, puts it in the place of the old one, and throws away the index and the files of vectors, which are made from it. A crash at any point leaves either file whole and
  * the wish in it; it is done again. Runs on the write lane, which opens the store first.
  */
 import { closeSync, existsSync, fsyncSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
@@ -34,8 +34,8 @@ export async function scrub(generationPath: string): Promise<string> {
     await environment.root.close()
   }
   flush(aside)
-  const index = join(generationPath, 'index')
-  for (const name of existsSync(index) ? readdirSync(index) : []) rmSync(join(index, name), { recursive: true })
+  for (const derived of [join(generationPath, 'index'), join(generationPath, 'vectors')])
+    for (const name of existsSync(derived) ? readdirSync(derived) : []) rmSync(join(derived, name), { recursive: true })
   renameSync(aside, path)
   flush(generationPath)
   const renewed = openEnvironment(generationPath)

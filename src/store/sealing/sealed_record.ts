@@ -3,15 +3,12 @@
  * with it, so that a record that is moved or renamed does not open. Layout: docs/formats/truth-env.md.
  */
 import { CorruptRecord, RECORD_VERSION, sealRecord } from '../record.js'
-import { NONCE_BYTES, SEAL_BYTES } from './cipher.js'
+import { associatedWith, KEY_ID_AT, NONCE_BYTES, SEAL_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
 
 /** What a record is; part of what is authenticated. Never changed: stored records name them. */
-export const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7 } as const
+export const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7, object: 8, vectors: 9 } as const
 export type SealedKind = keyof typeof SEALED_KIND
-
-/** Where the id of the key stands in every record that has one; 0: in clear. */
-const KEY_ID_AT = 6
 
 export interface SealedPlace {
   readonly kind: SealedKind
@@ -35,7 +32,8 @@ export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place
   sealed[KEY_ID_AT] = keyId
   const nonce = sealed.subarray(clearBytes, clearBytes + NONCE_BYTES)
   keyring.nextNonce(nonce)
-  keyring.cipher.seal(key, nonce, associatedWith(place, sealed), record.subarray(clearBytes), sealed.subarray(clearBytes + NONCE_BYTES))
+  const associated = associatedWith(SEALED_KIND[place.kind], place.key, clearBytes, sealed)
+  keyring.cipher.seal(key, nonce, associated, record.subarray(clearBytes), sealed.subarray(clearBytes + NONCE_BYTES))
   sealRecord(sealed)
   return sealed
 }
@@ -61,23 +59,7 @@ export function openWith(
   if (sealed[4] !== RECORD_VERSION) throw new CorruptRecord(name(), `version ${sealed[4]}, ${RECORD_VERSION} expected`)
   const bytes = sealed.length - SEAL_BYTES
   const record = space !== undefined && bytes <= space.length ? space.subarray(0, bytes) : Buffer.allocUnsafe(bytes)
-  record.set(sealed.subarray(0, clearBytes))
-  record[KEY_ID_AT] = 0
-  const nonce = sealed.subarray(clearBytes, clearBytes + NONCE_BYTES)
-  const text = record.subarray(clearBytes)
-  if (!keyring.cipher.open(key, nonce, associatedWith(place, sealed), sealed.subarray(clearBytes + NONCE_BYTES), text))
+  if (!keyring.cipher.openRecord(key, SEALED_KIND[place.kind], place.key, clearBytes, sealed, record))
     throw new CorruptRecord(name(), `its seal (key id ${keyIdOf(sealed)}) is broken: the record was changed, or belongs elsewhere`)
-  sealRecord(record)
   return record
-}
-
-const associatedSpace = Buffer.alloc(2048)
-
-/** Kind, place, and the clear bytes behind the checksum. Valid until the next call. */
-function associatedWith({ kind, key, clearBytes }: SealedPlace, record: Uint8Array): Uint8Array {
-  associatedSpace[0] = SEALED_KIND[kind]
-  associatedSpace[1] = key.length
-  associatedSpace.set(key, 2)
-  associatedSpace.set(record.subarray(4, clearBytes), 2 + key.length)
-  return associatedSpace.subarray(0, 2 + key.length + clearBytes - 4)
 }

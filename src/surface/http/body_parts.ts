@@ -1,5 +1,5 @@
 /**
- * A body that comes in parts, sent as fast as its client takes it: the next part is asked for when the socket has been given the last one, so that a connection holds one part at most (but for a few bytes, see `#beat`),
+ * A body that comes in parts, sent as fast as its client takes it: the lane makes the next part while the socket is given this one, so that a connection holds two parts at most (and a few bytes, see `#beat`),
  * in a copy because the lane's memory is given back. A client that takes nothing for a time loses its connection. Knows no socket: exchange.ts gives it one. Front-end thread only.
  */
 import { PART_PIECE_BYTES, PART_PULSE_MS, PART_RESERVE_BYTES } from '../../limits.js'
@@ -50,7 +50,10 @@ export class BodyParts implements AnswerSink {
       this.#giveUp()
       return
     }
+    const wasSent = this.#held.length <= PART_RESERVE_BYTES
     this.#held = Buffer.concat([this.#held, part])
+    // The lane makes the next part while this one is sent.
+    if (wasSent) this.#ask()
     this.socket.corked(() => this.#pump())
   }
 
@@ -73,12 +76,14 @@ export class BodyParts implements AnswerSink {
     const reserve = this.#rest === null ? 0 : PART_RESERVE_BYTES
     while (!this.#isFull && this.#held.length > reserve) this.#write(Math.min(PART_PIECE_BYTES, this.#held.length - reserve))
     if (this.#held.length > reserve || this.#isAsked) return
-    if (this.#rest !== null) {
-      this.#isAsked = true
-      this.#rest.more(this)
-    } else if (this.#finish()) {
-      this.socket.end()
-    }
+    this.#ask()
+    if (this.#rest === null && this.#finish()) this.socket.end()
+  }
+
+  #ask(): void {
+    if (this.#rest === null || this.#isAsked) return
+    this.#isAsked = true
+    this.#rest.more(this)
   }
 
   #write(bytes: number): void {

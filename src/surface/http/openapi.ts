@@ -80,7 +80,7 @@ function responses(row: Operation, hasBody: boolean): JsonObject {
   const success: JsonObject = {
     description: 'Success',
     ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
-    content: { [(row.contentType ?? 'application/json').split(';')[0] ?? '']: { schema: copySchema(row.output, false, false) } },
+    ...(row.successStatus === 204 ? {} : { content: successContent(row) }),
   }
   const byStatus = new Map<number, CatalogueEntry[]>()
   for (const code of errorsOf(row, hasBody)) {
@@ -91,6 +91,10 @@ function responses(row: Operation, hasBody: boolean): JsonObject {
     .sort(([one], [other]) => one - other)
     .map(([status, entries]) => [String(status), errorResponse(entries)] as const)
   return { [String(row.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
+}
+
+function successContent(row: Operation): JsonObject {
+  return { [(row.contentType ?? 'application/json').split(';')[0] ?? '']: { schema: copySchema(row.output, false, false) } }
 }
 
 /** Which errors an operation can answer: those of its row, and those that follow from what it is. */

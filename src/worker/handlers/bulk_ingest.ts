@@ -19,7 +19,8 @@ import type {
 } from '../../operations/bulk_ingest.js'
 import type { InputOf } from '../../operations/operation.js'
 import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
+import { commandOf } from '../storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 
 function submit(lane: LaneContext, { collection, documents, callbackUrl = '' }: InputOf<typeof submitRow>): Uint8Array {
@@ -66,7 +67,7 @@ function cut(documents: readonly unknown[]): IngestChunk[] {
   return chunks
 }
 
-function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array {
+function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
   const { id, collection, first, last, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
@@ -82,7 +83,7 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
   })
   const failed = errors.length + lost
   if (lost > 0) errors.push(`documents[${first}] to documents[${first + lost - 1}]: ${serviceError('internal').message}`)
-  return encodeCommand({ kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
+  return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
 }
 
 function get(lane: LaneContext, { id }: InputOf<typeof getRow>): Answer {

@@ -8,8 +8,11 @@ import type { ListingRequest } from '../../domain/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
+import { S3_MS_MAX } from '../../limits.js'
 import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
+import { Passages } from '../../domain/fulltext/passages.js'
+import { readRetrieval } from '../../domain/vectors/request.js'
 import type {
   checksum as checksumRow,
   deleteCollection as deleteCollectionRow,
@@ -18,6 +21,7 @@ import type {
 import type { search as searchRow } from '../../operations/documents.js'
 import type { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'
+import { BodiesWanted } from '../../store/objects.js'
 import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
 
 type SearchInput = InputOf<typeof searchRow>
@@ -35,12 +39,12 @@ function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestCont
   })
   const request = parseSearch(input, collection?.profile ?? {})
   if (collection === undefined) return page(0, '[]')
-  const listing = { ...request, collection: collection.id }
+  const listing = { ...request, collection: collection.id, passages: passagesOf(lane, input, collection.profile) }
   const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stopWord)
   return page(total, lane.out.view(), isTruncated)
 }
 
-function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<ListingRequest, 'collection'> {
+function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<ListingRequest, 'collection' | 'passages'> {
   const sort = SORTS.get(input.sort)
   return {
     filters: parseFilters(input.filterMeta),
@@ -50,6 +54,12 @@ function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<Listin
     offset: readOffset(input.offset),
     contextTokensMax: profile.contextTokenBudget || undefined,
   }
+}
+
+/** What was not looked for by its words shows its beginning. */
+function passagesOf(lane: LaneContext, input: SearchInput, profile: RetrievalProfile): Passages | undefined {
+  const retrieval = readRetrieval(input, profile)
+  return retrieval.mode === 'parent' ? undefined : new Passages(lane, retrieval, input.includeContent === true)
 }
 
 function page(total: number, body: string | Uint8Array, isTruncated = false): Answer {
@@ -78,14 +88,42 @@ function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollec
 /** Analyses every document anew, each in its stored language, and publishes it in place of its old entry; what is written meanwhile is newer and stays. */
 function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, request: RequestContext): Answer {
   const collection = lane.store.read((view) => view.collection(input.collection))
-  let reindexed = 0
-  for (const page of collection === undefined ? [] : rebuildPages(lane, WHOLE, { collections: [collection.id], replaceEqual: true })) {
-    reindexed += page.documents
+  const answer = (reindexed: number): Answer => ({
+    status: 200,
+    body: JSON.stringify({ status: 'ok', reindexed, collection: input.collection }),
+  })
+  if (collection === undefined) return answer(0)
+  const { pages, ...before } = resumed(lane, collection.id)
+  let { reindexed } = before
+  for (let step = pages.next(true); step.done !== true; step = pages.next(false)) {
+    const { documents, lacking } = step.value
+    reindexed += documents
     if (request.shouldStop()) throw serviceError('deadline')
+    if (lacking.length === 0) continue
+    interrupted = { lane, collection: collection.id, pages, reindexed, at: performance.now() }
+    throw new BodiesWanted(lacking)
   }
-  return { status: 200, body: JSON.stringify({ status: 'ok', reindexed, collection: input.collection }) }
+  return answer(reindexed)
 }
 
+/** A reindex on its way back with the objects that it lacked. One at a time: where two of one collection meet, either goes on for both. */
+let interrupted:
+  | {
+      readonly lane: LaneContext
+      readonly collection: number
+      readonly pages: ReturnType<typeof rebuildPages>
+      readonly reindexed: number
+      readonly at: number
+    }
+  | undefined
+
+function resumed(lane: LaneContext, collection: number): { readonly pages: ReturnType<typeof rebuildPages>; readonly reindexed: number } {
+  const before = interrupted
+  interrupted = undefined
+  // A restore replaces the lane's context, and its store.
+  if (before?.lane === lane && before.collection === collection && performance.now() - before.at < S3_MS_MAX * 2) return before
+  return { pages: rebuildPages(lane, WHOLE, { collections: [collection], replaceEqual: true }), reindexed: 0 }
+}
 const WHOLE = { share: 0, shares: 1 } as const
 
 export const collectionHandlers: readonly (readonly [string, Handler])[] = [

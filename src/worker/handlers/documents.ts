@@ -25,19 +25,20 @@ import type {
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
 import { countAccess } from '../access_tracking.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
+import { commandOf } from '../storage.js'
 
-function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array {
+function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
   const rules = rulesOf(lane, input.collection)
   const document = prepareDocument(lane, { ...input, meta: input.meta, rules, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
-  return encodeCommand({ kind: 'add', collection: input.collection, document })
+  return commandOf(lane, { kind: 'add', collection: input.collection, document })
 }
 
 export function rulesOf(lane: LaneContext, collection: string): WriteRules {
   return lane.store.read((view) => writeRulesOf(lane.settings, view, collection))
 }
 
-function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Uint8Array {
+function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, request: RequestContext): Uint8Array | StoreFirst {
   checkBatch(input.documents)
   const rules = rulesOf(lane, input.collection)
   const documents: PreparedDocument[] = []
@@ -51,7 +52,7 @@ function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, 
       errors.push(`documents[${index}]: ${error.message}`)
     }
   })
-  return encodeCommand({ kind: 'addBatch', collection: input.collection, documents, errors })
+  return commandOf(lane, { kind: 'addBatch', collection: input.collection, documents, errors })
 }
 
 function checkBatch(documents: readonly unknown[]): void {
@@ -93,17 +94,18 @@ function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
   return lane.store.read((view) => {
     const present = findDocument(view, input.collection, input.key, input.lang)
     const head = input.asOf === undefined ? present : stateAsOf(view, present, readSecond('asOf', input.asOf))
-    countAccess(lane, view, head)
     const out = lane.out.begin()
     const env = parseTemplateValues(input.env)
     if (env === undefined || (head.flags & HEAD_FLAGS.template) === 0) {
       view.writeDocument(head, out, true)
+      countAccess(lane, view, head)
       return { status: 200, body: out.view() }
     }
     out.bytes(head.json)
     out.ascii(',"contentMd":"')
     out.bytes(escapeContent(fillTemplate(unescapeContent(view.escapedContent(head)), env)))
     out.ascii('"}')
+    countAccess(lane, view, head)
     return { status: 200, body: out.view() }
   })
 }
@@ -131,14 +133,12 @@ function docMeta(lane: LaneContext, input: InputOf<typeof docMetaRow>): Answer {
   })
 }
 
-function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array {
+function update(lane: LaneContext, input: InputOf<typeof updateRow>): Uint8Array | StoreFirst {
   const { collection, key, lang } = input
   const change = parseChange(input)
-  return lane.store.read((view) => {
-    const prepared = prepareUpdate(lane, view, findDocument(view, collection, key, lang), change)
-    const replaces = { meta: change.meta !== null, contentMd: change.contentMd !== null }
-    return encodeCommand({ kind: 'update', collection, key, lang, replaces, ...prepared })
-  })
+  const prepared = lane.store.read((view) => prepareUpdate(lane, view, findDocument(view, collection, key, lang), change))
+  const replaces = { meta: change.meta !== null, contentMd: change.contentMd !== null }
+  return commandOf(lane, { kind: 'update', collection, key, lang, replaces, ...prepared })
 }
 
 function remove(_lane: LaneContext, { collection, key, lang }: InputOf<typeof deleteRow>): Uint8Array {

@@ -33,7 +33,7 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
   )
 }
 
-/** States of documents, the present ones and the revisions. */
+/** States of documents, the present ones and the revisions; one whose body lies in an object store under another key than it does counts for that. */
 function countOf(
   view: View,
   collection: number,
@@ -41,7 +41,13 @@ function countOf(
   known: ReadonlySet<number>,
 ): Readonly<Record<string, number>> {
   const counts = { total: 0, withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
-  for (const [keyId, states] of view.statesByKey(collection)) {
+  const byKey = new Map(view.statesByKey(collection))
+  const form = view.objects.writtenForm(collection)
+  for (const [keyId, states] of view.objects.statesBehind(collection)) {
+    byKey.set(keyId, (byKey.get(keyId) ?? 0) + states)
+    byKey.set(form, (byKey.get(form) ?? 0) - states)
+  }
+  for (const [keyId, states] of byKey) {
     counts.total += states
     if (keyId === 0) counts.plaintext += states
     else if (keyId === primary) counts.withPrimary += states

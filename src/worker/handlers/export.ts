@@ -44,7 +44,9 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
   const writer = new ZipWriter(directory)
   const writeFile: DocumentForm = (view, head, out) => {
     const { key, lang } = textOfHead(head)
-    writer.add(out, names.of(key, lang, head.docid), Buffer.from(unescapeContent(view.escapedContent(head))), head.updatedAt)
+    // Before the name, which is given once: the content may have to be fetched, and the document comes again.
+    const content = Buffer.from(unescapeContent(view.escapedContent(head)))
+    writer.add(out, names.of(key, lang, head.docid), content, head.updatedAt)
   }
   let hasAllFiles = false
   return {

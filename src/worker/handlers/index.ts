@@ -8,14 +8,18 @@ import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'
 import { collectionHandlers } from './collections.js'
 import { documentHandlers } from './documents.js'
+import { embeddingConfigHandlers } from './embedding_configs.js'
+import { embeddingHandlers } from './embedding.js'
 import { exportHandlers } from './export.js'
 import { encryptionHandlers } from './encryption.js'
 import { fulltextHandlers } from './fulltext.js'
 import { revisionHandlers } from './revisions.js'
 import { schemaHandlers } from './schemas.js'
 import { settingsHandlers } from './settings.js'
+import { storageHandlers } from './storage.js'
 import { systemHandlers } from './system.js'
 import { temporalHandlers } from './temporal.js'
+import { vectorSearchHandlers } from './vector_search.js'
 import { wordHandlers } from './words.js'
 
 export const handlers: ReadonlyMap<string, Handler> = joined([
@@ -32,7 +36,11 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
   ...exportHandlers,
   ...backupHandlers,
   ...encryptionHandlers,
+  ...embeddingConfigHandlers,
   ...systemHandlers,
+  ...storageHandlers,
+  ...embeddingHandlers,
+  ...vectorSearchHandlers,
 ])
 
 /** @throws Error when table and handlers do not match: a mistake of ours, found by the first start. */

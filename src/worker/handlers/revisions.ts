@@ -17,7 +17,8 @@ import type {
 } from '../../operations/revisions.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead, type Head } from '../../store/head.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
+import { commandOf } from '../storage.js'
 
 function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
   const { collection, key, lang } = input
@@ -42,13 +43,11 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
   })
 }
 
-function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Array {
+function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Array | StoreFirst {
   const { collection, key, lang } = input
   const wanted = { timestamp: input.timestamp, revision: input.revision ?? null }
-  return lane.store.read((view) => {
-    const prepared = prepareRestore(lane, view, findDocument(view, collection, key, lang), wanted)
-    return encodeCommand({ kind: 'restore', collection, key, lang, wanted, ...prepared })
-  })
+  const prepared = lane.store.read((view) => prepareRestore(lane, view, findDocument(view, collection, key, lang), wanted))
+  return commandOf(lane, { kind: 'restore', collection, key, lang, wanted, ...prepared })
 }
 
 function diff(lane: LaneContext, input: InputOf<typeof diffRow>): Answer {

@@ -2,11 +2,12 @@
  * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store; changes are checked here as far as they stand for themselves and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
-import { readChange, showConfig } from '../../domain/collection_config.js'
+import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/collection_config.js'
 import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { readDraft } from '../../domain/curation.js'
 import type { CurationRule } from '../../domain/curation.js'
+import { configBefore, newPlace } from '../../domain/storage.js'
 import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/fulltext/vocabulary.js'
 import type { SettingsChange } from '../../domain/settings_commands.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
@@ -30,8 +31,9 @@ import type {
   setSynonyms as setSynonymsRow,
 } from '../../operations/vocabulary.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
 import { NULLS } from '../request_input.js'
+import { probedFirst } from '../storage.js'
 
 interface Named {
   readonly collection: string
@@ -58,8 +60,19 @@ function getConfig(lane: LaneContext, { collection }: InputOf<typeof getConfigRo
   return json({ collection, config: showConfig(config ?? {}), configured: config !== undefined })
 }
 
-function setConfig(_lane: LaneContext, input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] }): Uint8Array {
-  return command(input.collection, { kind: 'configure', change: readChange(input, input[NULLS] ?? []) })
+function setConfig(
+  lane: LaneContext,
+  input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] },
+): Uint8Array | StoreFirst {
+  const change = readChange(input, input[NULLS] ?? [])
+  const place = lane.store.read((view) => newPlace(configIn(view, input.collection, change), change))
+  const configure = command(input.collection, { kind: 'configure', change })
+  return place === undefined ? configure : probedFirst(lane, place, configure)
+}
+
+function configIn(view: View, name: string, change: ConfigChange): CollectionConfig | undefined {
+  const collection = view.collection(name)
+  return collection === undefined ? undefined : configBefore(view, collection.id, change)
 }
 
 function deleteConfig(_lane: LaneContext, { collection }: InputOf<typeof deleteConfigRow>): Uint8Array {

@@ -7,7 +7,7 @@ import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
 import type { View } from '../../store/view.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
-import type { CollectionGauges } from '../../telemetry/exposition.js'
+import type { CollectionGauges, VectorGauges } from '../../telemetry/exposition.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
 
@@ -64,9 +64,23 @@ function formatUptime(seconds: number): string {
   return `${hours > 0 ? `${hours}h` : ''}${hours > 0 || minutes > 0 ? `${minutes}m` : ''}${whole % 60}s`
 }
 
+function vectorGauges(lane: LaneContext, view: View): VectorGauges {
+  const counts = view.collections().flatMap(({ id }) => view.vectors.variants(id))
+  return {
+    documents: counts.reduce((sum, { documents }) => sum + documents, 0),
+    isIndexReady: lane.areVectorsReady(),
+    queued: view.vectors.queueDepth,
+  }
+}
+
 function metrics(lane: LaneContext): Answer {
   if (!lane.config.metrics) throw serviceError('notFound')
-  const [collections, schemas, counters] = lane.store.read((view) => [countCollections(view), countSchemas(view), view.storeCounters()])
+  const [collections, schemas, counters, vectors] = lane.store.read((view) => [
+    countCollections(view),
+    countSchemas(view),
+    view.storeCounters(),
+    vectorGauges(lane, view),
+  ])
   const { fileBytes, readers, oldestReaderAge } = lane.store.sizes()
   const usage = process.cpuUsage()
   const body = renderMetrics(
@@ -81,6 +95,7 @@ function metrics(lane: LaneContext): Answer {
       binlogBytes: counters.binlogBytes,
       lastLsn: counters.lastLsn,
       collections,
+      vectors,
       schemas,
       engine: lane.engine.stats(),
       residentBytes: process.memoryUsage.rss(),

@@ -1,0 +1,67 @@
+/**
+ * Question: how many MB a second does one thread cut into chunks, prose by the structure of markdown and code by its brackets, the copy into the module included?
+ * Against, in the same run: a split of the same text at blank lines in JavaScript, paragraphs put together to the budget, which is the least that a chunker of prose does.
+ * Corpus: md10k, the first 10 000 documents of md50k, for prose; the project's own TypeScript, one text a file, for code. Run: npm run bench:chunks. Processor time, because benches share machines.
+ * Last result: bench/README.md.
+ */
+import { readdirSync, readFileSync } from 'node:fs'
+import path from 'node:path'
+import { type ChunkMode, createChunker } from '../src/engine/chunker.js'
+import { readDocuments, sharedPath } from './corpora.js'
+import { median } from './statistics.js'
+
+const PASSES = 5
+const DOCUMENTS = 10_000
+const BUDGET = 1500
+
+const sources = path.join(import.meta.dirname, '../../src')
+const prose = (await readDocuments(sharedPath('corpora/md/md50k.ndjson.gz'), DOCUMENTS)).map(({ contentMd }) => Buffer.from(contentMd))
+const code = readdirSync(sources, { recursive: true, encoding: 'utf8' })
+  .filter((name) => name.endsWith('.ts'))
+  .map((name) => readFileSync(path.join(sources, name)))
+const chunker = createChunker()
+
+interface Rate {
+  readonly mbPerSecond: number
+  readonly chunks: number
+}
+
+/** Median over passes over all texts. `work` returns the number of chunks. */
+function measure(texts: readonly Buffer[], work: (text: Buffer) => number): Rate {
+  const bytes = texts.reduce((sum, text) => sum + text.length, 0)
+  let chunks = 0
+  const rates = Array.from({ length: PASSES }, () => {
+    const cpu = process.cpuUsage()
+    chunks = texts.reduce((sum, text) => sum + work(text), 0)
+    const { user, system } = process.cpuUsage(cpu)
+    return bytes / (user + system)
+  })
+  return { mbPerSecond: median(rates), chunks }
+}
+
+function countParagraphs(text: Buffer): number {
+  let chunks = 0
+  let fill = Number.POSITIVE_INFINITY
+  for (const { length } of text.toString().split(/\n\s*\n/)) {
+    if (fill + length > BUDGET) {
+      chunks += 1
+      fill = 0
+    }
+    fill += length
+  }
+  return chunks
+}
+
+const cut = (mode: ChunkMode) => (text: Buffer) => chunker.chunk(text, mode, BUDGET, 0).length / 2
+console.log(
+  JSON.stringify(
+    {
+      prose: measure(prose, cut('prose')),
+      code: measure(code, cut('code')),
+      proseAsCode: measure(prose, cut('code')),
+      split: measure(prose, countParagraphs),
+    },
+    null,
+    2,
+  ),
+)

@@ -1,0 +1,12 @@
+/**
+ * Kills the server many times while it embeds, and looks at what is stored and at what was paid for: node scripts/campaign-embedding.mjs [DOCUMENTS=5000] [KILLS=20].
+ * Needs a build with tests. MDS_TEST_SEED repeats a run.
+ */
+import { runEmbeddingKills } from '../dist/test/fault/embedding_run.js'
+import { runSeed } from '../dist/test/fault/random.js'
+
+const documents = Number(process.argv[2] ?? 5000)
+const kills = Number(process.argv[3] ?? 20)
+const seed = runSeed()
+console.log(`MDS_TEST_SEED=${seed}`)
+console.log(JSON.stringify(await runEmbeddingKills(seed, documents, kills, (line) => console.log(line))))

@@ -1,0 +1,176 @@
+/**
+ * The options of embeddings and of vector search: a part of the table of options (options.ts). The API key is none of them: flags can be read by every process of the machine (embedding.ts).
+ * Pure data; main thread, at start.
+ */
+import * as limits from '../limits.js'
+import { PROVIDER_NAMES } from '../outbound/embedding/models.js'
+import type { ProviderName } from '../outbound/embedding/models.js'
+import type { Option } from './options.js'
+import { parseBoolean, parseDuration, parseText, parseWhole, parseWord } from './values.js'
+
+export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const
+
+export interface VectorOptionValues {
+  /** Undefined: nobody said anything, which is not the same as `none`. */
+  readonly embeddingProvider: ProviderName | 'none' | undefined
+  /** Empty: the provider's. */
+  readonly embeddingModel: string
+  /** 0: the model's. */
+  readonly embeddingDimensions: number
+  /** Empty: the provider's. */
+  readonly embeddingApiUrl: string
+  readonly embeddingAutodetect: boolean
+  /** Documents that wait for their vectors, beyond which a write waits. */
+  readonly embeddingQueueSize: number
+  /** 0: what has no room is dropped at once. */
+  readonly embeddingQueueWaitMs: number
+  /** Undefined: as each document is. */
+  readonly embeddingChunkMode: 'code' | 'prose' | undefined
+  readonly embeddingChunkEnabled: boolean
+  readonly embeddingChunkSize: number
+  /** Vectors of query texts that are kept. 0: none. */
+  readonly embeddingCacheSize: number
+  readonly embeddingCacheMsMax: number
+  readonly vectorDefaultAlgorithm: (typeof VECTOR_ALGORITHMS)[number]
+  readonly vectorBqRerankFactor: number
+  /** 0: as many as there are cores, at most 16. */
+  readonly vectorParallelWorkers: number
+  readonly vectorParallelMinSize: number
+}
+
+export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Option<VectorOptionValues[Name]> } = {
+  embeddingProvider: {
+    flag: 'embedding-provider',
+    variables: ['SVC_EMBEDDING_PROVIDER'],
+    yaml: ['embedding.provider'],
+    fallback: undefined,
+    fallbackText: 'none',
+    parse: parseWord(['none', ...PROVIDER_NAMES] as const),
+    help: `who makes vectors of texts: none, ${PROVIDER_NAMES.join(', ')}`,
+  },
+  embeddingModel: {
+    flag: 'embedding-model',
+    variables: ['SVC_EMBEDDING_MODEL'],
+    yaml: ['embedding.model'],
+    fallback: '',
+    parse: parseText,
+    help: 'name of the model; default: that of the provider',
+  },
+  embeddingDimensions: {
+    flag: 'embedding-dimensions',
+    variables: ['SVC_EMBEDDING_DIMENSIONS'],
+    yaml: ['embedding.dimensions'],
+    fallback: 0,
+    fallbackText: '',
+    parse: parseWhole(1, limits.EMBEDDING_DIMENSIONS_MAX),
+    help: 'dimensions of the vectors; default: those of the model',
+  },
+  embeddingApiUrl: {
+    flag: 'embedding-api-url',
+    variables: ['SVC_EMBEDDING_API_URL'],
+    yaml: ['embedding.apiUrl'],
+    fallback: '',
+    parse: parseText,
+    help: 'base address of the provider, or of a server that speaks its protocol; default: that of the provider',
+  },
+  embeddingAutodetect: {
+    flag: 'embedding-autodetect',
+    variables: ['SVC_EMBEDDING_AUTODETECT'],
+    yaml: ['embedding.autodetect'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'where no provider is configured, a local Ollama is asked once at start whether it has a model for embeddings',
+  },
+  embeddingQueueSize: {
+    flag: 'embedding-queue-size',
+    variables: ['SVC_EMBEDDING_QUEUE_SIZE'],
+    yaml: ['embedding.queueSize'],
+    fallback: limits.EMBEDDING_QUEUE_DEFAULT,
+    parse: parseWhole(1, limits.EMBEDDING_QUEUE_MAX),
+    help: 'documents that may wait for their vectors before writes wait for room',
+  },
+  embeddingQueueWaitMs: {
+    flag: 'embedding-queue-wait',
+    variables: ['SVC_EMBEDDING_QUEUE_WAIT'],
+    yaml: ['embedding.queueWait'],
+    fallback: limits.EMBEDDING_QUEUE_WAIT_MS_DEFAULT,
+    fallbackText: '5s',
+    parse: parseDuration(0, limits.DEADLINE_HEAVY_MS),
+    help: 'how long a write waits for room in that queue, a duration such as 500ms or 5s; 0: not at all',
+  },
+  embeddingChunkMode: {
+    flag: 'embedding-chunk-mode',
+    variables: ['SVC_EMBEDDING_CHUNK_MODE'],
+    yaml: ['embedding.chunkMode'],
+    fallback: undefined,
+    parse: parseWord(['code', 'prose'] as const),
+    help: 'code or prose: all documents are cut into chunks so; without it each as it is',
+  },
+  embeddingChunkEnabled: {
+    flag: 'embedding-chunk-enabled',
+    variables: ['SVC_EMBEDDING_CHUNK_ENABLED'],
+    yaml: ['embedding.chunkEnabled'],
+    fallback: true,
+    parse: parseBoolean,
+    boolean: true,
+    help: 'long documents are cut into chunks, each with a vector of its own',
+  },
+  embeddingChunkSize: {
+    flag: 'embedding-chunk-size',
+    variables: ['SVC_EMBEDDING_CHUNK_SIZE'],
+    yaml: ['embedding.chunkSize'],
+    fallback: limits.EMBEDDING_CHUNK_BYTES_DEFAULT,
+    parse: parseWhole(limits.EMBEDDING_CHUNK_BYTES_MIN, limits.EMBEDDING_CHUNK_BYTES_MAX),
+    help: 'bytes of a chunk',
+  },
+  embeddingCacheSize: {
+    flag: 'embedding-cache-size',
+    variables: ['SVC_EMBEDDING_CACHE_SIZE'],
+    yaml: ['embedding.cacheSize'],
+    fallback: limits.EMBEDDINGS_CACHED_DEFAULT,
+    parse: parseWhole(0, limits.EMBEDDINGS_CACHED_MAX),
+    help: 'vectors of query texts that are kept; 0: none',
+  },
+  embeddingCacheMsMax: {
+    flag: 'embedding-cache-ttl',
+    variables: ['SVC_EMBEDDING_CACHE_TTL'],
+    yaml: ['embedding.cacheTtl'],
+    fallback: limits.EMBEDDINGS_CACHED_MS_DEFAULT,
+    fallbackText: '1h',
+    parse: parseDuration(0, limits.EMBEDDINGS_CACHED_MS_MAX),
+    help: 'for how long they are kept, a duration such as 10m or 1h',
+  },
+  vectorDefaultAlgorithm: {
+    flag: 'vector-default-algorithm',
+    variables: ['SVC_VECTOR_DEFAULT_ALGORITHM'],
+    yaml: ['vector.defaultAlgorithm'],
+    fallback: 'flat',
+    parse: parseWord(VECTOR_ALGORITHMS),
+    help: `algorithm of a vector search that names none: ${VECTOR_ALGORITHMS.join(', ')}`,
+  },
+  vectorBqRerankFactor: {
+    flag: 'vector-bq-rerank-factor',
+    variables: ['SVC_VECTOR_BQ_RERANK_FACTOR'],
+    yaml: ['vector.bqRerankFactor'],
+    fallback: limits.BQ_RERANK_FACTOR_DEFAULT,
+    parse: parseWhole(1, limits.BQ_RERANK_FACTOR_MAX),
+    help: 'candidates of a bq search that are scored exactly, for each result',
+  },
+  vectorParallelWorkers: {
+    flag: 'vector-parallel-workers',
+    variables: ['SVC_VECTOR_PARALLEL_WORKERS'],
+    yaml: ['vector.parallelWorkers'],
+    fallback: 0,
+    parse: parseWhole(0, limits.VECTOR_WORKERS_MAX),
+    help: 'threads that one flat search uses at most; 0: one per core, at most 16',
+  },
+  vectorParallelMinSize: {
+    flag: 'vector-parallel-min-size',
+    variables: ['SVC_VECTOR_PARALLEL_MIN_SIZE'],
+    yaml: ['vector.parallelMinSize'],
+    fallback: limits.VECTOR_PARALLEL_SIZE_DEFAULT,
+    parse: parseWhole(1, 2 ** 31),
+    help: 'vectors from which a flat search uses more than one thread',
+  },
+}

@@ -1,0 +1,61 @@
+/**
+ * Vectors of texts that requests bring, as they lie in native memory between the front end, which asks for them, and the lanes: 16 bytes (f64 Unix milliseconds when it is gone, u8 flags, zeros), then the vector, f32. And what a
+ * lane says of a request that lacks some.
+ */
+import { createHash } from 'node:crypto'
+import { deserialize, serialize } from 'node:v8'
+import type { EmbeddingRole } from '../outbound/embedding/provider.js'
+
+/** The request waits for vectors, and runs again then. */
+export interface TextsFirst {
+  readonly texts: readonly string[]
+  readonly role: EmbeddingRole
+  /** It does without where they can't be had. */
+  readonly isOptional: boolean
+  /** Of the request. */
+  readonly body: Uint8Array
+}
+
+/** Bytes in a buffer of their own. */
+export function encodeTextsFirst(message: TextsFirst): Uint8Array {
+  return new Uint8Array(serialize(message))
+}
+
+/** @param bytes from a lane of this process */
+export function decodeTextsFirst(bytes: Uint8Array): TextsFirst {
+  return deserialize(bytes) as TextsFirst
+}
+
+export interface HeldVector {
+  /** Undefined: the provider had none. */
+  readonly vector: Float32Array | undefined
+  /** Unix milliseconds. */
+  readonly goneAt: number
+  /** Nobody has read it yet. */
+  readonly isFresh: boolean
+  /** It goes with its first reader. */
+  readonly isOnce: boolean
+}
+
+const PREFIX_BYTES = 16
+const FLAGS_AT = 8
+const FLAG = { fresh: 1, once: 2 } as const
+
+/** 16 bytes. */
+export function heldVectorId(variant: string, role: EmbeddingRole, text: string): Buffer {
+  return createHash('sha256').update(`${variant}\0${role}\0${text}`).digest().subarray(0, 16)
+}
+
+export function encodeHeldVector({ vector, goneAt, isFresh, isOnce }: HeldVector): Buffer {
+  const bytes = Buffer.alloc(PREFIX_BYTES + (vector?.byteLength ?? 0))
+  bytes.writeDoubleLE(goneAt, 0)
+  bytes[FLAGS_AT] = (isFresh ? FLAG.fresh : 0) | (isOnce ? FLAG.once : 0)
+  if (vector !== undefined) bytes.set(new Uint8Array(vector.buffer, vector.byteOffset, vector.byteLength), PREFIX_BYTES)
+  return bytes
+}
+
+export function decodeHeldVector(bytes: Buffer): HeldVector {
+  const flags = bytes[FLAGS_AT] as number
+  const vector = bytes.length === PREFIX_BYTES ? undefined : new Float32Array(new Uint8Array(bytes.subarray(PREFIX_BYTES)).buffer)
+  return { vector, goneAt: bytes.readDoubleLE(0), isFresh: (flags & FLAG.fresh) !== 0, isOnce: (flags & FLAG.once) !== 0 }
+}

@@ -1,0 +1,108 @@
+/**
+ * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors, and the texts of the others are handed out. Runs on the bulk lane, over one view.
+ */
+import type { CutDocument, NamedDocument } from '../../dispatch/embedding_codec.js'
+import type { EmbeddingIdentity } from '../../dispatch/embedding_block.js'
+import { EMBEDDING_STEPS_MAX } from '../../limits.js'
+import { unescapeContent } from '../../store/body.js'
+import type { Head } from '../../store/head.js'
+import type { VectorRecord } from '../../store/vectors.js'
+import type { View } from '../../store/view.js'
+import { cut, cuttingOf, type Cut, type Cutting, type CuttingTools } from './chunks.js'
+
+export type VectorsWanted = Pick<EmbeddingIdentity, 'variant' | 'dimensions'>
+
+const NOTHING = { texts: [], reused: 0 } as const
+
+/**
+ * @param textsWanted after so many no further document is begun; one that alone has more hands out some of them, and the rest the next time
+ * @returns of the first documents, at least of one
+ */
+export function cutDocuments(
+  tools: CuttingTools,
+  view: View,
+  wanted: VectorsWanted,
+  documents: readonly NamedDocument[],
+  textsWanted: number,
+): CutDocument[] {
+  const done: CutDocument[] = []
+  const retired = new Set(view.retired())
+  let texts = 0
+  for (const named of documents) {
+    if (texts >= textsWanted) break
+    const found = cutDocument(tools, view, retired, wanted, named, textsWanted)
+    // It would make the call larger than it can be: it begins the next one.
+    if (texts > 0 && texts + found.texts.length > textsWanted) break
+    done.push(found)
+    texts += found.texts.length
+  }
+  return done
+}
+
+function cutDocument(
+  tools: CuttingTools,
+  view: View,
+  retired: ReadonlySet<number>,
+  wanted: VectorsWanted,
+  { collection, docid, queued, force }: NamedDocument,
+  textsWanted: number,
+): CutDocument {
+  const base = { collection, docid, queued: BigInt(queued) }
+  // It may have been dropped meanwhile, for want of room.
+  const isWanted = queued === 0 || view.vectors.isQueued(base.queued)
+  const head = isWanted && !retired.has(collection) ? view.head(collection, docid) : undefined
+  if (head === undefined) return { outcome: 'gone', document: { ...base, change: 'keep' }, ...NOTHING }
+  const cutting = cuttingOf(tools.config, head)
+  const old = usable(view.vectors.record(collection, docid), wanted)
+  const isMade = !force && old?.recipe === cutting.recipe && old.bodyLsn !== 0n
+  if (isMade && old.bodyLsn === head.bodyLsn) return { outcome: 'current', document: { ...base, change: 'keep' }, ...NOTHING }
+  const content = Buffer.from(unescapeContent(view.escapedContent(head)), 'utf8')
+  const pieces = cut(tools, cutting, content)
+  if (isMade && isEqual(pieces, old))
+    return { outcome: 'same', document: { ...base, change: 'restamp', bodyLsn: head.bodyLsn }, ...NOTHING }
+  return newDocument(base, head, cutting, wanted, pieces, content, force ? undefined : old, textsWanted)
+}
+
+/** Vectors of another variant can't be compared with those that are wanted. */
+function usable(old: VectorRecord | undefined, { variant, dimensions }: VectorsWanted): VectorRecord | undefined {
+  return old?.variant === variant && old.dimensions === dimensions ? old : undefined
+}
+
+function isEqual({ ranges, hashes }: Cut, old: VectorRecord): boolean {
+  if (hashes.length !== old.hashes.length) return false
+  return hashes.every((hash, at) => hash === old.hashes[at]) && ranges.every((byte, at) => byte === old.ranges[at])
+}
+
+function newDocument(
+  base: { readonly collection: number; readonly docid: number; readonly queued: bigint },
+  { bodyLsn }: Head,
+  { isCode, recipe }: Cutting,
+  { variant, dimensions }: VectorsWanted,
+  { ranges, hashes }: Cut,
+  content: Buffer,
+  old: VectorRecord | undefined,
+  textsWanted: number,
+): CutDocument {
+  const known = new Set<bigint>(old?.hashes)
+  const lacking = [...hashes.keys()].filter((at) => {
+    const hash = hashes[at] as bigint
+    // Of equal chunks the first stands for all.
+    return !known.has(hash) && known.add(hash)
+  })
+  // One with very many chunks goes in steps, so that a crash costs one of them; not in more, because each step writes all that is there so far.
+  const step = Math.max(textsWanted, Math.ceil(lacking.length / EMBEDDING_STEPS_MAX))
+  const given = lacking.slice(0, step)
+  return {
+    outcome: 'new',
+    document: {
+      ...{ ...base, change: 'set', variant, dimensions, isCode, recipe, bodyLsn },
+      ...{ isWhole: given.length === lacking.length, isFresh: old === undefined },
+      ranges: new Uint8Array(ranges.buffer, ranges.byteOffset, ranges.byteLength),
+      hashes: new Uint8Array(hashes.buffer),
+      given: new Uint8Array(new Uint32Array(given).buffer),
+      vectors: new Uint8Array(),
+    },
+    texts: given.map((at) => content.toString('utf8', ranges[at * 2], ranges[at * 2 + 1])),
+    reused: hashes.length - lacking.length,
+  }
+}

@@ -1,0 +1,80 @@
+/**
+ * Results that show a passage in place of the whole document (`retrievalMode` chunk or window): the chunk in which the document matches best, told by its best highlight. A document without a match of its own shows its
+ * beginning. One per answer; read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
+ */
+import type { HighlightTerm, PlanNode } from '../../engine/types.js'
+import { unescapeContent } from '../../store/body.js'
+import type { StoredDocument } from '../../store/document_cache.js'
+import { isCodeDocument } from '../code_document.js'
+import { cut, type CuttingTools } from '../embedding/chunks.js'
+import { passageIn } from '../vectors/passages.js'
+import type { Retrieval } from '../vectors/request.js'
+import { contentStartOf, readingOf } from './document_text.js'
+import { Highlights, type HighlightTools } from './highlights.js'
+
+/** What stands for a document in the answer. */
+export interface ShownDocument {
+  readonly json: Buffer
+  /** JSON of further fields, each with a comma in front. */
+  readonly fields: string
+  /** UTF-8 bytes of the passage. */
+  readonly bytes: number
+}
+
+/** One, and short, so that its place is that of the match. */
+const BEST = { opening: '', closing: '', most: 1, fragmentBytes: 1 } as const
+const END = Buffer.from('"}')
+
+export class Passages {
+  readonly #cutting: CuttingTools
+  readonly #retrieval: Retrieval
+  readonly #withContent: boolean
+  readonly #highlights: Highlights | undefined
+
+  /** @param tools undefined where nothing is looked for: every document shows its beginning */
+  constructor(
+    cutting: CuttingTools,
+    retrieval: Retrieval,
+    withContent: boolean,
+    tools?: { readonly highlights: HighlightTools; readonly shouldStop: () => boolean },
+  ) {
+    this.#cutting = cutting
+    this.#retrieval = retrieval
+    this.#withContent = withContent
+    this.#highlights = tools === undefined ? undefined : new Highlights(tools.highlights, BEST, tools.shouldStop)
+  }
+
+  /** As of `Highlights`. */
+  lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
+    this.#highlights?.lookFor(terms, root)
+  }
+
+  /** @param matched indexes of the terms that the document has */
+  of(document: StoredDocument, matched: readonly number[]): ShownDocument {
+    const { json } = document
+    const contentStart = contentStartOf(json)
+    const content = Buffer.from(unescapeContent(json.subarray(contentStart, json.length - 2)), 'utf8')
+    const { embeddingChunkMode: mode } = this.#cutting.config
+    const isCode = mode === undefined ? isCodeDocument(readingOf(json).marks) : mode === 'code'
+    const ranges = cut(this.#cutting, { isCode, recipe: 0 }, content).ranges
+    const passage = passageIn(content, ranges, { byte: this.#bestByte(document, matched) }, this.#retrieval)
+    const fields = passage === undefined ? '' : `,"chunkIndex":${passage.chunkIndex},"chunkText":${JSON.stringify(passage.chunkText)}`
+    return {
+      json: this.#withContent ? json : Buffer.concat([json.subarray(0, contentStart), END]),
+      fields,
+      bytes: (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText)) + (this.#withContent ? content.length : 0),
+    }
+  }
+
+  #bestByte(document: StoredDocument, matched: readonly number[]): number {
+    if (this.#highlights === undefined) return 0
+    const found = JSON.parse(Buffer.from(this.#highlights.of(document, matched)).toString('utf8')) as readonly BestPiece[]
+    const [best] = found
+    return best === undefined ? 0 : Math.floor((best.startOffset + best.endOffset) / 2)
+  }
+}
+
+interface BestPiece {
+  readonly startOffset: number
+  readonly endOffset: number
+}

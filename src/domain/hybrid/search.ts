@@ -1,0 +1,217 @@
+/**
+ * One hybrid search: the best by words, from the full-text engine, and the best by meaning, from the vector engine, fused, boosted and curated. Snapshots of both engines are taken before the store's: a document that is gone
+ * or that filters admit no more is left out, and where that leaves the page short, both are asked again for more. Read lanes.
+ */
+import { performance } from 'node:perf_hooks'
+import type { Hits } from '../../engine/types.js'
+import type { VectorHit } from '../../engine/vector_types.js'
+import { serviceError } from '../../errors.js'
+import { HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, VECTOR_SEARCH_ROUNDS_MAX } from '../../limits.js'
+import { textOfHead, type Head } from '../../store/head.js'
+import type { View } from '../../store/view.js'
+import { curationOf, type Curation } from '../curation.js'
+import { factorOf } from '../fulltext/boosts.js'
+import { CuratedResults, type CuratedAnswer } from '../fulltext/curated_results.js'
+import { FacetCounter } from '../fulltext/facets.js'
+import { mayShow } from '../fulltext/refinement.js'
+import { planSearch, readQuery, type FulltextTools, type ReadQuery, type SearchedCollection, type Stop } from '../fulltext/search.js'
+import { ResultWriter } from '../vectors/result_writer.js'
+import { nearest, shownMs, type VectorTools } from '../vectors/search.js'
+import { readingAll } from '../wanted_bodies.js'
+import { fuse, type Fused } from './fusion.js'
+import type { HybridRequest } from './request.js'
+
+export type HybridTools = FulltextTools & VectorTools
+
+/** What one round of a search has found. */
+interface Candidates {
+  readonly fused: readonly Fused[]
+  readonly words: ReadonlyMap<number, Hits['hits'][number]>
+  readonly expansions: Hits['expansions']
+  readonly chunks: ReadonlyMap<number, number>
+  /** Neither engine has more. */
+  readonly isAll: boolean
+}
+
+/** @param vector of the query; undefined: by words alone @returns the answer's JSON, a view of `tools.out` @throws ServiceError, BodiesWanted */
+export function searchHybrid(
+  tools: HybridTools,
+  request: HybridRequest,
+  vector: Float32Array | undefined,
+  collection: SearchedCollection | undefined,
+  stop: Stop,
+): Uint8Array {
+  const startedMs = performance.now()
+  const { words, choice, strategy } = request
+  const { facetBy, facetValuesMax, contextTokensMax } = words
+  const writer = new ResultWriter(tools.out, tools, {
+    ...{ limit: request.topK, withContent: request.withContent, retrieval: request.retrieval, contextTokensMax },
+    ...(facetBy === undefined ? {} : { facets: () => new FacetCounter(facetBy, facetValuesMax) }),
+  })
+  if (collection !== undefined) findResults(tools, request, vector, collection, writer, stop)
+  return writer.finish({
+    strategy: strategy.kind,
+    ...(strategy.kind === 'alpha' ? { alpha: strategy.alpha } : { rrfK: strategy.k }),
+    ftsAlgorithm: words.scoring.algorithm,
+    vectorAlgorithm: choice.algorithm,
+    distanceMetric: choice.metric,
+    searchStats: { durationMs: shownMs(startedMs) },
+  })
+}
+
+function findResults(
+  tools: HybridTools,
+  request: HybridRequest,
+  vector: Float32Array | undefined,
+  collection: SearchedCollection,
+  writer: ResultWriter,
+  stop: Stop,
+): void {
+  const read = readQuery(tools, request.words, collection, stop)
+  const curation = curationOf(collection.settings.rules, request.words.text)
+  const apart = curation === undefined ? 0 : curation.pins.length + curation.hides.length
+  for (let round = 1, wanted = request.topK + apart; ; round++, wanted *= 2) {
+    const found = candidates(tools, request, read, vector, collection, wanted, stop)
+    writer.restart()
+    const shown = found.fused.slice(0, wanted).map(({ docid }) => docid)
+    tools.store.read((view) =>
+      readingAll(
+        view,
+        collection.id,
+        () => shown,
+        () => new HybridPage(view, collection.id, request, read, found, curation, writer).write(),
+      ),
+    )
+    if (writer.isFull || found.isAll || round === VECTOR_SEARCH_ROUNDS_MAX) return
+  }
+}
+
+function candidates(
+  tools: HybridTools,
+  request: HybridRequest,
+  { request: words, query }: ReadQuery,
+  vector: Float32Array | undefined,
+  collection: SearchedCollection,
+  wanted: number,
+  stop: Stop,
+): Candidates {
+  const { choice, strategy } = request
+  const many = Math.ceil(wanted * choice.oversample)
+  const wordsWanted = Math.max(many, HYBRID_WORD_CANDIDATES_MIN)
+  const meaningsWanted = Math.max(many, HYBRID_MEANING_CANDIDATES_MIN)
+  const refined = { ...words, refinement: { ...words.refinement, boosts: [] } }
+  const byWords = tools.engine.search({ ...planSearch(refined, query, collection.id), k: wordsWanted }, stop.stopWord)
+  if (!byWords.complete || stop.shouldStop()) throw serviceError('deadline')
+  const byMeaning: readonly VectorHit[] =
+    vector === undefined ? [] : nearest(tools, { choice, query: vector, filters: words.filters, k: meaningsWanted }, collection, stop)
+  return {
+    fused: fuse(strategy, byWords.hits, byMeaning),
+    words: new Map(byWords.hits.map((hit) => [hit.docid, hit])),
+    expansions: byWords.expansions,
+    chunks: new Map(byMeaning.map(({ docid, chunk }) => [docid, chunk])),
+    isAll: byWords.hits.length < wordsWanted && byMeaning.length < meaningsWanted,
+  }
+}
+
+interface Boosted extends Fused {
+  readonly head: Head
+}
+
+/** The results of one round, as the store's snapshot shows them. */
+class HybridPage implements CuratedAnswer<Fused> {
+  readonly #view: View
+  readonly #collection: number
+  readonly #request: HybridRequest
+  readonly #read: ReadQuery
+  readonly #found: Candidates
+  readonly #curation: Curation | undefined
+  readonly #writer: ResultWriter
+
+  constructor(
+    view: View,
+    collection: number,
+    request: HybridRequest,
+    read: ReadQuery,
+    found: Candidates,
+    curation: Curation | undefined,
+    writer: ResultWriter,
+  ) {
+    this.#view = view
+    this.#collection = collection
+    this.#request = request
+    this.#read = read
+    this.#found = found
+    this.#curation = curation
+    this.#writer = writer
+  }
+
+  get isFull(): boolean {
+    return this.#writer.isFull
+  }
+
+  get count(): number {
+    return this.#writer.count
+  }
+
+  write(): void {
+    const curated =
+      this.#curation === undefined
+        ? undefined
+        : new CuratedResults(this.#view, this.#collection, this.#curation, (head) => this.#mayShow(head), this.#found.fused)
+    for (const result of this.#boosted()) {
+      curated?.writeDue(this)
+      if (this.isFull) return
+      if (curated?.leavesOut(result.docid) !== true) this.#add(result.head, result, {})
+    }
+    curated?.writeRest(this)
+  }
+
+  pinned(docid: number, hit: Fused | undefined): void {
+    const head = this.#view.head(this.#collection, docid)
+    if (head !== undefined) this.#add(head, hit ?? { docid, combined: 0, words: 0, meaning: 0 }, { pinned: true })
+  }
+
+  /** Best first. Without boosts documents are looked up only as far as they are shown. */
+  *#boosted(): Generator<Boosted> {
+    const { boosts } = this.#request.words.refinement
+    if (boosts.length === 0) {
+      yield* this.#present()
+      return
+    }
+    const boosted = [...this.#present()].map((result) => ({
+      ...result,
+      combined: result.combined * factorOf(boosts, textOfHead(result.head).metaValues),
+    }))
+    yield* boosted.sort((one, other) => other.combined - one.combined || one.docid - other.docid)
+  }
+
+  *#present(): Generator<Boosted> {
+    for (const result of this.#found.fused) {
+      const head = this.#view.head(this.#collection, result.docid)
+      if (head !== undefined && this.#mayShow(head)) yield { ...result, head }
+    }
+  }
+
+  #mayShow(head: Head): boolean {
+    const { filters, refinement } = this.#request.words
+    return filters.length === 0 || mayShow(head, filters, refinement)
+  }
+
+  #add(head: Head, { docid, combined, words, meaning }: Fused, notes: object): void {
+    const fields = { combinedScore: combined, ftsScore: words, vectorScore: meaning, matchedTerms: this.#matchedTerms(docid), ...notes }
+    this.#writer.add(this.#view, head, { chunk: this.#found.chunks.get(docid) ?? 0 }, fields)
+  }
+
+  /** In the order of the query, each once; `asked~found` where the document has a similar word. */
+  #matchedTerms(docid: number): string[] {
+    const { terms } = this.#read.query
+    const shown = new Set<string>()
+    for (const index of this.#found.words.get(docid)?.matched ?? []) {
+      const expansion = this.#found.expansions[index - terms.length]
+      const asked = terms[expansion?.leaf ?? index]?.[0]
+      if (asked !== undefined)
+        shown.add(expansion === undefined || expansion.edits === 0 ? (expansion?.term ?? asked) : `${asked}~${expansion.term}`)
+    }
+    return [...shown]
+  }
+}

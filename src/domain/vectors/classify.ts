@@ -1,0 +1,80 @@
+/** Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1 and algorithms.md section 10. Read lanes. */
+import { badRequest, serviceError } from '../../errors.js'
+import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import { unescapeContent } from '../../store/body.js'
+import { findDocument } from '../changes.js'
+import { vectorsOfTexts } from '../embedding/text_vectors.js'
+import { cosine, direction } from './geometry.js'
+import { readNumber } from './request.js'
+import type { VectorTools } from './search.js'
+
+type Absent = null | undefined
+
+export interface ClassifyInput {
+  readonly labels?: readonly string[] | Absent
+  readonly text?: string | Absent
+  readonly collection?: string | Absent
+  readonly key?: string | Absent
+  readonly lang?: string | Absent
+  readonly topK?: number | Absent
+  readonly multi?: boolean | Absent
+  readonly threshold?: number | Absent
+}
+
+export interface Classification {
+  readonly results: readonly { readonly label: string; readonly score: number }[]
+  readonly model: string
+  readonly dimensions: number
+}
+
+/** @throws ServiceError, EmbeddingsWanted */
+export function classifyText(tools: VectorTools, input: ClassifyInput): Classification {
+  if (tools.embedding.current === undefined) throw serviceError('noEmbeddingProvider')
+  const labels = readLabels(input.labels)
+  const threshold = readNumber('threshold', input.threshold, 0)
+  const topK = input.topK ?? 0
+  if (!Number.isInteger(topK) || topK < 0) throw badRequest('invalid topK')
+  const { identity, vectors } = vectorsOfTexts(tools, labels, 'query')
+  const { model, dimensions } = identity
+  const subject = subjectOf(tools, input, dimensions)
+  const scored = labels.map((label, at) => ({ label, score: cosine(subject, vectors[at] as Float32Array) }))
+  scored.sort((one, other) => other.score - one.score)
+  const near = scored.filter(({ score }) => score >= threshold)
+  return { results: topK === 0 || input.multi === true ? near : near.slice(0, topK), model, dimensions }
+}
+
+function readLabels(labels: readonly string[] | Absent): readonly string[] {
+  if (!labels || labels.length === 0) throw badRequest('labels are required')
+  if (labels.length > CLASSIFY_LABELS_MAX) throw badRequest(`maximum ${CLASSIFY_LABELS_MAX} labels allowed`)
+  for (const label of labels) {
+    if (label.trim() === '') throw badRequest('labels must not be empty')
+    if (Buffer.byteLength(label) > QUERY_BYTES_MAX) throw badRequest(`a label of more than ${QUERY_BYTES_MAX} bytes`)
+  }
+  return labels
+}
+
+/** A document that has no vectors of the present model counts as a text; one without text is near to nothing. */
+function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, dimensions: number): Float32Array {
+  const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', dimensions)
+  if (typeof subject !== 'string') return subject
+  const cut = subject.slice(0, CLASSIFIED_CHARACTERS_MAX)
+  if (cut.trim() === '') return new Float32Array(dimensions)
+  // No pair of surrogates is cut in two.
+  return vectorsOfTexts(tools, [cut.isWellFormed() ? cut : cut.slice(0, -1)], 'document').vectors[0] as Float32Array
+}
+
+function storedSubject(
+  { store }: VectorTools,
+  collection: string | Absent,
+  key: string | Absent,
+  lang: string,
+  dimensions: number,
+): Float32Array | string {
+  if (!collection || !key) throw badRequest('provide either text or collection+key')
+  return store.read((view) => {
+    const head = findDocument(view, collection, key, lang)
+    const record = view.vectors.record(head.collection, head.docid)
+    if (record?.dimensions === dimensions && record.vectors.length > 0) return direction(record.vectors, dimensions)
+    return unescapeContent(view.escapedContent(head))
+  })
+}

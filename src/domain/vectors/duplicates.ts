@@ -1,0 +1,273 @@
+/**
+ * Documents that are the same, and documents that say nearly the same. The same: equal contents, whether they have vectors or not; only contents of equal length are read. Nearly the same: pairs that the vector engine finds
+ * above a threshold, joined into groups. Rules: algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
+ */
+import { createHash } from 'node:crypto'
+import type { SimilarPair, VectorMetric } from '../../engine/vector_types.js'
+import { badRequest, serviceError } from '../../errors.js'
+import {
+  DUPLICATES_DOCUMENTS_DEFAULT,
+  DUPLICATES_DOCUMENTS_MAX,
+  DUPLICATES_NEIGHBOURS,
+  DUPLICATES_POLL_DOCUMENTS,
+  OVERSAMPLE_DEFAULT,
+} from '../../limits.js'
+import { textOfHead, type Head } from '../../store/head.js'
+import { unescapeContent } from '../../store/body.js'
+import type { View } from '../../store/view.js'
+import type { SearchedCollection, Stop } from '../fulltext/search.js'
+import { readingAll } from '../wanted_bodies.js'
+import { readMetric, readNumber } from './request.js'
+import { nearest, type VectorTools } from './search.js'
+
+type Absent = null | undefined
+
+export interface DuplicatesInput {
+  readonly collection: string
+  readonly mode?: string | Absent
+  readonly threshold?: number | Absent
+  readonly maxDocs?: number | Absent
+  readonly distanceMetric?: string | Absent
+  readonly includeContent?: boolean | Absent
+}
+
+export interface DuplicatesRequest {
+  readonly collection: string
+  readonly mode: 'exact' | 'similar' | 'both'
+  readonly threshold: number
+  readonly documentsMax: number
+  readonly metric: VectorMetric
+  readonly withContent: boolean
+}
+
+/** @throws ServiceError 400 */
+export function readDuplicates(input: DuplicatesInput): DuplicatesRequest {
+  const mode = input.mode || 'both'
+  if (mode !== 'exact' && mode !== 'similar' && mode !== 'both') throw badRequest(`unknown mode: ${mode}`)
+  const documents = input.maxDocs ?? 0
+  if (!Number.isInteger(documents) || documents < 0) throw badRequest('invalid maxDocs')
+  return {
+    collection: input.collection,
+    mode,
+    threshold: readNumber('threshold', input.threshold, 0.9),
+    documentsMax: documents === 0 ? DUPLICATES_DOCUMENTS_DEFAULT : Math.min(documents, DUPLICATES_DOCUMENTS_MAX),
+    metric: readMetric(input.distanceMetric),
+    withContent: input.includeContent === true,
+  }
+}
+
+interface GroupedDocument {
+  readonly docId: string
+  readonly key: string
+  readonly contentHash: string
+  readonly contentMd?: string
+  readonly score?: number
+}
+
+interface Group {
+  readonly groupId: string
+  readonly type: 'exact' | 'similar'
+  readonly documents: readonly GroupedDocument[]
+  readonly score?: number
+}
+
+/** @param collection undefined where it is not there @returns the answer @throws ServiceError, BodiesWanted */
+export function findDuplicates(
+  tools: VectorTools,
+  request: DuplicatesRequest,
+  collection: SearchedCollection | undefined,
+  stop: Stop,
+): object {
+  const { mode, threshold, metric, documentsMax } = request
+  const docids =
+    collection === undefined ? [] : tools.store.read((view) => [...headsOf(view, collection.id, documentsMax)].map(({ docid }) => docid))
+  const pairs = mode !== 'exact' && collection !== undefined ? similarPairs(tools, request, collection, docids, stop) : []
+  const show = <T>(run: (view: View, id: number) => T, nothing: T): T =>
+    collection === undefined ? nothing : tools.store.read((view) => run(view, collection.id))
+  const exactGroups = mode === 'similar' ? [] : show((view, id) => exactGroupsOf(view, id, docids, request, stop), [])
+  const similarGroups = show((view, id) => similarGroupsOf(view, id, pairs, request), [])
+  return {
+    ...{ collection: request.collection, mode, threshold, distanceMetric: metric, totalDocuments: docids.length },
+    totalEmbedded: show((view, id) => docids.filter((docid) => view.vectors.stamp(id, docid) !== undefined).length, 0),
+    exactGroups,
+    similarGroups,
+    exactDuplicates: exactGroups.reduce((sum, { documents }) => sum + documents.length, 0),
+    similarPairs: similarGroups.reduce((sum, { documents }) => sum + (documents.length * (documents.length - 1)) / 2, 0),
+  }
+}
+
+/** Oldest first. */
+function* headsOf(view: View, collection: number, most: number): Generator<Head> {
+  let count = 0
+  for (const head of view.heads(collection)) {
+    if (count++ >= most) return
+    yield head
+  }
+}
+
+function similarPairs(
+  tools: VectorTools,
+  request: DuplicatesRequest,
+  collection: SearchedCollection,
+  docids: readonly number[],
+  stop: Stop,
+): readonly SimilarPair[] {
+  return request.metric === 'cosine'
+    ? comparedPairs(tools, request, collection, docids, stop)
+    : soughtPairs(tools, request, collection, docids, stop)
+}
+
+/** The engine compares first chunks, by cosine. */
+function comparedPairs(
+  { store, vectorEngine }: VectorTools,
+  { threshold, documentsMax }: DuplicatesRequest,
+  { id }: SearchedCollection,
+  docids: readonly number[],
+  stop: Stop,
+): readonly SimilarPair[] {
+  const looked = new Set(docids)
+  const dimensions = new Set(store.read((view) => view.vectors.variants(id).map((variant) => variant.dimensions)))
+  return [...dimensions].flatMap((each) => {
+    const request = { collection: id, dimensions: each, threshold: Math.min(1, Math.max(0, threshold)), documentsMax }
+    const { pairs } = vectorEngine.similarPairs(request, stop.stopWord)
+    if (stop.shouldStop()) throw serviceError('deadline')
+    return pairs.filter(({ first, second }) => looked.has(first) && looked.has(second))
+  })
+}
+
+/**
+ * Each document's beginning is looked for among all: its first chunk, against the nearest chunk of every other. Of a document that is there very often only the nearest copies are found, which are joined through each other.
+ */
+function soughtPairs(
+  tools: VectorTools,
+  { threshold, metric }: DuplicatesRequest,
+  collection: SearchedCollection,
+  docids: readonly number[],
+  stop: Stop,
+): readonly SimilarPair[] {
+  const looked = new Set(docids)
+  const choice = { algorithm: 'flat', metric, oversample: OVERSAMPLE_DEFAULT, threshold } as const
+  const found = new Map<string, SimilarPair>()
+  for (const docid of docids) {
+    const query = tools.store.read((view) => beginningOf(view, collection.id, docid))
+    if (query === undefined) continue
+    for (const { docid: other, score } of nearest(tools, { choice, query, filters: [], k: DUPLICATES_NEIGHBOURS }, collection, stop)) {
+      if (other === docid || !looked.has(other)) continue
+      const [first, second] = [Math.min(docid, other), Math.max(docid, other)]
+      const name = `${first} ${second}`
+      if (score > (found.get(name)?.score ?? -Infinity)) found.set(name, { first, second, score })
+    }
+  }
+  return [...found.values()]
+}
+
+/** A copy: what is read from the store lasts as long as its view. */
+function beginningOf(view: View, collection: number, docid: number): Float32Array | undefined {
+  const record = view.vectors.record(collection, docid)
+  return record === undefined || record.vectors.length === 0 ? undefined : record.vectors.slice(0, record.dimensions)
+}
+
+/** Contents of different lengths differ: of those that have no other of their length nothing is read. */
+function exactGroupsOf(
+  view: View,
+  collection: number,
+  docids: readonly number[],
+  request: DuplicatesRequest,
+  stop: Stop,
+): readonly Group[] {
+  const byLength = grouped(docids, (docid) => view.head(collection, docid)?.bodyRawBytes)
+  const alike = [...byLength.values()].filter(({ length }) => length > 1).flat()
+  const byHash = readingAll(
+    view,
+    collection,
+    () => alike,
+    () => grouped(alike, (docid, at) => hashOf(view, collection, docid, at, stop)),
+  )
+  const groups = [...byHash].filter(([, members]) => members.length > 1)
+  return groups.map(([hash, members], at) => ({
+    groupId: `exact-${at + 1}`,
+    type: 'exact',
+    documents: members.flatMap((docid) => shown(view, collection, docid, request, {}, hash) ?? []),
+  }))
+}
+
+/** In the order in which they were first met; what has no name is left out. */
+function grouped<Name>(docids: readonly number[], nameOf: (docid: number, at: number) => Name | undefined): Map<Name, number[]> {
+  const groups = new Map<Name, number[]>()
+  docids.forEach((docid, at) => {
+    const name = nameOf(docid, at)
+    if (name === undefined) return
+    const members = groups.get(name)
+    if (members === undefined) groups.set(name, [docid])
+    else members.push(docid)
+  })
+  return groups
+}
+
+function hashOf(view: View, collection: number, docid: number, at: number, stop: Stop): string | undefined {
+  if (at % DUPLICATES_POLL_DOCUMENTS === 0 && stop.shouldStop()) throw serviceError('deadline')
+  const head = view.head(collection, docid)
+  return head && contentHash(view, head)
+}
+
+function contentHash(view: View, head: Head): string {
+  return createHash('sha256')
+    .update(unescapeContent(view.escapedContent(head)), 'utf8')
+    .digest('hex')
+}
+
+function similarGroupsOf(view: View, collection: number, pairs: readonly SimilarPair[], request: DuplicatesRequest): readonly Group[] {
+  const present = pairs.filter(({ first, second }) => [first, second].every((docid) => view.head(collection, docid) !== undefined))
+  const parents = new Map<number, number>()
+  for (const { first, second } of present) join(parents, first, second)
+  const scores = new Map<number, number>()
+  for (const { first, second, score } of present)
+    for (const docid of [first, second]) scores.set(docid, Math.max(scores.get(docid) ?? -Infinity, score))
+  const pairsOfGroup = grouped(
+    present.map((_, at) => at),
+    (at) => rootOf(parents, (present[at] as SimilarPair).first),
+  )
+  const groups = [...pairsOfGroup].map(([root, indexes], at): Group => {
+    const members = [...scores.keys()].filter((docid) => rootOf(parents, docid) === root).sort((one, other) => one - other)
+    return {
+      groupId: `similar-${at + 1}`,
+      type: 'similar',
+      documents: members.flatMap((docid) => shown(view, collection, docid, request, { score: scores.get(docid) as number }) ?? []),
+      score: indexes.reduce((sum, index) => sum + (present[index] as SimilarPair).score, 0) / indexes.length,
+    }
+  })
+  return groups
+}
+
+function rootOf(parents: Map<number, number>, docid: number): number {
+  let root = docid
+  for (let parent = parents.get(root); parent !== undefined && parent !== root; parent = parents.get(root)) root = parent
+  // Whoever asks next has one step.
+  for (let at = docid; at !== root;) {
+    const next = parents.get(at) as number
+    parents.set(at, root)
+    at = next
+  }
+  return root
+}
+
+/** The older document stands for both. */
+function join(parents: Map<number, number>, one: number, other: number): void {
+  const [first, second] = [rootOf(parents, one), rootOf(parents, other)]
+  parents.set(Math.max(first, second), Math.min(first, second))
+}
+
+function shown(
+  view: View,
+  collection: number,
+  docid: number,
+  { withContent }: DuplicatesRequest,
+  notes: object,
+  hash?: string,
+): GroupedDocument | undefined {
+  const head = view.head(collection, docid)
+  if (head === undefined) return undefined
+  const { id, key } = textOfHead(head)
+  const content = withContent ? { contentMd: unescapeContent(view.escapedContent(head)) } : {}
+  return { docId: id, key, contentHash: hash ?? contentHash(view, head), ...content, ...notes }
+}

@@ -1,0 +1,125 @@
+/**
+ * Vectors as points of a plane: their two principal components, found by power iteration on the sample itself, without a covariance matrix. A query is placed by the same two directions. Bulk lane.
+ */
+import { serviceError } from '../../errors.js'
+import { PROJECTION_ITERATIONS } from '../../limits.js'
+import { textOfHead } from '../../store/head.js'
+import type { View } from '../../store/view.js'
+import type { Stop } from '../fulltext/search.js'
+import { dot, norm } from './geometry.js'
+
+/** A vector that is shown, and of what it is. */
+interface Sampled {
+  readonly docid: number
+  readonly chunkIndex: number
+  readonly vector: Float32Array
+}
+
+export interface Projection {
+  readonly points: readonly {
+    readonly id: string
+    readonly key: string
+    readonly docId: string
+    readonly chunkIndex: number
+    readonly x: number
+    readonly y: number
+  }[]
+  readonly query?: { readonly x: number; readonly y: number }
+  /** Vectors of these dimensions that the collection has. */
+  readonly total: number
+  readonly sampled: number
+  readonly dimensions: number
+}
+
+interface Axes {
+  readonly mean: Float32Array
+  readonly x: Float32Array
+  readonly y: Float32Array
+}
+
+/** @param most points wanted @param query of `dimensions` numbers */
+export function projectVectors(
+  view: View,
+  collection: number,
+  dimensions: number,
+  most: number,
+  query: Float32Array | undefined,
+  stop: Stop,
+): Projection {
+  const { sample, total } = sampleOf(view, collection, dimensions, most, stop)
+  const axes = axesOf(
+    sample.map(({ vector }) => vector),
+    dimensions,
+    stop,
+  )
+  const points = sample.flatMap(({ docid, chunkIndex, vector }) => {
+    const head = view.head(collection, docid)
+    if (head === undefined) return []
+    const { id, key } = textOfHead(head)
+    return [{ id: `${id}#${chunkIndex}`, key, docId: id, chunkIndex, ...place(axes, vector) }]
+  })
+  return { points, ...(query === undefined ? {} : { query: place(axes, query) }), total, sampled: points.length, dimensions }
+}
+
+/** Every n-th vector, so that all of the collection is shown, and the same ones each time. */
+function sampleOf(
+  view: View,
+  collection: number,
+  dimensions: number,
+  most: number,
+  stop: Stop,
+): { readonly sample: Sampled[]; readonly total: number } {
+  const stamps = [...view.vectors.stampsOf(collection)].filter(({ stamp }) => stamp.dimensions === dimensions)
+  const total = stamps.reduce((sum, { stamp }) => sum + stamp.chunks, 0)
+  const step = Math.max(1, Math.ceil(total / most))
+  const sample: Sampled[] = []
+  let passed = 0
+  for (const { docid, stamp } of stamps) {
+    if (stop.shouldStop()) throw serviceError('deadline')
+    const first = (step - (passed % step)) % step
+    passed += stamp.chunks
+    if (first >= stamp.chunks) continue
+    const record = view.vectors.record(collection, docid)
+    if (record?.dimensions !== dimensions) continue
+    for (let chunk = first; chunk < record.hashes.length; chunk += step)
+      sample.push({ docid, chunkIndex: chunk, vector: record.vectors.slice(chunk * dimensions, (chunk + 1) * dimensions) })
+  }
+  return { sample, total }
+}
+
+function axesOf(vectors: readonly Float32Array[], dimensions: number, stop: Stop): Axes {
+  const mean = new Float32Array(dimensions)
+  for (const vector of vectors) addTo(mean, vector, 1 / vectors.length)
+  const centred = vectors.map((vector) => vector.map((value, at) => value - (mean[at] as number)))
+  const x = component(centred, dimensions, undefined, stop)
+  return { mean, x, y: component(centred, dimensions, x, stop) }
+}
+
+/** The direction of most variance, at a right angle to `other`. Zero where there is none. */
+function component(centred: readonly Float32Array[], dimensions: number, other: Float32Array | undefined, stop: Stop): Float32Array {
+  // Any start that is not at a right angle to the answer: the longest of the vectors is not, but by accident.
+  let axis = Float32Array.from(
+    centred.reduce((longest, vector) => (dot(vector, vector) > dot(longest, longest) ? vector : longest), new Float32Array(dimensions)),
+  )
+  for (let round = 0; round < PROJECTION_ITERATIONS; round++) {
+    if (stop.shouldStop()) throw serviceError('deadline')
+    if (other !== undefined) addTo(axis, other, -dot(axis, other))
+    const length = norm(axis)
+    if (length < Number.EPSILON) return new Float32Array(dimensions)
+    const next = new Float32Array(dimensions)
+    for (const vector of centred) addTo(next, vector, dot(vector, axis) / length)
+    axis = next
+  }
+  if (other !== undefined) addTo(axis, other, -dot(axis, other))
+  const length = norm(axis)
+  return length < Number.EPSILON ? new Float32Array(dimensions) : axis.map((value) => value / length)
+}
+
+function addTo(sum: Float32Array, vector: Float32Array, factor: number): void {
+  for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (vector[at] as number) * factor
+}
+
+function place({ mean, x, y }: Axes, vector: Float32Array): { readonly x: number; readonly y: number } {
+  const centred = vector.map((value, at) => value - (mean[at] as number))
+  return { x: dot(centred, x), y: dot(centred, y) }
+}

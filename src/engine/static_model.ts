@@ -1,0 +1,71 @@
+/**
+ * The static embedding model that comes with the project: the vector of a text is the mean of its tokens' rows in a table. Tokenizer and table are a WASM module of their own, so that no lane loads
+ * them. Bytes of the table: docs/formats/static-model.md; which model and why: docs/decisions/0131-the-static-model.md. Loaded by the thread of the local provider only.
+ */
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { crc32 } from 'node:zlib'
+import { LOCAL_TEXT_BYTES_MAX } from '../limits.js'
+import { instantiateModule, projectFolder, type WasmMemory } from './wasm_module.js'
+
+export interface StaticModel {
+  readonly dimensions: number
+  /** @returns a vector of length one for each text, in their order, in one array; zeros for an empty text. Of a text its first `LOCAL_TEXT_BYTES_MAX` bytes count */
+  embed(texts: readonly string[]): Float32Array
+  /** Tokens of a text by their numbers in the model's vocabulary. */
+  tokens(text: string): Uint16Array
+}
+
+interface ModelExports {
+  readonly memory: WasmMemory
+  readonly model_input: (bytes: number) => number
+  readonly model_open: () => number
+  readonly model_embed: () => number
+  readonly model_tokens: () => number
+  readonly model_tokens_address: () => number
+}
+
+const CHECKED_FROM = 12
+const CHECKSUM_AT = 8
+
+/** 0.1 s and 28 MB. Throws where the model is missing or damaged. */
+export function loadStaticModel(path = join(projectFolder(), 'models', 'static', 'static.mdsm')): StaticModel {
+  const model = readFileSync(path)
+  if (model.length < CHECKED_FROM || model.readUInt32LE(CHECKSUM_AT) !== crc32(model.subarray(CHECKED_FROM)))
+    throw new Error(`${path} is damaged: its checksum is wrong`)
+  const exports = instantiateModule('static_model') as ModelExports
+  place(exports, model)
+  const dimensions = exports.model_open()
+  if (dimensions === 0) throw new Error(`${path} is no static model of this version`)
+  return {
+    dimensions,
+    embed: (texts) => {
+      const vectors = new Float32Array(texts.length * dimensions)
+      for (const [index, text] of texts.entries()) {
+        place(exports, bytesOf(text))
+        const address = exports.model_embed()
+        vectors.set(new Float32Array(exports.memory.buffer, address, dimensions), index * dimensions)
+      }
+      return vectors
+    },
+    tokens: (text) => {
+      place(exports, bytesOf(text))
+      const count = exports.model_tokens()
+      return new Uint16Array(exports.memory.buffer, exports.model_tokens_address(), count).slice()
+    },
+  }
+}
+
+function bytesOf(text: string): Uint8Array {
+  const bytes = Buffer.from(text)
+  if (bytes.length <= LOCAL_TEXT_BYTES_MAX) return bytes
+  let end = LOCAL_TEXT_BYTES_MAX
+  // Not inside a character.
+  while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
+  return bytes.subarray(0, end)
+}
+
+function place(exports: ModelExports, bytes: Uint8Array): void {
+  const address = exports.model_input(bytes.length)
+  new Uint8Array(exports.memory.buffer, address, bytes.length).set(bytes)
+}

@@ -1,0 +1,173 @@
+/**
+ * Encodes what the native vector engine is told, and decodes what it answers. Pure, any thread. Byte layouts: docs/formats/vector-index.md.
+ */
+import assert from 'node:assert'
+import { viewOf } from './byte_layout.js'
+import { encodePlan, NO_POLL_WORD } from './search_plan.js'
+import type {
+  VectorAlgorithm,
+  VectorChange,
+  VectorFilter,
+  VectorHit,
+  VectorHits,
+  VectorMetric,
+  VectorSearchRequest,
+  VectorStamp,
+  SimilarPair,
+  SimilarPairs,
+} from './vector_types.js'
+
+const BATCH_MAGIC = 0x3142564d // "MVB1"
+const REQUEST_MAGIC = 0x3151564d // "MVQ1"
+const HITS_MAGIC = 0x3148564d // "MVH1"
+const PAIRS_MAGIC = 0x3150564d // "MVP1"
+const PAIR_BYTES = 16
+const OP_CODES = { set: 1, remove: 2, drop: 3 } as const
+const OP_BYTES = { set: 28, remove: 20, drop: 8 } as const
+const STAMP_BYTES = 20
+const REQUEST_HEADER_BYTES = 56
+const HITS_HEADER_BYTES = 16
+const HIT_BYTES = 24
+const FLAG_DIVERSE = 1
+const STATUS_STOPPED = 1
+const STATUS_EXACT = 2
+
+const METRIC_CODES: Readonly<Record<VectorMetric, number>> = { cosine: 0, dot_product: 1, euclidean: 2 }
+const ALGORITHM_CODES: Readonly<Record<Exclude<VectorAlgorithm, 'quantized'>, number>> = {
+  flat: 0,
+  hnsw: 1,
+  ivf: 2,
+  pq: 3,
+  opq: 4,
+  sq: 5,
+  sq4: 6,
+  bq: 7,
+}
+
+export function encodeVectorBatch(changes: readonly VectorChange[]): Uint8Array {
+  const size = changes.reduce((sum, change) => sum + OP_BYTES[change.kind] + (change.kind === 'set' ? change.vectors.byteLength : 0), 8)
+  const bytes = Buffer.alloc(size)
+  bytes.writeUInt32LE(BATCH_MAGIC, 0)
+  let at = bytes.writeUInt32LE(changes.length, 4)
+  for (const change of changes) at = writeChange(bytes, at, change)
+  assert(at === size, `vector batch: wrote ${at} of ${size} bytes`)
+  return bytes
+}
+
+function writeChange(bytes: Buffer, start: number, change: VectorChange): number {
+  let at = bytes.writeUInt32LE(OP_CODES[change.kind], start)
+  at = bytes.writeUInt32LE(change.collection, at)
+  if (change.kind === 'drop') return at
+  at = bytes.writeUInt32LE(change.docid, at)
+  at = bytes.writeBigUInt64LE(change.lsn, at)
+  if (change.kind === 'remove') return at
+  const { vectors, dimensions } = change
+  assert(vectors.length % dimensions === 0, `vector batch: ${vectors.length} numbers in vectors of ${dimensions}`)
+  at = bytes.writeUInt32LE(dimensions, at)
+  at = bytes.writeUInt32LE(vectors.length / dimensions, at)
+  bytes.set(new Uint8Array(vectors.buffer, vectors.byteOffset, vectors.byteLength), at)
+  return at + vectors.byteLength
+}
+
+/** @param stamps ascending by collection, then docid */
+export function encodeVectorStamps(stamps: readonly VectorStamp[]): Uint8Array {
+  const bytes = Buffer.alloc(stamps.length * STAMP_BYTES)
+  let at = 0
+  for (const { collection, docid, lsn, dimensions } of stamps) {
+    at = bytes.writeUInt32LE(collection, at)
+    at = bytes.writeUInt32LE(docid, at)
+    at = bytes.writeBigUInt64LE(lsn, at)
+    at = bytes.writeUInt32LE(dimensions, at)
+  }
+  return bytes
+}
+
+/** @param pollWord byte offset of the request's stop word in the shared control buffer, or `NO_POLL_WORD` */
+export function encodeVectorRequest(request: VectorSearchRequest, pollWord: number): Uint8Array {
+  const { query, mmrLambda } = request
+  const filter = encodeFilter(request.collection, request.filter)
+  const bytes = Buffer.alloc(REQUEST_HEADER_BYTES + query.byteLength + filter.length)
+  bytes.writeUInt32LE(REQUEST_MAGIC, 0)
+  bytes.writeUInt32LE(request.collection, 4)
+  bytes.writeUInt32LE(algorithmCode(request), 8)
+  bytes.writeUInt32LE(METRIC_CODES[request.metric], 12)
+  bytes.writeUInt32LE(request.k, 16)
+  bytes.writeUInt32LE(request.oversample, 20)
+  bytes.writeUInt32LE(mmrLambda === undefined ? 0 : FLAG_DIVERSE, 24)
+  bytes.writeUInt32LE(pollWord, 28)
+  bytes.writeDoubleLE(request.threshold, 32)
+  bytes.writeDoubleLE(mmrLambda ?? 1, 40)
+  bytes.writeUInt32LE(query.length, 48)
+  bytes.writeUInt32LE(filter.length, 52)
+  bytes.set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), REQUEST_HEADER_BYTES)
+  bytes.set(filter, REQUEST_HEADER_BYTES + query.byteLength)
+  return bytes
+}
+
+/** Eight-bit codes are what a collection without quantization has, too. */
+function algorithmCode({ algorithm, quantization }: VectorSearchRequest): number {
+  return ALGORITHM_CODES[algorithm !== 'quantized' ? algorithm : quantization === 'int4' ? 'sq4' : 'sq']
+}
+
+/** As a plan that lets in what the filter does. */
+function encodeFilter(collection: number, filter: VectorFilter | undefined): Uint8Array {
+  if (filter === undefined || (filter.filters.length === 0 && (filter.ranges ?? []).length === 0)) return new Uint8Array()
+  return encodePlan(
+    {
+      collection,
+      algorithm: 'bm25',
+      k1: 1.2,
+      b: 0.75,
+      k: 0,
+      skip: 0,
+      sort: 'docid',
+      descending: false,
+      exactTotal: false,
+      fields: [],
+      filters: filter.filters,
+      ...(filter.ranges === undefined ? {} : { ranges: filter.ranges }),
+      terms: [],
+      root: { kind: 'all' },
+    },
+    NO_POLL_WORD,
+  )
+}
+
+/** Throws an Error that names the expectation on bytes that are no hits record. */
+export function decodeVectorHits(record: Uint8Array): VectorHits {
+  const bytes = viewOf(record)
+  if (bytes.length < HITS_HEADER_BYTES || bytes.readUInt32LE(0) !== HITS_MAGIC) throw new Error('vector hits: no header')
+  const count = bytes.readUInt32LE(4)
+  if (bytes.length !== HITS_HEADER_BYTES + count * HIT_BYTES)
+    throw new Error(`vector hits: ${bytes.length} bytes do not hold ${count} hits`)
+  const hits: VectorHit[] = []
+  for (let at = HITS_HEADER_BYTES; at < bytes.length; at += HIT_BYTES) {
+    hits.push({
+      docid: bytes.readUInt32LE(at),
+      chunk: bytes.readUInt32LE(at + 4),
+      lsn: bytes.readBigUInt64LE(at + 8),
+      score: bytes.readDoubleLE(at + 16),
+    })
+  }
+  const status = bytes.readUInt32LE(8)
+  return {
+    hits,
+    exact: (status & STATUS_EXACT) !== 0,
+    complete: (status & STATUS_STOPPED) === 0,
+    documents: bytes.readUInt32LE(12),
+  }
+}
+
+/** Throws an Error that names the expectation on bytes that are no record of pairs. */
+export function decodeSimilarPairs(record: Uint8Array): SimilarPairs {
+  const bytes = viewOf(record)
+  if (bytes.length < HITS_HEADER_BYTES || bytes.readUInt32LE(0) !== PAIRS_MAGIC) throw new Error('similar pairs: no header')
+  const count = bytes.readUInt32LE(4)
+  if (bytes.length !== HITS_HEADER_BYTES + count * PAIR_BYTES)
+    throw new Error(`similar pairs: ${bytes.length} bytes do not hold ${count} pairs`)
+  const pairs: SimilarPair[] = []
+  for (let at = HITS_HEADER_BYTES; at < bytes.length; at += PAIR_BYTES) {
+    pairs.push({ first: bytes.readUInt32LE(at), second: bytes.readUInt32LE(at + 4), score: bytes.readDoubleLE(at + 8) })
+  }
+  return { pairs, documents: bytes.readUInt32LE(12), complete: (bytes.readUInt32LE(8) & STATUS_STOPPED) === 0 }
+}

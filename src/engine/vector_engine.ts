@@ -1,0 +1,77 @@
+/**
+ * The TypeScript face of the native vector engine: translates requests and hits to bytes and back.
+ * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ */
+import { loadAddon } from './addon.js'
+import { NO_POLL_WORD } from './search_plan.js'
+import { decodeSimilarPairs, decodeVectorHits, encodeVectorRequest } from './vector_bytes.js'
+import type { VectorEngine, VectorSetStats } from './vector_types.js'
+
+interface VectorAddon {
+  readonly vectorOpen: (directory: string) => void
+  readonly vectorOpenNext: (directory: string) => void
+  readonly vectorAdoptNext: () => void
+  readonly vectorDropNext: () => void
+  readonly vectorSetSealed: (collection: number, isSealed: boolean) => void
+  readonly vectorSettle: () => void
+  readonly vectorStorageFailures: () => number
+  readonly vectorApply: (batch: Uint8Array) => void
+  readonly vectorCompare: (stamps: Uint8Array) => Uint32Array
+  readonly vectorSearch: (request: Uint8Array, control?: Int32Array) => Uint8Array
+  readonly vectorSimilar: (
+    collection: number,
+    dimensions: number,
+    threshold: number,
+    documentsMax: number,
+    pollWord: number,
+    control?: Int32Array,
+  ) => Uint8Array
+  readonly vectorStats: () => VectorSetStats[]
+  readonly vectorIsa: () => string
+}
+
+const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
+  'vectorOpen',
+  'vectorOpenNext',
+  'vectorAdoptNext',
+  'vectorDropNext',
+  'vectorSetSealed',
+  'vectorSettle',
+  'vectorStorageFailures',
+  'vectorApply',
+  'vectorCompare',
+  'vectorSearch',
+  'vectorSimilar',
+  'vectorStats',
+  'vectorIsa',
+]
+
+/** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
+export function openVectorEngine(addonPath?: string): VectorEngine {
+  const addon = loadAddon<VectorAddon>(ADDON_FUNCTIONS, addonPath)
+  return {
+    open: (directory) => addon.vectorOpen(directory),
+    openNext: (directory) => addon.vectorOpenNext(directory),
+    adoptNext: () => addon.vectorAdoptNext(),
+    dropNext: () => addon.vectorDropNext(),
+    setSealed: (collection, isSealed) => addon.vectorSetSealed(collection, isSealed),
+    settle: () => addon.vectorSettle(),
+    apply: (batch) => addon.vectorApply(batch),
+    compare: (stamps) => addon.vectorCompare(stamps),
+    search: (request, stop) =>
+      decodeVectorHits(
+        stop === undefined
+          ? addon.vectorSearch(encodeVectorRequest(request, NO_POLL_WORD))
+          : addon.vectorSearch(encodeVectorRequest(request, stop.byteOffset), stop.control),
+      ),
+    similarPairs: ({ collection, dimensions, threshold, documentsMax }, stop) =>
+      decodeSimilarPairs(
+        stop === undefined
+          ? addon.vectorSimilar(collection, dimensions, threshold, documentsMax, NO_POLL_WORD)
+          : addon.vectorSimilar(collection, dimensions, threshold, documentsMax, stop.byteOffset, stop.control),
+      ),
+    stats: () => addon.vectorStats(),
+    storageFailures: () => addon.vectorStorageFailures(),
+    isa: addon.vectorIsa(),
+  }
+}

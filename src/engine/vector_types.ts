@@ -1,0 +1,165 @@
+/**
+ * The vector engine as the rest of the service sees it. What is behind it: the vectors of all collections in native memory and mapped files, one store of the process for all of its threads.
+ * Byte layouts: docs/formats/vector-index.md.
+ */
+import type { PlanRange, SearchPlan, StopWord } from './types.js'
+
+export type VectorMetric = 'cosine' | 'dot_product' | 'euclidean'
+export type VectorAlgorithm = 'flat' | 'hnsw' | 'ivf' | 'pq' | 'opq' | 'sq' | 'sq4' | 'bq' | 'quantized'
+export type VectorQuantization = 'float32' | 'int8' | 'int4'
+
+/** Documents that pass all filters and lie within all ranges, as in a search plan. */
+export interface VectorFilter {
+  readonly filters: SearchPlan['filters']
+  readonly ranges?: readonly PlanRange[]
+}
+
+export interface VectorSearchRequest {
+  readonly collection: number
+  /** Its length chooses among the collection's vectors: only those of as many numbers are looked at. Finite numbers. */
+  readonly query: Float32Array
+  /** Documents wanted, 1 to 100 000. */
+  readonly k: number
+  /** No hit scores below. */
+  readonly threshold: number
+  readonly metric: VectorMetric
+  readonly algorithm: VectorAlgorithm
+  /** Candidates of kinds that may err, and of MMR: so many times k, 1 to 10. */
+  readonly oversample: number
+  readonly filter?: VectorFilter
+  /** Of the collection: what `quantized` stands for. */
+  readonly quantization: VectorQuantization
+  /** Chooses hits that differ from each other (MMR): 1 is by score alone, 0 by difference alone. */
+  readonly mmrLambda?: number
+}
+
+export interface VectorHit {
+  readonly docid: number
+  /** The best of the document's chunks, from 0. */
+  readonly chunk: number
+  /** Of the vectors' entry, as it was given to `apply`. */
+  readonly lsn: bigint
+  /** cosine; inner product; 1 / (1 + distance) for euclidean. */
+  readonly score: number
+}
+
+export interface VectorHits {
+  /** At most k documents, score descending, ties by docid; with MMR in the order of their choice. */
+  readonly hits: readonly VectorHit[]
+  /** No document that belongs among them is missing. */
+  readonly exact: boolean
+  /** False: stopped on the way. */
+  readonly complete: boolean
+  /** Documents of the collection with vectors of the query's dimensions. */
+  readonly documents: number
+}
+
+/** What `apply` is told. Entries of one document come in the order of their LSNs. */
+export type VectorChange =
+  | {
+      readonly kind: 'set'
+      readonly collection: number
+      readonly docid: number
+      readonly lsn: bigint
+      readonly dimensions: number
+      /** Chunk-major; its length is a multiple of `dimensions`. */
+      readonly vectors: Float32Array
+    }
+  | { readonly kind: 'remove'; readonly collection: number; readonly docid: number; readonly lsn: bigint }
+  /** All of a collection. Its id is never used again. */
+  | { readonly kind: 'drop'; readonly collection: number }
+
+/** What truth has of one document. */
+export interface VectorStamp {
+  readonly collection: number
+  readonly docid: number
+  readonly lsn: bigint
+  readonly dimensions: number
+}
+
+export interface SimilarPairsRequest {
+  readonly collection: number
+  readonly dimensions: number
+  /** Cosine, 0 to 1. */
+  readonly threshold: number
+  /** Those of the smallest docids are looked at: 100 000 at most. */
+  readonly documentsMax: number
+}
+
+export interface SimilarPair {
+  /** Docids, the smaller one first. */
+  readonly first: number
+  readonly second: number
+  readonly score: number
+}
+
+export interface SimilarPairs {
+  /** By first, then second docid; 200 000 at most. */
+  readonly pairs: readonly SimilarPair[]
+  /** Looked at. */
+  readonly documents: number
+  /** False: stopped, or there are more pairs. */
+  readonly complete: boolean
+}
+
+/** Of the vectors of one collection with one number of dimensions. */
+export interface VectorSetStats {
+  readonly collection: number
+  readonly dimensions: number
+  readonly documents: number
+  readonly chunks: number
+  /** Replaced or removed, until the set is written anew. */
+  readonly deadSlots: number
+  /** Codes, identities, and vectors that are not stored yet. */
+  readonly memoryBytes: number
+  /** Vectors in files. */
+  readonly mappedBytes: number
+  /** Chunks, dead ones included, that the HNSW graph knows: the others are read one by one. 0: there is no graph. */
+  readonly graphSlots: number
+  readonly graphBytes: number
+  /** Of all kinds that searches have asked for: ivf, pq, opq, sq4, bq. */
+  readonly trainedBytes: number
+}
+
+/** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
+export interface VectorEngine {
+  /**
+   * Gives the engine its directory, before anything is applied; it is made where it is missing. Files in it that can't be used are removed: `compare` says what is missing. A later call does
+   * nothing. Without a directory everything stays in memory.
+   */
+  open(directory: string): void
+  /** As `open`, for an engine beside the present one: searched and written to from `adoptNext` on, which may only be called while no call is under way. What the present one has ends then. */
+  openNext(directory: string): void
+  adoptNext(): void
+  /** Closes what `openNext` has opened. */
+  dropNext(): void
+  /**
+   * Whether vectors of the collection must not lie on disk in clear: told before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not stored
+   * then, so that `compare` asks for them after a start.
+   */
+  setSealed(collection: number, isSealed: boolean): void
+  /**
+   * Makes a batch visible to searches that start afterwards. Cheap: indexes are extended behind it by threads of the engine.
+   * @param batch of `encodeVectorBatch`
+   * @throws an Error on a malformed batch, which changes nothing
+   */
+  apply(batch: Uint8Array): void
+  /**
+   * Removes every document that `stamps` does not name, or names with another LSN or other dimensions.
+   * @param stamps of `encodeVectorStamps`, of everything that truth has
+   * @returns pairs (collection, docid) of what is to be given again by `apply`
+   */
+  compare(stamps: Uint8Array): Uint32Array
+  /** Stopped by `stop`, it answers what it has with `complete` false. */
+  search(request: VectorSearchRequest, stop?: StopWord): VectorHits
+  /** Pairs of documents whose first chunks are alike. Of up to 8 192 documents all pairs are compared, of more each with its nearest ones. */
+  similarPairs(request: SimilarPairsRequest, stop?: StopWord): SimilarPairs
+  /** Returns when graphs know every chunk and files hold what they should: for an orderly end, tests and benches. */
+  settle(): void
+  /** Writes that the disk has refused; they are tried again. */
+  storageFailures(): number
+  /** Sets by collection, then dimensions. */
+  stats(): VectorSetStats[]
+  /** The instruction set that distances are computed with; 'serial' is none. */
+  readonly isa: string
+}

@@ -1,0 +1,42 @@
+/**
+ * Ollama's `POST /api/embed`: a longer text is cut by the server; roles are texts in front (models.ts). And which of its models is there, for a server that nothing was configured for. Front-end thread.
+ */
+import { EMBEDDING_ANSWER_FRAME_BYTES, OLLAMA_DETECTION_MS_MAX } from '../../limits.js'
+import type { Outbound } from '../safe_fetch.js'
+import { dimensionsOf, PREFERRED_OLLAMA_MODELS, PROVIDER_DEFAULTS } from './models.js'
+import { listOf, objectOf } from './protocol.js'
+import type { Protocol } from './protocol.js'
+import type { ProviderSettings } from './settings.js'
+
+export const ollama: Protocol = {
+  path: '/api/embed',
+  // It works them off one after another: a large request only keeps others waiting.
+  textsMax: 32,
+  textBytesMax: 300_000,
+  cuts: { first: 100_000, second: undefined },
+  canEncode: false,
+  body: ({ model, texts, dimensions }) => ({ model, input: texts, truncate: true, ...(dimensions === undefined ? {} : { dimensions }) }),
+  rows: (answer, count) => listOf(objectOf(answer).embeddings, count),
+}
+
+/** The first of the preferred models that the local server has, in its standard size; undefined where there is no server, none of them, or no answer at once. Never rejects. */
+export async function detectOllama(outbound: Outbound): Promise<ProviderSettings | undefined> {
+  const apiUrl = PROVIDER_DEFAULTS.ollama.apiUrl
+  try {
+    const { status, body } = await outbound.safeFetch({
+      url: `${apiUrl}/api/tags`,
+      msMax: OLLAMA_DETECTION_MS_MAX,
+      bytesMax: EMBEDDING_ANSWER_FRAME_BYTES,
+      redirectsMax: 0,
+    })
+    if (status !== 200) return undefined
+    const { models } = objectOf(JSON.parse(body.toString('utf8')))
+    if (!Array.isArray(models)) return undefined
+    const names = new Set(models.map((model) => String(objectOf(model).name).replace(/:latest$/, '')))
+    const model = PREFERRED_OLLAMA_MODELS.find((name) => names.has(name))
+    if (model === undefined) return undefined
+    return { provider: 'ollama', model, dimensions: dimensionsOf('ollama', model), apiKey: '', apiUrl }
+  } catch {
+    return undefined
+  }
+}

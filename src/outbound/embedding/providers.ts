@@ -1,0 +1,51 @@
+/**
+ * Makes a provider that is asked over the network from its settings. Also where requests for embeddings may go: wherever requests of this server
+ * may, and to the hosts that the operator named for this, or that a provider has by default. Front-end thread.
+ */
+import { hostOf, portOf } from '../destination.js'
+import type { OutboundPolicy } from '../destination.js'
+import { parseAllowed } from '../allowlist.js'
+import type { AllowedDestination } from '../allowlist.js'
+import type { Outbound } from '../safe_fetch.js'
+import { cohere } from './cohere.js'
+import { PROVIDER_DEFAULTS } from './models.js'
+import { ollama } from './ollama.js'
+import { openai } from './openai.js'
+import type { Protocol } from './protocol.js'
+import type { EmbeddingProvider } from './provider.js'
+import { RemoteProvider, type EmbeddingObserver, type ProviderTimes } from './remote_provider.js'
+import type { ProviderSettings } from './settings.js'
+import { voyage } from './voyage.js'
+
+export interface ProviderParts {
+  readonly outbound: Outbound
+  readonly observer: EmbeddingObserver
+  readonly times?: ProviderTimes
+}
+
+/** Of a provider that is asked over the network. */
+export type RemoteSettings = ProviderSettings & { readonly provider: Exclude<ProviderSettings['provider'], 'local'> }
+
+const PROTOCOLS: Readonly<Record<RemoteSettings['provider'], Protocol>> = { openai, ollama, voyage, cohere }
+
+/** Opens nothing yet. @throws ProviderSettingsError */
+export function makeProvider(settings: RemoteSettings, { outbound, observer, times }: ProviderParts): EmbeddingProvider {
+  return new RemoteProvider(settings, PROTOCOLS[settings.provider], outbound, observer, times)
+}
+
+export function isRemote(settings: ProviderSettings): settings is RemoteSettings {
+  return settings.provider !== 'local'
+}
+
+/** @param operatorUrl SVC_EMBEDDING_API_URL; empty: none */
+export function embeddingPolicy(policy: OutboundPolicy, operatorUrl: string): OutboundPolicy {
+  const named = [PROVIDER_DEFAULTS.ollama.apiUrl, operatorUrl].filter((url) => url !== '').flatMap(destinationOf)
+  return { ...policy, allowed: [...policy.allowed, ...named] }
+}
+
+function destinationOf(address: string): readonly AllowedDestination[] {
+  const url = new URL(address)
+  const host = hostOf(url)
+  const allowed = parseAllowed(`${host.includes(':') ? `[${host}]` : host}:${portOf(url)}`)
+  return allowed === undefined ? [] : [allowed]
+}

@@ -1,0 +1,265 @@
+/**
+ * A provider behind HTTP: texts are put into requests within its bounds, requests take turns, failures that pass are tried again, the circuit opens for those that don't, and every answer is checked
+ * before anything of it is believed. What the user of `embed` may rely on: provider.ts. Why a refusal is cross-examined: docs/decisions/0134-embedding-providers.md. Front-end thread.
+ */
+import { randomInt } from 'node:crypto'
+import { setTimeout } from 'node:timers/promises'
+import type { Dispatcher } from 'undici'
+import {
+  EMBEDDING_ANSWER_FRAME_BYTES,
+  EMBEDDING_ATTEMPT_MS_MAX,
+  EMBEDDING_ATTEMPTS_MAX,
+  EMBEDDING_NUMBER_BYTES_MAX,
+  EMBEDDING_NUMBERS_ENCODED_MAX,
+  EMBEDDING_NUMBERS_MAX,
+  EMBEDDING_PAUSE_MS_MAX,
+  EMBEDDING_REQUESTS_AT_ONCE,
+  EMBEDDING_RETRY_AFTER_WAITED_MS_MAX,
+  EMBEDDING_SLOW_MS,
+  EMBEDDING_WAIT_MS_FIRST,
+} from '../../limits.js'
+import type { Outbound } from '../safe_fetch.js'
+import { Breaker, type BreakerState } from './breaker.js'
+import { failureOfError, failureOfStatus, type Failure } from './failure.js'
+import { factsOf, type ModelFacts } from './models.js'
+import { BadAnswer, type Protocol } from './protocol.js'
+import { EmbeddingError } from './provider.js'
+import type { EmbeddingProvider, EmbeddingRole } from './provider.js'
+import { vectorsOf } from './received_vectors.js'
+import { urlOf, variantOf, type ProviderSettings } from './settings.js'
+import { cutText, portionsOf } from './texts.js'
+import { Turns } from './turns.js'
+
+/** Told of every request, for the counters. */
+export interface EmbeddingObserver {
+  readonly onRequest: (outcome: 'answered' | 'refused' | 'failed', ms: number) => void
+  readonly onBreaker: (state: BreakerState) => void
+}
+
+/** Time limits that tests shorten. */
+export interface ProviderTimes {
+  readonly attemptMsMax: number
+  readonly waitMsFirst: number
+}
+
+const TIMES: ProviderTimes = { attemptMsMax: EMBEDDING_ATTEMPT_MS_MAX, waitMsFirst: EMBEDDING_WAIT_MS_FIRST }
+/** A timer may be so much early by another clock. */
+const TIMER_MS = 5
+/** What no model has a reason to refuse. */
+const HARMLESS: readonly string[] = ['A short text.']
+
+/** A request that failed; inside this file. */
+class Failed extends Error {
+  constructor(readonly failure: Failure) {
+    super(failure.text)
+  }
+}
+
+export class RemoteProvider implements EmbeddingProvider {
+  readonly name: string
+  readonly model: string
+  readonly dimensions: number
+  readonly variant: string
+  readonly batchMax: number
+  readonly #facts: ModelFacts
+  readonly #connections: Dispatcher
+  readonly #breaker: Breaker
+  readonly #turns = new Turns()
+  readonly #underWay = new Set<AbortController>()
+  #isEncoded: boolean
+  #isClosed = false
+
+  constructor(
+    readonly settings: ProviderSettings,
+    readonly protocol: Protocol,
+    readonly outbound: Outbound,
+    readonly observer: EmbeddingObserver,
+    readonly times: ProviderTimes = TIMES,
+  ) {
+    this.name = settings.provider
+    this.model = settings.model
+    this.dimensions = settings.dimensions
+    this.variant = variantOf(settings)
+    this.#facts = factsOf(settings.provider, settings.model)
+    this.#isEncoded = protocol.canEncode
+    this.batchMax = this.#textsMax()
+    this.#connections = outbound.connections(EMBEDDING_REQUESTS_AT_ONCE)
+    this.#breaker = new Breaker(observer.onBreaker)
+  }
+
+  async embed(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    if (this.#isClosed) throw this.#error('unavailable', 'it is closed')
+    const controller = new AbortController()
+    const abort = (): void => controller.abort()
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
+    this.#underWay.add(controller)
+    try {
+      return await this.#embedAll(
+        texts.map((text) => this.#prefixed(text, role)),
+        role,
+        controller.signal,
+      )
+    } catch (error) {
+      if (error instanceof EmbeddingError) throw error
+      if (error instanceof Failed) throw this.#error(error.failure.kind, error.failure.text, error.failure.pauseMs, error.failure.cause)
+      if (controller.signal.aborted) throw this.#error('unavailable', 'the call was given up', undefined, error)
+      throw this.#error('unavailable', 'an error of this server', undefined, error)
+    } finally {
+      this.#underWay.delete(controller)
+      signal.removeEventListener('abort', abort)
+    }
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    for (const controller of this.#underWay) controller.abort()
+    await this.#connections.destroy()
+  }
+
+  async #embedAll(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    const vectors = new Float32Array(texts.length * this.dimensions)
+    for (const { begin, end } of portionsOf(texts, this.#textsMax(), this.protocol.textBytesMax))
+      vectors.set(await this.#embedPortion(texts.slice(begin, end), role, signal), begin * this.dimensions)
+    return vectors
+  }
+
+  /** What is refused is tried in the forms that servers of the same protocol may want; then a harmless text tells whether it was these texts, or everything. */
+  async #embedPortion(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    let refusal: unknown
+    for (const form of this.#formsOf(texts)) {
+      try {
+        return await this.#attempts(form(), role, signal)
+      } catch (error) {
+        if (!(error instanceof Failed) || error.failure.kind !== 'refused') throw error
+        refusal = error
+        if (!error.failure.isOfRequest) break
+      }
+    }
+    await this.#checkConfiguration(signal)
+    throw refusal
+  }
+
+  #formsOf(texts: readonly string[]): readonly (() => readonly string[])[] {
+    const { second } = this.protocol.cuts
+    const shorter = second === undefined ? texts : texts.map((text) => cutText(text, second))
+    const plain = (): readonly string[] => {
+      this.#isEncoded = false
+      return texts
+    }
+    return [
+      () => texts,
+      ...(this.#isEncoded ? [plain] : []),
+      ...(shorter.some((text, at) => text.length < (texts[at] ?? '').length) ? [() => shorter] : []),
+    ]
+  }
+
+  /** @throws Failed, of kind `unavailable`, where nothing at all is embedded: then it waits for somebody to change it */
+  async #checkConfiguration(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#attempts(HARMLESS, 'document', signal)
+    } catch (error) {
+      if (!(error instanceof Failed) || error.failure.kind !== 'refused') throw error
+      this.#breaker.failed(performance.now(), EMBEDDING_PAUSE_MS_MAX)
+      const text = `it embeds nothing, is the configuration right? ${error.failure.text}`
+      throw new Failed({ ...error.failure, kind: 'unavailable', text, pauseMs: EMBEDDING_PAUSE_MS_MAX })
+    }
+  }
+
+  /** @throws Failed for the last attempt; the signal's reason */
+  async #attempts(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    for (let attempt = 1; ; attempt++) {
+      try {
+        return await this.#inTurn(texts, role, signal)
+      } catch (error) {
+        if (!(error instanceof Failed) || !error.failure.isPassing || attempt === EMBEDDING_ATTEMPTS_MAX) throw error
+        const { pauseMs } = error.failure
+        if (pauseMs !== undefined && pauseMs > EMBEDDING_RETRY_AFTER_WAITED_MS_MAX) throw error
+        await setTimeout(Math.max(pauseMs ?? 0, randomInt(this.times.waitMsFirst * 2 ** (attempt - 1))), undefined, { signal })
+      }
+    }
+  }
+
+  async #inTurn(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    await this.#turns.take(role, signal)
+    try {
+      const pauseMs = this.#breaker.enter(performance.now())
+      if (pauseMs > 0) throw this.#error('unavailable', 'requests are not sent for a while, after failures', pauseMs)
+      return await this.#attempt(texts, role, signal)
+    } finally {
+      this.#turns.done(role)
+    }
+  }
+
+  /** One request; tells breaker and observer what became of it. */
+  async #attempt(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    const begin = performance.now()
+    const elapsedMs = (): number => performance.now() - begin
+    try {
+      const vectors = await this.#ask(texts, role, signal)
+      this.#breaker.succeeded()
+      this.observer.onRequest('answered', elapsedMs())
+      return vectors
+    } catch (error) {
+      const ms = elapsedMs()
+      if (signal.aborted && ms < EMBEDDING_SLOW_MS) {
+        this.#breaker.left()
+        throw error
+      }
+      const isLate = ms >= this.times.attemptMsMax - TIMER_MS
+      const failure = error instanceof Failed ? error.failure : failureOfError(error, isLate, this.times.attemptMsMax)
+      const { pauseMs } = failure
+      if (failure.kind === 'refused') this.#breaker.succeeded()
+      else this.#breaker.failed(performance.now(), (pauseMs ?? 0) > EMBEDDING_RETRY_AFTER_WAITED_MS_MAX ? pauseMs : undefined)
+      this.observer.onRequest(failure.kind === 'refused' ? 'refused' : 'failed', ms)
+      throw new Failed(failure)
+    }
+  }
+
+  async #ask(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    const { apiKey, model } = this.settings
+    const { status, headers, body } = await this.outbound.safeFetch({
+      url: urlOf(this.settings) + this.protocol.path,
+      method: 'POST',
+      headers: { 'content-type': 'application/json', ...(apiKey === '' ? {} : { authorization: `Bearer ${apiKey}` }) },
+      body: JSON.stringify(this.protocol.body({ model, texts, role, dimensions: this.#asked(), isEncoded: this.#isEncoded })),
+      msMax: this.times.attemptMsMax,
+      bytesMax: EMBEDDING_ANSWER_FRAME_BYTES + texts.length * this.dimensions * EMBEDDING_NUMBER_BYTES_MAX,
+      // A provider that sends elsewhere is not the one that was configured, and the key is not for others.
+      redirectsMax: 0,
+      connections: this.#connections,
+      signal,
+    })
+    if (status !== 200) throw new Failed(failureOfStatus(status, headers, Date.now()))
+    return vectorsOf(this.protocol.rows(parse(body), texts.length), this.dimensions)
+  }
+
+  /** Only what differs from what the model gives anyway, and only where it can. */
+  #asked(): number | undefined {
+    const { dimensions, isShortenable } = this.#facts
+    return isShortenable === true && this.dimensions !== dimensions ? this.dimensions : undefined
+  }
+
+  #prefixed(text: string, role: EmbeddingRole): string {
+    const prefix = (role === 'query' ? this.#facts.queryPrefix : this.#facts.documentPrefix) ?? ''
+    return cutText(prefix + text, this.protocol.cuts.first)
+  }
+
+  /** So many that their vectors are parsed within some milliseconds. */
+  #textsMax(): number {
+    const numbersMax = this.#isEncoded ? EMBEDDING_NUMBERS_ENCODED_MAX : EMBEDDING_NUMBERS_MAX
+    return Math.max(1, Math.min(this.protocol.textsMax, Math.floor(numbersMax / this.dimensions)))
+  }
+
+  #error(kind: 'refused' | 'unavailable', text: string, retryAfterMs?: number, cause?: unknown): EmbeddingError {
+    return new EmbeddingError(kind, `embedding provider ${this.name}: ${text}`, retryAfterMs, cause === undefined ? {} : { cause })
+  }
+}
+
+function parse(body: Buffer): unknown {
+  try {
+    return JSON.parse(body.toString('utf8'))
+  } catch {
+    throw new BadAnswer('it is not JSON')
+  }
+}

@@ -1,0 +1,78 @@
+/**
+ * What a provider is made from, whether options or a stored configuration say it, and what may be said. The one place where an API key is held beside the headers of a request. Pure.
+ */
+import { EMBEDDING_DIMENSIONS_MAX, EMBEDDING_KEY_BYTES_MAX, EMBEDDING_MODEL_BYTES_MAX, OUTBOUND_URL_BYTES_MAX } from '../../limits.js'
+import { factsOf, PROVIDER_DEFAULTS, PROVIDER_NAMES, ROLE_SCHEME } from './models.js'
+import type { ProviderName } from './models.js'
+
+export interface ProviderSettings {
+  readonly provider: ProviderName
+  readonly model: string
+  readonly dimensions: number
+  /** Empty: none. */
+  readonly apiKey: string
+  /** Base address without a slash at the end. Empty for `local`. */
+  readonly apiUrl: string
+}
+
+/** Says what is wrong with settings, without the key. */
+export class ProviderSettingsError extends Error {
+  constructor(
+    readonly field: 'provider' | 'model' | 'dimensions' | 'apiKey' | 'apiUrl',
+    text: string,
+  ) {
+    super(text)
+    this.name = 'ProviderSettingsError'
+  }
+}
+
+export function isProviderName(name: string): name is ProviderName {
+  return (PROVIDER_NAMES as readonly string[]).includes(name)
+}
+
+/** Its own, or that of its provider. */
+export function urlOf({ provider, apiUrl }: Pick<ProviderSettings, 'provider' | 'apiUrl'>): string {
+  return apiUrl === '' ? PROVIDER_DEFAULTS[provider].apiUrl : apiUrl.replace(/\/+$/, '')
+}
+
+/** @throws ProviderSettingsError; whether a provider that needs a key has one is its user's question: a key may come later */
+export function checkSettings({ provider, model, dimensions, apiKey, apiUrl }: ProviderSettings): void {
+  const modelBytes = Buffer.byteLength(model)
+  if (modelBytes === 0 || modelBytes > EMBEDDING_MODEL_BYTES_MAX || /[^\x21-\x7e]/.test(model))
+    throw new ProviderSettingsError('model', `must be a name of at most ${EMBEDDING_MODEL_BYTES_MAX} visible ASCII characters`)
+  if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > EMBEDDING_DIMENSIONS_MAX)
+    throw new ProviderSettingsError('dimensions', `must be from 1 to ${EMBEDDING_DIMENSIONS_MAX}`)
+  // It becomes a header.
+  if (apiKey.length > EMBEDDING_KEY_BYTES_MAX || /[^\x21-\x7e]/.test(apiKey))
+    throw new ProviderSettingsError('apiKey', `must be at most ${EMBEDDING_KEY_BYTES_MAX} visible ASCII characters`)
+  if (provider === 'local') checkLocal(model, dimensions)
+  else if (apiUrl !== '') checkApiUrl(apiUrl)
+}
+
+function checkLocal(model: string, dimensions: number): void {
+  const known = factsOf('local', model).dimensions
+  if (known === undefined) throw new ProviderSettingsError('model', 'must be static or minilm')
+  if (known !== dimensions) throw new ProviderSettingsError('dimensions', `must be ${known} for the model ${model}`)
+}
+
+/** The shape alone: where requests may go is looked at when they go. @throws ProviderSettingsError */
+export function checkApiUrl(text: string): void {
+  if (Buffer.byteLength(text) > OUTBOUND_URL_BYTES_MAX || !URL.canParse(text))
+    throw new ProviderSettingsError('apiUrl', `must be an address of at most ${OUTBOUND_URL_BYTES_MAX} bytes`)
+  const url = new URL(text)
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw new ProviderSettingsError('apiUrl', 'must begin with http:// or https://')
+  if (url.username !== '' || url.password !== '') throw new ProviderSettingsError('apiUrl', 'must not hold credentials')
+  if (url.search !== '' || url.hash !== '') throw new ProviderSettingsError('apiUrl', 'must not have a query or a fragment')
+}
+
+/** A server elsewhere that speaks the same protocol may want none. */
+export function isKeyMissing({ provider, apiKey, apiUrl }: ProviderSettings): boolean {
+  const defaults = PROVIDER_DEFAULTS[provider]
+  return defaults.needsKey && apiKey === '' && apiUrl === defaults.apiUrl
+}
+
+/** Vectors of two settings can be compared where this is the same. Neither address nor key is part of it: a model is the same wherever it runs. */
+export function variantOf({ provider, model, dimensions }: Pick<ProviderSettings, 'provider' | 'model' | 'dimensions'>): string {
+  return `${provider}/${model}/${dimensions}/r${ROLE_SCHEME}`
+}

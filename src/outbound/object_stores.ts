@@ -1,0 +1,117 @@
+/**
+ * Bodies in object stores: sent before their transaction, fetched when a request needs them. A client for each place, kept with its connections. What was fetched is held in memory for the request,
+ * and for those after it. Front-end thread, and whatever builds an index beside requests.
+ */
+import { createHash } from 'node:crypto'
+import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits.js'
+import { S3Client } from './s3_client.js'
+import type { S3Location } from './s3_location.js'
+import type { Outbound } from './safe_fetch.js'
+
+/** An object as it is asked for. */
+export interface ObjectName {
+  readonly id: Uint8Array
+  readonly key: string
+  readonly location: S3Location | undefined
+  /** The first bytes of its SHA-256. */
+  readonly hash: Uint8Array
+}
+
+/** Where fetched bytes are kept. */
+export interface ObjectShelf {
+  has(id: Uint8Array): boolean
+  cache(id: Uint8Array, bytes: Uint8Array): void
+}
+
+/** An object is not there, or is not what was put there. */
+export class ObjectLost extends Error {
+  constructor(key: string, reason: string) {
+    super(`object ${key}: ${reason}`)
+    this.name = 'ObjectLost'
+  }
+}
+
+/** Nobody waits for it any more. */
+export class Unwanted extends Error {}
+
+export class ObjectStores {
+  readonly #clients = new Map<string, S3Client>()
+
+  constructor(
+    readonly outbound: Outbound,
+    readonly shelf: ObjectShelf,
+  ) {}
+
+  /**
+   * @param isWanted whether anybody still waits for it: asked before each
+   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first that could not be sent; others may have been
+   */
+  async put(
+    objects: readonly { readonly location: S3Location; readonly key: string; readonly bytes: Uint8Array }[],
+    isWanted: () => boolean,
+  ): Promise<void> {
+    await sideBySide(objects, async ({ location, key, bytes }) => {
+      if (!isWanted()) throw new Unwanted()
+      await this.client(location).put(key, bytes)
+    })
+  }
+
+  /** Those that are not held yet; the first of them last, so that they are there even where not all have room. @throws ObjectLost, S3Error, S3LocationError, OutboundRefused */
+  async bring(objects: readonly ObjectName[]): Promise<void> {
+    await sideBySide(objects.toReversed(), (object) => this.#bringOne(object))
+  }
+
+  /** Each for itself, but for those at a place that has failed already. Never rejects. @param onFailure is told of each that could not be had: ObjectLost, or what its place said */
+  async bringEach<T extends ObjectName>(objects: readonly T[], onFailure: (object: T, error: unknown) => void): Promise<void> {
+    const failed = new Map<S3Location | undefined, unknown>()
+    await sideBySide(objects, async (object) => {
+      try {
+        if (failed.has(object.location)) onFailure(object, failed.get(object.location))
+        else await this.#bringOne(object)
+      } catch (error) {
+        if (!(error instanceof ObjectLost)) failed.set(object.location, error)
+        onFailure(object, error)
+      }
+    })
+  }
+
+  async #bringOne({ id, key, location, hash }: ObjectName): Promise<void> {
+    if (location === undefined || this.shelf.has(id)) return
+    const bytes = await this.client(location).get(key)
+    if (bytes === undefined) throw new ObjectLost(key, 'it is not there')
+    if (!createHash('sha256').update(bytes).digest().subarray(0, hash.length).equals(hash)) throw new ObjectLost(key, 'it was changed')
+    this.shelf.cache(id, bytes)
+  }
+
+  /** @throws S3LocationError, OutboundRefused */
+  client(location: S3Location): S3Client {
+    const name = JSON.stringify(location)
+    const known = this.#clients.get(name)
+    if (known !== undefined) return known
+    const client = new S3Client(this.outbound, location)
+    // A secret that changed, a place that was only tried.
+    if (this.#clients.size >= LOCATIONS_MAX) {
+      const [oldest, closed] = [...this.#clients][0] as [string, S3Client]
+      this.#clients.delete(oldest)
+      void closed.close()
+    }
+    this.#clients.set(name, client)
+    return client
+  }
+
+  async close(): Promise<void> {
+    for (const client of this.#clients.values()) await client.close()
+    this.#clients.clear()
+  }
+}
+
+/** @throws what the first throws that does, once none is under way any more */
+async function sideBySide<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
+  const left = [...items]
+  const work = async (): Promise<void> => {
+    for (let item = left.shift(); item !== undefined; item = left.shift()) await run(item)
+  }
+  const settled = await Promise.allSettled(Array.from({ length: Math.min(OBJECTS_AT_ONCE_MAX, items.length) }, work))
+  const failed = settled.find((each) => each.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
+}

@@ -1,0 +1,162 @@
+/**
+ * The tables of vectors: records, stamps, counts by variant, and the queue of documents that are to be embedded. Changed by `apply` only, inside the write transaction: a document has all of record, stamp and
+ * count, or none. Read through views. Layout: docs/formats/truth-env.md.
+ */
+import type { VectorsEntry } from './entry.js'
+import type { Environment } from './environment.js'
+import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from './keys.js'
+import { CorruptRecord } from './record.js'
+import { CLEAR, vectorsPlace } from './sealing/collection_seal.js'
+import { keyIdOf } from './sealing/sealed_record.js'
+import { decodeStamp, decodeVariantCount, decodeVectors, encodeStamp, encodeVariantCount, variantCrc, withBodyLsn } from './vectors.js'
+import type { VariantCount, VectorRecord, VectorStamp } from './vectors.js'
+
+/** @param record in clear, of an entry that sets one; undefined where a later entry has set another */
+export function applyVectors(environment: Environment, entry: VectorsEntry, record: Buffer | undefined): void {
+  const { collection, docid } = entry
+  if (entry.queued > 0n) void environment.embedQueue.remove(lsnKey(entry.queued))
+  if (entry.change === 'restamp') restamp(environment, entry)
+  if (entry.change !== 'set' || record === undefined) return
+  forgetVectors(environment, collection, docid)
+  const { variant, dimensions, hashes } = decodeVectors(record, () => `vectors of entry ${entry.lsn}`)
+  const stamp = { lsn: entry.lsn, dimensions, chunks: hashes.length, variant: variantCrc(variant) }
+  const key = documentKey(collection, docid)
+  writeRecord(environment, collection, key, record)
+  void environment.vectorStamps.put(key, encodeStamp(stamp))
+  count(environment, collection, stamp, 1, variant)
+}
+
+/** The content was written again as it was. */
+function restamp(environment: Environment, { collection, docid, bodyLsn }: VectorsEntry): void {
+  const record = tolerated(() => clearRecord(environment, collection, docid))
+  if (record !== undefined) writeRecord(environment, collection, documentKey(collection, docid), withBodyLsn(record, bodyLsn))
+}
+
+/** The vectors of a document, and all that tells of them. */
+export function forgetVectors(environment: Environment, collection: number, docid: number): void {
+  const key = documentKey(collection, docid)
+  if (!environment.vectorStamps.doesExist(key)) return
+  const stamp = tolerated(() => readStamp(environment, collection, docid))
+  if (stamp !== undefined) count(environment, collection, stamp, -1)
+  void environment.vectorStamps.remove(key)
+  void environment.vectors.remove(key)
+}
+
+/** Inside a write nothing may fail for the sake of vectors that are damaged: they are made again by a reindex. */
+function tolerated<T>(read: () => T): T | undefined {
+  try {
+    return read()
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    console.error(error.message)
+    return undefined
+  }
+}
+
+/** As the collection's records lie on disk: sealed or in clear. */
+function writeRecord(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
+  const seal = environment.seals.of(collection)
+  const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
+  void environment.vectors.put(key, isSealed ? seal.seal(vectorsPlace(key), record) : record)
+}
+
+/** @param variant where there may be no row of it yet */
+function count({ vectorVariants }: Environment, collection: number, stamp: VectorStamp, by: 1 | -1, variant = ''): void {
+  const key = variantKey(collection, stamp.variant)
+  const row = vectorVariants.get(key)
+  const before = row === undefined ? { variant, dimensions: stamp.dimensions, documents: 0, chunks: 0 } : decodeVariantCount(row)
+  const documents = before.documents + by
+  if (documents <= 0) void vectorVariants.remove(key)
+  else void vectorVariants.put(key, encodeVariantCount({ ...before, documents, chunks: Math.max(0, before.chunks + by * stamp.chunks) }))
+}
+
+function clearRecord(environment: Environment, collection: number, docid: number): Buffer | undefined {
+  const key = documentKey(collection, docid)
+  const record = environment.vectors.get(key)
+  if (record === undefined || keyIdOf(record) === CLEAR) return record
+  const name = (): string => `vectors ${collection}/${docid}`
+  const seal = environment.seals.of(collection)
+  if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
+  return seal.open(vectorsPlace(key), record, name)
+}
+
+function readStamp(environment: Environment, collection: number, docid: number): VectorStamp | undefined {
+  const row = environment.vectorStamps.get(documentKey(collection, docid))
+  return row === undefined ? undefined : decodeStamp(row, () => `vector stamp ${collection}/${docid}`)
+}
+
+/** A document that is to be embedded. */
+export interface QueuedEmbedding {
+  /** Of the write that wanted it. */
+  readonly lsn: bigint
+  readonly collection: number
+  readonly docid: number
+}
+
+/** What a view shows of vectors. As short-lived as the view. */
+export class VectorView {
+  readonly #environment: Environment
+
+  constructor(environment: Environment) {
+    this.#environment = environment
+  }
+
+  /** Undefined where there are none, or none that can be believed, which is said in the log: they can be made again. */
+  record(collection: number, docid: number): VectorRecord | undefined {
+    return tolerated(() => {
+      const record = clearRecord(this.#environment, collection, docid)
+      return record === undefined ? undefined : decodeVectors(record, () => `vectors ${collection}/${docid}`)
+    })
+  }
+
+  /** Undefined as for `record`. */
+  stamp(collection: number, docid: number): VectorStamp | undefined {
+    return tolerated(() => readStamp(this.#environment, collection, docid))
+  }
+
+  /** Of all documents of collections that are not deleted, by collection and docid. Damaged ones are passed over: they have no vectors then. */
+  *stamps(): Generator<{ readonly collection: number; readonly docid: number; readonly stamp: VectorStamp }> {
+    const { retired, vectorStamps } = this.#environment
+    const gone = new Set([...retired.getKeys()].map((key) => collectionOfKey(key)))
+    for (const { key, value } of vectorStamps.getRange()) {
+      const collection = collectionOfKey(key)
+      if (gone.has(collection)) continue
+      const docid = docidOfKey(key)
+      const stamp = tolerated(() => decodeStamp(value, () => `vector stamp ${collection}/${docid}`))
+      if (stamp !== undefined) yield { collection, docid, stamp }
+    }
+  }
+
+  /** Of the documents of one collection, by docid. */
+  *stampsOf(collection: number): Generator<{ readonly docid: number; readonly stamp: VectorStamp }> {
+    const prefix = counterKey(collection)
+    for (const { key, value } of this.#environment.vectorStamps.getRange({ start: prefix, end: prefixEnd(prefix) })) {
+      const docid = docidOfKey(key)
+      const stamp = tolerated(() => decodeStamp(value, () => `vector stamp ${collection}/${docid}`))
+      if (stamp !== undefined) yield { docid, stamp }
+    }
+  }
+
+  /** Of a collection. */
+  variants(collection: number): VariantCount[] {
+    const prefix = counterKey(collection)
+    const range = { start: prefix, end: prefixEnd(prefix) }
+    return [...this.#environment.vectorVariants.getRange(range)].map(({ value }) => decodeVariantCount(value))
+  }
+
+  /** Documents that wait for their vectors, first come first, behind `after`; at most `count`. A document may be there more than once. */
+  queued(after: bigint, count: number): QueuedEmbedding[] {
+    const rows = this.#environment.embedQueue.getRange({ start: lsnKey(after + 1n), limit: count })
+    return [...rows].map(({ key, value }) => ({ lsn: lsnOfKey(key), collection: collectionOfKey(value), docid: docidOfKey(value) }))
+  }
+
+  /** How many of them there are. */
+  get queueDepth(): number {
+    return (this.#environment.embedQueue.getStats() as { readonly entryCount: number }).entryCount
+  }
+
+  /** Whether the document of this write still waits. */
+  isQueued(lsn: bigint): boolean {
+    return this.#environment.embedQueue.doesExist(lsnKey(lsn))
+  }
+}

@@ -1,0 +1,144 @@
+/**
+ * Embedding on the lanes: what the front end's worker asks for (which documents wait, which texts of them want vectors) and brings (vectors), and how far everything is. Texts go out by the front end alone.
+ */
+import { decodeEmbedding, encodeEmbedding } from '../../dispatch/embedding_codec.js'
+import type { CutDocuments, MadeVectors, NamedDocument } from '../../dispatch/embedding_codec.js'
+import { encodeCommand } from '../../domain/commands.js'
+import { cuttingOf } from '../../domain/embedding/chunks.js'
+import { cutDocuments } from '../../domain/embedding/inputs.js'
+import { serviceError } from '../../errors.js'
+import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_LOOKED_AT_MAX } from '../../limits.js'
+import type {
+  embeddingInputs as inputsRow,
+  queuedEmbeddings as queuedRow,
+  staleVectors as staleRow,
+  storeVectors as storeRow,
+  unembedded as unembeddedRow,
+  vectorReindex as reindexRow,
+} from '../../operations/embedding.js'
+import type { InputOf } from '../../operations/operation.js'
+import { variantCrc } from '../../store/vectors.js'
+import { threadTelemetry } from '../../telemetry/registry.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Collection } from '../../store/collection_row.js'
+import type { View } from '../../store/view.js'
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+/** For the front end, which does the rest: which collection it is, 0 where it is not there. */
+function reindex(lane: LaneContext, { collection, force = false }: InputOf<typeof reindexRow>): Uint8Array {
+  if (lane.embedding.current === undefined) throw serviceError('noEmbeddingProvider')
+  const wanted = lane.store.read((view) => {
+    const found = view.collection(collection)
+    return { collection: found?.id ?? 0, documents: found === undefined ? 0 : view.collectionCounters(found.id).documents, force }
+  })
+  return new Uint8Array(Buffer.from(JSON.stringify(wanted)))
+}
+
+function epochOf({ store }: LaneContext): string {
+  return store.presentEpoch().toString('hex')
+}
+
+function queued(lane: LaneContext, { after, count }: InputOf<typeof queuedRow>): Answer {
+  const rows = lane.store.read((view) => view.vectors.queued(BigInt(after), count))
+  const documents = rows.map(({ lsn, collection, docid }): NamedDocument => ({ collection, docid, queued: Number(lsn), force: false }))
+  return json({ epoch: epochOf(lane), documents })
+}
+
+/** A page: as many as are embedded in a while, or as many as can be looked at in some milliseconds. */
+function unembedded(lane: LaneContext, { collection, docid, force, variant, dimensions }: InputOf<typeof unembeddedRow>): Answer {
+  const documents: NamedDocument[] = []
+  let skipped = 0
+  let looked = 0
+  let next = 0
+  lane.store.read((view) => {
+    for (const head of view.retired().includes(collection) ? [] : view.headsFrom(collection, docid, 2 ** 32 - 1)) {
+      if (looked++ >= UNEMBEDDED_LOOKED_AT_MAX || documents.length >= UNEMBEDDED_DOCUMENTS_MAX) {
+        next = head.docid
+        return
+      }
+      const record = force ? undefined : view.vectors.record(collection, head.docid)
+      const isCurrent =
+        record?.bodyLsn === head.bodyLsn &&
+        record.variant === variant &&
+        record.dimensions === dimensions &&
+        record.recipe === cuttingOf(lane.config, head).recipe
+      if (isCurrent) skipped++
+      else documents.push({ collection, docid: head.docid, queued: 0, force })
+    }
+  })
+  return json({ epoch: epochOf(lane), documents, skipped, next })
+}
+
+function inputs(lane: LaneContext, { epoch, documents, texts, variant, dimensions }: InputOf<typeof inputsRow>): Answer {
+  const isOther = epoch !== epochOf(lane)
+  const cut = isOther ? [] : lane.store.read((view) => cutDocuments(lane, view, { variant, dimensions }, documents, texts))
+  return { status: 200, body: encodeEmbedding({ isOther, documents: cut } satisfies CutDocuments) }
+}
+
+function store(_lane: LaneContext, { message }: InputOf<typeof storeRow>): Uint8Array {
+  const { epoch, job, documents } = decodeEmbedding<MadeVectors>(message)
+  return encodeCommand({ kind: 'vectors', epoch: Buffer.from(epoch, 'hex'), job, documents })
+}
+
+function stats(lane: LaneContext): Answer {
+  const { config, embedding } = lane
+  const { current } = embedding
+  const present = current === undefined ? undefined : variantCrc(current.variant)
+  const [collections, depth] = lane.store.read((view) => [
+    Object.fromEntries(view.collections().map((collection) => [collection.name, countsOf(view, collection, present)])),
+    view.vectors.queueDepth,
+  ])
+  const dropped = threadTelemetry().read().counters.embeddings_dropped
+  return json({
+    enabled: current !== undefined,
+    provider: current?.provider ?? 'none',
+    model: current?.model ?? '',
+    dimensions: current?.dimensions ?? 0,
+    index_ready: lane.areVectorsReady(),
+    chunking: { enabled: config.embeddingChunkEnabled, chunkSize: config.embeddingChunkSize },
+    collections,
+    queue: { size: config.embeddingQueueSize, depth, dropped, wait: shownDuration(config.embeddingQueueWaitMs) },
+  })
+}
+
+function stale(lane: LaneContext, { variant: present }: InputOf<typeof staleRow>): Answer {
+  const rows = lane.store.read((view) =>
+    view.collections().flatMap(({ id, name }) =>
+      view.vectors
+        .variants(id)
+        .filter(({ variant }) => variant !== present)
+        .map(({ variant, documents }) => ({ collection: name, variant, documents })),
+    ),
+  )
+  return json({ stale: rows })
+}
+
+/** @param present stands for the variant of the provider that there is; what there is no provider for is not stale */
+function countsOf(view: View, { id }: Collection, present: number | undefined): object {
+  const variants = view.vectors.variants(id)
+  const sum = (of: (count: (typeof variants)[number]) => number): number => variants.reduce((total, count) => total + of(count), 0)
+  return {
+    total_documents: view.collectionCounters(id).documents,
+    embedded_documents: sum(({ documents }) => documents),
+    total_chunks: sum(({ chunks }) => chunks),
+    stale_embeddings: sum(({ documents, variant }) => (present === undefined || variantCrc(variant) === present ? 0 : documents)),
+  }
+}
+
+/** As options say durations: `5s`, `250ms`. */
+function shownDuration(ms: number): string {
+  return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
+}
+
+export const embeddingHandlers: readonly (readonly [string, Handler])[] = [
+  ['vectorReindex', { kind: 'io', run: reindex }],
+  ['vectorStats', { kind: 'read', run: stats }],
+  ['staleVectors', { kind: 'read', run: stale }],
+  ['queuedEmbeddings', { kind: 'read', run: queued }],
+  ['unembedded', { kind: 'read', run: unembedded }],
+  ['embeddingInputs', { kind: 'read', run: inputs }],
+  ['storeVectors', { kind: 'prepare', run: store }],
+]

@@ -1,0 +1,84 @@
+/** Stored embedding configurations: lists and single ones from the store, changes as commands that the front end has committed (src/dispatch/embedding_provider.ts), and the active one with its key for the front end. */
+import { encodeCommand } from '../../domain/commands.js'
+import {
+  activeEmbedding,
+  checkEmbeddingId,
+  defaultEmbedding,
+  embeddingConfig,
+  embeddingConfigs,
+  showEmbedding,
+  type EmbeddingChange,
+  type EmbeddingDraft,
+} from '../../domain/embedding_configs.js'
+import type {
+  createEmbeddingConfig as createRow,
+  getEmbeddingConfig as getRow,
+  updateEmbeddingConfig as updateRow,
+} from '../../operations/embedding_configs.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { Answer, Handler, LaneContext } from '../handler.js'
+import { NULLS } from '../request_input.js'
+
+function json(value: unknown): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}
+
+function command(change: EmbeddingChange): Uint8Array {
+  return encodeCommand({ kind: 'settings', collection: null, change })
+}
+
+function list({ store }: LaneContext): Answer {
+  return store.read((view) => {
+    const defaultId = defaultEmbedding(view)
+    return json({ configs: embeddingConfigs(view).map((config) => showEmbedding(config, defaultId)) })
+  })
+}
+
+function get({ store }: LaneContext, { id }: InputOf<typeof getRow>): Answer {
+  return store.read((view) => json(showEmbedding(embeddingConfig(view, id), defaultEmbedding(view))))
+}
+
+function create(_lane: LaneContext, input: InputOf<typeof createRow>): Uint8Array {
+  checkEmbeddingId(input.id)
+  return command({ kind: 'createEmbedding', id: input.id, draft: draftOf(input) })
+}
+
+function update(_lane: LaneContext, input: InputOf<typeof updateRow> & { readonly [NULLS]?: readonly string[] }): Uint8Array {
+  const clearsKey = input[NULLS]?.includes('apiKey') === true
+  return command({ kind: 'updateEmbedding', id: input.id, draft: draftOf(input), clearsKey })
+}
+
+/** The known fields, and no other. */
+function draftOf({ name, provider, model, dimensions, apiUrl, apiKey, isDefault }: InputOf<typeof updateRow>): EmbeddingDraft {
+  return {
+    ...(name === undefined ? {} : { name }),
+    ...(provider === undefined ? {} : { provider }),
+    ...(model === undefined ? {} : { model }),
+    ...(dimensions === undefined ? {} : { dimensions }),
+    ...(apiUrl === undefined ? {} : { apiUrl }),
+    ...(apiKey === undefined ? {} : { apiKey }),
+    ...(isDefault === undefined ? {} : { isDefault }),
+  }
+}
+
+function remove(_lane: LaneContext, { id }: InputOf<typeof getRow>): Uint8Array {
+  return command({ kind: 'deleteEmbedding', id })
+}
+
+function setDefault(_lane: LaneContext, { id }: InputOf<typeof getRow>): Uint8Array {
+  return command({ kind: 'defaultEmbedding', id })
+}
+
+function active({ store }: LaneContext): Answer {
+  return json({ settings: store.read(activeEmbedding) })
+}
+
+export const embeddingConfigHandlers: readonly (readonly [string, Handler])[] = [
+  ['listEmbeddingConfigs', { kind: 'read', run: list }],
+  ['getEmbeddingConfig', { kind: 'read', run: get }],
+  ['createEmbeddingConfig', { kind: 'io', run: create }],
+  ['updateEmbeddingConfig', { kind: 'io', run: update }],
+  ['deleteEmbeddingConfig', { kind: 'io', run: remove }],
+  ['setDefaultEmbeddingConfig', { kind: 'io', run: setDefault }],
+  ['activeEmbeddingConfig', { kind: 'read', run: active }],
+]

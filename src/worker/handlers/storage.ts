@@ -1,0 +1,145 @@
+/**
+ * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for by the front end, which sends and fetches (src/dispatch/body_moves.ts). And what the sweep of
+ * object stores has to know. Bulk lane.
+ */
+import { encodeCommand } from '../../domain/commands.js'
+import type { Placement } from '../../domain/commands.js'
+import { storageOfCollection, type Storage } from '../../domain/storage.js'
+import { readingAll } from '../../domain/wanted_bodies.js'
+import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX } from '../../limits.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { misplacedBodies as misplacedRow, moveBodies as moveRow, unwantedObjects as unwantedRow } from '../../operations/storage.js'
+import type { Head } from '../../store/head.js'
+import { folderOf, MEMORY_LOCATION } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/record.js'
+import type { View } from '../../store/view.js'
+import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
+import { ObjectMaking } from '../storage.js'
+
+/** Of one collection, or of the first behind it that has any; `next` is where to go on, empty at the end. */
+function misplaced(lane: LaneContext, { collection, docid }: InputOf<typeof misplacedRow>): Answer {
+  return lane.store.read((view) => {
+    const later = view.collections().map(({ id }) => id)
+    for (const id of later.filter((each) => each >= collection).sort((one, other) => one - other)) {
+      const found = misplacedOrNamed(lane, view, id, id === collection ? docid : 1)
+      if (found.docids.length > 0 || found.next !== undefined) {
+        const next = found.next === undefined ? [id + 1, 1] : [id, found.next]
+        return { status: 200, body: JSON.stringify({ collection: id, docids: found.docids, next }) }
+      }
+    }
+    return { status: 200, body: JSON.stringify({ collection, docids: [], next: [] }) }
+  })
+}
+
+/** Where the collection's configuration or one of its documents can't be read, that is said, and the collection is left as it is: others are not to wait for it. */
+function misplacedOrNamed(lane: LaneContext, view: View, collection: number, docidFirst: number): ReturnType<typeof misplacedOf> {
+  try {
+    const storage = storageOfCollection(lane.settings, view, collection)
+    if (storage === undefined && !view.objects.isUsedBy(collection)) return { docids: [], next: undefined }
+    return misplacedOf(lane, view, collection, storage, docidFirst)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    console.error(`not moved: collection ${collection}: ${error.message}`)
+    return { docids: [], next: undefined }
+  }
+}
+
+function misplacedOf(
+  lane: LaneContext,
+  view: View,
+  collection: number,
+  storage: Storage | undefined,
+  docidFirst: number,
+): { readonly docids: readonly number[]; readonly next: number | undefined } {
+  const docids: number[] = []
+  let bytes = 0
+  let seen = 0
+  for (const head of view.headsFrom(collection, docidFirst, 2 ** 32 - 1)) {
+    if (seen++ >= MISPLACED_LOOKED_AT_MAX || docids.length >= MOVED_DOCUMENTS_MAX || bytes >= MOVED_BYTES_WANTED)
+      return { docids, next: head.docid }
+    if (!isMisplaced(lane, view, head, storage)) continue
+    docids.push(head.docid)
+    bytes += head.bodyStoredBytes
+  }
+  return { docids, next: undefined }
+}
+
+/** Elsewhere than its collection says; or sealed otherwise than the collection is; or in the folder of a server of which this one has a copy of the data. */
+function isMisplaced({ instance }: LaneContext, view: View, head: Head, storage: Storage | undefined): boolean {
+  const object = view.objects.of(head)
+  if (storage === undefined || object === undefined) return (storage === undefined) !== (object === undefined)
+  if (object.location !== storage.location) return true
+  if (object.location === MEMORY_LOCATION) return false
+  return object.keyId !== view.objects.writtenForm(head.collection) || !object.instance.equals(instance())
+}
+
+function move(lane: LaneContext, { collection, docids }: InputOf<typeof moveRow>): Uint8Array | StoreFirst {
+  const storage = lane.store.read((view) => storageOfCollection(lane.settings, view, collection))
+  const making = storage === undefined ? undefined : new ObjectMaking(lane, storage)
+  const found = lane.store.read((view) =>
+    readingAll(
+      view,
+      collection,
+      () => docids,
+      () => bodiesOf(lane, view, collection, docids, storage),
+    ),
+  )
+  const placements = found.map(({ docid, bodyLsn, isHere, record }): Placement => {
+    const object = making?.make(record) ?? null
+    return { docid, bodyLsn, object, body: object === null && !isHere ? record : null }
+  })
+  const command = encodeCommand({ kind: 'place', collection, placements })
+  return making === undefined ? command : making.first(command)
+}
+
+interface FoundBody {
+  readonly docid: number
+  readonly bodyLsn: bigint
+  readonly isHere: boolean
+  /** In clear. */
+  readonly record: Buffer
+}
+
+function bodiesOf(lane: LaneContext, view: View, collection: number, docids: readonly number[], storage: Storage | undefined): FoundBody[] {
+  return docids.flatMap((docid) => {
+    const head = view.head(collection, docid)
+    if (head === undefined || !isMisplaced(lane, view, head, storage)) return []
+    return [{ docid, bodyLsn: head.bodyLsn, isHere: !view.objects.isElsewhere(head), record: view.bodyRecord(head) }]
+  })
+}
+
+function locations({ store, settings, instance }: LaneContext): Answer {
+  const [known, hasObjects] = store.read((view) => [settings.locations(view), view.objects.isUsed()] as const)
+  const list = [...known].map(([id, location]) => ({ id, location }))
+  const folder = known.size === 0 ? '' : folderOf(instance())
+  return { status: 200, body: JSON.stringify({ folder, hasObjects, locations: list }) }
+}
+
+/** At any place: the numbers of places are those of this store, which may have taken the place of another since they were asked for. */
+function unwanted({ store, settings, config }: LaneContext, { ids }: InputOf<typeof unwantedRow>): Answer {
+  const found = store.read((view) => {
+    const places = [...settings.locations(view).keys()]
+    const isUnwanted = (id: Buffer): boolean =>
+      places.every((location) => view.objects.isUnwanted(location, id, view.now, config.objectRetentionSeconds))
+    return ids.filter((name: string) => isUnwanted(idOf(name)))
+  })
+  return { status: 200, body: JSON.stringify({ unwanted: found }) }
+}
+
+/** Of an object, or of the try of a place that a crash has cut off. */
+function idOf(name: string): Buffer {
+  return Buffer.from(name.replace(/^probe-/, ''), 'hex')
+}
+
+function forget({ store, config }: LaneContext): Uint8Array {
+  const now = store.read((view) => view.now)
+  return encodeCommand({ kind: 'forgetReleases', before: now - config.objectRetentionSeconds })
+}
+
+export const storageHandlers: readonly (readonly [string, Handler])[] = [
+  ['misplacedBodies', { kind: 'read', run: misplaced }],
+  ['moveBodies', { kind: 'prepare', run: move }],
+  ['bodyLocations', { kind: 'read', run: locations }],
+  ['unwantedObjects', { kind: 'read', run: unwanted }],
+  ['forgetReleases', { kind: 'prepare', run: forget }],
+]

@@ -1,0 +1,121 @@
+/**
+ * Handlers of the operations that search by vectors; the rules are in src/domain/vectors and src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
+ */
+import { badRequest, serviceError } from '../../errors.js'
+import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits.js'
+import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
+import { parseFilters } from '../../domain/filters.js'
+import type { SearchedCollection } from '../../domain/fulltext/search.js'
+import { readHybrid } from '../../domain/hybrid/request.js'
+import { searchHybrid } from '../../domain/hybrid/search.js'
+import { classifyText } from '../../domain/vectors/classify.js'
+import { searchAcross } from '../../domain/vectors/cross_search.js'
+import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
+import { projectVectors } from '../../domain/vectors/projection.js'
+import { readChoice, readNumber, readQueryText, readQueryVector, readRetrieval, readTopK } from '../../domain/vectors/request.js'
+import { queryOf, searchVectors } from '../../domain/vectors/search.js'
+import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
+import type { InputOf } from '../../operations/operation.js'
+import type {
+  classify as classifyRow,
+  crossSearch as crossRow,
+  findDuplicates as duplicatesRow,
+  vectorProjection as projectionRow,
+  vectorSearch as searchRow,
+} from '../../operations/vector_search.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+
+export const vectorSearchHandlers: readonly (readonly [string, Handler])[] = [
+  ['vectorSearch', { kind: 'read', run: answerSearch }],
+  ['hybridSearch', { kind: 'read', run: answerHybrid }],
+  ['crossSearch', { kind: 'read', run: answerAcross }],
+  ['classify', { kind: 'read', run: answerClassify }],
+  ['findDuplicates', { kind: 'read', run: answerDuplicates }],
+  ['vectorProjection', { kind: 'read', run: answerProjection }],
+]
+
+function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop: RequestContext): Answer {
+  const collection = collectionOf(lane, input.collection)
+  const profile = collection?.settings.config.retrieval
+  const search = {
+    choice: readChoice(input, lane.config.vectorDefaultAlgorithm, profile),
+    limit: readTopK(input.topK, VECTOR_TOP_K_DEFAULT, profile),
+    filters: parseFilters(input.filterMeta),
+    withContent: input.includeContent === true,
+    retrieval: readRetrieval(input, profile),
+    mmrLambda: readMmr(input),
+    contextTokensMax: profile?.contextTokenBudget || undefined,
+  }
+  const query = queryOf(lane, readQueryText(input.query), readQueryVector(input.queryVector))
+  return { status: 200, body: searchVectors(lane, { ...search, ...query }, collection, stop) }
+}
+
+function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefined {
+  const lambda = readNumber('mmrLambda', mmrLambda, 0.5)
+  if (lambda < 0 || lambda > 1) throw badRequest('invalid mmrLambda: must be from 0 to 1')
+  return mmr === true ? lambda : undefined
+}
+
+/** By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for that. */
+function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
+  const collection = collectionOf(lane, input.collection)
+  const request = readHybrid(input, lane.config, lane.config.vectorDefaultAlgorithm, collection?.settings.config.retrieval)
+  const isByWords = request.strategy.kind === 'alpha' && request.strategy.alpha === 0
+  const vector = isByWords ? undefined : vectorsOfTextsIfAny(lane, [request.words.text], 'query')?.vectors[0]
+  return { status: 200, body: searchHybrid(lane, request, vector, collection, stop) }
+}
+
+function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: RequestContext): Answer {
+  const { sourceCollection, sourceDocID } = input
+  const search = {
+    text: readQueryText(input.query),
+    vector: readQueryVector(input.queryVector),
+    source: sourceCollection && sourceDocID ? { collection: sourceCollection, id: sourceDocID } : undefined,
+    targets: input.targetCollections ?? [],
+    choice: readChoice(input, lane.config.vectorDefaultAlgorithm),
+    limit: readTopK(input.topK, CROSS_TOP_K_DEFAULT),
+    filters: parseFilters(input.filterMeta),
+    withContent: input.includeContent === true,
+  }
+  if (search.text === undefined && search.vector === undefined && search.source === undefined) throw serviceError('missingFields')
+  return { status: 200, body: searchAcross(lane, search, stop) }
+}
+
+function answerClassify(lane: LaneContext, input: InputOf<typeof classifyRow>): Answer {
+  return json(classifyText(lane, input))
+}
+
+function answerDuplicates(lane: LaneContext, input: InputOf<typeof duplicatesRow>, stop: RequestContext): Answer {
+  const request = readDuplicates(input)
+  return json(findDuplicates(lane, request, collectionOf(lane, input.collection), stop))
+}
+
+function answerProjection(lane: LaneContext, input: InputOf<typeof projectionRow>, stop: RequestContext): Answer {
+  const points = input.sample ?? 0
+  if (!Number.isInteger(points) || points < 0) throw badRequest('invalid sample')
+  const [text, vector] = [readQueryText(input.query), readQueryVector(input.queryVector)]
+  const query = text === undefined && vector === undefined ? undefined : queryOf(lane, text, vector).query
+  const answer = lane.store.read((view) => {
+    const id = view.collection(input.collection)?.id ?? 0
+    const dimensions = query?.length ?? lane.embedding.current?.dimensions ?? mostUsed(view.vectors.variants(id))
+    return projectVectors(view, id, dimensions, Math.min(points || PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX), query, stop)
+  })
+  return json(answer)
+}
+
+/** Of the dimensions that a collection's vectors have, those of most documents. */
+function mostUsed(variants: readonly { readonly dimensions: number; readonly documents: number }[]): number {
+  return variants.reduce((most, variant) => (variant.documents > most.documents ? variant : most), { dimensions: 0, documents: 0 })
+    .dimensions
+}
+
+function collectionOf(lane: LaneContext, name: string): SearchedCollection | undefined {
+  return lane.store.read((view) => {
+    const found = view.collection(name)
+    return found === undefined ? undefined : { id: found.id, settings: lane.settings.of(view, found.id) }
+  })
+}
+
+function json(value: object): Answer {
+  return { status: 200, body: JSON.stringify(value) }
+}

@@ -1,0 +1,19 @@
+/**
+ * Watches whether the index reaches the disk. A disk that refuses it is asked again by the engine, and health says so meanwhile; an index env that can't be written any more until another process opens it would grow in memory for
+ * ever, so this one ends and the next start replays. Runs on the write lane's event loop.
+ */
+import type { SearchEngine } from '../engine/types.js'
+import { INDEX_WATCH_MS } from '../limits.js'
+
+/** @returns a function that stops it */
+export function watchIndexStorage(engine: SearchEngine, onFatal: (reason: string) => void): () => void {
+  let last = engine.storageState()
+  const timer = setInterval(() => {
+    const state = engine.storageState()
+    if (state === last) return
+    last = state
+    if (state === 'lost') onFatal('storage failure: the index env can be written by another process only')
+    else console.error(state === 'good' ? 'index: on disk again' : 'index: the disk refuses it; it is tried again')
+  }, INDEX_WATCH_MS)
+  return () => clearInterval(timer)
+}

@@ -1,0 +1,256 @@
+/** Vectors of documents through the real server: made behind the writes, once for each text, for what waits when it can be had; reindexes and what is said about them. The provider is a server of the test. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
+import { EmbeddingServer } from '../harness/embedding_server.js'
+import { startServer, type Server, type ServerOptions } from '../harness/server.js'
+import { embeddingEnv, vectorStats, whenEmbedded } from './embedding_client.js'
+
+const PARAGRAPH = 'A paragraph of some length that fills a chunk of its own, so that a change of another one leaves it alone. '
+
+/** Paragraphs of which each makes a chunk. */
+function long(...names: readonly string[]): string {
+  return names.map((name) => `${name}: ${PARAGRAPH.repeat(3)}`.trim()).join('\n\n')
+}
+
+describe('embedding', () => {
+  let provider: EmbeddingServer
+  let server: Server
+
+  before(async () => {
+    provider = await EmbeddingServer.start()
+    server = await startServer({ env: embeddingEnv(provider, { SVC_EMBEDDING_CHUNK_SIZE: '400' }) })
+  })
+  after(async () => {
+    await server.stop()
+    await provider.stop()
+  })
+  beforeEach(() => {
+    provider.requests.length = 0
+  })
+
+  const texts = (): string[] => provider.requests.flatMap((request) => request.texts)
+  const add = async (collection: string, key: string, contentMd: string, more: object = {}): Promise<void> => {
+    const answer = await server.post('/v1/add', { collection, key, lang: 'en', contentMd, ...more })
+    assert.equal(answer.status, 200, answer.text)
+  }
+
+  it('add: documents are embedded in the background, each of their chunks once', async () => {
+    await add('first', 'a', long('one', 'two', 'three'))
+    await add('first', 'b', 'short')
+    const stats = await whenEmbedded(server, { first: 2 })
+    assert.deepEqual(stats.collections.first, { total_documents: 2, embedded_documents: 2, total_chunks: 4, stale_embeddings: 0 })
+    assert.equal(texts().length, 4)
+    assert.equal(new Set(texts()).size, 4)
+  })
+
+  it('add-batch: documents are embedded', async () => {
+    const documents = Array.from({ length: 100 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `document ${at}` }))
+    const answer = await server.post('/v1/add-batch', { collection: 'batch', documents })
+    assert.deepEqual([answer.json().added, answer.json().embeddingDropped], [100, undefined])
+    await whenEmbedded(server, { batch: 100 })
+    assert.equal(texts().length, 100)
+  })
+
+  it('update: what has its vectors is not embedded again: not for metadata, not for a TTL, not for an equal content, and of a changed one only what changed', async () => {
+    await add('changes', 'a', long('one', 'two', 'three'))
+    await whenEmbedded(server, { changes: 1 })
+    provider.requests.length = 0
+    const identity = { collection: 'changes', key: 'a', lang: 'en' }
+    assert.equal((await server.request('PATCH', '/v1/update', { ...identity, meta: { tag: ['x'] } })).status, 200)
+    assert.equal((await server.post('/v1/set-ttl', { ...identity, ttl: 1000 })).status, 200)
+    assert.equal((await vectorStats(server)).queue.depth, 0)
+    await add('changes', 'a', long('one', 'two', 'three'))
+    await add('changes', 'marker', 'a marker')
+    await whenEmbedded(server, { changes: 2 })
+    assert.deepEqual(texts(), ['a marker'])
+    await add('changes', 'a', long('one', 'another', 'three'))
+    await whenEmbedded(server, { changes: 2 })
+    assert.equal(texts().length, 2)
+    assert.match(texts()[1] ?? '', /^another/)
+  })
+
+  it('update: a document that becomes code is cut and embedded again', async () => {
+    await add('kinds', 'a', long('one', 'two'))
+    await whenEmbedded(server, { kinds: 1 })
+    const before = (await vectorStats(server)).queue
+    assert.equal(before.depth, 0)
+    const answer = await server.request('PATCH', '/v1/update', { collection: 'kinds', key: 'a', lang: 'en', meta: { kind: ['code'] } })
+    assert.equal(answer.status, 200)
+    await whenEmbedded(server, { kinds: 1 })
+    const reindexed = (await server.post('/v1/vector-reindex', { collection: 'kinds' })).json()
+    assert.equal(reindexed.skipped, 1, 'its vectors are those of the code')
+  })
+
+  it('delete: the vectors of a document, and of a collection, go with it', async () => {
+    await add('gone', 'a', 'one')
+    await add('gone', 'b', 'two')
+    await whenEmbedded(server, { gone: 2 })
+    await server.post('/v1/delete', { collection: 'gone', key: 'a', lang: 'en' })
+    const left = (await vectorStats(server)).collections.gone
+    assert.deepEqual([left?.embedded_documents, left?.total_chunks], [1, 1])
+    await server.post('/v1/delete-collection', { collection: 'gone' })
+    assert.equal((await vectorStats(server)).collections.gone, undefined)
+    await add('gone', 'b', 'three')
+    assert.equal((await whenEmbedded(server, { gone: 1 })).collections.gone?.total_chunks, 1)
+  })
+
+  it('vector-reindex: what is current is skipped; with force everything is embedded again', async () => {
+    await add('again', 'a', long('one', 'two'))
+    await add('again', 'b', 'short')
+    await add('again', 'empty', ' \n ')
+    await whenEmbedded(server, { again: 3 })
+    provider.requests.length = 0
+    const answer = await server.post('/v1/vector-reindex', { collection: 'again' })
+    assert.deepEqual(answer.json(), { embedded: 0, skipped: 3, failed: 0, errors: [], totalChunks: 0 })
+    assert.equal(provider.requests.length, 0)
+    const forced = await server.post('/v1/vector-reindex', { collection: 'again', force: true })
+    assert.deepEqual(forced.json(), { embedded: 3, skipped: 0, failed: 0, errors: [], totalChunks: 3 })
+    assert.equal(texts().length, 3)
+  })
+
+  it('vector-reindex: an unknown collection has nothing to embed; a missing one is 400', async () => {
+    const answer = await server.post('/v1/vector-reindex', { collection: 'nowhere' })
+    assert.deepEqual([answer.status, answer.json().embedded], [200, 0])
+    assert.equal((await server.post('/v1/vector-reindex', {})).status, 400)
+  })
+
+  it('vector-reindex: documents that the provider refuses are counted and named, the others are embedded', async () => {
+    provider.refuses = ({ texts: asked }) => asked.some((text) => text.includes('poison'))
+    for (const name of ['a', 'poison', 'c', 'd']) await add('poisoned', name, `the text of ${name}`)
+    await whenEmbedded(server, { poisoned: 3 })
+    const answer = (await server.post('/v1/vector-reindex', { collection: 'poisoned' })).json<{ errors: string[] }>()
+    assert.deepEqual({ ...answer, errors: answer.errors.length }, { embedded: 0, skipped: 3, failed: 1, errors: 1, totalChunks: 0 })
+    assert.match(answer.errors[0] ?? '', /HTTP 400/)
+    provider.refuses = () => false
+    assert.equal((await server.post('/v1/vector-reindex', { collection: 'poisoned' })).json().embedded, 1)
+  })
+
+  it('vector-stats: provider, model, dimensions, chunking and queue', async () => {
+    const { collections, ...stats } = await vectorStats(server)
+    assert.deepEqual(stats, {
+      enabled: true,
+      provider: 'openai',
+      model: 'text-embedding-3-small',
+      dimensions: 8,
+      index_ready: true,
+      chunking: { enabled: true, chunkSize: 400 },
+      queue: { size: 1000, depth: 0, dropped: 0, wait: '5s' },
+    })
+    assert.ok(Object.keys(collections).length > 0)
+  })
+
+  it('metrics: vectors and their making', async () => {
+    const { text } = await server.get('/metrics')
+    assert.match(text, /^mddb_vector_embeddings_total [1-9]\d*$/m)
+    assert.match(text, /^mddb_vector_index_ready 1$/m)
+    assert.match(text, /^mddb_embedding_provider_configured 1$/m)
+    assert.match(text, /^mddb_embedding_queue_size 0$/m)
+    assert.match(text, /^mddb_documents_embedded_total [1-9]\d*$/m)
+    for (const name of ['hits_total', 'misses_total', 'size']) assert.match(text, new RegExp(`^mddb_embedding_cache_${name} 0$`, 'm'))
+  })
+})
+
+async function started(t: TestContext, options: ServerOptions): Promise<Server> {
+  const server = await startServer(options)
+  t.after(() => server.stop())
+  return server
+}
+
+async function providerOf(t: TestContext): Promise<EmbeddingServer> {
+  const provider = await EmbeddingServer.start()
+  t.after(() => provider.stop())
+  return provider
+}
+
+describe('embedding without a provider', () => {
+  it('embedding: nothing waits, and a reindex is 400', async (t) => {
+    const server = await started(t, { env: { SVC_EMBEDDING_AUTODETECT: '0' } })
+    await server.post('/v1/add', { collection: 'c', key: 'a', lang: 'en', contentMd: 'text' })
+    const stats = await vectorStats(server)
+    assert.deepEqual([stats.enabled, stats.provider, stats.model, stats.dimensions, stats.queue.depth], [false, 'none', '', 0, 0])
+    const answer = await server.post('/v1/vector-reindex', { collection: 'c' })
+    assert.deepEqual([answer.status, answer.json()], [400, { error: 'no embedding provider configured' }])
+  })
+})
+
+describe('embedding on this machine', () => {
+  it('local: documents are embedded without a key and without a network', async (t) => {
+    const server = await started(t, { env: { SVC_EMBEDDING_PROVIDER: 'local' } })
+    await server.post('/v1/add', { collection: 'c', key: 'a', lang: 'en', contentMd: 'A text about sailing ships.' })
+    const stats = await whenEmbedded(server, { c: 1 })
+    assert.deepEqual([stats.enabled, stats.provider, stats.model, stats.collections.c?.total_chunks], [true, 'local', 'static', 1])
+  })
+})
+
+describe('embedding with a provider that is away', () => {
+  it('add-batch: writes wait for room in the queue, then documents go without vectors, and the answer says how many; a reindex makes up for it', async (t) => {
+    const provider = await providerOf(t)
+    const server = await started(t, {
+      env: embeddingEnv(provider, { SVC_EMBEDDING_QUEUE_SIZE: '5', SVC_EMBEDDING_QUEUE_WAIT: '200ms' }),
+    })
+    provider.hold()
+    // All places at the provider are taken; one more slice of documents waits for a place.
+    for (let at = 0; at < 3; at++) {
+      await server.post('/v1/add', { collection: 'first', key: `k${at}`, lang: 'en', contentMd: `first ${at}` })
+      while (provider.requests.length <= at) await vectorStats(server)
+    }
+    const documents = Array.from({ length: 80 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `document ${at}` }))
+    const answer = (await server.post('/v1/add-batch', { collection: 'c', documents })).json()
+    assert.deepEqual([answer.added, answer.failed], [80, 0])
+    const dropped = answer.embeddingDropped as number
+    assert.ok(dropped >= 80 - 64 - 5 && dropped <= 80 - 5, `${dropped} were dropped`)
+    const single = await server.post('/v1/add', { collection: 'c', key: 'single', lang: 'en', contentMd: 'one more' })
+    assert.equal(single.status, 200)
+    assert.deepEqual((await vectorStats(server)).queue, { size: 5, depth: 83 - dropped, dropped: dropped + 1, wait: '200ms' })
+    const others = documents.slice(0, 3).map((one) => ({ ...one, key: `other ${one.key}` }))
+    const job = (await server.post('/v1/bulk-ingest-job', { collection: 'c', documents: others })).json()
+    await whenDropped(server, job.id as string)
+    provider.release()
+    await whenEmbedded(server, { c: 80 - dropped, first: 3 })
+    assert.equal((await server.post('/v1/vector-reindex', { collection: 'c' })).json().embedded, dropped + 1 + 3)
+    await whenEmbedded(server, { c: 84 })
+  })
+
+  async function whenDropped(server: Server, id: string): Promise<void> {
+    for (const end = performance.now() + 30_000; performance.now() < end;) {
+      const job = (await server.get(`/v1/bulk-ingest-job/${id}`)).json()
+      assert.notEqual(job.status, 'failed')
+      // It is told when the documents have waited for room.
+      if (job.status === 'completed' && job.embeddingDropped === 3) return
+    }
+    assert.fail('its documents were not dropped')
+  }
+})
+
+describe('reindex without its provider', () => {
+  it('vector-reindex: where the provider can not be had it is answered with what failed, and writes go on meanwhile', async (t) => {
+    const provider = await providerOf(t)
+    const server = await started(t, { env: embeddingEnv(provider) })
+    provider.standing = { status: 500 }
+    for (let at = 0; at < 3; at++) await server.post('/v1/add', { collection: 'c', key: `k${at}`, lang: 'en', contentMd: `text ${at}` })
+    const reindexing = server.post('/v1/vector-reindex', { collection: 'c' })
+    assert.equal((await server.post('/v1/add', { collection: 'other', key: 'k', lang: 'en', contentMd: 'text' })).status, 200)
+    const answer = await reindexing
+    const { errors, ...counts } = answer.json<{ errors: string[] }>()
+    assert.deepEqual(counts, { embedded: 0, skipped: 0, failed: 3, totalChunks: 0 })
+    assert.match(errors[0] ?? '', /embedding provider openai/)
+    assert.equal((await vectorStats(server)).queue.depth, 4, 'what waits waits on')
+  })
+})
+
+describe('embedding with another model', () => {
+  it('start: collections whose vectors another model made are named, nothing is rewritten, and a reindex makes them anew', async (t) => {
+    const provider = await providerOf(t)
+    const first = await started(t, { env: embeddingEnv(provider) })
+    await first.post('/v1/add', { collection: 'old', key: 'a', lang: 'en', contentMd: 'text' })
+    await whenEmbedded(first, { old: 1 })
+    await first.kill()
+    provider.requests.length = 0
+    const server = await started(t, { directory: first.directory, env: embeddingEnv(provider, { SVC_EMBEDDING_DIMENSIONS: '16' }) })
+    assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 1)
+    assert.equal(provider.requests.length, 0)
+    assert.equal((await server.post('/v1/vector-reindex', { collection: 'old' })).json().embedded, 1)
+    assert.match(server.output(), /collection old: 1 document with vectors of openai\/text-embedding-3-small\/8\/r1/)
+    assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 0)
+  })
+})

@@ -1,0 +1,8 @@
+/** For tests and benches of the front end without its object stores: nothing they do touches one. */
+import { ObjectIo } from '../../src/dispatch/object_io.js'
+import { ObjectStores } from '../../src/outbound/object_stores.js'
+import { Outbound } from '../../src/outbound/safe_fetch.js'
+
+export const noObjects = new ObjectIo(
+  new ObjectStores(new Outbound({ allowed: [], allowPrivate: false }), { has: () => false, cache: () => undefined }),
+)

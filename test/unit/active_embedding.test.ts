@@ -1,0 +1,149 @@
+/** Which provider is active, against a real embedding server and lanes that are played by the test. */
+import assert from 'node:assert/strict'
+import { after, before, beforeEach, describe, it } from 'node:test'
+import { loadConfig, type Config } from '../../src/config.js'
+import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import { ActiveEmbedding } from '../../src/dispatch/embedding_provider.js'
+import type { Io } from '../../src/dispatch/io.js'
+import type { DispatchRequest, OutgoingAnswer } from '../../src/dispatch/ticket.js'
+import { EmbeddingError } from '../../src/outbound/embedding/provider.js'
+import { Telemetry } from '../../src/telemetry/registry.js'
+import { EmbeddingServer } from '../harness/embedding_server.js'
+
+const never = new AbortController().signal
+
+function answer(status: number, value: unknown): OutgoingAnswer {
+  return { status, contentType: null, headers: [], gzip: false, body: JSON.stringify(value) }
+}
+
+/** A lane that answers what it is told, and what the front end has registered for. */
+class PlayedLanes {
+  stored: OutgoingAnswer = answer(200, {})
+  readonly io = new Map<string, Io>()
+  readonly written = new Map<string, (answer: OutgoingAnswer) => void>()
+
+  onIo(operation: string, io: Io): void {
+    this.io.set(operation, io)
+  }
+
+  onWritten(operation: string, run: (answer: OutgoingAnswer) => void): void {
+    this.written.set(operation, run)
+  }
+
+  submit({ operation, sink }: DispatchRequest): null {
+    assert.equal(operation.name, 'activeEmbeddingConfig')
+    setImmediate(() => sink.answer(this.stored))
+    return null
+  }
+}
+
+describe('the active embedding provider', () => {
+  let server: EmbeddingServer
+  let lanes: PlayedLanes
+  let telemetry: Telemetry
+  const made: ActiveEmbedding[] = []
+
+  before(async () => {
+    server = await EmbeddingServer.start()
+  })
+  beforeEach(() => {
+    lanes = new PlayedLanes()
+    telemetry = Telemetry.create([])
+    telemetry.claimRow()
+  })
+  after(async () => {
+    await Promise.all(made.map((each) => each.stop()))
+    await server.stop()
+  })
+
+  function configured(env: NodeJS.ProcessEnv = {}): Config {
+    return loadConfig([], {
+      SVC_EMBEDDING_PROVIDER: 'ollama',
+      SVC_EMBEDDING_API_URL: server.url('ollama'),
+      SVC_EMBEDDING_DIMENSIONS: '8',
+      SVC_EMBEDDING_MODEL: 'm',
+      ...env,
+    })
+  }
+
+  function active(config: Config): ActiveEmbedding {
+    const embedding = new ActiveEmbedding(config, lanes as unknown as Dispatcher, telemetry)
+    made.push(embedding)
+    return embedding
+  }
+
+  const stored = { id: 'one', provider: 'openai', model: 'n', dimensions: 8, apiKey: 'k', apiUrl: '' }
+
+  it('active embedding: that of the options, without further permission for its host; its requests are counted', async () => {
+    const embedding = active(configured())
+    assert.equal(embedding.current(), undefined)
+    await embedding.load()
+    assert.equal(embedding.current()?.variant, 'ollama/m/8/r1')
+    assert.equal((await embedding.current()?.embed(['a text'], 'query', never))?.length, 8)
+    server.fail({ status: 401 })
+    await assert.rejects(embedding.current()?.embed(['a text'], 'query', never) ?? Promise.resolve(), EmbeddingError)
+    const { counters, gauges, embeddingSeconds } = telemetry.read()
+    assert.deepEqual([counters.embedding_requests, counters.embedding_requests_failed, counters.embedding_requests_refused], [2, 1, 0])
+    assert.deepEqual([gauges.embedding_provider_configured, gauges.embedding_circuit_open, embeddingSeconds.count], [1, 1, 2])
+  })
+
+  it('active embedding: a change of the stored ones is in force before it is answered; who listens has heard of it, and the one before is closed', async () => {
+    const embedding = active(configured())
+    await embedding.load()
+    const before = embedding.current()
+    const heard: (string | undefined)[] = []
+    embedding.onChange(() => heard.push(embedding.current()?.variant))
+    const change = lanes.io.get('setDefaultEmbeddingConfig')
+    assert.ok(change !== undefined)
+    const commit = (): Promise<OutgoingAnswer> => {
+      lanes.stored = answer(200, { settings: { ...stored, apiUrl: server.url('openai') } })
+      return Promise.resolve(answer(200, { message: 'done' }))
+    }
+    assert.equal((await change(new Uint8Array(), { commit })).status, 200)
+    assert.deepEqual(heard, ['openai/n/8/r1'])
+    assert.equal((await embedding.current()?.embed(['a'], 'document', never))?.length, 8)
+    await assert.rejects(before?.embed(['a'], 'document', never) ?? Promise.resolve(), /it is closed/)
+    // The same again changes nothing.
+    await embedding.load()
+    assert.equal(heard.length, 1)
+    lanes.stored = answer(200, {})
+    lanes.written.get('restore')?.(answer(200, {}))
+    await embedding.load()
+    assert.deepEqual(heard, ['openai/n/8/r1', 'ollama/m/8/r1'])
+  })
+
+  it('active embedding: an address of a stored configuration is guarded, but for the one that the operator named', async () => {
+    const other = await EmbeddingServer.start()
+    lanes.stored = answer(200, { settings: { ...stored, apiUrl: other.url('openai') } })
+    const embedding = active(configured())
+    await embedding.load()
+    await assert.rejects(embedding.current()?.embed(['a'], 'document', never) ?? Promise.resolve(), /not a public one/)
+    assert.equal(other.requests.length, 0)
+    await other.stop()
+  })
+
+  it('active embedding: what can not be read for good is no provider, instead of another one; what no lane had time for is asked again', async () => {
+    const embedding = active(configured())
+    lanes.stored = answer(500, { error: 'damaged' })
+    await embedding.load()
+    assert.equal(embedding.current(), undefined)
+    const ready = new Promise<void>((resolve) => embedding.onChange(resolve))
+    lanes.stored = answer(503, { error: 'busy' })
+    await embedding.load()
+    assert.equal(embedding.current(), undefined)
+    lanes.stored = answer(200, {})
+    await ready
+    assert.equal(embedding.current()?.name, 'ollama')
+  })
+
+  it('active embedding: none where none is configured, or where its key is missing', async () => {
+    const none = active(loadConfig([], { SVC_EMBEDDING_PROVIDER: 'none' }))
+    await none.lookAround()
+    await none.load()
+    assert.deepEqual([none.current(), none.describe().provider], [undefined, 'none'])
+    lanes.stored = answer(200, { settings: { ...stored, apiKey: '', apiUrl: 'https://api.openai.com/v1' } })
+    await none.load()
+    assert.deepEqual([none.current(), none.describe().provider, none.describe().enabled], [undefined, 'openai', false])
+    assert.equal(telemetry.read().gauges.embedding_provider_configured, 0)
+  })
+})

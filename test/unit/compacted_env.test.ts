@@ -1,0 +1,30 @@
+/** What a compacted copy of an env has to bear: a first transaction that frees many pages, as a restore makes it, and a purge after a rotation's rewriting of the file. */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { openEnvironment } from '../../src/store/environment.js'
+import { bodyKey } from '../../src/store/keys.js'
+
+const ROWS = 3000
+const folder = mkdtempSync(join(tmpdir(), 'mds-compacted-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('a compacted copy', () => {
+  it('its first transaction may free as many pages as it likes', async () => {
+    for (const name of ['one', 'two']) mkdirSync(join(folder, name))
+    const source = openEnvironment(join(folder, 'one'))
+    const keys = Array.from({ length: ROWS }, (_, docid) => bodyKey(1, docid + 1, 1n))
+    // Each on pages of its own.
+    source.root.transactionSync(() => keys.forEach((key) => void source.bodies.put(key, Buffer.alloc(6000, 7))))
+    await source.root.backup(join(folder, 'two', 'truth.mdb'), true)
+    await source.root.close()
+    const copy = openEnvironment(join(folder, 'two'))
+    copy.root.transactionSync(() => keys.forEach((key) => void copy.bodies.remove(key)))
+    assert.equal(copy.bodies.getCount(), 0)
+    copy.root.transactionSync(() => keys.forEach((key) => void copy.bodies.put(key, Buffer.alloc(6000, 8))))
+    assert.equal(copy.bodies.getCount(), ROWS)
+    await copy.root.close()
+  })
+})

@@ -1,0 +1,111 @@
+/** Writes that wait for room among the documents that want vectors: as long as there is progress, and no longer than they may. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { ControlBlock } from '../../src/dispatch/control_block.js'
+import type { NamedDocument, NamedDocuments } from '../../src/dispatch/embedding_codec.js'
+import { EmbeddingRoom } from '../../src/dispatch/embedding_room.js'
+import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
+import { Telemetry } from '../../src/telemetry/registry.js'
+
+const SIZE = 10
+
+class Subject {
+  readonly control = ControlBlock.create()
+  readonly progress = { settled: 0, underWay: 0, isUnderWay: (named: NamedDocument) => this.taken.has(named.queued) }
+  readonly taken = new Set<number>()
+  readonly dropped: { readonly named: NamedDocuments; readonly job: string }[] = []
+  readonly telemetry = Telemetry.create([])
+  readonly room: EmbeddingRoom
+
+  constructor(waitMs: number) {
+    this.telemetry.claimRow()
+    const drop = (named: NamedDocuments, job: string): Promise<number> => {
+      this.dropped.push({ named, job })
+      this.control.embeddingDepth -= named.documents.length
+      return Promise.resolve(named.documents.length)
+    }
+    const config = { embeddingQueueSize: SIZE, embeddingQueueWaitMs: waitMs }
+    this.room = new EmbeddingRoom(config, this.control, this.progress, drop, this.telemetry)
+  }
+
+  /** A write of so many documents, which are in the queue by now. */
+  write(operation: string, count: number, msMax = 60_000, body: object = { added: count }): Promise<OutgoingAnswer> {
+    this.control.embeddingDepth += count
+    const documents = Array.from({ length: count }, (_, at) => ({ collection: 1, docid: at, queued: at + 1, force: false }))
+    const ticket = { operation: { name: operation }, deadlineAt: performance.now() + msMax } as Ticket
+    return this.room.wait(ticket, { status: 200, body: Buffer.from(JSON.stringify(body)), named: { epoch: 'e', documents } })
+  }
+}
+
+const bodyOf = ({ body }: OutgoingAnswer): unknown => JSON.parse(Buffer.from(body).toString())
+
+describe('room for documents that want vectors', () => {
+  it('room: where there is some the answer goes on as it is', async () => {
+    const subject = new Subject(1000)
+    assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE)), { added: SIZE })
+    assert.deepEqual(subject.dropped, [])
+  })
+
+  it('room: without progress the newest documents are dropped that have none, and add-batch says how many', async () => {
+    const subject = new Subject(0)
+    assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 3)), { added: SIZE + 3, embeddingDropped: 3 })
+    assert.deepEqual(
+      subject.dropped.flatMap(({ named }) => named.documents.map(({ queued }) => queued)),
+      [SIZE + 1, SIZE + 2, SIZE + 3],
+    )
+    assert.equal(subject.telemetry.read().counters.embeddings_dropped, 3)
+  })
+
+  it('room: a single write says nothing of it; a bulk ingest has it in its record', async () => {
+    const subject = new Subject(0)
+    subject.control.embeddingDepth = SIZE
+    assert.deepEqual(bodyOf(await subject.write('add', 1, 60_000, { id: 'x' })), { id: 'x' })
+    assert.deepEqual(bodyOf(await subject.write('ingestChunk', 2, 60_000, { id: 'bulk_1', embeddingDropped: 4 })), {
+      id: 'bulk_1',
+      embeddingDropped: 6,
+    })
+    assert.deepEqual(
+      subject.dropped.map(({ job }) => job),
+      ['', 'bulk_1'],
+    )
+  })
+
+  it('room: what is being embedded needs none and is not dropped', async () => {
+    const subject = new Subject(0)
+    for (let at = 1; at <= 4; at++) subject.taken.add(at)
+    subject.progress.underWay = 4
+    assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 4)), { added: SIZE + 4 })
+    subject.control.embeddingDepth = SIZE + 4
+    subject.taken.add(5)
+    assert.deepEqual(bodyOf(await subject.write('addBatch', 5)), { added: 5 })
+    assert.deepEqual(subject.dropped, [], 'its documents are all under way')
+  })
+
+  it('room: a write waits as long as documents are settled, and is answered when there is room', async () => {
+    const subject = new Subject(40)
+    const answer = subject.write('addBatch', SIZE + 20)
+    let isAnswered = false
+    void answer.then(() => (isAnswered = true))
+    for (const end = performance.now() + 200; performance.now() < end;) {
+      subject.progress.settled++
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.equal(isAnswered, false, 'five times as long as it would wait without progress')
+    subject.control.embeddingDepth = SIZE
+    assert.deepEqual(bodyOf(await answer), { added: SIZE + 20 })
+    assert.deepEqual(subject.dropped, [])
+  })
+
+  it('room: a write is answered before its deadline whatever the progress', async () => {
+    const subject = new Subject(60_000)
+    assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 1, 2_001)), { added: SIZE + 1, embeddingDropped: 1 })
+  })
+
+  it('room: when the server ends nobody waits and nothing is dropped: it is in the store', async () => {
+    const subject = new Subject(60_000)
+    const answer = subject.write('addBatch', SIZE + 1)
+    subject.room.end()
+    assert.deepEqual(bodyOf(await answer), { added: SIZE + 1 })
+    assert.deepEqual(subject.dropped, [])
+  })
+})

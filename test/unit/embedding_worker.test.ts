@@ -1,0 +1,157 @@
+/** The worker over a queue and a provider of the test: nobody waits for a document that can't be embedded, and nothing is given up that may be embedded yet. */
+import assert from 'node:assert/strict'
+import { after, describe, it, type TestContext } from 'node:test'
+import { ControlBlock } from '../../src/dispatch/control_block.js'
+import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import type { NamedDocument, NamedDocuments } from '../../src/dispatch/embedding_codec.js'
+import type { EmbeddingSlices, Outcome, SliceResult } from '../../src/dispatch/embedding_slices.js'
+import { EmbeddingWorker } from '../../src/dispatch/embedding_worker.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import { EmbeddingError, type EmbeddingProvider } from '../../src/outbound/embedding/provider.js'
+
+const EMBEDDED: Outcome = { kind: 'embedded', chunks: 1 }
+const NOTHING = { isOther: false, unavailable: undefined, unread: undefined }
+
+/** Rows 1 to `count`, each of another document. */
+class Subject {
+  readonly control = ControlBlock.create()
+  readonly rows = new Map<number, NamedDocument>()
+  readonly embedded: number[] = []
+  readonly givenUp: number[] = []
+  readonly slicesSeen: number[][] = []
+  /** Documents whose bodies can't be read now. */
+  readonly away = new Set<number>()
+  /** Documents with which the provider dies. */
+  readonly poison = new Set<number>()
+  isDown = false
+  epoch = 'one'
+  provider: EmbeddingProvider | undefined = { batchMax: 8 } as EmbeddingProvider
+  readonly worker: EmbeddingWorker
+  #isWatched: (() => void) | undefined
+
+  constructor(t: TestContext, count: number) {
+    for (let lsn = 1; lsn <= count; lsn++) this.rows.set(lsn, { collection: 1, docid: lsn, queued: lsn, force: false })
+    this.control.embeddingDepth = count
+    const dispatcher = { submit: (request: DispatchRequest) => this.#answer(request) } as unknown as Dispatcher
+    const slices = {
+      run: (_: EmbeddingProvider, named: NamedDocuments) => this.#run(named),
+      giveUp: (named: NamedDocuments) => {
+        this.givenUp.push(...named.documents.map(({ docid }) => docid))
+        this.#settle(named.documents)
+        return Promise.resolve(named.documents.length)
+      },
+    } as unknown as EmbeddingSlices
+    this.worker = new EmbeddingWorker(dispatcher, this.control, { current: () => this.provider }, slices)
+    this.worker.start()
+    t.after(() => this.worker.stop())
+  }
+
+  /** Until the documents that wait are these. */
+  async left(...docids: readonly number[]): Promise<void> {
+    while ([...this.rows.keys()].join() !== docids.join()) await new Promise<void>((resolve) => (this.#isWatched = resolve))
+  }
+
+  #answer({ body, sink }: DispatchRequest): null {
+    const { after, count } = JSON.parse(Buffer.from(body ?? []).toString()) as { after: number; count: number }
+    const documents = [...this.rows.values()].filter(({ queued }) => queued > after).slice(0, count)
+    const text = JSON.stringify({ epoch: this.epoch, documents })
+    sink.answer({ status: 200, contentType: null, headers: [], gzip: false, body: Buffer.from(text) })
+    return null
+  }
+
+  async #run({ epoch, documents }: NamedDocuments): Promise<SliceResult> {
+    await Promise.resolve()
+    this.slicesSeen.push(documents.map(({ docid }) => docid))
+    if (epoch !== this.epoch) return { ...NOTHING, outcomes: [], isOther: true }
+    if (this.away.has(documents[0]?.docid ?? 0)) return { ...NOTHING, outcomes: [undefined], unread: 'away' }
+    const readable = documents.filter(({ docid }, at) => at === 0 || !this.away.has(docid))
+    if (this.isDown || readable.some(({ docid }) => this.poison.has(docid)))
+      return { ...NOTHING, outcomes: readable.map(() => undefined), unavailable: new EmbeddingError('unavailable', 'down') }
+    this.embedded.push(...readable.map(({ docid }) => docid))
+    this.#settle(readable)
+    return { ...NOTHING, outcomes: readable.map(() => EMBEDDED) }
+  }
+
+  #settle(documents: readonly NamedDocument[]): void {
+    for (const { queued } of documents) this.rows.delete(queued)
+    this.control.embeddingDepth = this.rows.size
+    this.#isWatched?.()
+  }
+}
+
+describe('the worker of embeddings', () => {
+  // The worker's own timers keep no process alive.
+  const alive = setInterval(() => undefined, 1000)
+  after(() => clearInterval(alive))
+
+  it('worker: the queue is worked off, each document once, as many at a time as the provider takes', async (t) => {
+    const subject = new Subject(t, 100)
+    await subject.left()
+    assert.deepEqual(subject.embedded.sort((one, other) => one - other), Array.from({ length: 100 }, (_, at) => at + 1)) // prettier-ignore
+    assert.ok(subject.slicesSeen.every(({ length }) => length <= 8))
+  })
+
+  it('worker: a document whose body is away keeps nobody from being embedded, and is embedded when it is back', async (t) => {
+    const subject = new Subject(t, 5)
+    subject.away.add(1)
+    await subject.left(1)
+    subject.away.clear()
+    await subject.left()
+    assert.deepEqual([...subject.embedded.slice(0, 4)].sort(), [2, 3, 4, 5])
+    assert.deepEqual([subject.embedded.at(-1), subject.givenUp], [1, []])
+  })
+
+  it('worker: while the provider is down everything waits and nothing is given up', async (t) => {
+    const subject = new Subject(t, 12)
+    subject.isDown = true
+    while (subject.slicesSeen.length < 4) await new Promise((resolve) => setImmediate(resolve))
+    assert.equal(subject.rows.size, 12)
+    subject.isDown = false
+    subject.worker.changed()
+    await subject.left()
+    assert.deepEqual(subject.givenUp, [])
+  })
+
+  it('worker: a document with which the provider dies goes alone, and is given up after three tries while others are embedded', async (t) => {
+    const subject = new Subject(t, 2)
+    subject.poison.add(2)
+    let next = 100
+    while (subject.givenUp.length === 0) {
+      // Somebody goes on writing, and nobody waits for the pauses.
+      if (subject.control.embeddingDepth < 2) subject.rows.set(next, { collection: 1, docid: next, queued: next++, force: false })
+      subject.control.embeddingDepth = subject.rows.size
+      subject.worker.changed()
+      await new Promise((resolve) => setImmediate(resolve))
+    }
+    assert.deepEqual(subject.givenUp, [2])
+    assert.ok(!subject.embedded.includes(2))
+    assert.ok(subject.slicesSeen.filter((docids) => docids.join() === '2').length >= 2, 'alone')
+  })
+
+  it('worker: a reindex is told of each of its documents, beside those that wait', async (t) => {
+    const subject = new Subject(t, 20)
+    const documents = [50, 51].map((docid) => ({ collection: 1, docid, queued: 0, force: true }))
+    assert.deepEqual(await subject.worker.embed({ epoch: 'one', documents }), [EMBEDDED, EMBEDDED])
+    await subject.left()
+  })
+
+  it('worker: what was named in another store is not embedded, and the queue of the new one is', async (t) => {
+    const subject = new Subject(t, 3)
+    await subject.left()
+    const wanted = subject.worker.embed({ epoch: 'old', documents: [{ collection: 1, docid: 9, queued: 0, force: false }] })
+    assert.deepEqual(await wanted, [{ kind: 'failed', reason: 'the store was restored meanwhile' }])
+    subject.rows.set(1, { collection: 1, docid: 7, queued: 1, force: false })
+    subject.control.embeddingDepth = 1
+    await subject.left()
+    assert.equal(subject.embedded.at(-1), 7)
+  })
+
+  it('worker: without a provider everything waits; when the last one goes, reindexes end', async (t) => {
+    const subject = new Subject(t, 3)
+    subject.provider = undefined
+    const wanted = subject.worker.embed({ epoch: 'one', documents: [{ collection: 1, docid: 9, queued: 0, force: false }] })
+    subject.worker.changed()
+    assert.deepEqual(await wanted, [{ kind: 'failed', reason: 'no embedding provider configured' }])
+    assert.deepEqual([subject.rows.size, subject.embedded], [3, []])
+  })
+})

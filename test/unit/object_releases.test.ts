@@ -1,0 +1,79 @@
+/** How long objects in object stores are kept that nothing refers to any more: counted from then, not from when they were made (docs/decisions/0093-storage-backends.md). */
+import assert from 'node:assert/strict'
+import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, it } from 'node:test'
+import { openEnvironment } from '../../src/store/environment.js'
+import { bodyKey } from '../../src/store/keys.js'
+import {
+  encodeObject,
+  forgetReleases,
+  isUnwanted,
+  MEMORY_LOCATION,
+  noteAdoption,
+  removeObject,
+  writeObject,
+} from '../../src/store/objects.js'
+
+const DAY = 86_400
+const NOW = 2_000_000_000
+const folder = mkdtempSync(join(tmpdir(), 'mds-releases-'))
+mkdirSync(join(folder, 'gen'))
+const environment = openEnvironment(join(folder, 'gen'))
+after(async () => {
+  await environment.root.close()
+  rmSync(folder, { recursive: true, force: true })
+})
+
+/** Made `days` before NOW. */
+function made(days: number, last: number, location = 1) {
+  const id = Buffer.alloc(16, last)
+  id.writeUIntBE((NOW - days * DAY) * 1000, 0, 6)
+  const object = { location, id, instance: Buffer.alloc(8, 1), bytes: 1, keyId: 0, hash: Buffer.alloc(16, 2) }
+  return { id, record: encodeObject(object) }
+}
+
+it('an object that was replaced is kept for as long as backups of before may refer to it, however old it is', () => {
+  const [old, next] = [made(100, 1), made(0, 2)]
+  const body = bodyKey(1, 1, 1n)
+  const isGone = (id: Buffer, now: number): boolean => isUnwanted(environment, 1, id, now, DAY)
+  environment.root.transactionSync(() => void writeObject(environment, body, old.record, NOW))
+  assert.equal(isGone(old.id, NOW + 10 * DAY), false, 'a body refers to it')
+  environment.root.transactionSync(() => void writeObject(environment, body, next.record, NOW))
+  assert.deepEqual([isGone(old.id, NOW), isGone(old.id, NOW + DAY - 1), isGone(old.id, NOW + DAY)], [false, false, true])
+  assert.equal(isGone(next.id, NOW + DAY), false)
+  environment.root.transactionSync(() => void removeObject(environment, body, NOW + DAY))
+  assert.deepEqual([isGone(next.id, NOW + DAY), isGone(next.id, NOW + 2 * DAY)], [false, true])
+  const forgotten = (before: number): number => {
+    environment.root.transactionSync(() => {
+      for (let from: Buffer | undefined, isLast = false; !isLast; isLast = from === undefined)
+        from = forgetReleases(environment, before, from, 1)
+    })
+    return environment.objectReleases.getKeysCount()
+  }
+  assert.equal(forgotten(NOW - 1), 2)
+  assert.equal(forgotten(NOW), 1, 'one at a time')
+  assert.equal(isGone(old.id, NOW + DAY), true, 'it needs no row for that')
+  assert.deepEqual([isGone(next.id, NOW + DAY), isGone(next.id, NOW + 2 * DAY)], [false, true])
+})
+
+it('an object that nothing ever referred to is as old as its name says; one in memory leaves no trace', () => {
+  const [orphan, young] = [made(2, 3), made(0, 4)]
+  assert.deepEqual([isUnwanted(environment, 1, orphan.id, NOW, DAY), isUnwanted(environment, 1, young.id, NOW, DAY)], [true, false])
+  const before = environment.objectReleases.getKeysCount()
+  const held = made(2, 5, MEMORY_LOCATION)
+  environment.root.transactionSync(() => {
+    writeObject(environment, bodyKey(1, 2, 1n), held.record, NOW)
+    removeObject(environment, bodyKey(1, 2, 1n), NOW)
+  })
+  assert.equal(environment.objectReleases.getKeysCount(), before)
+})
+
+it("what a store has never referred to has been nobody's since it is served: the one before may have referred to it", () => {
+  const orphan = made(100, 6)
+  const isGone = (now: number): boolean => isUnwanted(environment, 1, orphan.id, now, DAY)
+  assert.equal(isGone(NOW), true)
+  environment.root.transactionSync(() => noteAdoption(environment, NOW))
+  assert.deepEqual([isGone(NOW), isGone(NOW + DAY - 1), isGone(NOW + DAY)], [false, false, true])
+})
