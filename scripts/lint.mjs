@@ -3,11 +3,11 @@
  * Exit code 0 when all that ran passed, 1 when one failed, 77 when nothing could run because the tools are missing.
  */
 import { spawnSync } from 'node:child_process'
-import { existsSync, readFileSync } from 'node:fs'
-import { availableParallelism } from 'node:os'
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
+import { tidyNative } from './lib/tidy.mjs'
 
 const SKIPPED = 77
 const fix = process.argv.includes('--fix')
@@ -25,28 +25,6 @@ function exists(command, ...args) {
 
 function nativeFiles(...extensions) {
   return filesUnder(projectRoot, 'native').filter((file) => extensions.some((extension) => file.endsWith(extension)))
-}
-
-/** clang-tidy reads how each file is compiled from a database that CMake writes; nothing is compiled for it. */
-function tidyNative() {
-  const folder = 'build-tidy'
-  const configured = run('cmake', ['-S', '.', '-B', folder, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF', '-DMDS_BENCH=ON'], {
-    stdio: ['ignore', 'ignore', 'inherit'],
-  })
-  if (!configured) return false
-  const known = new Set(JSON.parse(readFileSync(join(projectRoot, folder, 'compile_commands.json'), 'utf8')).map((entry) => entry.file))
-  const files = nativeFiles('.cc').filter((file) => known.has(join(projectRoot, file)))
-  const input = files.join('\0')
-  const result = spawnSync('xargs', ['-0', '-n', '1', '-P', String(availableParallelism()), 'clang-tidy', '--quiet', '-p', folder], {
-    cwd: projectRoot,
-    input,
-    encoding: 'utf8',
-    stdio: ['pipe', 'inherit', 'pipe'],
-  })
-  // Even quiet, it counts on stderr what it does not show: the warnings in headers of the system.
-  const problems = (result.stderr ?? '').replace(/^\d+ warnings? generated\.\n/gm, '')
-  if (problems !== '') console.error(problems)
-  return result.status === 0
 }
 
 const CHECKS = {
@@ -88,7 +66,7 @@ for (const [name, check] of Object.entries(CHECKS)) {
     continue
   }
   ran += 1
-  const passed = check.passes()
+  const passed = await check.passes()
   if (!passed) failed += 1
   console.log(`lint: ${name} ${passed ? 'passed' : 'FAILED'}`)
 }
