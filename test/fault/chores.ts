@@ -44,6 +44,11 @@ export class Chores {
   async beside(http: HttpClient, outcome: ChoreOutcome, backups: number): Promise<void> {
     this.#round++
     await this.#try(outcome, () => this.#ingest(http, outcome))
+    await this.copies(http, outcome, backups)
+  }
+
+  /** Backups, removed again, and as many exports. */
+  async copies(http: HttpClient, outcome: ChoreOutcome, backups: number): Promise<void> {
     for (let number = 0; number < backups; number++) {
       await this.#try(outcome, () => this.#export(http, outcome, number % 2 === 0 ? 'zip' : 'ndjson'))
       await this.#try(outcome, async () => void (await this.#backup(http, outcome, `beside-${number}`)))

@@ -18,11 +18,13 @@ import { COLLECTION, WriteLoad, type LoadOutcome } from './write_load.js'
 /** Rounds until the call that is to fail is met: 300 writes are some ten rounds. Calls of rare kinds are not met any more then, and the report says so. */
 const ROUNDS_MAX = 12
 const REQUESTS_PER_CLIENT = 8
+/** So many calls before the failing one the full rounds begin, whose calls are of every chore; those before are made in the cheapest way, and what they find is the same load at any n. */
+const NEAR_CALLS = 64
 /** Of a round: names are what they are made of. */
 const BACKUPS_FOR_NAMES = 6
 /** Kept of the binlog, so that it is trimmed, and copied in no time. */
 const BINLOG_BYTES = String(16 << 20)
-/** Rounds. */
+/** Rounds of the whole run: a failure is as likely to meet the round of a restore, the dearest by far, as one of the others. */
 const RESTORE_EVERY = 3
 /** A failure that was survived is followed by a start after so many of them, so that each is near one. */
 const SURVIVED_MAX = 5
@@ -57,6 +59,7 @@ export class FailureRun {
   readonly #chores: Chores
   #server!: ServerProcess
   #survived = 0
+  #rounds = 0
 
   /** @param isSealed the collection is encrypted, and its keys are rotated */
   constructor(
@@ -107,13 +110,14 @@ export class FailureRun {
     this.#control.arm(fault)
     const writes: LoadOutcome = { acknowledged: 0, unanswered: 0, hung: 0, refused: new Map() }
     const chores: ChoreOutcome = { done: 0, refused: 0, unanswered: 0, hung: 0, complaints: [] }
+    await this.#approach(fault, writes, chores)
     for (let round = 0; round < ROUNDS_MAX && !this.#server.ended && this.#control.state().hits === 0; round++) {
       const [outcome] = await Promise.all([
         this.#load.run(this.#server.client, REQUESTS_PER_CLIENT),
         this.#chores.beside(this.#server.client, chores, fault.kind === 'name' ? BACKUPS_FOR_NAMES : 2),
       ])
       addTo(writes, outcome)
-      await this.#chores.alone(this.#server.client, chores, fault.kind === 'truncate' || round % RESTORE_EVERY === 0)
+      await this.#chores.alone(this.#server.client, chores, fault.kind === 'truncate' || this.#rounds++ % RESTORE_EVERY === 0)
     }
     const state = this.#control.state()
     this.#control.disarm()
@@ -130,6 +134,18 @@ export class FailureRun {
       unanswered: writes.unanswered + chores.unanswered,
       hung: writes.hung + chores.hung,
       complaints,
+    }
+  }
+
+  /** Until the failing call is near: writes alone make the calls of writing, backups and exports alone those on names. */
+  async #approach({ kind, at, only }: Fault, writes: LoadOutcome, chores: ChoreOutcome): Promise<void> {
+    if (only !== undefined || kind === 'truncate') return
+    for (let last = -1; ;) {
+      const { calls } = this.#control.state()
+      if (calls >= at - NEAR_CALLS || calls === last || this.#server.ended) return
+      last = calls
+      if (kind === 'name') await this.#chores.copies(this.#server.client, chores, BACKUPS_FOR_NAMES)
+      else addTo(writes, await this.#load.run(this.#server.client, REQUESTS_PER_CLIENT))
     }
   }
 
