@@ -834,6 +834,8 @@ export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
 export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 /** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
 export const PURGE_ROWS_MAX = 1024
+/** Of a transaction that writes a store anew after a rotation: LMDB keeps changed pages in memory until it ends. */
+export const SCRUB_BYTES_AT_ONCE = 16 * MIB
 /** Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length where there are more. */
 export const SWEEP_DOCUMENTS_MAX = 256
 /** Entries of the binlog that one slice of packing looks at for superseded states: about 1 ms where none has any. */

@@ -95,7 +95,7 @@ export class UnknownFormat extends Error {}
 export function openEnvironment(generationPath: string, keyring: Keyring = emptyKeyring(), held = NOTHING_HELD): Environment {
   const path = join(generationPath, 'truth.mdb')
   const root = openLmdb<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
-  const table = (name: string): Table => root.openDB<Buffer, Buffer>({ name, ...BINARY })
+  const table = (name: string): Table => openTable(root, name)
   const sealings = table('sealings')
   const environment: Environment = {
     root,
@@ -134,6 +134,10 @@ export function openEnvironment(generationPath: string, keyring: Keyring = empty
   }
   checkFormat(environment)
   return environment
+}
+
+export function openTable(root: RootDatabase<Buffer, Buffer>, name: string): Table {
+  return root.openDB<Buffer, Buffer>({ name, ...BINARY })
 }
 
 function checkFormat(environment: Environment): void {

@@ -1,0 +1,44 @@
+/** What a rotation of keys has overwritten must not be found in the file that the next start writes. */
+import assert from 'node:assert/strict'
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+import { openEnvironment } from '../../src/store/environment.js'
+import { bodyKey } from '../../src/store/keys.js'
+import { isScrubWanted, scrub, wantScrub } from '../../src/store/sealing/scrubbing.js'
+
+const ROWS = 400
+const CLEAR = Buffer.from('zebrafink '.repeat(40))
+/** Longer than LMDB keeps within a leaf, shorter than a page: it lies on a page of its own, whose end it doesn't fill. */
+const SEALED = Buffer.alloc(2300, 7)
+const folder = mkdtempSync(join(tmpdir(), 'mds-scrubbing-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+describe('the file written anew after a rotation', () => {
+  const keys = Array.from({ length: ROWS }, (_, docid) => bodyKey(1, docid + 1, 1n))
+  const file = join(folder, 'truth.mdb')
+
+  it('holds nothing of what was overwritten, not even behind the end of a value', async () => {
+    const environment = openEnvironment(folder)
+    environment.root.transactionSync(() => keys.forEach((key) => void environment.bodies.put(key, CLEAR)))
+    // Leaves that were changed and become empty within one transaction are taken for the new values as they are.
+    environment.root.transactionSync(() => {
+      for (const key of keys) void environment.bodies.remove(key)
+      for (const key of keys) void environment.bodies.put(key, SEALED)
+      wantScrub(environment)
+    })
+    await environment.root.close()
+    assert.ok(readFileSync(file).includes('zebrafink'), 'the case is met')
+    assert.match(await scrub(folder), /written anew/)
+    assert.equal(readFileSync(file).includes('zebrafink'), false)
+  })
+
+  it('holds every row of every table, and no wish to be written anew', async () => {
+    const environment = openEnvironment(folder)
+    assert.deepEqual([...environment.bodies.getKeys()].map(String), keys.map(String))
+    for (const { value } of environment.bodies.getRange()) assert.deepEqual(Buffer.from(value), SEALED)
+    assert.equal(isScrubWanted(environment), false)
+    await environment.root.close()
+  })
+})
