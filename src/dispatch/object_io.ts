@@ -9,7 +9,7 @@ import { refusal } from './answers.js'
 import type { OutgoingAnswer } from './ticket.js'
 
 export class ObjectIo {
-  readonly #underWay = new Map<string, number>()
+  readonly #underWay = new Set<string>()
 
   constructor(readonly stores: ObjectStores) {}
 
@@ -27,7 +27,7 @@ export class ObjectIo {
     isWanted: () => boolean,
     commit: () => Promise<void>,
   ): Promise<OutgoingAnswer | undefined> {
-    for (const { key } of objects) this.#underWay.set(key, (this.#underWay.get(key) ?? 0) + 1)
+    for (const { key } of objects) this.#underWay.add(key)
     try {
       if (probe !== undefined) await this.#probe(probe)
       await this.stores.put(objects, isWanted)
