@@ -1,6 +1,6 @@
 /**
- * Sweeps the place where the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the n-th call, under load and at the start): node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1] [PASSED=0].
- * PERCENT of all points, drawn by the seed; SHARE 1/2 and 2/2 of the same seed are two halves for two processes; the first PASSED points of the share are passed over, so that a sweep of hours can be made in parts.
+ * Sweeps the place where the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the n-th call, under load and at the start): node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1] [PASSED=0] [COUNT].
+ * PERCENT of all points, drawn by the seed; SHARE 1/2 and 2/2 of the same seed are two halves for two processes; the first PASSED points of the share are passed over and COUNT more are looked at, so that a sweep of hours can be made in parts.
  * Needs a build with tests. MDS_TEST_SEED repeats a run.
  * Every tenth line sums up; a point that breaks a promise is printed whole, and its directory is kept.
  */
@@ -14,6 +14,7 @@ const POINTS_PER_RUN = 20
 const percent = Number(process.argv[2] ?? 100)
 const [share, shares] = (process.argv[3] ?? '1/1').split('/').map(Number)
 const passed = Number(process.argv[4] ?? 0)
+const count = Number(process.argv[5] ?? Infinity)
 const seed = runSeed()
 const random = new Random(seed)
 console.log(`MDS_TEST_SEED=${seed}`)
@@ -24,12 +25,12 @@ const shuffled = allPoints()
 const points = shuffled
   .slice(0, Math.ceil((shuffled.length * percent) / 100))
   .filter((_, index) => index % shares === share - 1)
-  .slice(passed)
+  .slice(passed, passed + count)
 
 const sum = { points: 0, met: 0, serverEnded: 0, acknowledged: 0, refused: 0, unanswered: 0, hung: 0, broken: 0 }
 const met = {}
 
-function count(point, report, seconds) {
+function add(point, report, seconds) {
   sum.points++
   if (report.hits > 0) sum.met++
   if (report.serverEnded) sum.serverEnded++
@@ -56,7 +57,7 @@ async function sweep(part, runSeed, isSealed) {
     for (const [at, point] of part.entries()) {
       const begun = performance.now()
       const report = point.when === 'load' ? await run.failUnderLoad(point.fault) : await run.failAtStart(point.fault)
-      const isBroken = count(point, report, Math.round(performance.now() - begun) / 1000)
+      const isBroken = add(point, report, Math.round(performance.now() - begun) / 1000)
       if (sum.points % 10 === 0) console.log(JSON.stringify(sum))
       if (isBroken) {
         console.log(`left in ${await run.abandon()}`)
