@@ -590,6 +590,8 @@ export const EMBEDDING_VARIANT_BYTES_MAX = EMBEDDING_MODEL_BYTES_MAX + 64
 
 /** Dimensions of a vector: the largest known models have 4 096; a row of 8 192 floats is 32 KB. */
 export const EMBEDDING_DIMENSIONS_MAX = 8192
+/** Largest element of a vector: the native engine's bound (vector_codes.cc), so that no product of two vectors overflows a float. Those of models are below 100. */
+export const VECTOR_ELEMENT_MAX = 1e15
 /** ASCII characters of an API key: the longest known ones have some 200, tokens of a gateway up to 2 000. */
 export const EMBEDDING_KEY_BYTES_MAX = 4096
 /** Requests for the same texts, with a random wait of up to 0.5 and 1 s between them, or as long as the provider says; the reference's number. */

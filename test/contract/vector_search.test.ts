@@ -155,6 +155,11 @@ describe('search by vectors', () => {
       await refused('/v1/vector-search', { collection: 'animals', queryVector: Array.from({ length: 9000 }, () => 1) }),
       /^400 .*queryVector/,
     )
+    for (const large of ['1e999', '3e38', '-1e16'])
+      assert.equal(
+        summary(await client.server.post('/v1/vector-search', `{"collection":"animals","queryVector":[${large},1,1]}`)),
+        '400 {"error":"invalid queryVector: a number is not finite, or too large"}',
+      )
     const none = { results: [], total: 0 }
     for (const body of [
       { ...query, collection: 'nowhere' },
