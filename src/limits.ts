@@ -891,6 +891,8 @@ export const VECTOR_SEARCH_ROUNDS_MAX = 4
 /** Candidates of a hybrid search at least, by words and by meaning: the reference's numbers. */
 export const HYBRID_WORD_CANDIDATES_MIN = 50
 export const HYBRID_MEANING_CANDIDATES_MIN = 20
+/** Candidates of a hybrid search at most, of each kind: what the vector engine gives in one answer (kVectorHitsMax). */
+export const HYBRID_CANDIDATES_MAX = 100_000
 /** Passages on either side of the one that matched: with 1 500 bytes each, a quarter of a megabyte. */
 export const WINDOW_SIZE_MAX = 100
 /** Collections that one request searches: each costs some 20 us at least. */
