@@ -634,11 +634,11 @@ export const EMBEDDING_QUEUE_DEFAULT = 1000
 export const EMBEDDING_QUEUE_WAIT_MS_DEFAULT = 5_000
 /** Highest `SVC_EMBEDDING_QUEUE_SIZE`: a row of 20 bytes each. */
 export const EMBEDDING_QUEUE_MAX = 10_000_000
-/** Bytes of a chunk (`SVC_EMBEDDING_CHUNK_SIZE`): the reference's number, some 350 tokens, which every known model takes whole. */
-export const EMBEDDING_CHUNK_BYTES_DEFAULT = 1500
+/** Characters (code points) of a chunk (`SVC_EMBEDDING_CHUNK_SIZE`): the reference's number, some 350 tokens, which every known model takes whole. */
+export const EMBEDDING_CHUNK_CHARACTERS_DEFAULT = 1500
 /** Smaller chunks say nothing by themselves; larger ones are cut by every provider. */
-export const EMBEDDING_CHUNK_BYTES_MIN = 100
-export const EMBEDDING_CHUNK_BYTES_MAX = 100_000
+export const EMBEDDING_CHUNK_CHARACTERS_MIN = 100
+export const EMBEDDING_CHUNK_CHARACTERS_MAX = 100_000
 /** Vectors of query texts that are kept (`SVC_EMBEDDING_CACHE_SIZE`, `_TTL`): the reference's numbers. 1 024 x 6 KB; the most: 400 MB. */
 export const EMBEDDINGS_CACHED_DEFAULT = 1024
 export const EMBEDDINGS_CACHED_MAX = 65_536
@@ -893,7 +893,7 @@ export const HYBRID_WORD_CANDIDATES_MIN = 50
 export const HYBRID_MEANING_CANDIDATES_MIN = 20
 /** Candidates of a hybrid search at most, of each kind: what the vector engine gives in one answer (kVectorHitsMax). */
 export const HYBRID_CANDIDATES_MAX = 100_000
-/** Passages on either side of the one that matched: with 1 500 bytes each, a quarter of a megabyte. */
+/** Passages on either side of the one that matched: with 1 500 characters each, a third of a megabyte. */
 export const WINDOW_SIZE_MAX = 100
 /** Collections that one request searches: each costs some 20 us at least. */
 export const CROSS_COLLECTIONS_MAX = 10_000
