@@ -590,6 +590,8 @@ export const EMBEDDING_VARIANT_BYTES_MAX = EMBEDDING_MODEL_BYTES_MAX + 64
 
 /** Dimensions of a vector: the largest known models have 4 096; a row of 8 192 floats is 32 KB. */
 export const EMBEDDING_DIMENSIONS_MAX = 8192
+/** Largest element of a vector: the native engine's bound (vector_codes.cc), so that no product of two vectors overflows a float. Those of models are below 100. */
+export const VECTOR_ELEMENT_MAX = 1e15
 /** ASCII characters of an API key: the longest known ones have some 200, tokens of a gateway up to 2 000. */
 export const EMBEDDING_KEY_BYTES_MAX = 4096
 /** Requests for the same texts, with a random wait of up to 0.5 and 1 s between them, or as long as the provider says; the reference's number. */
@@ -632,11 +634,11 @@ export const EMBEDDING_QUEUE_DEFAULT = 1000
 export const EMBEDDING_QUEUE_WAIT_MS_DEFAULT = 5_000
 /** Highest `SVC_EMBEDDING_QUEUE_SIZE`: a row of 20 bytes each. */
 export const EMBEDDING_QUEUE_MAX = 10_000_000
-/** Bytes of a chunk (`SVC_EMBEDDING_CHUNK_SIZE`): the reference's number, some 350 tokens, which every known model takes whole. */
-export const EMBEDDING_CHUNK_BYTES_DEFAULT = 1500
+/** Characters (code points) of a chunk (`SVC_EMBEDDING_CHUNK_SIZE`): the reference's number, some 350 tokens, which every known model takes whole. */
+export const EMBEDDING_CHUNK_CHARACTERS_DEFAULT = 1500
 /** Smaller chunks say nothing by themselves; larger ones are cut by every provider. */
-export const EMBEDDING_CHUNK_BYTES_MIN = 100
-export const EMBEDDING_CHUNK_BYTES_MAX = 100_000
+export const EMBEDDING_CHUNK_CHARACTERS_MIN = 100
+export const EMBEDDING_CHUNK_CHARACTERS_MAX = 100_000
 /** Vectors of query texts that are kept (`SVC_EMBEDDING_CACHE_SIZE`, `_TTL`): the reference's numbers. 1 024 x 6 KB; the most: 400 MB. */
 export const EMBEDDINGS_CACHED_DEFAULT = 1024
 export const EMBEDDINGS_CACHED_MAX = 65_536
@@ -891,7 +893,9 @@ export const VECTOR_SEARCH_ROUNDS_MAX = 4
 /** Candidates of a hybrid search at least, by words and by meaning: the reference's numbers. */
 export const HYBRID_WORD_CANDIDATES_MIN = 50
 export const HYBRID_MEANING_CANDIDATES_MIN = 20
-/** Passages on either side of the one that matched: with 1 500 bytes each, a quarter of a megabyte. */
+/** Candidates of a hybrid search at most, of each kind: what the vector engine gives in one answer (kVectorHitsMax). */
+export const HYBRID_CANDIDATES_MAX = 100_000
+/** Passages on either side of the one that matched: with 1 500 characters each, a third of a megabyte. */
 export const WINDOW_SIZE_MAX = 100
 /** Collections that one request searches: each costs some 20 us at least. */
 export const CROSS_COLLECTIONS_MAX = 10_000

@@ -120,9 +120,9 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     flag: 'embedding-chunk-size',
     variables: ['SVC_EMBEDDING_CHUNK_SIZE'],
     yaml: ['embedding.chunkSize'],
-    fallback: limits.EMBEDDING_CHUNK_BYTES_DEFAULT,
-    parse: parseWhole(limits.EMBEDDING_CHUNK_BYTES_MIN, limits.EMBEDDING_CHUNK_BYTES_MAX),
-    help: 'bytes of a chunk',
+    fallback: limits.EMBEDDING_CHUNK_CHARACTERS_DEFAULT,
+    parse: parseWhole(limits.EMBEDDING_CHUNK_CHARACTERS_MIN, limits.EMBEDDING_CHUNK_CHARACTERS_MAX),
+    help: 'characters of a chunk',
   },
   embeddingCacheSize: {
     flag: 'embedding-cache-size',

@@ -42,6 +42,8 @@ interface Job {
 export class EmbeddingWorker {
   readonly #end = new AbortController()
   readonly #underWay = new Set<string>()
+  /** How many of these are of the store's queue: the others may keep the slices busy for hours. */
+  #ofQueue = 0
   readonly #slices = new Set<Promise<void>>()
   /** Jobs of one store, by whose epoch they are named. */
   #epoch = ''
@@ -82,7 +84,7 @@ export class EmbeddingWorker {
   }
 
   get underWay(): number {
-    return this.#underWay.size
+    return this.#ofQueue
   }
 
   isUnderWay(named: NamedDocument): boolean {
@@ -150,13 +152,13 @@ export class EmbeddingWorker {
 
   /** The next page of the store's queue, where all that is here is under way. */
   async #fill(): Promise<void> {
-    if (this.#queued.length > 0 || this.control.embeddingDepth <= this.#underWay.size) return
+    if (this.#queued.length > 0 || this.control.embeddingDepth <= this.#ofQueue) return
     const input = { after: this.#after, count: EMBEDDING_QUEUE_PAGE }
     const { epoch, documents } = await askFor<NamedDocuments>(this.dispatcher, queuedEmbeddings, input)
     this.#takeEpoch(epoch)
     for (const named of documents) this.#queued.push({ named, tries: 0, failures: 0, successes: this.#successes, settle: undefined })
     // At its end it begins anew once everything has been settled: what is there still has to be looked at again.
-    this.#after = documents.at(-1)?.queued ?? (this.#underWay.size === 0 ? 0 : this.#after)
+    this.#after = documents.at(-1)?.queued ?? (this.#ofQueue === 0 ? 0 : this.#after)
   }
 
   /** Those of the queue and those of reindexes by turns. A document is in one slice at a time; one that was in trouble twice goes alone. */
@@ -169,6 +171,7 @@ export class EmbeddingWorker {
         const isFull = taken.length >= most || taken.some(isSuspect) || (isSuspect(job) && taken.length > 0)
         if (isFull || !isFree) return true
         this.#underWay.add(nameOf(job.named))
+        if (job.settle === undefined) this.#ofQueue++
         taken.push(job)
         return false
       })
@@ -189,7 +192,10 @@ export class EmbeddingWorker {
       this.#putBack(jobs)
       this.#backOff(error instanceof Error ? error.message : String(error))
     } finally {
-      for (const { named } of jobs) this.#underWay.delete(nameOf(named))
+      for (const { named, settle } of jobs) {
+        this.#underWay.delete(nameOf(named))
+        if (settle === undefined) this.#ofQueue--
+      }
     }
   }
 

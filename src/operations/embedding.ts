@@ -44,7 +44,7 @@ export const vectorStats = operation({
     model: Type.String({ examples: ['text-embedding-3-small'] }),
     dimensions: Type.Integer(),
     index_ready: Type.Boolean(),
-    chunking: Type.Object({ enabled: Type.Boolean(), chunkSize: Type.Integer() }),
+    chunking: Type.Object({ enabled: Type.Boolean(), chunkSize: Type.Integer({ description: 'Characters of a chunk.' }) }),
     collections: mapOf(
       Type.Object({
         total_documents: Type.Integer(),

@@ -69,6 +69,14 @@ describe('embedding', () => {
     assert.match(texts()[1] ?? '', /^another/)
   })
 
+  it('a provider that sends numbers beyond what can be compared is not believed, and the server goes on', async () => {
+    provider.standing = 'tooLarge'
+    await add('large', 'a', 'one')
+    while (provider.requests.length === 0) await vectorStats(server)
+    provider.standing = undefined
+    assert.deepEqual((await whenEmbedded(server, { large: 1 })).collections.large?.total_chunks, 1)
+  })
+
   it('update: a document that becomes code is cut and embedded again', async () => {
     await add('kinds', 'a', long('one', 'two'))
     await whenEmbedded(server, { kinds: 1 })

@@ -137,4 +137,12 @@ describe('how contents are cut', () => {
     assert.deepEqual(await chunksWith({}), { chunks: 1, size: 1500, isCut: true, texts: 0 })
     assert.equal((await chunksWith({ SVC_EMBEDDING_CHUNK_MODE: 'code', SVC_EMBEDDING_CHUNK_SIZE: '130' })).chunks, 6)
   })
+
+  it('SVC_EMBEDDING_CHUNK_SIZE counts characters, however many bytes they have', async (t) => {
+    const provider = await providerOf(t)
+    const server = await startServer({ env: embeddingEnv(provider, { SVC_EMBEDDING_CHUNK_SIZE: '100' }) })
+    t.after(() => server.stop())
+    await add(server, 'c', 'a', ['猫', '😺', 'ä'].map((letter) => letter.repeat(100)).join('\n\n'))
+    assert.equal((await whenEmbedded(server, { c: 1 })).collections.c?.total_chunks, 3)
+  })
 })

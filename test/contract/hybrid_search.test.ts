@@ -134,6 +134,8 @@ describe('hybrid search', () => {
     const curated = await search()
     assert.deepEqual([curated.results[0]?.document.key, curated.results[0]?.pinned], ['neither', true])
     assert.ok(!curated.results.some(({ document }) => document.key === 'words'))
+    // More candidates than either engine gives at once.
+    assert.equal((await search({ topK: 10_000, oversample: 10 })).total, curated.total)
     await client.server.request('DELETE', `/v1/curation?id=${made.json<{ id: string }>().id}`)
   })
 
@@ -189,6 +191,15 @@ describe('hybrid search', () => {
       await plain.add('plain', 'a', { contentMd: 'an otter' })
       const answer = (await plain.post('/v1/hybrid-search', { collection: 'plain', query: 'otter' })).json<Found>()
       assert.deepEqual([answer.total, answer.results[0]?.vectorScore, answer.results[0]?.combinedScore], [1, 0, 0.5])
+      await plain.add('plain', 'b', { contentMd: 'otter otter otter' })
+      const all = (await plain.post('/v1/hybrid-search', { collection: 'plain', query: 'otter', alpha: 1 })).json<Found>()
+      assert.deepEqual(
+        all.results.map(({ document, combinedScore }) => [document.key, combinedScore]),
+        [
+          ['b', 0],
+          ['a', 0],
+        ],
+      )
     } finally {
       await plain.stop()
     }

@@ -155,6 +155,11 @@ describe('search by vectors', () => {
       await refused('/v1/vector-search', { collection: 'animals', queryVector: Array.from({ length: 9000 }, () => 1) }),
       /^400 .*queryVector/,
     )
+    for (const large of ['1e999', '3e38', '-1e16'])
+      assert.equal(
+        summary(await client.server.post('/v1/vector-search', `{"collection":"animals","queryVector":[${large},1,1]}`)),
+        '400 {"error":"invalid queryVector: a number is not finite, or too large"}',
+      )
     const none = { results: [], total: 0 }
     for (const body of [
       { ...query, collection: 'nowhere' },
@@ -254,7 +259,8 @@ describe('search by vectors', () => {
     const everywhere = await ask('/v1/cross-search', { queryVector: [...embedText('otter', DIMENSIONS)], topK: 3 })
     assert.ok((everywhere.targetCollections as string[]).length >= 2)
     assert.equal(await refused('/v1/cross-search', {}), MISSING_FIELDS)
-    assert.equal(await refused('/v1/cross-search', { sourceCollection: 'others', sourceDocID: 'others|nobody|en' }), NOT_FOUND)
+    for (const sourceDocID of ['others|nobody|en', 'animals|other-0|en'])
+      assert.equal(await refused('/v1/cross-search', { sourceCollection: 'others', sourceDocID }), NOT_FOUND)
     assert.match(await refused('/v1/cross-search', { query: 'x', oversample: 20 }), /^422/)
   })
 
@@ -326,6 +332,12 @@ describe('search by vectors', () => {
     const byDistance = { collection: 'twins', mode: 'similar', threshold: 0.6, distanceMetric: 'euclidean', includeContent: true }
     const [distant, ...others] = (await client.post('/v1/find-duplicates', byDistance)).json<typeof found>().similarGroups
     assert.deepEqual([distant?.documents.map(({ contentMd }) => contentMd), others], [contents.slice(0, 3), []])
+    const beyond = (await client.post('/v1/find-duplicates', { collection: 'twins', mode: 'similar', threshold: 1.5 })).json<typeof found>()
+    assert.deepEqual([beyond.similarGroups, beyond.similarPairs], [[], 0])
+    await client.add('twins', 'empty', { contentMd: '' })
+    await whenEmbedded(client.server, { twins: contents.length + 1 })
+    const counted = (await client.post('/v1/find-duplicates', { collection: 'twins' })).json<typeof found>()
+    assert.deepEqual([counted.totalDocuments, counted.totalEmbedded], [6, 5])
     const exact = (await client.post('/v1/find-duplicates', { collection: 'twins', mode: 'exact', maxDocs: 1 })).json<typeof found>()
     assert.deepEqual([exact.exactGroups, exact.similarGroups, exact.totalDocuments], [[], [], 1])
     assert.match(await refused('/v1/find-duplicates', { collection: 'twins', mode: 'odd' }), /^400 .*unknown mode: odd/)

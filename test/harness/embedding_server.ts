@@ -19,6 +19,7 @@ export type EmbeddingFault =
   | 'wrongDimensions'
   | 'nan'
   | 'infinite'
+  | 'tooLarge'
   | 'null'
   | 'text'
   | 'truncated'
@@ -158,6 +159,7 @@ function spoilt(rows: Rows, fault: EmbeddingFault | undefined): Rows {
   const [first = [], ...others] = rows
   if (fault === 'nan') return [['NaN', ...first.slice(1)], ...others]
   if (fault === 'infinite') return [['1e999', ...first.slice(1)], ...others]
+  if (fault === 'tooLarge') return [[3e38, ...first.slice(1)], ...others]
   if (fault === 'null') return [[null, ...first.slice(1)], ...others]
   if (fault === 'text') return [['0.5', ...first.slice(1)], ...others]
   if (fault === 'fewer') return others

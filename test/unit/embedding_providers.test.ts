@@ -179,6 +179,7 @@ describe('embedding providers', () => {
     'wrongDimensions',
     'nan',
     'infinite',
+    'tooLarge',
     'null',
     'text',
     'fewer',

@@ -23,6 +23,8 @@ class Subject {
   readonly away = new Set<number>()
   /** Documents with which the provider dies. */
   readonly poison = new Set<number>()
+  /** Slices with a document of a reindex wait for it. */
+  reindexed: Promise<void> | undefined
   isDown = false
   epoch = 'one'
   provider: EmbeddingProvider | undefined = { batchMax: 8 } as EmbeddingProvider
@@ -62,6 +64,7 @@ class Subject {
   async #run({ epoch, documents }: NamedDocuments): Promise<SliceResult> {
     await Promise.resolve()
     this.slicesSeen.push(documents.map(({ docid }) => docid))
+    if (documents.some(({ queued }) => queued === 0)) await this.reindexed
     if (epoch !== this.epoch) return { ...NOTHING, outcomes: [], isOther: true }
     if (this.away.has(documents[0]?.docid ?? 0)) return { ...NOTHING, outcomes: [undefined], unread: 'away' }
     const readable = documents.filter(({ docid }, at) => at === 0 || !this.away.has(docid))
@@ -133,6 +136,21 @@ describe('the worker of embeddings', () => {
     const documents = [50, 51].map((docid) => ({ collection: 1, docid, queued: 0, force: true }))
     assert.deepEqual(await subject.worker.embed({ epoch: 'one', documents }), [EMBEDDED, EMBEDDED])
     await subject.left()
+  })
+
+  it('worker: what is written while a reindex is under way does not wait for its end', { timeout: 30_000 }, async (t) => {
+    const subject = new Subject(t, 0)
+    let release: (() => void) | undefined
+    subject.reindexed = new Promise((resolve) => (release = resolve))
+    const documents = [50, 51].map((docid) => ({ collection: 1, docid, queued: 0, force: true }))
+    const reindex = subject.worker.embed({ epoch: 'one', documents })
+    while (subject.slicesSeen.length === 0) await new Promise((resolve) => setImmediate(resolve))
+    subject.rows.set(1, { collection: 1, docid: 1, queued: 1, force: false })
+    subject.control.embeddingDepth = 1
+    await subject.left()
+    assert.deepEqual(subject.embedded, [1])
+    release?.()
+    assert.deepEqual(await reindex, [EMBEDDED, EMBEDDED])
   })
 
   it('worker: what was named in another store is not embedded, and the queue of the new one is', async (t) => {

@@ -17,7 +17,12 @@ export interface Fused {
 
 export type Strategy = { readonly kind: 'alpha'; readonly alpha: number } | { readonly kind: 'rrf'; readonly k: number }
 
-/** Best first; of equals the older document. Both lists: score descending, each document once. */
+/** Of equals (where one side alone weighs, all that the other has found are) that which the words rank higher, then meaning, then the older document. */
+export function bestFirst(one: Fused, other: Fused): number {
+  return other.combined - one.combined || other.words - one.words || other.meaning - one.meaning || one.docid - other.docid
+}
+
+/** Best first. Both lists: score descending, each document once. */
 export function fuse(strategy: Strategy, words: readonly Scored[], meanings: readonly Scored[]): Fused[] {
   const found = new Map<number, { docid: number; combined: number; words: number; meaning: number }>()
   const entry = (docid: number): { combined: number; words: number; meaning: number } => {
@@ -38,7 +43,7 @@ export function fuse(strategy: Strategy, words: readonly Scored[], meanings: rea
     of.meaning = score
     of.combined += shares.meaning(score, at)
   })
-  return [...found.values()].sort((one, other) => other.combined - one.combined || one.docid - other.docid)
+  return [...found.values()].sort(bestFirst)
 }
 
 interface Shares {

@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import type { Hits } from '../../engine/types.js'
 import type { VectorHit } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, VECTOR_SEARCH_ROUNDS_MAX } from '../../limits.js'
+import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, VECTOR_SEARCH_ROUNDS_MAX } from '../../limits.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { curationOf, type Curation } from '../curation.js'
@@ -18,7 +18,7 @@ import { planSearch, readQuery, type FulltextTools, type ReadQuery, type Searche
 import { ResultWriter } from '../vectors/result_writer.js'
 import { nearest, shownMs, type VectorTools } from '../vectors/search.js'
 import { readingAll } from '../wanted_bodies.js'
-import { fuse, type Fused } from './fusion.js'
+import { bestFirst, fuse, type Fused } from './fusion.js'
 import type { HybridRequest } from './request.js'
 
 export type HybridTools = FulltextTools & VectorTools
@@ -29,7 +29,7 @@ interface Candidates {
   readonly words: ReadonlyMap<number, Hits['hits'][number]>
   readonly expansions: Hits['expansions']
   readonly chunks: ReadonlyMap<number, number>
-  /** Neither engine has more. */
+  /** Neither engine has more, or gives more at once. */
   readonly isAll: boolean
 }
 
@@ -96,7 +96,7 @@ function candidates(
   stop: Stop,
 ): Candidates {
   const { choice, strategy } = request
-  const many = Math.ceil(wanted * choice.oversample)
+  const many = Math.min(Math.ceil(wanted * choice.oversample), HYBRID_CANDIDATES_MAX)
   const wordsWanted = Math.max(many, HYBRID_WORD_CANDIDATES_MIN)
   const meaningsWanted = Math.max(many, HYBRID_MEANING_CANDIDATES_MIN)
   const refined = { ...words, refinement: { ...words.refinement, boosts: [] } }
@@ -109,7 +109,7 @@ function candidates(
     words: new Map(byWords.hits.map((hit) => [hit.docid, hit])),
     expansions: byWords.expansions,
     chunks: new Map(byMeaning.map(({ docid, chunk }) => [docid, chunk])),
-    isAll: byWords.hits.length < wordsWanted && byMeaning.length < meaningsWanted,
+    isAll: many === HYBRID_CANDIDATES_MAX || (byWords.hits.length < wordsWanted && byMeaning.length < meaningsWanted),
   }
 }
 
@@ -182,7 +182,7 @@ class HybridPage implements CuratedAnswer<Fused> {
       ...result,
       combined: result.combined * factorOf(boosts, textOfHead(result.head).metaValues),
     }))
-    yield* boosted.sort((one, other) => other.combined - one.combined || one.docid - other.docid)
+    yield* boosted.sort(bestFirst)
   }
 
   *#present(): Generator<Boosted> {

@@ -9,6 +9,7 @@ import type { View } from '../../store/view.js'
 import type { Filters } from '../filters.js'
 import type { SearchedCollection, Stop } from '../fulltext/search.js'
 import type { SettingsCache } from '../collection_settings.js'
+import { readingOf } from '../wanted_bodies.js'
 import { direction } from './geometry.js'
 import type { Retrieval, VectorChoice } from './request.js'
 import { ResultWriter } from './result_writer.js'
@@ -65,7 +66,14 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   candidates.sort((one, other) => other.score - one.score)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
   const writer = new ResultWriter(tools.out, tools, options)
-  tools.store.read((view) => write(view, candidates, search.filters, writer))
+  const shown = candidates.slice(0, search.limit).map(({ target, docid }) => [target.id, docid] as const)
+  tools.store.read((view) =>
+    readingOf(
+      view,
+      () => shown,
+      () => write(view, candidates, search.filters, writer),
+    ),
+  )
   return writer.finish({
     targetCollections: targets.map(({ name }) => name),
     algorithm: search.choice.algorithm,
@@ -89,7 +97,9 @@ function sourceOf(view: View, { source }: CrossSearch): Source {
   const collection = view.collection(name)
   const [first, last] = [id.indexOf('|'), id.lastIndexOf('|')]
   if (first < 0 || last <= first) throw badRequest('invalid sourceDocID')
-  const identity = collection === undefined ? undefined : view.identity(collection.id, id.slice(first + 1, last), id.slice(last + 1))
+  const isOfCollection = id.slice(0, first).toLowerCase() === name.toLowerCase()
+  const identity =
+    collection === undefined || !isOfCollection ? undefined : view.identity(collection.id, id.slice(first + 1, last), id.slice(last + 1))
   const head = collection === undefined || identity === undefined ? undefined : view.head(collection.id, identity.docid)
   if (head === undefined) throw serviceError('notFound')
   const record = view.vectors.record(head.collection, head.docid)

@@ -85,10 +85,10 @@ export function findDuplicates(
   const show = <T>(run: (view: View, id: number) => T, nothing: T): T =>
     collection === undefined ? nothing : tools.store.read((view) => run(view, collection.id))
   const exactGroups = mode === 'similar' ? [] : show((view, id) => exactGroupsOf(view, id, docids, request, stop), [])
-  const similarGroups = show((view, id) => similarGroupsOf(view, id, pairs, request), [])
+  const similarGroups = show((view, id) => similarGroupsOf(view, id, pairs, request, stop), [])
   return {
     ...{ collection: request.collection, mode, threshold, distanceMetric: metric, totalDocuments: docids.length },
-    totalEmbedded: show((view, id) => docids.filter((docid) => view.vectors.stamp(id, docid) !== undefined).length, 0),
+    totalEmbedded: show((view, id) => docids.filter((docid) => (view.vectors.stamp(id, docid)?.chunks ?? 0) > 0).length, 0),
     exactGroups,
     similarGroups,
     exactDuplicates: exactGroups.reduce((sum, { documents }) => sum + documents.length, 0),
@@ -131,7 +131,7 @@ function comparedPairs(
     const request = { collection: id, dimensions: each, threshold: Math.min(1, Math.max(0, threshold)), documentsMax }
     const { pairs } = vectorEngine.similarPairs(request, stop.stopWord)
     if (stop.shouldStop()) throw serviceError('deadline')
-    return pairs.filter(({ first, second }) => looked.has(first) && looked.has(second))
+    return pairs.filter(({ first, second, score }) => score >= threshold && looked.has(first) && looked.has(second))
   })
 }
 
@@ -216,27 +216,39 @@ function contentHash(view: View, head: Head): string {
     .digest('hex')
 }
 
-function similarGroupsOf(view: View, collection: number, pairs: readonly SimilarPair[], request: DuplicatesRequest): readonly Group[] {
+function similarGroupsOf(
+  view: View,
+  collection: number,
+  pairs: readonly SimilarPair[],
+  request: DuplicatesRequest,
+  stop: Stop,
+): readonly Group[] {
   const present = pairs.filter(({ first, second }) => [first, second].every((docid) => view.head(collection, docid) !== undefined))
   const parents = new Map<number, number>()
   for (const { first, second } of present) join(parents, first, second)
   const scores = new Map<number, number>()
   for (const { first, second, score } of present)
     for (const docid of [first, second]) scores.set(docid, Math.max(scores.get(docid) ?? -Infinity, score))
+  const docids = [...scores.keys()].sort((one, other) => one - other)
+  const members = grouped(docids, (docid) => rootOf(parents, docid))
   const pairsOfGroup = grouped(
     present.map((_, at) => at),
     (at) => rootOf(parents, (present[at] as SimilarPair).first),
   )
-  const groups = [...pairsOfGroup].map(([root, indexes], at): Group => {
-    const members = [...scores.keys()].filter((docid) => rootOf(parents, docid) === root).sort((one, other) => one - other)
-    return {
-      groupId: `similar-${at + 1}`,
-      type: 'similar',
-      documents: members.flatMap((docid) => shown(view, collection, docid, request, { score: scores.get(docid) as number }) ?? []),
-      score: indexes.reduce((sum, index) => sum + (present[index] as SimilarPair).score, 0) / indexes.length,
-    }
-  })
-  return groups
+  return readingAll(
+    view,
+    collection,
+    () => docids,
+    () =>
+      [...pairsOfGroup].map(([root, indexes], at): Group => {
+        const documents = (members.get(root) ?? []).flatMap((docid) => {
+          if (stop.shouldStop()) throw serviceError('deadline')
+          return shown(view, collection, docid, request, { score: scores.get(docid) as number }) ?? []
+        })
+        const score = indexes.reduce((sum, index) => sum + (present[index] as SimilarPair).score, 0) / indexes.length
+        return { groupId: `similar-${at + 1}`, type: 'similar', documents, score }
+      }),
+  )
 }
 
 function rootOf(parents: Map<number, number>, docid: number): number {

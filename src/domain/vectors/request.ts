@@ -3,7 +3,15 @@
  */
 import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDING_DIMENSIONS_MAX, LIMIT_MAX, OVERSAMPLE_DEFAULT, OVERSAMPLE_MAX, QUERY_BYTES_MAX, WINDOW_SIZE_MAX } from '../../limits.js'
+import {
+  EMBEDDING_DIMENSIONS_MAX,
+  LIMIT_MAX,
+  OVERSAMPLE_DEFAULT,
+  OVERSAMPLE_MAX,
+  QUERY_BYTES_MAX,
+  VECTOR_ELEMENT_MAX,
+  WINDOW_SIZE_MAX,
+} from '../../limits.js'
 import type { RetrievalProfile } from '../collection_config.js'
 
 type Absent = null | undefined
@@ -84,7 +92,10 @@ export function readQueryVector(values: readonly number[] | Absent): Float32Arra
   if (values.length > EMBEDDING_DIMENSIONS_MAX)
     throw badRequest(`invalid queryVector: ${values.length} dimensions, at most ${EMBEDDING_DIMENSIONS_MAX} are allowed`)
   const vector = Float32Array.from(values)
-  if (!vector.every(Number.isFinite)) throw badRequest('invalid queryVector: a number is not finite')
+  // A plain loop: `every` takes ten times as long.
+  for (let at = 0; at < vector.length; at++)
+    if (!(Math.abs(vector[at] as number) <= VECTOR_ELEMENT_MAX))
+      throw badRequest('invalid queryVector: a number is not finite, or too large')
   return vector
 }
 

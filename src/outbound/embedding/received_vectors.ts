@@ -1,5 +1,6 @@
-/** Rows of an answer as vectors: each of the wanted length, each value a finite float32. Nothing else gets in. Pure. */
+/** Rows of an answer as vectors: each of the wanted length, each value a number that the vector engine takes. Nothing else gets in. Pure. */
 import { endianness } from 'node:os'
+import { VECTOR_ELEMENT_MAX } from '../../limits.js'
 import { BadAnswer } from './protocol.js'
 
 const VALUE_BYTES = Float32Array.BYTES_PER_ELEMENT
@@ -14,13 +15,13 @@ export function vectorsOf(rows: readonly unknown[], dimensions: number): Float32
     else if (Array.isArray(row)) copy(row, vector)
     else throw new BadAnswer('a vector is no list of numbers')
   }
-  if (!areFinite(vectors)) throw new BadAnswer('a value is no finite number')
+  if (!areUsable(vectors)) throw new BadAnswer('a value is no finite number, or too large')
   return vectors
 }
 
-/** Beyond float32 a number has become infinite. A plain loop: `every` and iterators take ten times as long, on the front end. */
-function areFinite(vectors: Float32Array): boolean {
-  for (let at = 0; at < vectors.length; at++) if (!Number.isFinite(vectors[at])) return false
+/** Beyond float32 a number has become infinite; NaN is not below the bound. A plain loop: `every` and iterators take ten times as long, on the front end. */
+function areUsable(vectors: Float32Array): boolean {
+  for (let at = 0; at < vectors.length; at++) if (!(Math.abs(vectors[at] as number) <= VECTOR_ELEMENT_MAX)) return false
   return true
 }
 
