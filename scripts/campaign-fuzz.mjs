@@ -1,5 +1,5 @@
 /**
- * Fuzzes the native parsers and what is read from the index env, under AddressSanitizer and UBSan: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600].
+ * Fuzzes the native parsers and what is read from the index env and from files of vectors, under AddressSanitizer and UBSan: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600].
  * Inputs that widen the coverage are kept in build-fuzz/corpus and begin the next run; a crash leaves its input there and ends the campaign. Needs clang with its fuzzer runtime.
  */
 import { spawnSync } from 'node:child_process'
@@ -7,7 +7,7 @@ import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from './lib/root.mjs'
 
-const TARGETS = ['mds_fuzz_batch', 'mds_fuzz_plan', 'mds_fuzz_storage']
+const TARGETS = ['mds_fuzz_batch', 'mds_fuzz_plan', 'mds_fuzz_storage', 'mds_fuzz_vectors']
 const FOLDER = 'build-fuzz'
 /** Larger inputs find nothing more and take longer; a chunk of a stored segment is repeated to its size. */
 const INPUT_BYTES_MAX = 16_384

@@ -491,10 +491,14 @@ export const QUEUE_LONG_REQUESTS_MAX = 16
 export const DEADLINE_LONG_MS = 3_600_000
 /** For how long writes are held at most while a restore waits for those under way: the longest deadline. After that it gives up. */
 export const SWITCH_DRAIN_MS_MAX = 120_000
-/** A lane that has not opened or adopted the next generation by then never will. Opening takes milliseconds. */
+/** A lane that has not adopted the next generation by then never will. */
 export const SWITCH_LANE_MS_MAX = 30_000
+/** Opening takes milliseconds, but vectors of encrypted collections have no files and are read from the store meanwhile: 20 million at 30 us. Nothing is held back by it. */
+export const SWITCH_OPEN_MS_MAX = 600_000
 /** V8 heap of the process that checks a restored store and builds its index: as a lane's. */
 export const RESTORE_HEAP_MB_MAX = 1024
+/** Vectors that the process gives to its engine before it waits for their files: with their codes and the index this keeps it below a GB. */
+export const RESTORE_VECTOR_BYTES_UNSTORED = 256 * MIB
 /** How often a restore looks whether somebody still waits for it. */
 export const RESTORE_POLL_MS = 200
 /** One at a time. */

@@ -11,6 +11,7 @@ import { joinBatch } from './engine/index_batch.js'
 import { heldBodies } from './engine/held_bodies.js'
 import { openEngine } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
+import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits.js'
 import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/collection_settings.js'
 import { ObjectFetching } from './worker/object_fetching.js'
@@ -18,6 +19,7 @@ import { openEnvironment } from './store/environment.js'
 import { checkEnvironment, resetBinlog } from './store/restored_env.js'
 import { TruthStore } from './store/truth_store.js'
 import { beginSealing, keyringOf } from './worker/sealing.js'
+import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/vector_index.js'
 
 /** What the parent says. */
 export interface RestoreCheck {
@@ -44,15 +46,21 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
   resetBinlog(environment)
   await environment.root.flushed
   const store = new TruthStore(path, 0, keyring, heldBodies(config.limits))
-  // Vectors are compared with the store when it is served: nothing is prepared here.
-  beginSealing({ store, engine, vectorEngine: openVectorEngine() }, keyring)
-  await buildIndex(config, engine, store, path)
+  const sealed = beginSealing({ store, engine, vectorEngine: openVectorEngine() }, keyring)
+  const history = await store.beginEpoch()
+  await buildIndex({ config, engine, store }, path, history)
+  storeVectors(store, path, history, new Set(sealed))
   store.endEpoch()
   await store.close()
 }
 
-async function buildIndex(config: Config, engine: SearchEngine, store: TruthStore, path: string): Promise<void> {
-  const history = await store.beginEpoch()
+interface Prepared {
+  readonly config: Config
+  readonly engine: SearchEngine
+  readonly store: TruthStore
+}
+
+async function buildIndex({ config, engine, store }: Prepared, path: string, history: Uint8Array): Promise<void> {
   engine.open(join(path, 'index'), history, analysisVersion(config))
   const fetching = new ObjectFetching({ config, store, settings: new SettingsCache(), held: heldBodies(config.limits) })
   const pages = rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })
@@ -71,4 +79,24 @@ async function buildIndex(config: Config, engine: SearchEngine, store: TruthStor
   engine.endRebuild()
   engine.flushedTo(lastLsn)
   engine.flush()
+}
+
+/** Files of all vectors that may lie on disk, and their graphs. What the engine holds in memory only is bounded by waiting for its files now and then, the later the more they have. */
+function storeVectors(store: TruthStore, path: string, history: Uint8Array, sealed: ReadonlySet<number>): void {
+  const vectors = openVectorEngine()
+  vectors.open(join(path, VECTORS_FOLDER), history)
+  const source = { store, vectors }
+  const lacking = lackingOf(source)
+  const clear = lacking.filter((_, at) => !sealed.has(lacking[at - (at % 2)] as number))
+  let stored = 0
+  let unstored = 0
+  for (const given of giveLacking(source, clear)) {
+    unstored += given
+    if (unstored < Math.max(RESTORE_VECTOR_BYTES_UNSTORED, stored / 4)) continue
+    vectors.settle()
+    stored += unstored
+    unstored = 0
+  }
+  vectors.settle()
+  if (vectors.storageFailures() > 0) throw new Error("its vectors can't be stored")
 }

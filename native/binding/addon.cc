@@ -136,34 +136,23 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
   set(env, object, name, made, value);
 }
 
-// Directory, history, analysis. The history: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
+// Directory, history of the store, analysis.
 napi_value open_into(const Call& call, mds::Engine& engine) {
-  constexpr size_t kSpanBytes = sizeof(mds::Epoch) + sizeof(uint64_t);
   const std::optional<std::string> directory = call.text(0);
-  const std::optional<mds::Bytes> history = call.bytes(1);
+  std::optional<std::vector<mds::EpochSpan>> history = call.history(1);
   const std::optional<uint32_t> analysis = call.number(2);
-  if (!directory || !history || history->size() % kSpanBytes != 0 || !analysis) return call.raise("open: expected a directory, the history of the store, the analysis");
+  if (!directory || !history || !analysis) return call.raise("open: expected a directory, the history of the store, the analysis");
   mds::OpenRequest request;
   request.directory = *directory;
   request.analysis = *analysis;
-  for (size_t at = 0; at < history->size(); at += kSpanBytes) {
-    mds::EpochSpan span{};
-    std::memcpy(span.epoch.data(), history->data() + at, span.epoch.size());
-    span.lsnLast = mds::load_u64(history->data() + at + span.epoch.size());
-    request.history.push_back(span);
-  }
+  request.history = std::move(*history);
   const mds::Result<mds::OpenedIndex> opened = engine.open(std::move(request));
   if (!opened.ok()) return call.raise(opened.status().message());
   const napi_env env = call.env();
   napi_value object = nullptr;
-  napi_value damage = nullptr;
-  if (napi_create_object(env, &object) != napi_ok || napi_create_array(env, &damage) != napi_ok) return nullptr;
+  napi_value damage = call.texts(opened.value().damage);
+  if (damage == nullptr || napi_create_object(env, &object) != napi_ok) return nullptr;
   set_lsn(env, object, "checkpoint", opened.value().checkpoint);
-  uint32_t index = 0;
-  for (const std::string& line : opened.value().damage) {
-    napi_value text = nullptr;
-    if (napi_create_string_utf8(env, line.data(), line.size(), &text) != napi_ok || napi_set_element(env, damage, index++, text) != napi_ok) return nullptr;
-  }
   set(env, object, "damage", napi_ok, damage);
   return object;
 }

@@ -5,54 +5,20 @@
 #include <node_api.h>
 
 #include <cstdint>
+#include <cstring>
 #include <memory>
-#include <mutex>
 #include <optional>
 #include <span>
 #include <string>
-#include <utility>
+#include <vector>
 
 #include "base/bytes.h"
+#include "base/replaceable.h"
 #include "index/engine.h"
+#include "storage/epoch.h"
 #include "vector/vector_engine.h"
 
 namespace mds::binding {
-
-// The engine that every thread calls, and the one that is opened to take its place. A call keeps the engine that it began with until it ends; the replaced one ends with
-// its last call.
-template <class Held>
-class Replaceable {
- public:
-  [[nodiscard]] std::shared_ptr<Held> current() const {
-    const std::lock_guard lock(mutex_);
-    return current_;
-  }
-
-  // The one before, if it was never adopted, ends.
-  void set_next(std::shared_ptr<Held> next) {
-    const std::lock_guard lock(mutex_);
-    next_.swap(next);
-  }
-
-  // False where there is none. The engine before is released outside of the lock: its end waits for its threads.
-  [[nodiscard]] bool adopt_next() {
-    std::shared_ptr<Held> before;
-    const std::lock_guard serial(adoption_);
-    {
-      const std::lock_guard lock(mutex_);
-      if (next_ == nullptr) return false;
-      before = std::exchange(current_, std::move(next_));
-      next_.reset();
-    }
-    return true;
-  }
-
- private:
-  std::mutex adoption_;
-  mutable std::mutex mutex_;
-  std::shared_ptr<Held> current_ = std::make_shared<Held>();
-  std::shared_ptr<Held> next_;
-};
 
 using Engines = Replaceable<Engine>;
 using VectorEngines = Replaceable<VectorEngine>;
@@ -151,6 +117,32 @@ class Call {
     bool isLossless = false;
     if (type_of(index) != napi_bigint || napi_get_value_bigint_uint64(env_, arguments_[index], &value, &isLossless) != napi_ok || !isLossless) return std::nullopt;
     return value;
+  }
+
+  // The history of the store: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
+  [[nodiscard]] std::optional<std::vector<EpochSpan>> history(size_t index) const {
+    constexpr size_t kSpanBytes = sizeof(Epoch) + sizeof(uint64_t);
+    const std::optional<Bytes> given = bytes(index);
+    if (!given || given->size() % kSpanBytes != 0) return std::nullopt;
+    std::vector<EpochSpan> spans(given->size() / kSpanBytes);
+    for (size_t span = 0; span < spans.size(); ++span) {
+      const uint8_t* at = given->data() + span * kSpanBytes;
+      std::memcpy(spans[span].epoch.data(), at, sizeof(Epoch));
+      spans[span].lsnLast = load_u64(at + sizeof(Epoch));
+    }
+    return spans;
+  }
+
+  // An array of texts; null where it can't be made.
+  [[nodiscard]] napi_value texts(std::span<const std::string> lines) const noexcept {
+    napi_value array = nullptr;
+    if (napi_create_array_with_length(env_, lines.size(), &array) != napi_ok) return nullptr;
+    for (uint32_t index = 0; index < lines.size(); ++index) {
+      napi_value text = nullptr;
+      const std::string& line = lines[index];
+      if (napi_create_string_utf8(env_, line.data(), line.size(), &text) != napi_ok || napi_set_element(env_, array, index, text) != napi_ok) return nullptr;
+    }
+    return array;
   }
 
   [[nodiscard]] std::optional<std::string> text(size_t index) const {

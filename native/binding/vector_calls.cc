@@ -34,10 +34,16 @@ napi_value bytes_value(const Call& call, const Result<std::vector<uint8_t>>& byt
 
 napi_value answer(const Call& call, const Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
 
-napi_value vector_open(const Call& call, VectorEngine& engine) {
+// Directory and history of the store (call.h). An array of what can't be used there, a line each.
+napi_value open_into(const Call& call, VectorEngine& engine) {
   const std::optional<std::string> directory = call.text(0);
-  return directory ? answer(call, engine.open(*directory)) : call.raise_type("vectorOpen: expected a directory");
+  const std::optional<std::vector<EpochSpan>> history = call.history(1);
+  if (!directory || !history || history->empty()) return call.raise_type("vectorOpen: expected a directory and the history of the store");
+  const Result<std::vector<std::string>> damage = engine.open(*directory, *history);
+  return damage.ok() ? call.texts(damage.value()) : call.raise(damage.status().message());
 }
+
+napi_value vector_open(const Call& call, VectorEngine& engine) { return open_into(call, engine); }
 
 napi_value vector_set_sealed(const Call& call, VectorEngine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
@@ -51,17 +57,20 @@ napi_value vector_settle(const Call&, VectorEngine& engine) {
   return nullptr;
 }
 
+// As vectorOpen, for an engine beside the present one, and ids of the collections that are sealed there.
 napi_value vector_open_next(const Call& call) {
-  const std::optional<std::string> directory = call.text(0);
-  if (!directory) return call.raise_type("vectorOpenNext: expected a directory");
+  const std::optional<Bytes> sealed = call.bytes(2);
+  if (!sealed || sealed->size() % sizeof(uint32_t) != 0) return call.raise_type("vectorOpenNext: expected collection ids");
   VectorEngines* engines = call.vectors();
   if (engines == nullptr) return call.raise("native engine: this thread is ending");
   const auto next = std::make_shared<VectorEngine>();
-  next->copy_sealing(*engines->current());
-  const Status opened = next->open(*directory);
-  if (!opened.ok()) return call.raise(opened.message());
-  engines->set_next(next);
-  return nullptr;
+  for (ByteReader reader(*sealed); reader.remaining() > 0;) {
+    const Status told = next->set_sealed(reader.u32(), true);
+    if (!told.ok()) return call.raise(told.message());
+  }
+  napi_value damage = open_into(call, *next);
+  if (damage != nullptr) engines->set_next(next);
+  return damage;
 }
 
 napi_value vector_adopt_next(const Call& call) {
@@ -176,6 +185,14 @@ napi_value with_vectors(const Call& call) {
   return kBody(call, *engine);
 }
 
+// Of an export for the engine that was opened beside the present one.
+template <napi_value (*kBody)(const Call&, VectorEngine&)>
+napi_value with_next_vectors(const Call& call) {
+  const VectorEngines* engines = call.vectors();
+  const std::shared_ptr<VectorEngine> engine = engines == nullptr ? nullptr : engines->next();
+  return engine == nullptr ? call.raise("native engine: no next vectors are open") : kBody(call, *engine);
+}
+
 }  // namespace
 
 bool add_vector_calls(napi_env env, napi_value exports) noexcept {
@@ -184,8 +201,9 @@ bool add_vector_calls(napi_env env, napi_value exports) noexcept {
          add_function<with_vectors<vector_similar>>(env, exports, "vectorSimilar") && add_function<vector_isa>(env, exports, "vectorIsa") &&
          add_function<with_vectors<vector_open>>(env, exports, "vectorOpen") && add_function<with_vectors<vector_set_sealed>>(env, exports, "vectorSetSealed") &&
          add_function<with_vectors<vector_settle>>(env, exports, "vectorSettle") && add_function<vector_open_next>(env, exports, "vectorOpenNext") &&
-         add_function<vector_adopt_next>(env, exports, "vectorAdoptNext") && add_function<vector_drop_next>(env, exports, "vectorDropNext") &&
-         add_function<with_vectors<vector_storage_failures>>(env, exports, "vectorStorageFailures");
+         add_function<with_next_vectors<vector_apply>>(env, exports, "vectorApplyNext") &&
+         add_function<with_next_vectors<vector_compare>>(env, exports, "vectorCompareNext") && add_function<vector_adopt_next>(env, exports, "vectorAdoptNext") &&
+         add_function<vector_drop_next>(env, exports, "vectorDropNext") && add_function<with_vectors<vector_storage_failures>>(env, exports, "vectorStorageFailures");
 }
 
 }  // namespace mds::binding

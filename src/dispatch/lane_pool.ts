@@ -10,7 +10,7 @@ import { createRequire } from 'node:module'
 import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
 import type { Piscina as Pool } from 'piscina'
-import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB, SWITCH_LANE_MS_MAX } from '../limits.js'
+import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB, SWITCH_LANE_MS_MAX, SWITCH_OPEN_MS_MAX } from '../limits.js'
 import type { LaneKind, LaneOrder, LaneStart } from '../worker/lane_start.js'
 import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
 import { releaseEnvelope, transferListOf, type Envelope } from './envelope.js'
@@ -176,7 +176,8 @@ export class LanePool {
         if (error === null) resolve()
         else reject(new Error(`a ${this.kind} lane: ${error}`))
       }
-      const timer = setTimeout(() => settle(`silent for ${SWITCH_LANE_MS_MAX} ms`), SWITCH_LANE_MS_MAX)
+      const msMax = kind === 'open' ? SWITCH_OPEN_MS_MAX : SWITCH_LANE_MS_MAX
+      const timer = setTimeout(() => settle(`silent for ${msMax} ms`), msMax)
       this.#orders.set(number, { port, settle })
       port.postMessage({ number, kind, generation } satisfies LaneOrder)
     })

@@ -8,8 +8,10 @@ import { decodeSimilarPairs, decodeVectorHits, encodeVectorRequest } from './vec
 import type { VectorEngine, VectorSetStats } from './vector_types.js'
 
 interface VectorAddon {
-  readonly vectorOpen: (directory: string) => void
-  readonly vectorOpenNext: (directory: string) => void
+  readonly vectorOpen: (directory: string, history: Uint8Array) => string[]
+  readonly vectorOpenNext: (directory: string, history: Uint8Array, sealed: Uint8Array) => string[]
+  readonly vectorApplyNext: (batch: Uint8Array) => void
+  readonly vectorCompareNext: (stamps: Uint8Array) => Uint32Array
   readonly vectorAdoptNext: () => void
   readonly vectorDropNext: () => void
   readonly vectorSetSealed: (collection: number, isSealed: boolean) => void
@@ -33,6 +35,8 @@ interface VectorAddon {
 const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorOpen',
   'vectorOpenNext',
+  'vectorApplyNext',
+  'vectorCompareNext',
   'vectorAdoptNext',
   'vectorDropNext',
   'vectorSetSealed',
@@ -50,8 +54,9 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
 export function openVectorEngine(addonPath?: string): VectorEngine {
   const addon = loadAddon<VectorAddon>(ADDON_FUNCTIONS, addonPath)
   return {
-    open: (directory) => addon.vectorOpen(directory),
-    openNext: (directory) => addon.vectorOpenNext(directory),
+    open: (directory, history) => addon.vectorOpen(directory, history),
+    openNext: (directory, history, sealed) => addon.vectorOpenNext(directory, history, new Uint8Array(Uint32Array.from(sealed).buffer)),
+    next: { apply: (batch) => addon.vectorApplyNext(batch), compare: (stamps) => addon.vectorCompareNext(stamps) },
     adoptNext: () => addon.vectorAdoptNext(),
     dropNext: () => addon.vectorDropNext(),
     setSealed: (collection, isSealed) => addon.vectorSetSealed(collection, isSealed),

@@ -121,23 +121,8 @@ export interface VectorSetStats {
   readonly trainedBytes: number
 }
 
-/** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
-export interface VectorEngine {
-  /**
-   * Gives the engine its directory, before anything is applied; it is made where it is missing. Files in it that can't be used are removed: `compare` says what is missing. A later call does
-   * nothing. Without a directory everything stays in memory.
-   */
-  open(directory: string): void
-  /** As `open`, for an engine beside the present one: searched and written to from `adoptNext` on, which may only be called while no call is under way. What the present one has ends then. */
-  openNext(directory: string): void
-  adoptNext(): void
-  /** Closes what `openNext` has opened. */
-  dropNext(): void
-  /**
-   * Whether vectors of the collection must not lie on disk in clear: told before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not stored
-   * then, so that `compare` asks for them after a start.
-   */
-  setSealed(collection: number, isSealed: boolean): void
+/** What brings an engine to what truth has. */
+export interface VectorLoading {
   /**
    * Makes a batch visible to searches that start afterwards. Cheap: indexes are extended behind it by threads of the engine.
    * @param batch of `encodeVectorBatch`
@@ -150,6 +135,32 @@ export interface VectorEngine {
    * @returns pairs (collection, docid) of what is to be given again by `apply`
    */
   compare(stamps: Uint8Array): Uint32Array
+}
+
+/** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
+export interface VectorEngine extends VectorLoading {
+  /**
+   * Gives the engine its directory, before anything is applied; it is made where it is missing. Files in it that can't be used, or are newer than the store, are removed: `compare` says what is
+   * missing. A later call does nothing. Without a directory, and after an error, everything stays in memory.
+   * @param history of the store, as `beginEpoch` returns it
+   * @returns what could not be used, a line each
+   */
+  open(directory: string, history: Uint8Array): string[]
+  /**
+   * As `open`, for an engine beside the present one: searched from `adoptNext` on, which may only be called while no call is under way. What the present one has ends then.
+   * @param sealed ids of the collections of which that one must not store anything
+   */
+  openNext(directory: string, history: Uint8Array, sealed: readonly number[]): string[]
+  /** What `openNext` has opened. */
+  readonly next: VectorLoading
+  adoptNext(): void
+  /** Closes what `openNext` has opened. */
+  dropNext(): void
+  /**
+   * Whether vectors of the collection must not lie on disk in clear: told before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not stored
+   * then, so that `compare` asks for them after a start.
+   */
+  setSealed(collection: number, isSealed: boolean): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(request: VectorSearchRequest, stop?: StopWord): VectorHits
   /** Pairs of documents whose first chunks are alike. Of up to 8 192 documents all pairs are compared, of more each with its nearest ones. */

@@ -33,7 +33,7 @@ import type { LaneContext, WriteLane } from './handler.js'
 import { ObjectFetching, rebuild } from './object_fetching.js'
 import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart, NextGeneration, OpenLane } from './lane_start.js'
-import { beginLoading, openVectors, VECTORS_FOLDER } from './vector_index.js'
+import { beginLoading, giveLacking, lackingOf, openVectors, tell, VECTORS_FOLDER } from './vector_index.js'
 import { createWriteLane } from './write_lane.js'
 import { watchIndexStorage } from './index_watch.js'
 
@@ -53,8 +53,9 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
   if (start.kind === 'write') {
     beginSealing(context, keyring)
-    await openIndex(context, control, onFatal, end.signal)
-    openVectors(context, generation)
+    const history = await context.store.beginEpoch()
+    await openIndex(context, history, { control, onFatal, end: end.signal })
+    openVectors(context.vectorEngine, generation, history)
     beginLoading(context, control, onFatal, end.signal)
   }
   const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
@@ -139,17 +140,24 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
   const store = openStore(start, path, keyring)
   if (start.kind === 'write') {
     // The next index takes keys and sealed collections from the present one. What is sealed in one of the stores is then sealed in the indexes of both, which does no harm.
-    const vectorEngine = openVectorEngine()
-    beginSealing({ store, engine, vectorEngine }, keyring)
+    const sealed = beginSealing({ store, engine }, keyring)
     store.noteAdoption()
     const history = await store.beginEpoch()
     const { checkpoint, damage } = engine.openNext(join(path, 'index'), history, analysisVersion(start.config))
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     if (damage.length > 0 || checkpoint !== lastLsn)
       throw new Error(`its index is at ${checkpoint}, the store at ${lastLsn}${damage.length > 0 ? `; ${damage.join('; ')}` : ''}`)
+    await openNextVectors(store, join(path, VECTORS_FOLDER), history, sealed)
   }
-  if (start.kind === 'write') openVectorEngine().openNext(join(path, VECTORS_FOLDER))
   return { generation, store }
+}
+
+/** What its files have not, as those of sealed collections, is given between the groups of the lane, so that nothing is missing when it is adopted. */
+async function openNextVectors(store: TruthStore, directory: string, history: Uint8Array, sealed: readonly number[]): Promise<void> {
+  const vectorEngine = openVectorEngine()
+  tell(vectorEngine.openNext(directory, history, sealed))
+  const source = { store, vectors: vectorEngine.next }
+  for (const given of giveLacking(source, lackingOf(source))) if (given > 0) await new Promise<void>((resolve) => setImmediate(resolve))
 }
 
 /** The next generation is not to be served after all. */
@@ -187,7 +195,8 @@ export async function adoptNextGeneration(
   const end = new AbortController()
   if (start.kind === 'write') {
     context.vectorEngine.adoptNext()
-    beginLoading(context, control, onFatal, end.signal)
+    // It was given everything when it was opened, and nobody has written since.
+    control.vectorsLoading = false
   }
   const next = laneOf(start, context, { generation, control, indexed: Promise.resolve(), end }, onFatal)
   await next.writeLane?.settleJobs()
@@ -223,9 +232,12 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
  * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog has above its checkpoint. What can't be used is rebuilt: by the read lanes together
  * before the server is ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503 until it is done.
  */
-async function openIndex(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): Promise<void> {
+async function openIndex(
+  context: LaneContext,
+  history: Uint8Array,
+  { control, onFatal, end }: Pick<Rebuilding, 'control' | 'onFatal' | 'end'>,
+): Promise<void> {
   const { store, engine } = context
-  const history = await store.beginEpoch()
   const { checkpoint, damage } = engine.open(
     join(currentGeneration(context.config.path), 'index'),
     history,

@@ -19,19 +19,25 @@ export function keyringOf(config: Config, engine: SearchEngine): Keyring {
 interface SealedStores {
   readonly store: TruthStore
   readonly engine: SearchEngine
-  readonly vectorEngine: VectorEngine
+  /** Absent where another engine than the present one is opened for the store. */
+  readonly vectorEngine?: VectorEngine
 }
 
-/** The write lane, before the index is opened. @throws SealingRefused */
-export function beginSealing({ store, engine, vectorEngine }: SealedStores, keyring: Keyring): void {
+/**
+ * The write lane, before the index is opened.
+ * @returns ids of the collections that are sealed
+ * @throws SealingRefused
+ */
+export function beginSealing({ store, engine, vectorEngine }: SealedStores, keyring: Keyring): readonly number[] {
   const sealed = store.beginSealing()
   const lost = store.unreadableCredentials()
   if (lost !== undefined) console.error(lost)
-  if (!keyring.canSeal) return
+  if (!keyring.canSeal) return []
   const keys = keyring.ids.map((id) => Buffer.concat([Buffer.from([id]), keyring.derive(id, INDEX_LABEL) as Uint8Array]))
   engine.setSealKeys(keyring.primaryId, Buffer.concat(keys))
   for (const collection of sealed) {
     engine.setSealed(collection, true)
-    vectorEngine.setSealed(collection, true)
+    vectorEngine?.setSealed(collection, true)
   }
+  return sealed
 }

@@ -1,18 +1,25 @@
 /**
- * Restores of a served store under load, in every way in which they go well or wrong. Two backups hold fifty pages each, marked `one` and `two`; readers ask for pages, listings and searches all the time, a writer writes beside
- * them. Whatever happens, each answer must be of one generation as a whole: every page there with the same mark, no search empty; a restore that fails leaves the mark as it was; a process that is killed in the middle starts
+ * Restores of a served store under load, in every way in which they go well or wrong. Two backups hold fifty pages each, marked `one` and `two`, with vectors, and letters that are encrypted; readers ask for pages, listings,
+ * searches by words and by vectors all the time, a writer writes beside them. Whatever happens, each answer must be of one generation as a whole: every page there with the same mark, no search empty; a restore that fails leaves the mark as it was; a process that is killed in the middle starts
  * again with one or the other, and with nothing left over.
  */
 import assert from 'node:assert/strict'
+import { randomBytes } from 'node:crypto'
 import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { currentGeneration } from '../../src/store/layout.js'
+import { embeddingEnv, whenEmbedded } from '../contract/embedding_client.js'
+import { EmbeddingServer, embedText } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
 import { Random } from './random.js'
 import { directoryBytes, type SmallDisk } from './small_disk.js'
+import { whenLoaded } from './vectors_run.js'
 
 const PAGES = 50
+const LETTERS = 20
+const COUNTS = { pages: PAGES, letters: LETTERS }
+const DIMENSIONS = 64
 const MARKS = ['one', 'two'] as const
 type Mark = (typeof MARKS)[number]
 
@@ -78,6 +85,8 @@ export class RestoreRun {
   readonly #directory: string
   readonly #random: Random
   readonly report = { restores: 0, failures: 0, kills: 0, full: 0, reads: 0, writes: 0, refusedWrites: 0, silenceMsMax: 0 }
+  readonly #key = randomBytes(32).toString('base64')
+  #provider!: EmbeddingServer
   #server!: Server
   #mark: Mark = 'two'
   /** What restores of each backup have written. */
@@ -91,15 +100,20 @@ export class RestoreRun {
   }
 
   async begin(): Promise<void> {
-    this.#server = await startServer({ directory: this.#directory })
+    this.#provider = await EmbeddingServer.start()
+    this.#server = await this.#start()
+    assert.equal((await this.#server.request('PUT', '/v1/collection-config', { collection: 'letters', encrypted: true })).status, 200)
     for (const mark of MARKS) {
-      const documents = Array.from({ length: PAGES }, (_, page) => ({
-        key: `page-${page}`,
-        lang: 'en',
-        contentMd: `walrus ${mark} `.padEnd(3000, `word${page} `),
-        meta: { mark: [mark] },
-      }))
-      assert.equal((await this.#server.post('/v1/add-batch', { collection: 'pages', documents })).status, 200)
+      for (const [collection, count] of Object.entries(COUNTS)) {
+        const documents = Array.from({ length: count }, (_, page) => ({
+          key: `page-${page}`,
+          lang: 'en',
+          contentMd: `walrus ${mark} `.padEnd(3000, `word${page} `),
+          meta: { mark: [mark] },
+        }))
+        assert.equal((await this.#server.post('/v1/add-batch', { collection, documents })).status, 200)
+      }
+      await whenEmbedded(this.#server, COUNTS)
       assert.equal((await this.#server.get(`/v1/backup?to=${mark}.db`)).status, 200)
     }
     const backups = join(this.#directory, 'backups')
@@ -116,7 +130,13 @@ export class RestoreRun {
 
   async end(): Promise<void> {
     assert.equal(await this.#server.stop(), 0, this.#server.output())
+    await this.#provider.stop()
     rmSync(this.#directory, { recursive: true })
+  }
+
+  #start(failPoint?: string): Promise<Server> {
+    const env = embeddingEnv(this.#provider, { SVC_EMBEDDING_DIMENSIONS: String(DIMENSIONS), SVC_ENCRYPTION_KEY: this.#key })
+    return startServer({ directory: this.#directory, env: { ...env, MDS_FAIL_POINT: failPoint } })
   }
 
   async run(scenario: Scenario): Promise<void> {
@@ -161,7 +181,8 @@ export class RestoreRun {
     await asked
     this.report.kills++
     if (serves === 'new') this.#mark = wanted
-    this.#server = await startServer({ directory: this.#directory })
+    this.#server = await this.#start()
+    await whenLoaded(this.#server)
     await this.#check()
   }
 
@@ -194,7 +215,8 @@ export class RestoreRun {
 
   async #restart(failPoint: string | undefined): Promise<void> {
     assert.equal(await this.#server.stop(), 0, this.#server.output())
-    this.#server = await startServer({ directory: this.#directory, env: { MDS_FAIL_POINT: failPoint } })
+    this.#server = await this.#start(failPoint)
+    await whenLoaded(this.#server)
   }
 
   /** What is served is one generation as a whole, can be written to, and nothing else is in the directory. */
@@ -217,7 +239,7 @@ export class RestoreRun {
     )
   }
 
-  /** The mark of every page in one listing, and of every hit in one search: all the same. */
+  /** The mark of every page in one listing, and of every hit in searches by words and by vectors: all the same. */
   async #shown(server = this.#server): Promise<string> {
     const listing = await server.post('/v1/search', { collection: 'pages', limit: 1000 })
     assert.equal(listing.status, 200, listing.text)
@@ -229,7 +251,25 @@ export class RestoreRun {
     const hits = search.json<{ results: { document: { contentMd: string } }[] }>().results
     const found = new Set(hits.map(({ document }) => document.contentMd.split(' ')[1]))
     assert.deepEqual([hits.length, found.size], [PAGES, 1], `one generation as a whole: ${[...found].join()}`)
+    for (const [collection, count] of Object.entries(COUNTS)) await this.#shownByVectors(server, collection, count)
     return documents[0]?.meta.mark[0] ?? ''
+  }
+
+  async #shownByVectors(server: Server, collection: string, count: number): Promise<void> {
+    const queryVector = [...embedText(`word${this.#random.below(PAGES)}`, DIMENSIONS)]
+    const asked = {
+      collection,
+      queryVector,
+      topK: 1000,
+      threshold: -1,
+      algorithm: this.#random.pick(['flat', 'hnsw']),
+      includeContent: true,
+    }
+    const answer = await server.post('/v1/vector-search', asked)
+    assert.equal(answer.status, 200, answer.text)
+    const { results } = answer.json<{ results: { document: { contentMd: string } }[] }>()
+    const marks = new Set(results.map(({ document }) => document.contentMd.split(' ')[1]))
+    assert.deepEqual([results.length, marks.size], [count, 1], `one generation of ${collection} as a whole: ${[...marks].join()}`)
   }
 
   async #addNoise(server: Server): Promise<void> {
@@ -263,7 +303,7 @@ export class RestoreRun {
     const loops = [
       loop(async () => {
         await this.#shown(server)
-        this.report.reads += 2
+        this.report.reads += 4
       }),
       loop(async () => {
         const key = `page-${this.#random.below(PAGES)}`

@@ -57,7 +57,7 @@ it('vector index: a start gives the engine what it lacks, page by page, and take
       ...{ collection, query: new Float32Array([1, 2, 3]), k: DOCUMENTS, threshold: -1, metric: 'cosine' },
       ...{ algorithm: 'flat', oversample: 1, quantization: 'float32' },
     }).hits
-  openVectors(context, generationPath)
+  openVectors(context.vectorEngine, generationPath, await store.beginEpoch())
   assert.ok((await load()) >= 3, 'others have had their turns in between')
   assert.equal(search().length, DOCUMENTS)
   assert.equal(await load(), 0, 'nothing is lacking')

@@ -62,12 +62,6 @@ struct EngineStats {
 // kFailing: the last flush was refused, and is tried again; kLost: all will be refused, until another process opens the index.
 enum class StorageState : uint8_t { kGood = 0, kFailing = 1, kLost = 2 };
 
-// One stretch of the store's history: LSNs up to `lsnLast` were given under `epoch`. The last stretch is the one that goes on.
-struct EpochSpan {
-  Epoch epoch;
-  uint64_t lsnLast;
-};
-
 struct OpenRequest {
   std::string directory;  // exists
   std::vector<EpochSpan> history;

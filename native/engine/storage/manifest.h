@@ -2,17 +2,14 @@
 // One value, replaced in the last transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <vector>
 
 #include "base/bytes.h"
 #include "base/status.h"
+#include "storage/epoch.h"
 
 namespace mds {
-
-// Names the history of the store that the LSNs belong to: src/store/epochs.ts.
-using Epoch = std::array<uint8_t, 16>;
 
 struct ManifestSegment {
   uint64_t serial;

@@ -21,6 +21,7 @@
 #include "base/bytes.h"
 #include "base/status.h"
 #include "base/stop_signal.h"
+#include "storage/epoch.h"
 #include "vector/maintenance_lane.h"
 #include "vector/vector_batch.h"
 #include "vector/vector_file.h"
@@ -50,15 +51,14 @@ class VectorEngine {
   VectorEngine(const VectorEngine&) = delete;
   VectorEngine& operator=(const VectorEngine&) = delete;
 
-  // Gives the engine its directory, made where it is missing: before anything is applied, once; a later call does nothing. What can't be used there is removed. Without
-  // it everything stays in memory.
-  [[nodiscard]] Status open(const std::string& directory) noexcept;
+  // Gives the engine its directory, made where it is missing: before anything is applied, once; a later call does nothing. What can't be used there is removed: a line
+  // for each says so. `history`: of the store, by which vectors are believed (epoch_mark.h); without one all that are whole are. Without a directory, and after an error,
+  // everything stays in memory.
+  [[nodiscard]] Result<std::vector<std::string>> open(const std::string& directory, std::span<const EpochSpan> history = {}) noexcept;
 
   // Whether vectors of the collection must not lie on disk: before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not
   // stored then, and given again after a start.
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed) noexcept;
-  // Sealed collections of `other`; before open.
-  void copy_sealing(const VectorEngine& other);
 
   // Applies one batch; what it does to one set becomes visible as one. Malformed bytes change nothing. Writes of one document come in the order of their LSNs.
   [[nodiscard]] Status apply(Bytes batch) noexcept;
@@ -106,7 +106,8 @@ class VectorEngine {
     std::unique_ptr<VectorFile> rows;
     uint32_t graphSlots = 0;  // of the graph on disk
   };
-  [[nodiscard]] Status open_directory(const std::string& directory);
+  // A line for each file that can't be used.
+  [[nodiscard]] Result<std::vector<std::string>> open_directory(const std::string& directory, uint64_t lsnMax);
   [[nodiscard]] LaneStep step_storage(bool isResting);
   [[nodiscard]] LaneStep remove_dropped();
   [[nodiscard]] LaneStep store_set(const std::shared_ptr<VectorSet>& set, bool isResting);

@@ -10,6 +10,7 @@
 #include <optional>
 #include <string_view>
 
+#include "vector/epoch_mark.h"
 #include "vector/graph_file.h"
 #include "vector/mapped_file.h"
 #include "vector/set_loader.h"
@@ -53,22 +54,27 @@ bool is_store_due(const SetView& view, uint32_t stored, bool isResting) noexcept
 
 }  // namespace
 
-Status VectorEngine::open(const std::string& directory) noexcept {
+Result<std::vector<std::string>> VectorEngine::open(const std::string& directory, std::span<const EpochSpan> history) noexcept {
+  Result<std::vector<std::string>> damage = std::vector<std::string>();
   try {
     const std::lock_guard lock(filesMutex_);
-    if (!directory_.empty()) return {};
+    if (!directory_.empty()) return damage;
     if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return io_error("mkdir");
-    Status opened = open_directory(directory);
-    if (!opened.ok()) return opened;
+    damage = open_directory(directory, history.empty() ? UINT64_MAX : believed_lsn(directory, history));
+    if (!damage.ok()) return damage;
+    if (!history.empty()) {
+      const Status marked = mark_epoch(directory, history.back().epoch);
+      if (!marked.ok()) return marked;
+    }
     directory_ = directory;
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
   wake();
-  return {};
+  return damage;
 }
 
-Status VectorEngine::open_directory(const std::string& directory) {
+Result<std::vector<std::string>> VectorEngine::open_directory(const std::string& directory, uint64_t lsnMax) {
   const Result<std::vector<std::string>> found = file_names(directory);
   if (!found.ok()) return found.status();
   std::vector<VectorFileName> names;
@@ -79,13 +85,16 @@ Status VectorEngine::open_directory(const std::string& directory) {
   // The newest generation of a set first: one that was written anew is whole, or empty.
   std::sort(names.begin(), names.end(),
             [](const VectorFileName& a, const VectorFileName& b) { return std::tie(a.collection, a.dims, b.generation) < std::tie(b.collection, b.dims, a.generation); });
-  std::unordered_set<std::string> used;
+  std::unordered_set<std::string> used{kEpochMarkName};
+  std::vector<std::string> damage;
   const std::lock_guard lock(writerMutex_);
   for (const VectorFileName& name : names) {
     const SetKey key{name.collection, name.dims};
     if (is_sealed(name.collection) || files_.contains(key)) continue;
     bool isDamaged = false;
-    Result<std::unique_ptr<VectorFile>> rows = VectorFile::open(directory, name, isDamaged);
+    Result<std::unique_ptr<VectorFile>> rows = VectorFile::open(directory, name, lsnMax, isDamaged);
+    if (isDamaged)
+      damage.push_back(name.rows() + ": damaged, cut short, or newer than the store from slot " + std::to_string(rows.ok() ? rows.value()->slots() : 0) + " on");
     if (!rows.ok() || rows.value()->slots() == 0) continue;
     const std::shared_ptr<VectorSet> set = make_set(name.collection, name.dims);
     load_set(*set, *rows.value());
@@ -99,6 +108,8 @@ Status VectorEngine::open_directory(const std::string& directory) {
       auto next = std::make_shared<SetView>(*set->view());
       next->graph = std::move(graph);
       set->publish(std::move(next));
+    } else if (set->view()->slots >= kGraphSlotsMin) {
+      damage.push_back(name.graph() + ": missing, or not of these vectors: built anew");
     }
     files.rows = std::move(rows.value());
   }
@@ -107,9 +118,11 @@ Status VectorEngine::open_directory(const std::string& directory) {
     std::string path = directory;
     path += '/';
     path += name;
-    (void)unlink(path.c_str());
+    if (unlink(path.c_str()) == 0 || errno == ENOENT) damage.push_back(name + ": of no use, removed");
   }
-  return sync_directory(directory);
+  const Status synced = sync_directory(directory);
+  if (!synced.ok()) return synced;
+  return damage;
 }
 
 Status VectorEngine::set_sealed(uint32_t collection, bool isSealed) noexcept {
@@ -125,11 +138,6 @@ Status VectorEngine::set_sealed(uint32_t collection, bool isSealed) noexcept {
   }
   (void)storeLane_.wake();
   return {};
-}
-
-void VectorEngine::copy_sealing(const VectorEngine& other) {
-  const std::scoped_lock lock(sealedMutex_, other.sealedMutex_);
-  sealed_ = other.sealed_;
 }
 
 bool VectorEngine::is_sealed(uint32_t collection) const {

@@ -7,9 +7,11 @@
 
 #include <algorithm>
 #include <cstring>
+#include <span>
 
 #include "storage/crc32c.h"
 #include "vector/mapped_file.h"
+#include "vector/vector_codes.h"
 
 namespace mds {
 namespace {
@@ -29,6 +31,8 @@ struct GroupHeader {
 };
 static_assert(sizeof(GroupHeader) == 32);
 constexpr uint64_t kHeaderBytes = 64;
+// No vector is longer: the largest elements of the widest one have 9e16.
+constexpr float kNormMax = 1e17F;
 
 // Where the columns of a group of so many slots lie behind its header.
 struct GroupLayout {
@@ -101,6 +105,21 @@ bool is_plausible(const GroupHeader& header, const VectorFileName& name, uint32_
          header.generation == name.generation && header.slotBegin == slotBegin && header.slots > 0 && header.slots <= kVectorSlotsMax - slotBegin;
 }
 
+// A column of a group where it lies.
+template <class Value>
+std::span<const Value> column_at(Bytes payload, uint64_t offset, uint64_t count) noexcept {
+  return {reinterpret_cast<const Value*>(payload.data() + offset), static_cast<size_t>(count)};
+}
+
+// A checksum says that the bytes are those that were written, not by whom: numbers that would lead a search astray are looked at.
+bool are_plausible(std::span<const SlotIdentity> identities, std::span<const CodedVector> coded, std::span<const float> full, uint64_t lsnMax) noexcept {
+  const auto isIdentity = [lsnMax](const SlotIdentity& identity) { return identity.docid != UINT32_MAX && identity.lsn <= lsnMax; };
+  const auto isCoded = [](const CodedVector& vector) {
+    return vector.scale >= 0 && vector.scale <= vector.norm && vector.residual >= 0 && vector.residual <= kNormMax && vector.norm <= kNormMax;
+  };
+  return std::all_of(identities.begin(), identities.end(), isIdentity) && std::all_of(coded.begin(), coded.end(), isCoded) && is_usable(full);
+}
+
 }  // namespace
 
 std::string VectorFileName::rows() const { return std::to_string(collection) + "-" + std::to_string(dims) + "-" + std::to_string(generation) + ".rows"; }
@@ -117,7 +136,7 @@ Result<std::unique_ptr<VectorFile>> VectorFile::create(const std::string& direct
   return file;
 }
 
-Result<std::unique_ptr<VectorFile>> VectorFile::open(const std::string& directory, const VectorFileName& name, bool& isDamaged) {
+Result<std::unique_ptr<VectorFile>> VectorFile::open(const std::string& directory, const VectorFileName& name, uint64_t lsnMax, bool& isDamaged) {
   const int descriptor = ::open((directory + "/" + name.rows()).c_str(), O_RDWR | O_CLOEXEC);
   if (descriptor < 0) return io_error("open");
   std::unique_ptr<VectorFile> file(new VectorFile(name, descriptor));
@@ -125,15 +144,16 @@ Result<std::unique_ptr<VectorFile>> VectorFile::open(const std::string& director
   if (fstat(descriptor, &found) != 0) return io_error("fstat");
   const auto size = static_cast<uint64_t>(found.st_size);
   if (size >= kHeaderBytes) {
-    const Status mapped = file->map_groups(0, size);
+    const Status mapped = file->map_groups(0, size, lsnMax);
     if (!mapped.ok()) return mapped;
   }
   isDamaged = file->bytes_ != size;
   if (isDamaged && ftruncate(descriptor, static_cast<off_t>(file->bytes_)) != 0) return io_error("ftruncate");
+  if (isDamaged && fdatasync(descriptor) != 0) return io_error("fdatasync");
   return file;
 }
 
-Status VectorFile::map_groups(uint64_t begin, uint64_t end) {
+Status VectorFile::map_groups(uint64_t begin, uint64_t end, uint64_t lsnMax) {
   const Result<MappedBytes> mapped = map_file(descriptor_, begin, end);
   if (!mapped.ok()) return mapped.status();
   Bytes rest = mapped.value().bytes;
@@ -146,9 +166,12 @@ Status VectorFile::map_groups(uint64_t begin, uint64_t end) {
     const Bytes payload = rest.subspan(kHeaderBytes, static_cast<size_t>(layout.payload));
     if (crc32c(payload) != header.payloadCrc) return {};
     // Groups begin at pages and columns at multiples of their elements' alignment.
-    groups_.push_back({header.slotBegin, header.slots, reinterpret_cast<const SlotIdentity*>(payload.data()),
-                       reinterpret_cast<const CodedVector*>(payload.data() + layout.coded), reinterpret_cast<const int8_t*>(payload.data() + layout.codes),
-                       reinterpret_cast<const float*>(payload.data() + layout.full), mapped.value().owner});
+    const auto identities = column_at<SlotIdentity>(payload, 0, header.slots);
+    const auto coded = column_at<CodedVector>(payload, layout.coded, header.slots);
+    const auto full = column_at<float>(payload, layout.full, uint64_t{header.slots} * name_.dims);
+    if (!are_plausible(identities, coded, full, lsnMax)) return {};
+    groups_.push_back({header.slotBegin, header.slots, identities.data(), coded.data(), reinterpret_cast<const int8_t*>(payload.data() + layout.codes), full.data(),
+                       mapped.value().owner});
     slots_ += header.slots;
     bytes_ += layout.total;
     rest = rest.subspan(static_cast<size_t>(layout.total));
@@ -167,7 +190,7 @@ Status VectorFile::append(const SetView& view, uint32_t end) {
   if (status.ok()) status = write_at(descriptor_, bytes_of(&header, 1), bytes_);
   if (status.ok() && fdatasync(descriptor_) != 0) status = io_error("fdatasync");
   const uint64_t before = bytes_;
-  if (status.ok()) status = map_groups(before, before + layout.total);
+  if (status.ok()) status = map_groups(before, before + layout.total, UINT64_MAX);
   if (status.ok() && bytes_ == before) status = Status::corrupt("vector index: what was written is not what is read");
   if (!status.ok()) (void)ftruncate(descriptor_, static_cast<off_t>(before));
   return status;

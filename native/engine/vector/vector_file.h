@@ -37,8 +37,9 @@ class VectorFile {
  public:
   // Makes an empty file, in place of any.
   [[nodiscard]] static Result<std::unique_ptr<VectorFile>> create(const std::string& directory, const VectorFileName& name);
-  // What is whole of an existing one: from the first group that is not, everything is cut off. `isDamaged`: something was.
-  [[nodiscard]] static Result<std::unique_ptr<VectorFile>> open(const std::string& directory, const VectorFileName& name, bool& isDamaged);
+  // What is whole of an existing one: from the first group that is not, or has an LSN above `lsnMax`, everything is cut off, on disk when it returns. `isDamaged`:
+  // something was.
+  [[nodiscard]] static Result<std::unique_ptr<VectorFile>> open(const std::string& directory, const VectorFileName& name, uint64_t lsnMax, bool& isDamaged);
   ~VectorFile();
   VectorFile(const VectorFile&) = delete;
   VectorFile& operator=(const VectorFile&) = delete;
@@ -54,7 +55,7 @@ class VectorFile {
 
  private:
   VectorFile(const VectorFileName& name, int descriptor) noexcept : name_(name), descriptor_(descriptor) {}
-  [[nodiscard]] Status map_groups(uint64_t begin, uint64_t end);
+  [[nodiscard]] Status map_groups(uint64_t begin, uint64_t end, uint64_t lsnMax);
 
   VectorFileName name_;
   int descriptor_;

@@ -8,6 +8,7 @@
 #include <usearch/index_plugins.hpp>
 
 #include "vector/code_table.h"
+#include "vector/graph_check.h"
 
 namespace mds {
 namespace {
@@ -223,13 +224,9 @@ Status VectorGraph::save(const std::function<Status(Bytes)>& write) const {
 }
 
 Result<std::unique_ptr<VectorGraph>> VectorGraph::load(Bytes bytes, const SetView& view) {
-  if (bytes.size() < sizeof(us::index_serialized_header_t)) return Status::corrupt("vector graph: cut short");
+  if (!is_sound_graph(bytes, view.slots)) return Status::corrupt("vector graph: not one of slots of the set");
   us::index_serialized_header_t header;
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (header.size == 0 || header.size > view.slots || header.connectivity != kGraphConnectivity || header.connectivity_base != kNeighboursMax ||
-      header.entry_slot >= header.size) {
-    return Status::corrupt("vector graph: another header than expected");
-  }
   auto made = Index::make(us::index_config_t(kGraphConnectivity, kNeighboursMax));
   if (!is_good(made) || !made.index.try_reserve(us::index_limits_t(header.size, 1))) return Status::out_of_memory();
   ByteReader reader(bytes);
