@@ -14,7 +14,7 @@ import type { Flags } from './config/sources.js'
 import { BadValue, parseWhole } from './config/values.js'
 import type { AccessMode } from './config/values.js'
 import { readYaml } from './config/yaml_file.js'
-import { CONFIG_WARNINGS_MAX, OVERRIDABLE } from './limits.js'
+import { CONFIG_WARNINGS_MAX, OVERRIDABLE, VECTOR_WORKERS_MAX } from './limits.js'
 import type { OverridableLimits } from './limits.js'
 import type { ProviderSettings } from './outbound/embedding/settings.js'
 
@@ -59,6 +59,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   const config: Config = {
     ...values,
     httpMode: httpModeOverride ?? values.mode,
+    vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
     encryption: readEncryption(env, sources.yaml),
     embedding: readEmbedding(values, env, sources.yaml),

@@ -8,7 +8,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
+#include <mutex>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "vector/vector_engine.h"
@@ -95,11 +97,13 @@ class Bench {
       std::printf("{\"step\":\"bytes\",\"memory\":%.1f,\"mapped\":%.1f,\"graph\":%.1f}\n", per_vector(set.memoryBytes), per_vector(set.mappedBytes),
                   per_vector(set.graphBytes));
     }
-    measure("flat", mds::VectorAlgorithm::kFlat, 0, 100);
-    for (const uint32_t expansion : {16U, 24U, 32U, 40U, 48U, 64U, 80U, 100U, 128U}) measure("hnsw", mds::VectorAlgorithm::kHnsw, expansion, 100);
-    measure("hnsw, half of the documents", mds::VectorAlgorithm::kHnsw, 100, 50);
-    for (const uint32_t percent : {10U, 1U}) measure("hnsw, filtered", mds::VectorAlgorithm::kHnsw, 100, percent);
-    measure("sq", mds::VectorAlgorithm::kSq, 0, 100);
+    measure("flat", mds::VectorAlgorithm::kFlat, 0, 1);
+    for (const uint32_t expansion : {16U, 24U, 32U, 40U, 48U, 64U, 80U, 100U, 128U}) measure("hnsw", mds::VectorAlgorithm::kHnsw, expansion, 1);
+    for (const uint32_t step : {2U, 10U, 100U, 1000U}) measure("hnsw, filtered", mds::VectorAlgorithm::kHnsw, 100, step);
+    for (const uint32_t clients : {1U, 2U, 16U}) {
+      for (const uint32_t threads : {1U, 2U}) measure_together(clients, threads);
+    }
+    measure("sq", mds::VectorAlgorithm::kSq, 0, 1);
     train("ivf", mds::VectorAlgorithm::kIvf);
     train("pq", mds::VectorAlgorithm::kPq);
     train("opq", mds::VectorAlgorithm::kOpq);
@@ -152,15 +156,42 @@ class Bench {
     engine_.settle();
     const double seconds = seconds_since(start);
     std::printf("{\"step\":\"train\",\"kind\":\"%s\",\"seconds\":%.2f,\"bytes\":%.1f}\n", name, seconds, per_vector(engine_.stats().at(0).trainedBytes - before));
-    measure(name, algorithm, 0, 100);
-    measure(name, algorithm, 0, 50);
+    measure(name, algorithm, 0, 1);
+    measure(name, algorithm, 0, 2);
   }
 
-  void measure(const char* name, mds::VectorAlgorithm algorithm, uint32_t expansion, uint32_t percent) {
-    const uint32_t step = 100 / percent;
+  // Flat searches of some clients at once, each of them on so many threads at most; by the clock.
+  void measure_together(uint32_t clients, uint32_t threads) {
+    std::mutex mutex;
+    std::vector<double> times;
+    const auto start = Clock::now();
+    std::vector<std::thread> running;
+    for (uint32_t client = 0; client < clients; ++client) {
+      running.emplace_back([&, client] {
+        mds::VectorSearchRequest request{1, mds::VectorAlgorithm::kFlat, mds::VectorMetric::kCosine, kHits, 1, -1, false, 1, 0, {}, 100, {}};
+        request.threads = threads;
+        std::vector<double> own;
+        for (size_t query = client; seconds_since(start) < seconds_; query = (query + 1) % query_count()) {
+          const auto begin = Clock::now();
+          (void)ask(query, request, nullptr);
+          own.push_back(seconds_since(begin));
+        }
+        const std::lock_guard lock(mutex);
+        times.insert(times.end(), own.begin(), own.end());
+      });
+    }
+    for (std::thread& thread : running) thread.join();
+    const double perSecond = static_cast<double>(times.size()) / seconds_since(start);
+    std::sort(times.begin(), times.end());
+    std::printf("{\"step\":\"together\",\"kind\":\"flat\",\"clients\":%u,\"threads\":%u,\"perSecond\":%.0f,\"p50Us\":%.0f,\"p99Us\":%.0f}\n", clients, threads, perSecond,
+                times[times.size() / 2] * 1e6, times[times.size() * 99 / 100] * 1e6);
+  }
+
+  // With a filter that lets in every `step`th document.
+  void measure(const char* name, mds::VectorAlgorithm algorithm, uint32_t expansion, uint32_t step) {
     std::vector<uint32_t> passing;
     for (uint32_t docid = 0; docid < documents_.size() / dims_; docid += step) passing.push_back(docid);
-    const std::vector<uint32_t>* documents = percent == 100 ? nullptr : &passing;
+    const std::vector<uint32_t>* documents = step == 1 ? nullptr : &passing;
     mds::VectorSearchRequest request{1, algorithm, mds::VectorMetric::kCosine, kHits, 1, -1, false, 1, 0, {}, expansion, {}};
     size_t found = 0;
     size_t wanted = 0;
@@ -181,8 +212,8 @@ class Bench {
     }
     const double perSecond = static_cast<double>(times.size()) / (thread_seconds() - start);
     std::sort(times.begin(), times.end());
-    std::printf("{\"step\":\"search\",\"kind\":\"%s\",\"expansion\":%u,\"percent\":%u,\"recall\":%.4f,\"perSecond\":%.0f,\"p50Us\":%.0f,\"p99Us\":%.0f}\n", name,
-                expansion, percent, static_cast<double>(found) / static_cast<double>(wanted), perSecond, times[times.size() / 2] * 1e6,
+    std::printf("{\"step\":\"search\",\"kind\":\"%s\",\"expansion\":%u,\"percent\":%g,\"recall\":%.4f,\"perSecond\":%.0f,\"p50Us\":%.0f,\"p99Us\":%.0f}\n", name,
+                expansion, 100.0 / step, static_cast<double>(found) / static_cast<double>(wanted), perSecond, times[times.size() / 2] * 1e6,
                 times[times.size() * 99 / 100] * 1e6);
     (void)std::fflush(stdout);
   }

@@ -26,7 +26,9 @@ TEST(VectorConcurrency, SearchesSeeWholeDocumentsOfSomeMoment) {
     while (!isDone.load()) {
       const uint64_t before = rounds.load();
       for (const VectorAlgorithm algorithm : {VectorAlgorithm::kHnsw, VectorAlgorithm::kFlat, VectorAlgorithm::kSq}) {
-        const VectorAnswer answer = ask(engine, vector_request(1, source.next(), 20, algorithm));
+        VectorSearchRequest request = vector_request(1, source.next(), 20, algorithm);
+        request.threads = 4;
+        const VectorAnswer answer = ask(engine, request);
         EXPECT_TRUE(before == 0 || answer.hits.size() == 20U);
         std::set<uint32_t> docids;
         for (const VectorHit& hit : answer.hits) {

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <array>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -70,10 +71,53 @@ TEST(VectorKernels, AgreeWithPlainC) {
     }
     EXPECT_EQ(vector_kernels().dot_i8(a.data(), b.data(), dims), serial_vector_kernels().dot_i8(a.data(), b.data(), dims));
     EXPECT_NEAR(vector_kernels().dot_f32(x.data(), x.data(), dims), serial_vector_kernels().dot_f32(x.data(), x.data(), dims), 1e-9 * static_cast<double>(dims));
-    const auto* bytes = reinterpret_cast<const uint8_t*>(a.data());
-    const auto* others = reinterpret_cast<const uint8_t*>(b.data());
-    EXPECT_EQ(vector_kernels().hamming(bytes, others, dims * 8), serial_vector_kernels().hamming(bytes, others, dims * 8));
-    EXPECT_EQ(vector_kernels().dot_i4(bytes, others, dims * 2), serial_vector_kernels().dot_i4(bytes, others, dims * 2));
+  }
+}
+
+TEST(VectorKernels, OfFourBitsAgreeWithPlainC) {
+  std::mt19937 random(9);
+  for (const size_t pairs : {1U, 4U, 48U, 250U}) {
+    std::vector<uint8_t> codes(pairs * 64);
+    std::vector<uint8_t> tables(pairs * 32);
+    std::vector<int8_t> query(pairs * 128);
+    for (uint8_t& code : codes) code = static_cast<uint8_t>(random());
+    for (uint8_t& entry : tables) entry = static_cast<uint8_t>(random() % 128);
+    for (int8_t& element : query) element = static_cast<int8_t>(static_cast<int>(random() % 255) - 127);
+    std::array<uint16_t, 64> sums{};
+    std::array<uint16_t, 64> plain{};
+    (void)serial_vector_kernels().sum_tables(codes.data(), tables.data(), pairs, 0, plain.data());
+    for (const uint16_t least : {uint16_t{0}, plain[7], static_cast<uint16_t>(plain[7] + 1), uint16_t{65535}}) {
+      const uint64_t wanted = serial_vector_kernels().sum_tables(codes.data(), tables.data(), pairs, least, plain.data());
+      EXPECT_EQ(vector_kernels().sum_tables(codes.data(), tables.data(), pairs, least, sums.data()), wanted);
+      EXPECT_EQ(sums, plain);
+    }
+    const int8_t* high = query.data() + pairs * 64;
+    EXPECT_EQ(vector_kernels().dot_u4(query.data(), high, codes.data(), pairs * 64), serial_vector_kernels().dot_u4(query.data(), high, codes.data(), pairs * 64));
+  }
+}
+
+TEST(VectorKernels, ProductsOfMatricesAreThoseOfTheirNumbers) {
+  std::mt19937 random(10);
+  for (const size_t columns : {16U, 32U, 48U}) {
+    for (const size_t rows : {1U, 4U, 7U}) {
+      constexpr size_t kInner = 5;
+      constexpr size_t kStride = 9;
+      std::vector<float> left(rows * kStride);
+      std::vector<float> right(kInner * columns);
+      for (float& element : left) element = static_cast<float>(random() % 100);
+      for (float& element : right) element = static_cast<float>(random() % 100);
+      std::vector<float> wanted(rows * columns);
+      for (size_t row = 0; row < rows; ++row) {
+        for (size_t at = 0; at < kInner; ++at) {
+          for (size_t column = 0; column < columns; ++column) wanted[row * columns + column] += left[row * kStride + at] * right[at * columns + column];
+        }
+      }
+      for (const VectorKernels* kernels : {&vector_kernels(), &serial_vector_kernels()}) {
+        std::vector<float> out(rows * columns, -1);
+        kernels->multiply({left.data(), kStride}, rows, kInner, {right.data(), columns}, columns, out.data());
+        EXPECT_EQ(out, wanted);
+      }
+    }
   }
 }
 

@@ -155,7 +155,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['vector.bqRerankFactor'],
     fallback: limits.BQ_RERANK_FACTOR_DEFAULT,
     parse: parseWhole(1, limits.BQ_RERANK_FACTOR_MAX),
-    help: 'candidates of a bq search that are scored exactly, for each result',
+    help: 'candidates of a bq search that are scored again, for each result',
   },
   vectorParallelWorkers: {
     flag: 'vector-parallel-workers',

@@ -11,21 +11,23 @@ import type {
   VectorHit,
   VectorHits,
   VectorMetric,
+  VectorQuantization,
   VectorSearchRequest,
   VectorStamp,
+  VectorTuning,
   SimilarPair,
   SimilarPairs,
 } from './vector_types.js'
 
 const BATCH_MAGIC = 0x3142564d // "MVB1"
-const REQUEST_MAGIC = 0x3151564d // "MVQ1"
+const REQUEST_MAGIC = 0x3251564d // "MVQ2"
 const HITS_MAGIC = 0x3148564d // "MVH1"
 const PAIRS_MAGIC = 0x3150564d // "MVP1"
 const PAIR_BYTES = 16
 const OP_CODES = { set: 1, remove: 2, drop: 3 } as const
 const OP_BYTES = { set: 28, remove: 20, drop: 8 } as const
 const STAMP_BYTES = 20
-const REQUEST_HEADER_BYTES = 56
+const REQUEST_HEADER_BYTES = 72
 const HITS_HEADER_BYTES = 16
 const HIT_BYTES = 24
 const FLAG_DIVERSE = 1
@@ -43,6 +45,9 @@ const ALGORITHM_CODES: Readonly<Record<Exclude<VectorAlgorithm, 'quantized'>, nu
   sq4: 6,
   bq: 7,
 }
+
+/** What `quantized` stands for. */
+const QUANTIZED = { float32: 'flat', int8: 'sq', int4: 'sq4' } as const satisfies Record<VectorQuantization, VectorAlgorithm>
 
 export function encodeVectorBatch(changes: readonly VectorChange[]): Uint8Array {
   const size = changes.reduce((sum, change) => sum + OP_BYTES[change.kind] + (change.kind === 'set' ? change.vectors.byteLength : 0), 8)
@@ -83,7 +88,7 @@ export function encodeVectorStamps(stamps: readonly VectorStamp[]): Uint8Array {
 }
 
 /** @param pollWord byte offset of the request's stop word in the shared control buffer, or `NO_POLL_WORD` */
-export function encodeVectorRequest(request: VectorSearchRequest, pollWord: number): Uint8Array {
+export function encodeVectorRequest(request: VectorSearchRequest, tuning: VectorTuning, pollWord: number): Uint8Array {
   const { query, mmrLambda } = request
   const filter = encodeFilter(request.collection, request.filter)
   const bytes = Buffer.alloc(REQUEST_HEADER_BYTES + query.byteLength + filter.length)
@@ -99,14 +104,16 @@ export function encodeVectorRequest(request: VectorSearchRequest, pollWord: numb
   bytes.writeDoubleLE(mmrLambda ?? 1, 40)
   bytes.writeUInt32LE(query.length, 48)
   bytes.writeUInt32LE(filter.length, 52)
+  bytes.writeUInt32LE(tuning.bqRerankFactor, 56)
+  bytes.writeUInt32LE(tuning.workers, 60)
+  bytes.writeUInt32LE(tuning.parallelMinSize, 64)
   bytes.set(new Uint8Array(query.buffer, query.byteOffset, query.byteLength), REQUEST_HEADER_BYTES)
   bytes.set(filter, REQUEST_HEADER_BYTES + query.byteLength)
   return bytes
 }
 
-/** Eight-bit codes are what a collection without quantization has, too. */
 function algorithmCode({ algorithm, quantization }: VectorSearchRequest): number {
-  return ALGORITHM_CODES[algorithm !== 'quantized' ? algorithm : quantization === 'int4' ? 'sq4' : 'sq']
+  return ALGORITHM_CODES[algorithm === 'quantized' ? QUANTIZED[quantization] : algorithm]
 }
 
 /** As a plan that lets in what the filter does. */

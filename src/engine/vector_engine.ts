@@ -2,10 +2,11 @@
  * The TypeScript face of the native vector engine: translates requests and hits to bytes and back.
  * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
+import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits.js'
 import { loadAddon } from './addon.js'
 import { NO_POLL_WORD } from './search_plan.js'
 import { decodeSimilarPairs, decodeVectorHits, encodeVectorRequest } from './vector_bytes.js'
-import type { VectorEngine, VectorSetStats } from './vector_types.js'
+import type { VectorEngine, VectorSetStats, VectorTuning } from './vector_types.js'
 
 interface VectorAddon {
   readonly vectorOpen: (directory: string, history: Uint8Array) => string[]
@@ -50,9 +51,16 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorIsa',
 ]
 
-/** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
-export function openVectorEngine(addonPath?: string): VectorEngine {
-  const addon = loadAddon<VectorAddon>(ADDON_FUNCTIONS, addonPath)
+/** For who searches little: tests, and the checks of a restore. */
+const NO_TUNING: VectorTuning = {
+  bqRerankFactor: BQ_RERANK_FACTOR_DEFAULT,
+  workers: 1,
+  parallelMinSize: VECTOR_PARALLEL_SIZE_DEFAULT,
+}
+
+/** @param tuning of every search that is asked through this face */
+export function openVectorEngine(tuning: VectorTuning = NO_TUNING): VectorEngine {
+  const addon = loadAddon<VectorAddon>(ADDON_FUNCTIONS)
   return {
     open: (directory, history) => addon.vectorOpen(directory, history),
     openNext: (directory, history, sealed) => addon.vectorOpenNext(directory, history, new Uint8Array(Uint32Array.from(sealed).buffer)),
@@ -66,8 +74,8 @@ export function openVectorEngine(addonPath?: string): VectorEngine {
     search: (request, stop) =>
       decodeVectorHits(
         stop === undefined
-          ? addon.vectorSearch(encodeVectorRequest(request, NO_POLL_WORD))
-          : addon.vectorSearch(encodeVectorRequest(request, stop.byteOffset), stop.control),
+          ? addon.vectorSearch(encodeVectorRequest(request, tuning, NO_POLL_WORD))
+          : addon.vectorSearch(encodeVectorRequest(request, tuning, stop.byteOffset), stop.control),
       ),
     similarPairs: ({ collection, dimensions, threshold, documentsMax }, stop) =>
       decodeSimilarPairs(

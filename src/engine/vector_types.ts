@@ -33,6 +33,16 @@ export interface VectorSearchRequest {
   readonly mmrLambda?: number
 }
 
+/** What of the options of the server reaches each search. */
+export interface VectorTuning {
+  /** Candidates of a bq search that are scored again, for each result, 1 to 1 000. */
+  readonly bqRerankFactor: number
+  /** Threads of one flat search at most, 1 to 16. */
+  readonly workers: number
+  /** Vectors from which a flat search uses more than one. */
+  readonly parallelMinSize: number
+}
+
 export interface VectorHit {
   readonly docid: number
   /** The best of the document's chunks, from 0. */

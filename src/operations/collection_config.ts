@@ -56,9 +56,14 @@ const configFields = {
   trackHot: optional(Type.Boolean({ description: 'Keep a list of the documents that are read most.' })),
   spellCorrect: optional(Type.Boolean({ description: 'Correct full-text queries.' })),
   spellLang: optional(Type.String({ description: 'Language of the correction.' })),
-  quantization: optional(word(['float32', 'int8', 'int4'], 'How vectors are kept.')),
+  quantization: optional(
+    word(
+      ['float32', 'int8', 'int4'],
+      'How vectors are searched where a request names no algorithm: by codes of so many bits, or as the server is told.',
+    ),
+  ),
   disk_only_vectors: optional(
-    Type.Boolean({ description: 'Keep full vectors on disk only; needs `int8` or `int4`. Also `diskOnlyVectors`.' }),
+    Type.Boolean({ description: 'Full vectors lie on disk only, as they do without it; needs `int8` or `int4`. Also `diskOnlyVectors`.' }),
   ),
   encrypted: optional(
     Type.Boolean({ description: 'Encrypt at rest what is written from now on; a rotation does the rest. Needs `SVC_ENCRYPTION_KEY`.' }),

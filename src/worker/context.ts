@@ -20,6 +20,7 @@ import { heldBodies } from '../engine/held_bodies.js'
 import { openEngine } from '../engine/native_engine.js'
 import { openVectorEngine } from '../engine/vector_engine.js'
 import type { Analyzer } from '../engine/types.js'
+import type { VectorTuning } from '../engine/vector_types.js'
 import { DOCUMENT_CACHE_BYTES_MAX, TERM_VECTORS_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
 import { currentGeneration, generationPath } from '../store/layout.js'
@@ -80,6 +81,10 @@ async function openScrubbed(start: LaneStart, generation: string, keyring: Keyri
   return openStore(start, generation, keyring)
 }
 
+function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParallelMinSize }: LaneStart['config']): VectorTuning {
+  return { bqRerankFactor: vectorBqRerankFactor, workers: vectorParallelWorkers, parallelMinSize: vectorParallelMinSize }
+}
+
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
 function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
   const surfaces = new SurfaceWords()
@@ -96,7 +101,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     instance: () => (instance ??= instanceOf(resolve(start.config.path))),
     analyzer,
     related: new RelatedTerms(),
-    vectorEngine: openVectorEngine(),
+    vectorEngine: openVectorEngine(vectorTuning(start.config)),
     areVectorsReady: () => !control.vectorsLoading,
     chunker: createChunker(),
     embedding: new EmbeddingBlock(start.embedding),

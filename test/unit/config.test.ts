@@ -1,7 +1,7 @@
 /** Configuration: where a value comes from, what is refused, what is warned of. */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { ConfigError, helpText, loadConfig } from '../../src/config.js'
@@ -259,6 +259,7 @@ describe('what is refused', () => {
       [true, 1500, 1024, 3_600_000],
     )
     assert.deepEqual([config.vectorDefaultAlgorithm, config.vectorBqRerankFactor, config.vectorParallelMinSize], ['flat', 10, 2048])
+    assert.equal(config.vectorParallelWorkers, Math.min(availableParallelism(), 16))
     const wait = (text: string): number => loadConfig([], { SVC_EMBEDDING_QUEUE_WAIT: text }).embeddingQueueWaitMs
     assert.deepEqual(['0', '0s', '250ms', '5s', '1.5s', '1m30s'].map(wait), [0, 0, 250, 5000, 1500, 90_000])
     for (const text of ['5', '-1s', 's', '1s1', '3h', '5 s'])

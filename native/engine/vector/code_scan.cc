@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <bit>
 
 #include "vector/vector_kernels.h"
@@ -72,20 +73,53 @@ void score_slots(const SetView& view, const VectorQuery& query, std::vector<Boun
   }
 }
 
-}  // namespace
+// Slots of one worker's pieces that may be among the best.
+struct BoundedScan {
+  explicit BoundedScan(size_t most) : lowest(most) {}
 
-void scan_exactly(const SetView& view, const SlotFilter& filter, SlotRange range, const VectorQuery& query, size_t most, BestDocuments& best, StopSignal& stop) {
-  BestDocuments lowest(most);
-  std::vector<BoundedSlot> slots;
-  visit_range(view, filter, range, query, stop, [&](const BlockRef& block, uint32_t slot, uint32_t row, int32_t dot) {
+  void add(const BlockRef& block, uint32_t slot, uint32_t row, int32_t dot, const VectorQuery& query) {
     const VectorQuery::Bounds bounds = query.bounds(dot, block.codes->coded(row));
     const double upper = bounds.rank + bounds.error;
     if (upper < lowest.bound()) return;
     slots.push_back({upper, slot});
     lowest.add({bounds.rank - bounds.error, block.codes->identity(row).docid, slot});
+  }
+
+  BestDocuments lowest;
+  std::vector<BoundedSlot> slots;
+};
+
+}  // namespace
+
+void scan_exactly(const SetView& view, const SlotFilter& filter, SlotRange range, const VectorQuery& query, size_t most, BestDocuments& best, StopSignal& stop) {
+  BoundedScan scan(most);
+  visit_range(view, filter, range, query, stop, [&](const BlockRef& block, uint32_t slot, uint32_t row, int32_t dot) { scan.add(block, slot, row, dot, query); });
+  (void)scan.lowest.cut();
+  score_slots(view, query, scan.slots, scan.lowest.bound(), most, best, stop);
+}
+
+void scan_exactly_shared(const SetView& view, const SlotFilter& filter, const VectorQuery& query, size_t most, BestDocuments& best, StopSignal& stop,
+                         ScanHelpers& helpers, uint32_t threads) {
+  std::vector<BoundedScan> scans(threads, BoundedScan(most));
+  std::atomic<uint32_t> nextPiece{0};
+  const uint32_t pieces = (view.slots + kScanPieceSlots - 1) / kScanPieceSlots;
+  helpers.share(threads, [&](uint32_t worker) {
+    BoundedScan& scan = scans[worker];
+    StopSignal ownStop = stop;
+    for (uint32_t piece = nextPiece.fetch_add(1, std::memory_order_relaxed); piece < pieces && !ownStop.stopped();
+         piece = nextPiece.fetch_add(1, std::memory_order_relaxed)) {
+      const uint32_t begin = piece * kScanPieceSlots;
+      visit_range(view, filter, {begin, std::min(begin + kScanPieceSlots, view.slots)}, query, ownStop,
+                  [&](const BlockRef& block, uint32_t slot, uint32_t row, int32_t dot) { scan.add(block, slot, row, dot, query); });
+    }
   });
-  (void)lowest.cut();
-  score_slots(view, query, slots, lowest.bound(), most, best, stop);
+  BoundedScan& whole = scans.front();
+  for (uint32_t worker = 1; worker < threads; ++worker) {
+    whole.slots.insert(whole.slots.end(), scans[worker].slots.begin(), scans[worker].slots.end());
+    for (const VectorCandidate& candidate : scans[worker].lowest.cut()) whole.lowest.add(candidate);
+  }
+  (void)whole.lowest.cut();
+  score_slots(view, query, whole.slots, whole.lowest.bound(), most, best, stop);
 }
 
 void scan_codes(const SetView& view, const SlotFilter& filter, SlotRange range, const VectorQuery& query, size_t most, std::vector<uint32_t>& found, StopSignal& stop) {

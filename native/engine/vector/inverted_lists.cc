@@ -1,90 +1,109 @@
-// IVF: the slots of each of some centres of k-means. A search reads the codes of the lists whose centres are nearest to the query.
+// IVF: the slots of each of some centres of k-means, as codes of four bits a part (table_codes.h) that lie list by list. A search reads the lists whose centres are
+// nearest to the query.
 #include <algorithm>
-#include <array>
 #include <cmath>
 
-#include "vector/best_documents.h"
-#include "vector/code_table.h"
 #include "vector/kmeans.h"
+#include "vector/rough_candidates.h"
 #include "vector/trained_index.h"
-#include "vector/vector_kernels.h"
 #include "vector/vector_limits.h"
 
 namespace mds {
 namespace {
 
+constexpr uint32_t kNoSlot = ~uint32_t{0};
+
 class InvertedLists final : public TrainedIndex {
  public:
-  InvertedLists(CodeTable table, FloatRows centres, std::vector<uint32_t> begins, std::vector<uint32_t> members) noexcept
-      : table_(std::move(table)), centres_(std::move(centres)), begins_(std::move(begins)), members_(std::move(members)) {}
+  // `lists`: the slots of each centre. Each list begins a group of its own.
+  InvertedLists(CentreTable centres, PartBooks books, const std::vector<std::vector<uint32_t>>& lists, uint32_t slots)
+      : centres_(std::move(centres)),
+        groupBegins_(group_begins(lists)),
+        members_(groupBegins_.back() * kGroupRows, kNoSlot),
+        codes_(std::move(books), members_.size()),
+        slots_(slots) {
+    for (size_t list = 0; list < lists.size(); ++list) {
+      std::copy(lists[list].begin(), lists[list].end(), members_.begin() + static_cast<std::ptrdiff_t>(groupBegins_[list] * kGroupRows));
+    }
+  }
 
-  [[nodiscard]] uint32_t slots() const noexcept override { return static_cast<uint32_t>(members_.size()); }
-  [[nodiscard]] uint64_t bytes() const noexcept override { return centres_.values.size() * sizeof(float) + (begins_.size() + members_.size()) * sizeof(uint32_t); }
+  void encode(const SetView& view, size_t group) {
+    const auto begin = members_.begin() + static_cast<std::ptrdiff_t>(group * kGroupRows);
+    const auto count = static_cast<size_t>(std::find(begin, begin + kGroupRows, kNoSlot) - begin);
+    FloatRows units{codes_.dims(), std::vector<float>(count * codes_.dims())};
+    for (size_t row = 0; row < count; ++row) unit_vector(view, begin[static_cast<std::ptrdiff_t>(row)], units.row(row), units.dims);
+    codes_.encode(group, units, count);
+  }
+  [[nodiscard]] size_t groups() const noexcept { return codes_.groups(); }
+  [[nodiscard]] uint32_t slots() const noexcept override { return slots_; }
+  [[nodiscard]] uint64_t bytes() const noexcept override {
+    return centres_.bytes() + codes_.bytes() + groupBegins_.size() * sizeof(size_t) + members_.size() * sizeof(uint32_t);
+  }
 
-  void find(const SetView& view, const SlotFilter& filter, const VectorQuery& query, size_t wanted, std::vector<uint32_t>& found, StopSignal& stop) const override {
-    BestDocuments best(wanted);
-    const VectorKernels& kernels = vector_kernels();
-    std::array<const int8_t*, kTogether> rows{};
-    std::array<int32_t, kTogether> dots{};
-    for (const uint32_t list : nearest_lists(query)) {
-      const uint32_t end = begins_[list + 1];
-      for (uint32_t begin = begins_[list]; begin < end && !stop.after(kTogether / 4); begin += kTogether) {
-        const uint32_t count = std::min(kTogether, end - begin);
-        for (uint32_t at = 0; at < count; ++at) rows[at] = table_.codes(members_[begin + at]);
-        // While these are read, the next come.
-        for (uint32_t at = begin + count; at < std::min(end, begin + 2 * kTogether); ++at) table_.prefetch(members_[at]);
-        kernels.dot_i8_list(query.codes(), rows.data(), view.dims, count, dots.data());
-        for (uint32_t at = 0; at < count; ++at) {
-          const uint32_t slot = members_[begin + at];
-          const double rank = query.bounds(dots[at], view.coded(slot)).rank;
-          if (rank >= best.bound() && filter.passes(slot)) best.add({rank, view.identity(slot).docid, slot});
-        }
+  void find(const SetView& view, const SlotFilter& filter, const VectorQuery& query, const CandidateCounts& counts, std::vector<uint32_t>& found,
+            StopSignal& stop) const override {
+    const FloatRows unit = unit_query(query);
+    RoughCandidates candidates(view, query, codes_, unit, counts.rough);
+    for (const uint32_t list : nearest_lists(unit.row(0))) {
+      for (size_t group = groupBegins_[list]; group < groupBegins_[list + 1] && !stop.after(kGroupRows / 16); ++group) {
+        const uint32_t* slots = members_.data() + group * kGroupRows;
+        candidates.add_group(
+            group, ~uint64_t{0}, [slots](uint32_t row) { return slots[row]; }, [&filter](uint32_t slot) { return slot != kNoSlot && filter.passes(slot); });
       }
     }
-    for (const VectorCandidate& candidate : best.cut()) found.push_back(candidate.slot);
+    candidates.narrow(counts.rescored, found, stop);
   }
 
  private:
-  static constexpr uint32_t kTogether = 16;  // rows
+  static std::vector<size_t> group_begins(const std::vector<std::vector<uint32_t>>& lists) {
+    std::vector<size_t> begins{0};
+    for (const std::vector<uint32_t>& list : lists) begins.push_back(begins.back() + (list.size() + kGroupRows - 1) / kGroupRows);
+    return begins;
+  }
 
-  [[nodiscard]] std::vector<uint32_t> nearest_lists(const VectorQuery& query) const {
-    std::vector<std::pair<double, uint32_t>> closeness;
-    for (uint32_t list = 0; list < centres_.count(); ++list) {
-      closeness.emplace_back(-vector_kernels().dot_f32(query.full().data(), centres_.row(list), centres_.dims), list);
-    }
-    const size_t probed = std::min(closeness.size(), std::max<size_t>(kListsProbedMin, closeness.size() / kListsProbedDivisor));
-    std::partial_sort(closeness.begin(), closeness.begin() + static_cast<std::ptrdiff_t>(probed), closeness.end());
-    std::vector<uint32_t> lists;
-    for (size_t index = 0; index < probed; ++index) lists.push_back(closeness[index].second);
+  // Nearest first, so that the bound of the candidates is high soon.
+  [[nodiscard]] std::vector<uint32_t> nearest_lists(const float* unit) const {
+    std::vector<float> closeness;
+    centres_.closeness(unit, closeness);
+    std::vector<uint32_t> lists(centres_.count());
+    for (uint32_t list = 0; list < lists.size(); ++list) lists[list] = list;
+    const size_t probed = std::min(lists.size(), std::max<size_t>(kListsProbedMin, lists.size() / kListsProbedDivisor));
+    std::partial_sort(lists.begin(), lists.begin() + static_cast<std::ptrdiff_t>(probed), lists.end(),
+                      [&closeness](uint32_t a, uint32_t b) { return closeness[a] != closeness[b] ? closeness[a] > closeness[b] : a < b; });
+    lists.resize(probed);
     return lists;
   }
 
-  CodeTable table_;
-  FloatRows centres_;
-  std::vector<uint32_t> begins_;   // of each list in members_, and the end
-  std::vector<uint32_t> members_;  // slots, list by list
+  CentreTable centres_;
+  std::vector<size_t> groupBegins_;  // of each list, and the end
+  std::vector<uint32_t> members_;    // the slot of each row
+  TableCodes codes_;
+  uint32_t slots_;
 };
 
 }  // namespace
 
 std::shared_ptr<const TrainedIndex> train_inverted_lists(const SetView& view, const std::atomic<bool>& stop) {
-  const auto lists = std::clamp(static_cast<uint32_t>(2 * std::sqrt(static_cast<double>(view.slots))), kListsMin, kListsMax);
-  FloatRows centres = kmeans(training_sample(view, size_t{lists} * kSamplePerList, view.dims), 0, view.dims, lists, kTrainingIterations, stop);
-  const std::vector<float> halves = half_squares(centres);
-  std::vector<uint32_t> lists_of(view.slots);
-  std::vector<uint32_t> begins(centres.count() + 1);
-  std::vector<float> unit(view.dims);
-  for (uint32_t slot = 0; slot < view.slots; ++slot) {
+  const auto count = std::clamp(static_cast<uint32_t>(kListsPerRoot * std::sqrt(static_cast<double>(view.slots))), kListsMin, kListsMax);
+  const size_t dims = padded_dims(view.dims);
+  const CentreTable centres(kmeans(training_sample(view, size_t{count} * kSamplePerList, dims), 0, dims, count, kTrainingIterations, stop));
+  PartBooks books = PartBooks::train(training_sample(view, kProductSample, dims), kListColumns, stop);
+  std::vector<std::vector<uint32_t>> lists(centres.count());
+  FloatRows units{dims, std::vector<float>(kGroupRows * dims)};
+  for (uint32_t begin = 0; begin < view.slots; begin += kGroupRows) {
     if (stop.load(std::memory_order_relaxed)) return nullptr;
-    unit_vector(view, slot, unit.data(), view.dims);
-    lists_of[slot] = nearest_centre(centres, halves, unit.data());
-    begins[lists_of[slot] + 1] += 1;
+    const uint32_t rows = std::min(static_cast<uint32_t>(kGroupRows), view.slots - begin);
+    for (uint32_t row = 0; row < rows; ++row) unit_vector(view, begin + row, units.row(row), dims);
+    std::array<uint32_t, kGroupRows> nearest{};
+    centres.nearest({units.values.data(), dims}, rows, nearest.data());
+    for (uint32_t row = 0; row < rows; ++row) lists[nearest[row]].push_back(begin + row);
   }
-  for (size_t list = 1; list < begins.size(); ++list) begins[list] += begins[list - 1];
-  std::vector<uint32_t> next = begins;
-  std::vector<uint32_t> members(view.slots);
-  for (uint32_t slot = 0; slot < view.slots; ++slot) members[next[lists_of[slot]]++] = slot;
-  return std::make_shared<const InvertedLists>(CodeTable(view), std::move(centres), std::move(begins), std::move(members));
+  auto made = std::make_shared<InvertedLists>(centres, std::move(books), lists, view.slots);
+  for (size_t group = 0; group < made->groups(); ++group) {
+    if (stop.load(std::memory_order_relaxed)) return nullptr;
+    made->encode(view, group);
+  }
+  return made;
 }
 
 }  // namespace mds

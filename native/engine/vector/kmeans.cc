@@ -2,6 +2,7 @@
 #include "vector/kmeans.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 
 #include "vector/vector_kernels.h"
@@ -9,37 +10,52 @@
 namespace mds {
 namespace {
 
-// Shorter rows are not worth a call.
-constexpr size_t kKernelColumnsMin = 64;
-
-float inner_product(const float* a, const float* b, size_t columns) noexcept {
-  if (columns >= kKernelColumnsMin) return static_cast<float>(vector_kernels().dot_f32(a, b, columns));
-  float sum = 0;
-  for (size_t index = 0; index < columns; ++index) sum += a[index] * b[index];
-  return sum;
-}
+// Rows whose products with all centres are held at a time: 256 KB of 1 024 centres.
+constexpr size_t kRowsTogether = 64;
 
 }  // namespace
 
-std::vector<float> half_squares(const FloatRows& centres) {
-  std::vector<float> halves;
-  for (size_t centre = 0; centre < centres.count(); ++centre) {
-    halves.push_back(inner_product(centres.row(centre), centres.row(centre), centres.dims) / 2);
+CentreTable::CentreTable(const FloatRows& centres)
+    : dims_(centres.dims),
+      count_(centres.count()),
+      width_((count_ + matrix::kLaneColumns - 1) / matrix::kLaneColumns * matrix::kLaneColumns),
+      columns_(dims_ * width_),
+      halves_(width_, std::numeric_limits<float>::max()) {
+  for (size_t centre = 0; centre < count_; ++centre) {
+    float squares = 0;
+    for (size_t column = 0; column < dims_; ++column) {
+      const float element = centres.row(centre)[column];
+      columns_[column * width_ + centre] = element;
+      squares += element * element;
+    }
+    halves_[centre] = squares / 2;
   }
-  return halves;
 }
 
-uint32_t nearest_centre(const FloatRows& centres, const std::vector<float>& halfSquares, const float* vector) noexcept {
-  uint32_t nearest = 0;
-  float best = inner_product(centres.row(0), vector, centres.dims) - halfSquares[0];
-  for (uint32_t centre = 1; centre < halfSquares.size(); ++centre) {
-    const float closeness = inner_product(centres.row(centre), vector, centres.dims) - halfSquares[centre];
-    if (closeness > best) {
-      best = closeness;
-      nearest = centre;
+void CentreTable::nearest(MatrixRows rows, size_t count, uint32_t* nearest) const {
+  std::vector<float> products(kRowsTogether * width_);
+  for (size_t begin = 0; begin < count; begin += kRowsTogether) {
+    const size_t together = std::min(kRowsTogether, count - begin);
+    vector_kernels().multiply({rows.values + begin * rows.stride, rows.stride}, together, dims_, {columns_.data(), width_}, width_, products.data());
+    for (size_t row = 0; row < together; ++row) {
+      const float* of = products.data() + row * width_;
+      uint32_t best = 0;
+      for (uint32_t centre = 1; centre < count_; ++centre) {
+        if (of[centre] - halves_[centre] > of[best] - halves_[best]) best = centre;
+      }
+      nearest[begin + row] = best;
     }
   }
-  return nearest;
+}
+
+void CentreTable::products(const float* row, std::vector<float>& products) const {
+  products.resize(width_);
+  vector_kernels().multiply({row, dims_}, 1, dims_, {columns_.data(), width_}, width_, products.data());
+}
+
+void CentreTable::closeness(const float* row, std::vector<float>& closeness) const {
+  products(row, closeness);
+  for (size_t centre = 0; centre < width_; ++centre) closeness[centre] -= halves_[centre];
 }
 
 FloatRows kmeans(const FloatRows& rows, size_t columnBegin, size_t columns, size_t k, uint32_t iterations, const std::atomic<bool>& stop) {
@@ -53,16 +69,18 @@ FloatRows kmeans(const FloatRows& rows, size_t columnBegin, size_t columns, size
     const float* from = rows.row(order[index]) + columnBegin;
     centres.values.insert(centres.values.end(), from, from + columns);
   }
+  // Of nothing: the origin.
+  if (rows.count() == 0) centres.values.resize(columns);
   const size_t count = centres.count();
-  for (uint32_t iteration = 0; iteration < iterations && count > 0 && !stop.load(std::memory_order_relaxed); ++iteration) {
-    const std::vector<float> halves = half_squares(centres);
+  std::vector<uint32_t> nearest(rows.count());
+  for (uint32_t iteration = 0; iteration < iterations && rows.count() > 0 && !stop.load(std::memory_order_relaxed); ++iteration) {
+    CentreTable(centres).nearest({rows.values.data() + columnBegin, rows.dims}, rows.count(), nearest.data());
     std::vector<double> sums(count * columns);
     std::vector<uint32_t> members(count);
     for (size_t index = 0; index < rows.count(); ++index) {
       const float* row = rows.row(index) + columnBegin;
-      const uint32_t centre = nearest_centre(centres, halves, row);
-      members[centre] += 1;
-      for (size_t column = 0; column < columns; ++column) sums[centre * columns + column] += double{row[column]};
+      members[nearest[index]] += 1;
+      for (size_t column = 0; column < columns; ++column) sums[nearest[index] * columns + column] += double{row[column]};
     }
     for (size_t centre = 0; centre < count; ++centre) {
       // One that nobody is nearest to begins anew at some row.

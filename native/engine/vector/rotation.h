@@ -1,4 +1,4 @@
-// An orthogonal matrix that vectors are turned by; one without a matrix leaves them as they are. Pure.
+// An orthogonal matrix that vectors are turned by; one without a matrix leaves them as they are. Dimensions are a multiple of 16. Pure.
 #pragma once
 
 #include <atomic>
@@ -17,8 +17,7 @@ class Rotation {
   // The rotation R for which the rows of `from`, turned, lie nearest to those of `to`: the orthogonal part of from^T x to (Procrustes), found by Newton-Schulz.
   [[nodiscard]] static Rotation between(const FloatRows& from, const FloatRows& to, const std::atomic<bool>& stop);
 
-  [[nodiscard]] std::vector<float> turn(const std::vector<float>& vector) const;
-  [[nodiscard]] FloatRows turn(const FloatRows& rows) const;
+  [[nodiscard]] FloatRows turn(FloatRows rows) const;
   [[nodiscard]] uint64_t bytes() const noexcept { return matrix_.size() * sizeof(float); }
 
  private:

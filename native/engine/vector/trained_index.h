@@ -13,6 +13,11 @@
 
 namespace mds {
 
+struct CandidateCounts {
+  size_t rescored;  // documents that are scored by their f32 vectors
+  size_t rough;     // slots that are scored by their codes of eight bits: not of all kinds
+};
+
 class TrainedIndex {
  public:
   TrainedIndex() = default;
@@ -23,8 +28,9 @@ class TrainedIndex {
   // It knows the slots [0, slots()) of its view's generation.
   [[nodiscard]] virtual uint32_t slots() const noexcept = 0;
   [[nodiscard]] virtual uint64_t bytes() const noexcept = 0;
-  // Slots of up to `wanted` documents that pass and are best by what it knows; unordered. Incomplete once `stop` is set.
-  virtual void find(const SetView& view, const SlotFilter& filter, const VectorQuery& query, size_t wanted, std::vector<uint32_t>& found, StopSignal& stop) const = 0;
+  // Slots of up to `counts.rescored` documents that pass and are best by what it knows; unordered. Incomplete once `stop` is set.
+  virtual void find(const SetView& view, const SlotFilter& filter, const VectorQuery& query, const CandidateCounts& counts, std::vector<uint32_t>& found,
+                    StopSignal& stop) const = 0;
 };
 
 // Trains on a sample of the view's live vectors and encodes all of its slots. Null when `stop` was set on the way. Seconds of work; runs on the graph lane.

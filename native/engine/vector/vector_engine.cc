@@ -201,7 +201,8 @@ Result<std::vector<uint8_t>> VectorEngine::search(const VectorSearchRequest& req
     const std::shared_ptr<VectorSet> set = find_set(request.collection, static_cast<uint32_t>(request.vector.size()));
     if (set == nullptr) return hits_record(SetView(), {{}, true, true, {}});
     const std::shared_ptr<const SetView> view = set->view();
-    const VectorHits answer = search_vectors(*view, request, documents, stop);
+    const ScanHelpers::Searching searching(scanHelpers_);
+    const VectorHits answer = search_vectors(*view, request, documents, scanHelpers_, stop);
     if (answer.wanted && set->want(*answer.wanted)) (void)graphLane_.wake();
     return hits_record(*view, answer);
   } catch (const std::bad_alloc&) {

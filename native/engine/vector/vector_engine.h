@@ -23,6 +23,7 @@
 #include "base/stop_signal.h"
 #include "storage/epoch.h"
 #include "vector/maintenance_lane.h"
+#include "vector/scan_helpers.h"
 #include "vector/vector_batch.h"
 #include "vector/vector_file.h"
 #include "vector/vector_request.h"
@@ -127,6 +128,7 @@ class VectorEngine {
   std::unordered_set<uint32_t> sealed_;
   std::atomic<uint64_t> storageFailures_{0};
 
+  ScanHelpers scanHelpers_;
   MaintenanceLane graphLane_{[this](bool isResting) { return step_graphs(isResting); }};
   MaintenanceLane storeLane_{[this](bool isResting) { return step_storage(isResting); }};
 };

@@ -4,14 +4,15 @@
 
 #include <numkong/capabilities.h>
 #include <numkong/dot.h>
-#include <numkong/set.h>
+
+#include "vector/table_lookup.h"
 
 namespace mds {
 namespace {
 
 // The wrappers carry the same target as the kernel, so that it is inlined into them.
 // NOLINTBEGIN(bugprone-macro-parentheses): an attribute and parts of names are no expressions
-#define MDS_VECTOR_KERNELS(isa, i8, i4, f32, u1, target)                                                                                       \
+#define MDS_VECTOR_KERNELS(isa, i8, f32, u4, tables, target)                                                                                   \
   target int32_t dot_i8_##isa(const int8_t* a, const int8_t* b, size_t dims) noexcept {                                                        \
     nk_i32_t dot = 0;                                                                                                                          \
     nk_dot_i8_##i8(a, b, dims, &dot);                                                                                                          \
@@ -23,34 +24,28 @@ namespace {
   target void dot_i8_list_##isa(const int8_t* query, const int8_t* const* rows, size_t dims, uint32_t count, int32_t* dots) noexcept {         \
     for (uint32_t row = 0; row < count; ++row) nk_dot_i8_##i8(query, rows[row], dims, dots + row);                                             \
   }                                                                                                                                            \
-  target int32_t dot_i4_##isa(const uint8_t* a, const uint8_t* b, size_t dims) noexcept {                                                      \
-    nk_i32_t dot = 0;                                                                                                                          \
-    nk_dot_i4_##i4(reinterpret_cast<const nk_i4x2_t*>(a), reinterpret_cast<const nk_i4x2_t*>(b), dims, &dot);                                  \
-    return dot;                                                                                                                                \
-  }                                                                                                                                            \
   target double dot_f32_##isa(const float* a, const float* b, size_t dims) noexcept {                                                          \
     nk_f64_t dot = 0;                                                                                                                          \
     nk_dot_f32_##f32(a, b, dims, &dot);                                                                                                        \
     return dot;                                                                                                                                \
   }                                                                                                                                            \
-  target uint32_t hamming_##isa(const uint8_t* a, const uint8_t* b, size_t bits) noexcept {                                                    \
-    nk_u32_t distance = 0;                                                                                                                     \
-    nk_hamming_u1_##u1(a, b, bits, &distance);                                                                                                 \
-    return distance;                                                                                                                           \
+  target void multiply_##isa(MatrixRows left, size_t rows, size_t inner, MatrixRows right, size_t columns, float* out) noexcept {              \
+    matrix::multiply(left, rows, inner, right, columns, out);                                                                                  \
   }                                                                                                                                            \
-  constexpr VectorKernels k_##isa{#isa, dot_i8_##isa, dot_i8_rows_##isa, dot_i8_list_##isa, dot_i4_##isa, dot_f32_##isa, hamming_##isa};
+  constexpr VectorKernels k_##isa{#isa,          dot_i8_##isa,   dot_i8_rows_##isa,          dot_i8_list_##isa, lookup::dot_u4_##u4,           \
+                                  dot_f32_##isa, multiply_##isa, lookup::sum_tables_##tables};
 // NOLINTEND(bugprone-macro-parentheses)
 
 MDS_VECTOR_KERNELS(serial, serial, serial, serial, serial, )
 #if NK_TARGET_HASWELL
-MDS_VECTOR_KERNELS(haswell, haswell, haswell, haswell, haswell, __attribute__((target("avx2,f16c,fma,bmi,bmi2,popcnt"))))
+MDS_VECTOR_KERNELS(haswell, haswell, haswell, avx2, avx2, __attribute__((target("avx2,f16c,fma,bmi,bmi2,popcnt"))))
 #endif
 #if NK_TARGET_HASWELL && NK_TARGET_SKYLAKE && NK_TARGET_ICELAKE
-MDS_VECTOR_KERNELS(icelake, icelake, icelake, skylake, icelake,
+MDS_VECTOR_KERNELS(icelake, icelake, skylake, avx512, avx512,
                    __attribute__((target("avx2,f16c,fma,bmi,bmi2,popcnt,avx512f,avx512vl,avx512bw,avx512dq,avx512vnni,avx512vbmi,avx512vpopcntdq"))))
 #endif
 #if NK_TARGET_NEON && NK_TARGET_NEONSDOT
-MDS_VECTOR_KERNELS(neonsdot, neonsdot, neonsdot, neon, neon, __attribute__((target("arch=armv8.2-a+dotprod"))))
+MDS_VECTOR_KERNELS(neonsdot, neonsdot, neon, serial, serial, __attribute__((target("arch=armv8.2-a+dotprod"))))
 #endif
 #undef MDS_VECTOR_KERNELS
 

@@ -30,6 +30,17 @@ inline constexpr uint32_t kDiversityCandidatesMax = 2000;
 inline constexpr uint32_t kRescoredPerHit = 3;
 inline constexpr uint32_t kRescoredMin = 30;
 
+// Candidates of signs that are scored again for each hit, where a request does not say it, and at most: src/limits.ts has the same.
+inline constexpr uint32_t kSignsRescoredPerHit = 10;
+inline constexpr uint32_t kSignsRescoredPerHitMax = 1000;
+
+// Threads of one flat search at most, its own included; all searches of an engine share the others. Slots that one of them reads at a time: 30 us of work, so that nobody
+// waits long for the last one.
+inline constexpr uint32_t kScanThreadsMax = 16;
+inline constexpr uint32_t kScanPieceSlots = 1024;
+// Slots from which a flat search is helped, where a request does not say it.
+inline constexpr uint32_t kScanHelpedSlotsMin = 2048;
+
 // Documents of which all pairs are compared: 32 million products of 20 ns. Of more, each is compared with its nearest ones.
 inline constexpr uint32_t kPairsComparedMax = 8192;
 inline constexpr uint32_t kSimilarDocumentsMax = 100000;
@@ -76,24 +87,27 @@ inline constexpr uint32_t kTrainedGrowthDivisor = 4;
 inline constexpr uint32_t kTrainedGrowthMin = 2048;
 // A filter that lets in less than a fourth of a set is answered by reading just those, exactly.
 inline constexpr uint32_t kTrainedPassingDivisor = 4;
-// Lists of IVF: twice the square root of the slots, within these; vectors that each is trained on; lists that a search reads: decision 0130.
+// Of codes of four bits a part: vectors that the centres are trained on; numbers of a part, of PQ and of the lists of IVF.
+inline constexpr uint32_t kTrainingIterations = 10;
+inline constexpr uint32_t kProductSample = 8192;
+inline constexpr uint32_t kProductColumns = 4;
+inline constexpr uint32_t kListColumns = 4;
+// Their candidates that are scored by the codes of eight bits: for each hit, at least, and how many times more where documents have several chunks.
+inline constexpr uint32_t kRoughPerHit = 20;
+inline constexpr uint32_t kRoughMin = 200;
+inline constexpr uint32_t kRoughPerDocument = 4;
+// Lists of IVF: the square root of the slots times this, within these; vectors that each is trained on; lists that a search reads: decision 0133.
+inline constexpr uint32_t kListsPerRoot = 2;
 inline constexpr uint32_t kListsMin = 16;
 inline constexpr uint32_t kListsMax = 1024;
-inline constexpr uint32_t kSamplePerList = 64;
+inline constexpr uint32_t kSamplePerList = 32;
 inline constexpr uint32_t kListsProbedMin = 10;
 inline constexpr uint32_t kListsProbedDivisor = 4;
-inline constexpr uint32_t kTrainingIterations = 10;
-// Of PQ: vectors that each centre is trained on; candidates that are scored at least.
-inline constexpr uint32_t kSamplePerCentre = 40;
-inline constexpr uint32_t kProductCandidatesMin = 150;
 // Of OPQ. A rotation of more numbers would take minutes to train: such vectors are not turned.
 inline constexpr uint32_t kRotationDimsMax = 768;
 inline constexpr uint32_t kRotationIterations = 4;
 inline constexpr uint32_t kPolarIterations = 24;
 inline constexpr float kRotationFloor = 1e-3F;
-// Of signs: vectors that the mean is taken of; candidates that are scored at least.
-inline constexpr uint32_t kMeanSample = 65536;
-inline constexpr uint32_t kSignCandidatesMin = 300;
 
 // A set with more than a third of its slots dead, and so many, is written anew.
 inline constexpr uint32_t kDeadSlotsShareDivisor = 3;

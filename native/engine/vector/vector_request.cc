@@ -10,7 +10,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3151564D;  // "MVQ1"
+constexpr uint32_t kMagic = 0x3251564D;  // "MVQ2"
 constexpr uint32_t kFlagDiverse = 1;
 
 Status malformed(const char* what) { return Status::malformed(std::string("vector search: ") + what); }
@@ -32,11 +32,17 @@ Result<VectorSearchRequest> parse_vector_request(Bytes bytes) {
   request.diversity = reader.f64();
   const uint32_t dims = reader.count(sizeof(float));
   const uint32_t filterBytes = reader.u32();
+  request.signsRescored = reader.u32();
+  request.threads = reader.u32();
+  request.helpedSlotsMin = reader.u32();
+  const uint32_t reserved = reader.u32();
   if (!reader.ok()) return malformed("cut short");
   if (algorithm > 7 || metric > 2 || flags > kFlagDiverse) return malformed("unknown algorithm, metric or flag");
   if (request.k == 0 || request.k > kVectorHitsMax) return malformed("k out of range");
   if (request.oversample == 0 || request.oversample > kOversampleMax) return malformed("oversample out of range");
   if (std::isnan(request.threshold) || !(request.diversity >= 0 && request.diversity <= 1)) return malformed("threshold or lambda out of range");
+  if (request.signsRescored == 0 || request.signsRescored > kSignsRescoredPerHitMax) return malformed("candidates of signs out of range");
+  if (request.threads == 0 || request.threads > kScanThreadsMax || reserved != 0) return malformed("threads out of range");
   if (dims == 0 || dims > kVectorDimsMax) return malformed("dimensions out of range");
   request.algorithm = static_cast<VectorAlgorithm>(algorithm);
   request.metric = static_cast<VectorMetric>(metric);

@@ -24,8 +24,11 @@ struct VectorSearchRequest {
   double diversity;  // MMR's lambda, 0 to 1: 1 is by score alone
   uint32_t pollWord;
   std::vector<float> vector;
-  uint32_t expansion = kGraphExpansionSearch;  // candidates of a graph search at least; not part of the bytes
-  Bytes filter;                                // a search plan of which the filters and ranges count; empty: no filter
+  uint32_t expansion = kGraphExpansionSearch;     // candidates of a graph search at least; not part of the bytes
+  Bytes filter;                                   // a search plan of which the filters and ranges count; empty: no filter
+  uint32_t signsRescored = kSignsRescoredPerHit;  // candidates of signs that are scored again, for each hit
+  uint32_t threads = 1;                           // of a flat search at most
+  uint32_t helpedSlotsMin = kScanHelpedSlotsMin;  // more than one from so many slots on
 };
 
 [[nodiscard]] Result<VectorSearchRequest> parse_vector_request(Bytes bytes);

@@ -16,9 +16,10 @@ struct Search {
   const SetView& view;
   const VectorQuery& query;
   const SlotFilter& filter;
-  uint32_t most;       // documents wanted
-  uint32_t rescored;   // candidates of kinds that may err
-  uint32_t expansion;  // candidates of a graph search at least
+  uint32_t most;      // documents wanted
+  uint32_t rescored;  // candidates of kinds that may err
+  const VectorSearchRequest& request;
+  ScanHelpers& helpers;
   StopSignal& stop;
 };
 
@@ -50,7 +51,7 @@ bool search_graph(const Search& search, BestDocuments& best) {
   const VectorGraph* graph = search.view.graph.get();
   // The graph is one of cosines: the order of all metrics where lengths are equal.
   if (graph == nullptr || (search.query.metric() != VectorMetric::kCosine && !search.view.isUnit)) return false;
-  for (uint32_t candidates = std::max(search.expansion, search.rescored); is_graph_worth_it(search, candidates); candidates *= 2) {
+  for (uint32_t candidates = std::max(search.request.expansion, search.rescored); is_graph_worth_it(search, candidates); candidates *= 2) {
     std::vector<GraphCandidate> candidatesFound;
     // Where the filter lets in what lies far from the query, a walk may take longer than reading all that pass.
     const uint64_t distancesMax = std::max<uint64_t>(search.filter.count(), kGraphSlotsMin);
@@ -85,6 +86,15 @@ std::optional<TrainedKind> trained_kind(VectorAlgorithm algorithm) noexcept {
   }
 }
 
+// Slots of kinds with codes of four bits a part that are scored by those of eight.
+size_t rough_candidates(const SetView& view, const VectorSearchRequest& request) noexcept {
+  const uint32_t perHit = request.algorithm == VectorAlgorithm::kBq ? request.signsRescored : kRoughPerHit;
+  const size_t least = request.algorithm == VectorAlgorithm::kBq ? 1 : kRoughMin;
+  // Of a document with many chunks several may be near.
+  const size_t wanted = std::max(size_t{request.k} * std::max(perHit, request.oversample) * (view.hasChunks ? kRoughPerDocument : 1), least);
+  return std::min<size_t>(wanted, view.slots);
+}
+
 // False: it can't be answered by codes that err, or not sooner.
 bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments& best) {
   const uint32_t passing = search.filter.count();
@@ -95,7 +105,7 @@ bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments
   if (kind) {
     const TrainedIndex* index = search.view.trained[static_cast<size_t>(*kind)].get();
     if (index == nullptr) return false;
-    index->find(search.view, search.filter, search.query, search.rescored, found, search.stop);
+    index->find(search.view, search.filter, search.query, {search.rescored, rough_candidates(search.view, search.request)}, found, search.stop);
     known = index->slots();
   } else {
     scan_codes(search.view, search.filter, {0, known}, search.query, search.rescored, found, search.stop);
@@ -106,17 +116,27 @@ bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments
   return best.cut().size() == search.most;
 }
 
+// Every slot is looked at.
+void search_flat(const Search& search, BestDocuments& best) {
+  if (search.request.threads > 1 && search.filter.count() >= search.request.helpedSlotsMin) {
+    scan_exactly_shared(search.view, search.filter, search.query, search.most, best, search.stop, search.helpers, search.request.threads);
+  } else {
+    scan_exactly(search.view, search.filter, {0, search.view.slots}, search.query, search.most, best, search.stop);
+  }
+}
+
 // True: what was added is exact.
-bool run(const Search& search, VectorAlgorithm algorithm, BestDocuments& best) {
+bool run(const Search& search, BestDocuments& best) {
+  const VectorAlgorithm algorithm = search.request.algorithm;
   if (algorithm == VectorAlgorithm::kHnsw && search_graph(search, best)) return false;
   if (algorithm != VectorAlgorithm::kHnsw && algorithm != VectorAlgorithm::kFlat && search_codes(search, algorithm, best)) return false;
-  scan_exactly(search.view, search.filter, {0, search.view.slots}, search.query, search.most, best, search.stop);
+  search_flat(search, best);
   return true;
 }
 
 }  // namespace
 
-VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, StopSignal& stop) {
+VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, ScanHelpers& helpers, StopSignal& stop) {
   VectorHits answer;
   const VectorQuery query(request.metric, request.vector);
   const SlotFilter filter(view, documents, stop);
@@ -124,7 +144,7 @@ VectorHits search_vectors(const SetView& view, const VectorSearchRequest& reques
   // MMR chooses among more than it returns.
   const uint32_t most = request.isDiverse ? std::max(request.k, std::min(request.k * request.oversample, kDiversityCandidatesMax)) : request.k;
   BestDocuments best(most);
-  answer.isExact = run({view, query, filter, most, rescored, request.expansion, stop}, request.algorithm, best);
+  answer.isExact = run({view, query, filter, most, rescored, request, helpers, stop}, best);
   answer.hits = best.cut();
   while (!answer.hits.empty() && answer.hits.back().score < request.threshold) answer.hits.pop_back();
   if (request.isDiverse) {

@@ -1,4 +1,4 @@
-// One search in one view of a vector set: chooses how, and puts the hits together. Runs on the caller's thread.
+// One search in one view of a vector set: chooses how, and puts the hits together. Runs on the caller's thread; a long scan with help.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 
 #include "base/stop_signal.h"
 #include "vector/best_documents.h"
+#include "vector/scan_helpers.h"
 #include "vector/set_view.h"
 #include "vector/vector_request.h"
 
@@ -20,6 +21,7 @@ struct VectorHits {
 };
 
 // `documents`: docids that the filter lets in; null: all.
-[[nodiscard]] VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, StopSignal& stop);
+[[nodiscard]] VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, ScanHelpers& helpers,
+                                        StopSignal& stop);
 
 }  // namespace mds

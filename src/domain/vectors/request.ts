@@ -45,7 +45,7 @@ const ALGORITHMS: readonly string[] = [
 ] satisfies readonly VectorAlgorithm[]
 const METRICS: readonly string[] = ['cosine', 'dot_product', 'euclidean'] satisfies readonly VectorMetric[]
 
-/** @param algorithm of the server, where the request names none @throws ServiceError 400, 422 */
+/** @param algorithm where the request names none: `algorithmOf` @throws ServiceError 400, 422 */
 export function readChoice(input: VectorInput, algorithm: VectorAlgorithm, profile: RetrievalProfile = {}): VectorChoice {
   return {
     algorithm: readAlgorithm(input.algorithm) ?? algorithm,
@@ -126,6 +126,11 @@ export function readRetrieval(input: RetrievalInput, profile: RetrievalProfile =
   const windowSize = input.windowSize ?? 1
   if (!Number.isInteger(windowSize) || windowSize < 0) throw badRequest('invalid windowSize')
   return { mode, windowSize: mode === 'window' ? Math.min(windowSize, WINDOW_SIZE_MAX) : 0 }
+}
+
+/** What a search of a collection goes by where its request names nothing: codes where they are how its vectors are kept, else as the server is told. */
+export function algorithmOf(config: { readonly quantization?: string } | undefined, server: VectorAlgorithm): VectorAlgorithm {
+  return quantizationOf(config ?? {}) === 'float32' ? server : 'quantized'
 }
 
 /** Of a collection. */

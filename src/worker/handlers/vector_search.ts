@@ -12,7 +12,15 @@ import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
 import { projectVectors } from '../../domain/vectors/projection.js'
-import { readChoice, readNumber, readQueryText, readQueryVector, readRetrieval, readTopK } from '../../domain/vectors/request.js'
+import {
+  algorithmOf,
+  readChoice,
+  readNumber,
+  readQueryText,
+  readQueryVector,
+  readRetrieval,
+  readTopK,
+} from '../../domain/vectors/request.js'
 import { queryOf, searchVectors } from '../../domain/vectors/search.js'
 import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
 import type { InputOf } from '../../operations/operation.js'
@@ -36,9 +44,10 @@ export const vectorSearchHandlers: readonly (readonly [string, Handler])[] = [
 
 function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
-  const profile = collection?.settings.config.retrieval
+  const config = collection?.settings.config
+  const profile = config?.retrieval
   const search = {
-    choice: readChoice(input, lane.config.vectorDefaultAlgorithm, profile),
+    choice: readChoice(input, algorithmOf(config, lane.config.vectorDefaultAlgorithm), profile),
     limit: readTopK(input.topK, VECTOR_TOP_K_DEFAULT, profile),
     filters: parseFilters(input.filterMeta),
     withContent: input.includeContent === true,
@@ -59,7 +68,8 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
 /** By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for that. */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
-  const request = readHybrid(input, lane.config, lane.config.vectorDefaultAlgorithm, collection?.settings.config.retrieval)
+  const config = collection?.settings.config
+  const request = readHybrid(input, lane.config, algorithmOf(config, lane.config.vectorDefaultAlgorithm), config?.retrieval)
   const isByWords = request.strategy.kind === 'alpha' && request.strategy.alpha === 0
   const vector = isByWords ? undefined : vectorsOfTextsIfAny(lane, [request.words.text], 'query')?.vectors[0]
   return { status: 200, body: searchHybrid(lane, request, vector, collection, stop) }
