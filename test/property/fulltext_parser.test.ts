@@ -72,11 +72,12 @@ describe('query parser, any text', () => {
   })
 
   it('takes time in proportion to the length of the text', () => {
-    // Sixteen times the text may take 16 times as long; a quadratic scan would take 256 times. Best of several, against noise.
+    // Sixteen times the text may take 16 times as long; a quadratic scan would take 256 times. Best of several, and again where the machine was busy.
     for (const piece of ['(', '"', '-', '+-', '\\"', '"a"', 'a ', 'NOT ', '"a"~', 'a"', '*?', '( ) ']) {
       const [short, long] = [piece.repeat(2000 / piece.length), piece.repeat(32_000 / piece.length)]
       fastestMs(short)
-      const ratio = fastestMs(long) / Math.max(fastestMs(short), 0.01)
+      let ratio = Infinity
+      for (let attempt = 0; attempt < 8 && ratio >= 80; attempt++) ratio = fastestMs(long) / Math.max(fastestMs(short), 0.01)
       assert.ok(ratio < 80, `${JSON.stringify(piece)}: 16 times the text took ${ratio.toFixed(0)} times as long`)
     }
   })

@@ -4,6 +4,11 @@ import { test } from 'node:test'
 import fc from 'fast-check'
 import { fuse, type Scored } from '../../src/domain/hybrid/fusion.js'
 
+interface Row {
+  readonly docid: number
+  readonly combined: number
+}
+
 const list = (least: number): fc.Arbitrary<Scored[]> =>
   fc
     .uniqueArray(fc.record({ docid: fc.integer({ min: 1, max: 30 }), score: fc.integer({ min: least, max: 40 }).map((n) => n / 8) }), {
@@ -13,9 +18,17 @@ const list = (least: number): fc.Arbitrary<Scored[]> =>
     .map((scored) => scored.sort((one, other) => other.score - one.score || one.docid - other.docid))
 
 const scoreIn = (scored: readonly Scored[], docid: number): number | undefined => scored.find((each) => each.docid === docid)?.score
+/** Of equals the one that the words rank higher, then the one nearer in meaning, then the older one. */
+const order =
+  (words: readonly Scored[], meanings: readonly Scored[]) =>
+  (one: Row, other: Row): number =>
+    other.combined - one.combined ||
+    (scoreIn(words, other.docid) ?? 0) - (scoreIn(words, one.docid) ?? 0) ||
+    (scoreIn(meanings, other.docid) ?? 0) - (scoreIn(meanings, one.docid) ?? 0) ||
+    one.docid - other.docid
 const docidsOf = (...lists: readonly (readonly Scored[])[]): number[] => [...new Set(lists.flat().map(({ docid }) => docid))]
 
-test('hybrid: alpha fusion equals the formula for every document, best first, older first of equals', () => {
+test('hybrid: alpha fusion equals the formula for every document, best first, of equals that with the better words', () => {
   fc.assert(
     fc.property(list(1), list(-8), fc.integer({ min: 0, max: 4 }), (words, meanings, quarter) => {
       const alpha = quarter / 4
@@ -25,7 +38,7 @@ test('hybrid: alpha fusion equals the formula for every document, best first, ol
         const normalised = word === undefined ? 0 : most === least ? 1 : (word - least) / (most - least)
         return { docid, combined: (1 - alpha) * normalised + alpha * (scoreIn(meanings, docid) ?? 0) }
       })
-      expected.sort((one, other) => other.combined - one.combined || one.docid - other.docid)
+      expected.sort(order(words, meanings))
       const found = fuse({ kind: 'alpha', alpha }, words, meanings)
       assert.deepEqual(
         found.map(({ docid, combined }) => ({ docid, combined })),
@@ -46,7 +59,7 @@ test('hybrid: rank fusion equals the sum of 1 / (k + rank) over the lists that h
         return at < 0 ? 0 : 1 / (k + at + 1)
       }
       const expected = docidsOf(words, meanings).map((docid) => ({ docid, combined: share(words, docid) + share(meanings, docid) }))
-      expected.sort((one, other) => other.combined - one.combined || one.docid - other.docid)
+      expected.sort(order(words, meanings))
       const found = fuse({ kind: 'rrf', k }, words, meanings)
       assert.deepEqual(
         found.map(({ docid, combined }) => ({ docid, combined })),
