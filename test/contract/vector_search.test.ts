@@ -123,6 +123,24 @@ describe('search by vectors', () => {
     }
   })
 
+  it('vector-search: a quantized collection is searched by its codes where nothing else is asked', async () => {
+    await client.addBatch('small', [{ key: 'doc-0', lang: 'en', contentMd: 'otter river' }])
+    await whenEmbedded(client.server, { small: 1 })
+    const query = { collection: 'small', query: 'otter' }
+    for (const [quantization, algorithm] of [
+      ['int8', 'quantized'],
+      ['int4', 'quantized'],
+      ['float32', 'flat'],
+    ] as const) {
+      const put = await client.server.request('PUT', '/v1/collection-config', { collection: 'small', quantization })
+      assert.equal(put.status, 200, put.text)
+      const found = await ask('/v1/vector-search', query)
+      assert.deepEqual([found.algorithm, keysOf(found)], [algorithm, ['doc-0']])
+      assert.equal((await ask('/v1/hybrid-search', query)).vectorAlgorithm, algorithm)
+      assert.equal((await ask('/v1/vector-search', { ...query, algorithm: 'flat' })).algorithm, 'flat')
+    }
+  })
+
   it('vector-search: results may be chosen so that they differ', async () => {
     const contents = ['otter river', 'otter river too', 'otter river again', 'otter snow']
     await client.addBatch(

@@ -12,8 +12,17 @@ import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
 import { projectVectors } from '../../domain/vectors/projection.js'
-import { readChoice, readNumber, readQueryText, readQueryVector, readRetrieval, readTopK } from '../../domain/vectors/request.js'
+import {
+  quantizationOf,
+  readChoice,
+  readNumber,
+  readQueryText,
+  readQueryVector,
+  readRetrieval,
+  readTopK,
+} from '../../domain/vectors/request.js'
 import { queryOf, searchVectors } from '../../domain/vectors/search.js'
+import type { VectorAlgorithm } from '../../engine/vector_types.js'
 import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
 import type { InputOf } from '../../operations/operation.js'
 import type {
@@ -38,7 +47,7 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
   const collection = collectionOf(lane, input.collection)
   const profile = collection?.settings.config.retrieval
   const search = {
-    choice: readChoice(input, lane.config.vectorDefaultAlgorithm, profile),
+    choice: readChoice(input, algorithmOf(lane, collection), profile),
     limit: readTopK(input.topK, VECTOR_TOP_K_DEFAULT, profile),
     filters: parseFilters(input.filterMeta),
     withContent: input.includeContent === true,
@@ -50,6 +59,12 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
   return { status: 200, body: searchVectors(lane, { ...search, ...query }, collection, stop) }
 }
 
+/** Where the request names none: what the collection is kept for, else the server's. */
+function algorithmOf(lane: LaneContext, collection: SearchedCollection | undefined): VectorAlgorithm {
+  const isQuantized = collection !== undefined && quantizationOf(collection.settings.config) !== 'float32'
+  return isQuantized ? 'quantized' : lane.config.vectorDefaultAlgorithm
+}
+
 function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefined {
   const lambda = readNumber('mmrLambda', mmrLambda, 0.5)
   if (lambda < 0 || lambda > 1) throw badRequest('invalid mmrLambda: must be from 0 to 1')
@@ -59,7 +74,7 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
 /** By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for that. */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
-  const request = readHybrid(input, lane.config, lane.config.vectorDefaultAlgorithm, collection?.settings.config.retrieval)
+  const request = readHybrid(input, lane.config, algorithmOf(lane, collection), collection?.settings.config.retrieval)
   const isByWords = request.strategy.kind === 'alpha' && request.strategy.alpha === 0
   const vector = isByWords ? undefined : vectorsOfTextsIfAny(lane, [request.words.text], 'query')?.vectors[0]
   return { status: 200, body: searchHybrid(lane, request, vector, collection, stop) }
