@@ -690,7 +690,7 @@ export const EMBEDDING_FAILURES_ALONE = 2
 export const EMBEDDING_REFUSALS_MAX = 24
 /** Between two tries to hand over to a lane what a provider was paid for. */
 export const EMBEDDING_STORE_RETRY_MS = 100
-/** Between two lines of the log about documents that are not embedded; the counters are exact. */
+/** Between two lines of the log about documents that are not embedded, or searches that go without vectors; the counters are exact. */
 export const EMBEDDING_FAILURES_TOLD_MS = 10_000
 /** How often it is looked whether writes have room: four times in the shortest wait that anybody would set. */
 export const EMBEDDING_ROOM_POLL_MS = 25

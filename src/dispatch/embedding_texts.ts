@@ -5,7 +5,13 @@
 import type { Config } from '../config.js'
 import type { EmbeddingRole } from '../outbound/embedding/provider.js'
 import type { HeldBodies } from '../engine/held_bodies.js'
-import { EMBEDDINGS_HELD_MAX, EMBEDDINGS_HELD_MS_MIN, EMBEDDINGS_LACKING_MS, EMBEDDINGS_WANTED_MS_MAX } from '../limits.js'
+import {
+  EMBEDDING_FAILURES_TOLD_MS,
+  EMBEDDINGS_HELD_MAX,
+  EMBEDDINGS_HELD_MS_MIN,
+  EMBEDDINGS_LACKING_MS,
+  EMBEDDINGS_WANTED_MS_MAX,
+} from '../limits.js'
 import { EmbeddingError, type EmbeddingProvider } from '../outbound/embedding/provider.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from './answers.js'
@@ -26,6 +32,7 @@ export class EmbeddingTexts {
   /** In the order in which they came. */
   readonly #held = new Map<string, Held>()
   readonly #end = new AbortController()
+  #toldAt = -Infinity
 
   constructor(
     readonly config: Pick<Config, 'embeddingCacheSize' | 'embeddingCacheMsMax'>,
@@ -50,10 +57,17 @@ export class EmbeddingTexts {
     } catch (error) {
       if (!(error instanceof EmbeddingError)) throw error
       if (!isOptional) return refused(error)
-      console.error(`a search goes without vectors: ${error.message}`)
+      this.#tell(error)
       for (const text of texts) this.#keep(heldVectorId(provider.variant, role, text), undefined)
       return undefined
     }
+  }
+
+  /** One line now and then: every search may bring another text. */
+  #tell({ message }: EmbeddingError): void {
+    if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
+    this.#toldAt = performance.now()
+    console.error(`searches go without vectors: ${message}`)
   }
 
   async #bring(provider: EmbeddingProvider, texts: readonly string[], role: EmbeddingRole): Promise<void> {

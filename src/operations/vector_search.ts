@@ -11,7 +11,7 @@ export const vectorFields = {
   }),
   algorithm: word(
     ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq', 'quantized'],
-    'How vectors are looked up. `flat` is exact; the others are faster on large collections and nearly so.',
+    'How vectors are looked up. `flat` is exact; the others are faster on large collections and nearly so. Collections with `quantization` have `quantized` as their default.',
     'flat',
   ),
   metric: word(

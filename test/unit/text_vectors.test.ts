@@ -122,6 +122,14 @@ describe('vectors of texts', () => {
     assert.equal(await subject.request(['a'], 'query', true), undefined)
   })
 
+  it('texts: searches that go without vectors fill no log', async (t) => {
+    const told = t.mock.method(console, 'error', () => undefined)
+    const subject = new Subject(10)
+    subject.fails = new EmbeddingError('unavailable', 'it is away')
+    for (let at = 0; at < 50; at++) assert.equal(await subject.request([`text ${at}`], 'query', true), undefined)
+    assert.deepEqual(told.mock.calls.map(({ arguments: [line] }) => line as string), ['searches go without vectors: it is away']) // prettier-ignore
+  })
+
   it('texts: another model finds nothing of the one before; too many texts are refused', async () => {
     const subject = new Subject(10)
     await subject.request(['a'])
