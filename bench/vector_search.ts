@@ -1,6 +1,6 @@
 /**
  * Question: what does vector search on one thread cost beside faiss and hnswlib in the same run, at which recall, and in how many bytes a vector?
- * Engine level, no HTTP: ours natively (native/bench/vector_bench.cc, all kinds, with filters), the peers by Python (bench/peers/vector_ann.py; their calls take 1 to 2 us of that). One after
+ * Engine level, no HTTP: ours natively (native/bench/vector_bench.cc, all kinds, with filters; flat by several clients on one and two threads each, by the clock), the peers by Python (bench/peers/vector_ann.py; their calls take 1 to 2 us of that). One after
  * the other on one core; processor time of the searching thread, so that others on the machine change it little. Recall: of the best ten against the exact ten.
  * Corpus: vec/win32 (40 000 x 384, 1 000 queries). Run: npm run bench:vector-search [-- SECONDS]. Aims: hnsw at recall .96 and .98 at least 0.9 x the better peer in at most 0.6 of its bytes
  * (aim 1.2 x), built at least at 1.5 x hnswlib's rate, flat at least 1.5 x faiss. Last result: bench/README.md.
@@ -19,8 +19,8 @@ const OUTPUT_BYTES_MAX = 16 << 20
 const seconds = process.argv[2] ?? '1'
 const report = new Report()
 
-function run(peer: string, command: readonly string[]): Measurement[] {
-  const [program, ...args] = pinned(command)
+function run(peer: string, command: readonly string[], isPinned = true): Measurement[] {
+  const [program, ...args] = isPinned ? pinned(command) : command
   const ended = spawnSync(program!, args, { encoding: 'utf8', maxBuffer: OUTPUT_BYTES_MAX, stdio: ['ignore', 'pipe', 'inherit'] })
   if (ended.status !== 0) throw new Error(`${peer}: exit ${ended.status ?? ended.signal}`)
   const rows = ended.stdout
@@ -72,8 +72,10 @@ try {
   const { dims } = JSON.parse(prepared) as { dims: number }
   console.log(`one thread, ${describePinning()}`)
   const files = [path.join(scratch, 'documents.f32'), path.join(scratch, 'queries.f32')]
+  const ours = (folder: string): string[] => [vectorBenchProgram(), ...files, String(dims), seconds, path.join(scratch, folder)]
   const rows = [
-    ...run('ours', [vectorBenchProgram(), ...files, String(dims), seconds, path.join(scratch, 'vectors')]),
+    ...run('ours', ours('vectors')),
+    ...run('ours', [...ours('together'), 'together'], false),
     ...run('peers', [python, peers, 'measure', scratch, String(dims), seconds]),
   ]
   report.table([
@@ -82,6 +84,8 @@ try {
     'kind',
     'expansion',
     'percent',
+    'clients',
+    'threads',
     'recall',
     'perSecond',
     'p50Us',

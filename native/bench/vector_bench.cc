@@ -1,6 +1,7 @@
 // The engine's side of bench/vector_search.ts: builds a set of the vectors of a file and answers the queries of another, on one thread, by the engine as it is in the
 // addon.
-//   mds_vector_bench DOCUMENTS QUERIES DIMS SECONDS DIRECTORY       files of f32, row by row; a directory for the index
+//   mds_vector_bench DOCUMENTS QUERIES DIMS SECONDS DIRECTORY [together]       files of f32, row by row; a directory for the index
+// `together`: only flat searches of several clients at once, by the clock.
 // One JSON line a measurement: recall of the best ten against the exact ten, which are computed in doubles first.
 #include <algorithm>
 #include <chrono>
@@ -84,7 +85,7 @@ class Bench {
   Bench(const char* documents, const char* queries, size_t dims, double seconds, const char* directory)
       : documents_(read_floats(documents)), queries_(read_floats(queries)), dims_(dims), seconds_(seconds), directory_(directory) {}
 
-  int run() {
+  int run(bool isTogether) {
     if (!engine_.open(directory_).ok()) return 1;
     find_exact();
     // The graph lane works from the first batch on; what storing takes is counted, too.
@@ -97,12 +98,15 @@ class Bench {
       std::printf("{\"step\":\"bytes\",\"memory\":%.1f,\"mapped\":%.1f,\"graph\":%.1f}\n", per_vector(set.memoryBytes), per_vector(set.mappedBytes),
                   per_vector(set.graphBytes));
     }
+    if (isTogether) {
+      for (const uint32_t clients : {1U, 2U, 16U}) {
+        for (const uint32_t threads : {1U, 2U}) measure_together(clients, threads);
+      }
+      return 0;
+    }
     measure("flat", mds::VectorAlgorithm::kFlat, 0, 1);
     for (const uint32_t expansion : {16U, 24U, 32U, 40U, 48U, 64U, 80U, 100U, 128U}) measure("hnsw", mds::VectorAlgorithm::kHnsw, expansion, 1);
     for (const uint32_t step : {2U, 10U, 100U, 1000U}) measure("hnsw, filtered", mds::VectorAlgorithm::kHnsw, 100, step);
-    for (const uint32_t clients : {1U, 2U, 16U}) {
-      for (const uint32_t threads : {1U, 2U}) measure_together(clients, threads);
-    }
     measure("sq", mds::VectorAlgorithm::kSq, 0, 1);
     train("ivf", mds::VectorAlgorithm::kIvf);
     train("pq", mds::VectorAlgorithm::kPq);
@@ -230,6 +234,7 @@ class Bench {
 }  // namespace
 
 int main(int count, char** arguments) {
-  if (count != 6) return 2;
-  return Bench(arguments[1], arguments[2], std::strtoul(arguments[3], nullptr, 10), std::strtod(arguments[4], nullptr), arguments[5]).run();
+  const bool isTogether = count == 7 && std::strcmp(arguments[6], "together") == 0;
+  if (count != 6 && !isTogether) return 2;
+  return Bench(arguments[1], arguments[2], std::strtoul(arguments[3], nullptr, 10), std::strtod(arguments[4], nullptr), arguments[5]).run(isTogether);
 }

@@ -9,6 +9,7 @@
 #include <set>
 
 #include "scratch_directory.h"
+#include "vector/table_lookup.h"
 #include "vector/vector_kernels.h"
 #include "vector_wire.h"
 
@@ -92,6 +93,15 @@ TEST(VectorKernels, OfFourBitsAgreeWithPlainC) {
       EXPECT_EQ(sums, plain);
     }
     const int8_t* high = query.data() + pairs * 64;
+#if defined(__x86_64__)
+    // Processors that have more never use these.
+    if (__builtin_cpu_supports("avx2")) {
+      EXPECT_EQ(lookup::sum_tables_avx2(codes.data(), tables.data(), pairs, plain[7], sums.data()),
+                serial_vector_kernels().sum_tables(codes.data(), tables.data(), pairs, plain[7], plain.data()));
+      EXPECT_EQ(sums, plain);
+      EXPECT_EQ(lookup::dot_u4_avx2(query.data(), high, codes.data(), pairs * 64), serial_vector_kernels().dot_u4(query.data(), high, codes.data(), pairs * 64));
+    }
+#endif
     EXPECT_EQ(vector_kernels().dot_u4(query.data(), high, codes.data(), pairs * 64), serial_vector_kernels().dot_u4(query.data(), high, codes.data(), pairs * 64));
   }
 }

@@ -96,6 +96,7 @@ QueryTables TableCodes::tables(const FloatRows& query) const {
     uint8_t largest = 0;
     for (size_t centre = 0; centre < finders_[part].count(); ++centre) {
       const size_t at = part * kPartCentres + centre;
+      // Never negative; lround would be a call for each entry. NOLINTNEXTLINE(bugprone-incorrect-roundings)
       tables.entries[at] = static_cast<uint8_t>((products[at] - least[part]) * perStep + 0.5F);
       largest = std::max(largest, tables.entries[at]);
     }
