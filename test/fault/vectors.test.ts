@@ -4,6 +4,7 @@ import { after, before, describe, it } from 'node:test'
 import { Random, runSeed } from './random.js'
 import { DamageRun, DAMAGES } from './vectors_damage.js'
 import { runLostTail } from './vectors_lost_tail.js'
+import { runRestore } from './vectors_restore.js'
 import { VectorRun, type KillMoment } from './vectors_run.js'
 
 const seed = runSeed()
@@ -38,6 +39,15 @@ it('vectors: with SVC_DURABILITY=async a power cut takes writes back, and vector
   const run = await VectorRun.begin(seed)
   try {
     await runLostTail(run)
+  } finally {
+    await run.end()
+  }
+})
+
+it('vectors: while a store with many is restored every search by vectors is answered, and finds its document', async (test) => {
+  const run = await VectorRun.begin(seed)
+  try {
+    test.diagnostic(`${await runRestore(run)} searches`)
   } finally {
     await run.end()
   }
