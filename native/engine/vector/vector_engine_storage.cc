@@ -184,10 +184,12 @@ LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isR
   if (view->slots > 0 && (files.rows != nullptr && !isSame)) return store_rows(set, *view, files);
   if (is_store_due(*view, isSame ? files.rows->slots() : 0, isResting)) return store_rows(set, *view, files);
   const VectorGraph* graph = view->graph.get();
-  if (!isSame || graph == nullptr || graph->slots() > files.rows->slots()) return LaneStep::kNothing;
+  if (!isSame || graph == nullptr) return LaneStep::kNothing;
   const uint32_t grown = graph->slots() - files.graphSlots;
   const uint32_t due = isResting ? std::max(kStoreRestSlots, graph->slots() / kStoreRestShareDivisor) : std::max(kStoreSlots, graph->slots() / kStoreGraphShareDivisor);
   if (grown < due) return LaneStep::kNothing;
+  // The rows that it knows come first: it is of no use without them.
+  if (graph->slots() > files.rows->slots()) return store_rows(set, *view, files);
   if (!save_graph(directory_, files.rows->name(), *graph).ok()) return LaneStep::kFailed;
   files.graphSlots = graph->slots();
   return LaneStep::kDone;
