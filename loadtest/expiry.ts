@@ -23,7 +23,7 @@ const QUIET_SECONDS = 5
 const SWEEP_SECONDS = 20
 /** Between the last document and the moment at which all of them expire. */
 const AHEAD_SECONDS = 3
-const FILL_SECONDS = Math.max(20, Math.ceil(DOCUMENTS / 1100))
+const FILL_SECONDS = Math.max(20, Math.ceil(DOCUMENTS / 800))
 const SWEEP_SECONDS_MAX = 120
 const POLL_MS = 250
 
