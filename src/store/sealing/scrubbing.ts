@@ -58,7 +58,7 @@ async function copyRows(from: string, to: string): Promise<void> {
 function copyTable(source: RootDatabase<Buffer, Buffer>, target: RootDatabase<Buffer, Buffer>, name: string): void {
   const rows = openTable(source, name).getRange()[Symbol.iterator]()
   const copy = openTable(target, name)
-  for (let next = rows.next(); next.done !== true; ) {
+  for (let next = rows.next(); next.done !== true;) {
     target.transactionSync(() => {
       for (let bytes = 0; next.done !== true && bytes < SCRUB_BYTES_AT_ONCE; next = rows.next()) {
         const { key, value } = next.value
