@@ -47,11 +47,15 @@ export async function scrub(generationPath: string): Promise<string> {
 /** All tables, whatever they are: the names are the keys of the root. Both stores are closed in the end. */
 async function copyRows(from: string, to: string): Promise<void> {
   const source = openEnvironment(from)
-  const target = openEnvironment(to)
   try {
-    for (const name of [...source.root.getKeys()].map(String)) copyTable(source.root, target.root, name)
+    const target = openEnvironment(to)
+    try {
+      for (const name of [...source.root.getKeys()].map(String)) copyTable(source.root, target.root, name)
+    } finally {
+      await target.root.close()
+    }
   } finally {
-    await Promise.all([source.root.close(), target.root.close()])
+    await source.root.close()
   }
 }
 
