@@ -123,19 +123,19 @@ napi_value vector_search(const Call& call, VectorEngine& engine) {
   return bytes_value(call, engine.search(request.value(), &documents.value(), *stop));
 }
 
-// Collection, dimensions, threshold, documents at most, and the stop word with its control buffer.
+// Collection, dimensions, threshold, largest docid, and the stop word with its control buffer.
 napi_value vector_similar(const Call& call, VectorEngine& engine) {
   const std::optional<uint32_t> collection = call.number(0);
   const std::optional<uint32_t> dims = call.number(1);
   const std::optional<double> threshold = call.real(2);
-  const std::optional<uint32_t> documentsMax = call.number(3);
+  const std::optional<uint32_t> docidMax = call.number(3);
   const std::optional<uint32_t> pollWord = call.number(4);
   const auto control = call.control(5);
-  if (!collection || !dims || !threshold || !documentsMax || !pollWord || !control)
+  if (!collection || !dims || !threshold || !docidMax || !pollWord || !control)
     return call.raise_type("vectorSimilar: expected five numbers and an Int32Array or nothing");
   const std::optional<StopSignal> stop = stop_signal(*pollWord, *control);
-  if (!stop) return call.raise("similar pairs: poll word outside of the control buffer");
-  return bytes_value(call, engine.similar(*collection, *dims, *threshold, *documentsMax, *stop));
+  if (!stop) return call.raise("similar documents: poll word outside of the control buffer");
+  return bytes_value(call, engine.similar(*collection, *dims, *threshold, *docidMax, *stop));
 }
 
 napi_value stats_object(const Call& call, const VectorSetStats& stats) noexcept {

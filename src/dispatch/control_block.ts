@@ -114,7 +114,7 @@ export class ControlBlock {
     Atomics.store(this.words, VECTORS_LOADING_WORD, loading ? 1 : 0)
   }
 
-  /** Documents that wait for their vectors. */
+  /** Documents that wait for their vectors, or for the vector engine to be told of them. */
   get embeddingDepth(): number {
     return Atomics.load(this.words, EMBEDDING_DEPTH_WORD)
   }

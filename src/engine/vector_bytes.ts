@@ -5,6 +5,7 @@ import assert from 'node:assert'
 import { viewOf } from './byte_layout.js'
 import { encodePlan, NO_POLL_WORD } from './search_plan.js'
 import type {
+  SimilarGroups,
   VectorAlgorithm,
   VectorChange,
   VectorFilter,
@@ -15,15 +16,13 @@ import type {
   VectorSearchRequest,
   VectorStamp,
   VectorTuning,
-  SimilarPair,
-  SimilarPairs,
 } from './vector_types.js'
 
 const BATCH_MAGIC = 0x3142564d // "MVB1"
 const REQUEST_MAGIC = 0x3251564d // "MVQ2"
 const HITS_MAGIC = 0x3148564d // "MVH1"
-const PAIRS_MAGIC = 0x3150564d // "MVP1"
-const PAIR_BYTES = 16
+const SIMILAR_MAGIC = 0x3153564d // "MVS1"
+const SIMILAR_BYTES = 24
 const OP_CODES = { set: 1, remove: 2, drop: 3 } as const
 const OP_BYTES = { set: 28, remove: 20, drop: 8 } as const
 const STAMP_BYTES = 20
@@ -165,16 +164,24 @@ export function decodeVectorHits(record: Uint8Array): VectorHits {
   }
 }
 
-/** Throws an Error that names the expectation on bytes that are no record of pairs. */
-export function decodeSimilarPairs(record: Uint8Array): SimilarPairs {
+/** Throws an Error that names the expectation on bytes that are no record of similar documents. */
+export function decodeSimilar(record: Uint8Array): SimilarGroups {
   const bytes = viewOf(record)
-  if (bytes.length < HITS_HEADER_BYTES || bytes.readUInt32LE(0) !== PAIRS_MAGIC) throw new Error('similar pairs: no header')
+  if (bytes.length < HITS_HEADER_BYTES || bytes.readUInt32LE(0) !== SIMILAR_MAGIC) throw new Error('similar documents: no header')
   const count = bytes.readUInt32LE(4)
-  if (bytes.length !== HITS_HEADER_BYTES + count * PAIR_BYTES)
-    throw new Error(`similar pairs: ${bytes.length} bytes do not hold ${count} pairs`)
-  const pairs: SimilarPair[] = []
-  for (let at = HITS_HEADER_BYTES; at < bytes.length; at += PAIR_BYTES) {
-    pairs.push({ first: bytes.readUInt32LE(at), second: bytes.readUInt32LE(at + 4), score: bytes.readDoubleLE(at + 8) })
+  if (bytes.length !== HITS_HEADER_BYTES + count * SIMILAR_BYTES)
+    throw new Error(`similar documents: ${bytes.length} bytes do not hold ${count} rows`)
+  const groups = new Map<number, { score: number; members: { docid: number; score: number }[] }>()
+  for (let at = HITS_HEADER_BYTES; at < bytes.length; at += SIMILAR_BYTES) {
+    const first = bytes.readUInt32LE(at + 4)
+    const member = { docid: bytes.readUInt32LE(at), score: bytes.readDoubleLE(at + 8) }
+    const group = groups.get(first)
+    if (group === undefined) groups.set(first, { score: bytes.readDoubleLE(at + 16), members: [member] })
+    else group.members.push(member)
   }
-  return { pairs, documents: bytes.readUInt32LE(12), complete: (bytes.readUInt32LE(8) & STATUS_STOPPED) === 0 }
+  return {
+    groups: [...groups.values()],
+    documents: bytes.readUInt32LE(12),
+    complete: (bytes.readUInt32LE(8) & STATUS_STOPPED) === 0,
+  }
 }

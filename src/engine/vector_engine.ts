@@ -5,7 +5,7 @@
 import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits.js'
 import { loadAddon } from './addon.js'
 import { NO_POLL_WORD } from './search_plan.js'
-import { decodeSimilarPairs, decodeVectorHits, encodeVectorRequest } from './vector_bytes.js'
+import { decodeSimilar, decodeVectorHits, encodeVectorRequest } from './vector_bytes.js'
 import type { VectorEngine, VectorSetStats, VectorTuning } from './vector_types.js'
 
 interface VectorAddon {
@@ -25,7 +25,7 @@ interface VectorAddon {
     collection: number,
     dimensions: number,
     threshold: number,
-    documentsMax: number,
+    docidMax: number,
     pollWord: number,
     control?: Int32Array,
   ) => Uint8Array
@@ -77,11 +77,11 @@ export function openVectorEngine(tuning: VectorTuning = NO_TUNING): VectorEngine
           ? addon.vectorSearch(encodeVectorRequest(request, tuning, NO_POLL_WORD))
           : addon.vectorSearch(encodeVectorRequest(request, tuning, stop.byteOffset), stop.control),
       ),
-    similarPairs: ({ collection, dimensions, threshold, documentsMax }, stop) =>
-      decodeSimilarPairs(
+    similar: ({ collection, dimensions, threshold, docidMax }, stop) =>
+      decodeSimilar(
         stop === undefined
-          ? addon.vectorSimilar(collection, dimensions, threshold, documentsMax, NO_POLL_WORD)
-          : addon.vectorSimilar(collection, dimensions, threshold, documentsMax, stop.byteOffset, stop.control),
+          ? addon.vectorSimilar(collection, dimensions, threshold, docidMax, NO_POLL_WORD)
+          : addon.vectorSimilar(collection, dimensions, threshold, docidMax, stop.byteOffset, stop.control),
       ),
     stats: () => addon.vectorStats(),
     storageFailures: () => addon.vectorStorageFailures(),

@@ -87,28 +87,29 @@ export interface VectorStamp {
   readonly dimensions: number
 }
 
-export interface SimilarPairsRequest {
+export interface SimilarRequest {
   readonly collection: number
   readonly dimensions: number
-  /** Cosine, 0 to 1. */
+  /** Cosine, -1 to 1. */
   readonly threshold: number
-  /** Those of the smallest docids are looked at: 100 000 at most. */
-  readonly documentsMax: number
+  /** Documents up to this one are looked at: 100 000 of them at most, those of the smallest docids. */
+  readonly docidMax: number
 }
 
-export interface SimilarPair {
-  /** Docids, the smaller one first. */
-  readonly first: number
-  readonly second: number
+/** Documents that pairs above the threshold join. */
+export interface SimilarGroup {
+  /** The mean of its pairs that were found. */
   readonly score: number
+  /** Two at least, by docid; with the best score of each one's pairs. */
+  readonly members: readonly { readonly docid: number; readonly score: number }[]
 }
 
-export interface SimilarPairs {
-  /** By first, then second docid; 200 000 at most. */
-  readonly pairs: readonly SimilarPair[]
+export interface SimilarGroups {
+  /** By their first docids. */
+  readonly groups: readonly SimilarGroup[]
   /** Looked at. */
   readonly documents: number
-  /** False: stopped, or there are more pairs. */
+  /** False: stopped. */
   readonly complete: boolean
 }
 
@@ -173,8 +174,8 @@ export interface VectorEngine extends VectorLoading {
   setSealed(collection: number, isSealed: boolean): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(request: VectorSearchRequest, stop?: StopWord): VectorHits
-  /** Pairs of documents whose first chunks are alike. Of up to 8 192 documents all pairs are compared, of more each with its nearest ones. */
-  similarPairs(request: SimilarPairsRequest, stop?: StopWord): SimilarPairs
+  /** Documents whose first chunks are alike, joined into groups. Of up to 8 192 documents all pairs are compared, of more each with its nearest ones. */
+  similar(request: SimilarRequest, stop?: StopWord): SimilarGroups
   /** Returns when graphs know every chunk and files hold what they should: for an orderly end, tests and benches. */
   settle(): void
   /** Writes that the disk has refused; they are tried again. */

@@ -103,6 +103,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     related: new RelatedTerms(),
     vectorEngine: openVectorEngine(vectorTuning(start.config)),
     areVectorsReady: () => !control.vectorsLoading,
+    embeddingDepth: () => control.embeddingDepth,
     chunker: createChunker(),
     embedding: new EmbeddingBlock(start.embedding),
     vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),

@@ -38,6 +38,8 @@ export interface LaneContext {
   readonly vectorEngine: VectorEngine
   /** The vector engine has everything that the store has; while it has not, nothing of it may be answered. */
   readonly areVectorsReady: () => boolean
+  /** Documents that wait for vectors, as the write lane counted them after it had told the vector engine. */
+  readonly embeddingDepth: () => number
   readonly chunker: Chunker
   /** Which provider makes vectors, if any. */
   readonly embedding: EmbeddingBlock

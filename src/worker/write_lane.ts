@@ -131,8 +131,9 @@ class CommitQueue implements WriteLane {
   async #run(): Promise<void> {
     while (this.#queue.length > 0) {
       const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
-      if (result.isQueueChanged) this.#countQueued()
       this.#publish(result)
+      // Afterwards: where nothing waits any more, a search finds everything.
+      if (result.isQueueChanged) this.#countQueued()
       this.#settle(result)
       // Answers leave and what has arrived meanwhile is queued before the next slice of a batch.
       if (this.#queue.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))

@@ -334,6 +334,10 @@ describe('search by vectors', () => {
     assert.deepEqual([distant?.documents.map(({ contentMd }) => contentMd), others], [contents.slice(0, 3), []])
     const beyond = (await client.post('/v1/find-duplicates', { collection: 'twins', mode: 'similar', threshold: 1.5 })).json<typeof found>()
     assert.deepEqual([beyond.similarGroups, beyond.similarPairs], [[], 0])
+    const anything = (await client.post('/v1/find-duplicates', { collection: 'twins', mode: 'similar', threshold: -1 })).json<
+      typeof found
+    >()
+    assert.deepEqual([anything.similarGroups.map(({ documents }) => documents.length), anything.similarPairs], [[5], 10])
     await client.add('twins', 'empty', { contentMd: '' })
     await whenEmbedded(client.server, { twins: contents.length + 1 })
     const counted = (await client.post('/v1/find-duplicates', { collection: 'twins' })).json<typeof found>()

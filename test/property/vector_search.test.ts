@@ -9,7 +9,7 @@ import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_bat
 import { openEngine } from '../../src/engine/native_engine.js'
 import { encodeVectorBatch, encodeVectorStamps } from '../../src/engine/vector_bytes.js'
 import { openVectorEngine } from '../../src/engine/vector_engine.js'
-import type { VectorChange, VectorHits, VectorMetric, VectorSearchRequest } from '../../src/engine/vector_types.js'
+import type { SimilarGroup, VectorChange, VectorHits, VectorMetric, VectorSearchRequest } from '../../src/engine/vector_types.js'
 
 interface Known {
   readonly lsn: bigint
@@ -243,28 +243,96 @@ test('MMR chooses the best first, then what differs from what was chosen', () =>
   assert.deepEqual(docids(0).slice(0, 2), [1, 5])
 })
 
-test('similar pairs are those of a comparison of all first chunks', () => {
+/** Every pair of first vectors compared, and joined by walking from one member to the next. */
+function comparedGroups(vectorsOf: readonly Float32Array[], threshold: number): SimilarGroup[] {
+  const scores = vectorsOf.map((a, first) => vectorsOf.map((b, second) => (first === second ? -Infinity : score('cosine', a, b))))
+  const met = new Set<number>()
+  const groups: SimilarGroup[] = []
+  for (const [first] of vectorsOf.entries()) {
+    if (met.has(first)) continue
+    met.add(first)
+    const members = [first]
+    for (const member of members)
+      for (const [other, cosine] of scores[member]!.entries())
+        if (cosine >= threshold && !met.has(other)) members.push(met.add(other) && other)
+    if (members.length < 2) continue
+    members.sort((one, other) => one - other)
+    const above = members.flatMap((member) => scores[member]!.filter((cosine) => cosine >= threshold))
+    groups.push({
+      score: above.reduce((sum, cosine) => sum + cosine, 0) / above.length,
+      members: members.map((docid) => ({ docid, score: Math.max(...scores[docid]!) })),
+    })
+  }
+  return groups
+}
+
+/** Sums are rounded differently. */
+function assertSameGroups(found: readonly SimilarGroup[], wanted: readonly SimilarGroup[]): void {
+  const docids = (groups: readonly SimilarGroup[]) => groups.map(({ members }) => members.map(({ docid }) => docid))
+  const scores = (groups: readonly SimilarGroup[]) =>
+    groups.flatMap((group) => [group.score, ...group.members.map((member) => member.score)])
+  assert.deepEqual(docids(found), docids(wanted))
+  const expected = scores(wanted)
+  for (const [at, each] of scores(found).entries()) assert.ok(Math.abs(each - expected[at]!) <= 1e-6, `${each}, expected ${expected[at]}`)
+}
+
+function give(collection: number, dimensions: number, vectorsOf: readonly Float32Array[]): void {
+  engine.apply(encodeVectorBatch(vectorsOf.map((values, docid): VectorChange => ({ kind: 'set', collection, docid, lsn: ++lsn, dimensions, vectors: values })))) // prettier-ignore
+}
+
+test('similar documents are those of a comparison of all first chunks, joined', () => {
   const dimensions = 16
   fc.assert(
     fc.property(
       fc.array(vectors(dimensions, 2), { minLength: 2, maxLength: 80 }),
-      fc.constantFrom(0.4013, 0.8019, 0.9991),
-      fc.integer({ min: 2, max: 90 }),
-      (all, threshold, documentsMax) => {
+      fc.constantFrom(-0.2007, 0.4013, 0.8019, 0.9991),
+      fc.integer({ min: 1, max: 90 }),
+      (all, threshold, docidMax) => {
         const collection = ++collections
         const copies = [...all, ...all.slice(0, 5)]
-        engine.apply(encodeVectorBatch(copies.map((values, docid): VectorChange => ({ kind: 'set', collection, docid, lsn: ++lsn, dimensions, vectors: values })))) // prettier-ignore
-        const looked = copies.slice(0, documentsMax).map((values) => values.subarray(0, dimensions))
-        const wanted: string[] = []
-        for (const [first, a] of looked.entries()) {
-          for (const [second, b] of looked.entries())
-            if (first < second && score('cosine', a, b) >= threshold) wanted.push(`${first} ${second}`)
-        }
-        const found = engine.similarPairs({ collection, dimensions, threshold, documentsMax })
-        assert.deepEqual({ ...found, pairs: found.pairs.map(({ first, second }) => `${first} ${second}`) }, { pairs: wanted, documents: looked.length, complete: true }) // prettier-ignore
+        give(collection, dimensions, copies)
+        const looked = copies.slice(0, docidMax + 1).map((values) => values.subarray(0, dimensions))
+        const { groups, documents, complete } = engine.similar({ collection, dimensions, threshold, docidMax })
+        assertSameGroups(groups, comparedGroups(looked, threshold))
+        assert.deepEqual([documents, complete], [looked.length, true])
         engine.apply(encodeVectorBatch([{ kind: 'drop', collection }]))
       },
     ),
     { numRuns: 60 },
   )
+})
+
+test('however many pairs there are, none is left out: 700 equal documents and two others', () => {
+  const [collection, dimensions] = [++collections, 3]
+  const equal = Array.from({ length: 700 }, () => Float32Array.of(1, 0, 0))
+  give(collection, dimensions, [...equal, Float32Array.of(0, 1, 0), Float32Array.of(0, 1, 0.01)])
+  const { groups } = engine.similar({ collection, dimensions, threshold: 0.9, docidMax: 1000 })
+  assert.deepEqual(
+    groups.map(({ members }) => [members.length, members[0]?.docid]),
+    [
+      [700, 0],
+      [2, 700],
+    ],
+  )
+})
+
+test('of many documents each is compared with its nearest: twins are found before the graph knows them, and after', () => {
+  const [collection, dimensions, singles, twins] = [++collections, 24, 9000, 300]
+  const random = (at: number, number: number): number => (Math.sin(at * 12.9898 + number * 78.233) * 43_758.5453) % 1
+  const all = Array.from({ length: singles }, (_, at) => Float32Array.from({ length: dimensions }, (_, number) => random(at, number)))
+  give(collection, dimensions, all)
+  engine.settle()
+  const graphSlots = () => engine.stats().find((set) => set.collection === collection)?.graphSlots
+  const groups = () => {
+    const found = engine.similar({ collection, dimensions, threshold: 0.999, docidMax: 1e6 })
+    return found.groups.map(({ members }) => members.map(({ docid }) => docid).join(' '))
+  }
+  assert.deepEqual([graphSlots(), groups()], [singles, []])
+  const wanted = Array.from({ length: twins }, (_, at) => ({ first: at * 17, docid: singles + at }))
+  const changes = wanted.map(({ first, docid }): VectorChange => ({ kind: 'set', collection, docid, lsn: ++lsn, dimensions, vectors: all[first]!.map((value, at) => value * (1 + 0.001 * (at % 3))) })) // prettier-ignore
+  engine.apply(encodeVectorBatch(changes))
+  const pairs = wanted.map(({ first, docid }) => `${first} ${docid}`)
+  assert.deepEqual([graphSlots(), groups()], [singles, pairs])
+  engine.settle()
+  assert.deepEqual([graphSlots(), groups()], [singles + twins, pairs])
 })

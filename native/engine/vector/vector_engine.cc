@@ -6,7 +6,7 @@
 #include <new>
 
 #include "vector/set_changes.h"
-#include "vector/similar_pairs.h"
+#include "vector/similar_groups.h"
 #include "vector/stamp_rows.h"
 #include "vector/trained_index.h"
 #include "vector/vector_graph.h"
@@ -16,9 +16,9 @@ namespace mds {
 namespace {
 
 constexpr uint32_t kHitsMagic = 0x3148564D;   // "MVH1"
-constexpr uint32_t kPairsMagic = 0x3150564D;  // "MVP1"
+constexpr uint32_t kSimilarMagic = 0x3153564D;  // "MVS1"
 constexpr size_t kHeaderBytes = 16;
-constexpr size_t kPairBytes = 16;
+constexpr size_t kSimilarBytes = 24;
 constexpr size_t kHitBytes = 24;
 constexpr uint32_t kStatusStopped = 1;
 constexpr uint32_t kStatusExact = 2;
@@ -26,6 +26,23 @@ constexpr uint32_t kStatusExact = 2;
 template <class Value>
 void store(uint8_t* at, Value value) noexcept {
   std::memcpy(at, &value, sizeof value);
+}
+
+std::vector<uint8_t> similar_record(const SimilarGroups& found) {
+  std::vector<uint8_t> record(kHeaderBytes + found.documents.size() * kSimilarBytes);
+  store(record.data(), kSimilarMagic);
+  store(record.data() + 4, static_cast<uint32_t>(found.documents.size()));
+  store(record.data() + 8, found.isComplete ? 0 : kStatusStopped);
+  store(record.data() + 12, found.looked);
+  uint8_t* at = record.data() + kHeaderBytes;
+  for (const SimilarDocument& document : found.documents) {
+    store(at, document.docid);
+    store(at + 4, document.group);
+    store(at + 8, document.score);
+    store(at + 16, document.groupScore);
+    at += kSimilarBytes;
+  }
+  return record;
 }
 
 std::vector<uint8_t> hits_record(const SetView& view, const VectorHits& answer) {
@@ -210,25 +227,11 @@ Result<std::vector<uint8_t>> VectorEngine::search(const VectorSearchRequest& req
   }
 }
 
-Result<std::vector<uint8_t>> VectorEngine::similar(uint32_t collection, uint32_t dims, double threshold, uint32_t documentsMax, StopSignal stop) const noexcept {
-  if (!(threshold >= 0 && threshold <= 1) || documentsMax > kSimilarDocumentsMax)
-    return Status::malformed("similar pairs: threshold or number of documents out of range");
+Result<std::vector<uint8_t>> VectorEngine::similar(uint32_t collection, uint32_t dims, double threshold, uint32_t docidMax, StopSignal stop) const noexcept {
+  if (!(threshold >= -1 && threshold <= 1)) return Status::malformed("similar documents: threshold out of range");
   try {
     const std::shared_ptr<VectorSet> set = find_set(collection, dims);
-    const SimilarPairs found = set == nullptr ? SimilarPairs() : similar_pairs(*set->view(), threshold, documentsMax, stop);
-    std::vector<uint8_t> record(kHeaderBytes + found.pairs.size() * kPairBytes);
-    store(record.data(), kPairsMagic);
-    store(record.data() + 4, static_cast<uint32_t>(found.pairs.size()));
-    store(record.data() + 8, found.isComplete ? 0 : kStatusStopped);
-    store(record.data() + 12, found.documents);
-    uint8_t* at = record.data() + kHeaderBytes;
-    for (const SimilarPair& pair : found.pairs) {
-      store(at, pair.first);
-      store(at + 4, pair.second);
-      store(at + 8, pair.score);
-      at += kPairBytes;
-    }
-    return record;
+    return similar_record(set == nullptr ? SimilarGroups() : similar_groups(*set->view(), threshold, docidMax, stop));
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

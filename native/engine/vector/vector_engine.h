@@ -71,8 +71,8 @@ class VectorEngine {
   // Answers a request with a hits record. `documents`: docids that its filter lets in; null: all. Formats: docs/formats/vector-index.md.
   [[nodiscard]] Result<std::vector<uint8_t>> search(const VectorSearchRequest& request, const std::vector<uint32_t>* documents, StopSignal stop) noexcept;
 
-  // A record of pairs of similar documents (similar_pairs.h) of the collection's vectors of so many numbers.
-  [[nodiscard]] Result<std::vector<uint8_t>> similar(uint32_t collection, uint32_t dims, double threshold, uint32_t documentsMax, StopSignal stop) const noexcept;
+  // A record of groups of similar documents (similar_groups.h) of the collection's vectors of so many numbers.
+  [[nodiscard]] Result<std::vector<uint8_t>> similar(uint32_t collection, uint32_t dims, double threshold, uint32_t docidMax, StopSignal stop) const noexcept;
 
   [[nodiscard]] std::vector<VectorSetStats> stats() const;
   // Writes that the disk has refused: they are tried again.

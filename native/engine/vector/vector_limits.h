@@ -44,8 +44,6 @@ inline constexpr uint32_t kScanHelpedSlotsMin = 2048;
 // Documents of which all pairs are compared: 32 million products of 20 ns. Of more, each is compared with its nearest ones.
 inline constexpr uint32_t kPairsComparedMax = 8192;
 inline constexpr uint32_t kSimilarDocumentsMax = 100000;
-// Pairs that are told: 10 000 documents that are all alike have 50 million.
-inline constexpr size_t kSimilarPairsMax = 200000;
 
 // Sets of fewer slots have no graph: reading all of them takes less than 50 us.
 inline constexpr uint32_t kGraphSlotsMin = 2048;

@@ -3,7 +3,7 @@
  * above a threshold, joined into groups. Rules: algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
  */
 import { createHash } from 'node:crypto'
-import type { SimilarPair, VectorMetric } from '../../engine/vector_types.js'
+import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
   DUPLICATES_DOCUMENTS_DEFAULT,
@@ -81,11 +81,11 @@ export function findDuplicates(
   const { mode, threshold, metric, documentsMax } = request
   const docids =
     collection === undefined ? [] : tools.store.read((view) => [...headsOf(view, collection.id, documentsMax)].map(({ docid }) => docid))
-  const pairs = mode !== 'exact' && collection !== undefined ? similarPairs(tools, request, collection, docids, stop) : []
+  const alike = mode !== 'exact' && collection !== undefined ? similarDocuments(tools, request, collection, docids, stop) : []
   const show = <T>(run: (view: View, id: number) => T, nothing: T): T =>
     collection === undefined ? nothing : tools.store.read((view) => run(view, collection.id))
   const exactGroups = mode === 'similar' ? [] : show((view, id) => exactGroupsOf(view, id, docids, request, stop), [])
-  const similarGroups = show((view, id) => similarGroupsOf(view, id, pairs, request, stop), [])
+  const similarGroups = show((view, id) => similarGroupsOf(view, id, alike, request, stop), [])
   return {
     ...{ collection: request.collection, mode, threshold, distanceMetric: metric, totalDocuments: docids.length },
     totalEmbedded: show((view, id) => docids.filter((docid) => (view.vectors.stamp(id, docid)?.chunks ?? 0) > 0).length, 0),
@@ -105,49 +105,53 @@ function* headsOf(view: View, collection: number, most: number): Generator<Head>
   }
 }
 
-function similarPairs(
+/** Each group with its documents that are looked at, two at least. */
+function similarDocuments(
   tools: VectorTools,
   request: DuplicatesRequest,
   collection: SearchedCollection,
   docids: readonly number[],
   stop: Stop,
-): readonly SimilarPair[] {
-  return request.metric === 'cosine'
-    ? comparedPairs(tools, request, collection, docids, stop)
-    : soughtPairs(tools, request, collection, docids, stop)
+): readonly SimilarGroup[] {
+  const looked = new Set(docids)
+  const find = request.metric === 'cosine' ? comparedGroups : soughtGroups
+  return find(tools, request, collection, docids, stop)
+    .map(({ score, members }) => ({ score, members: members.filter(({ docid }) => looked.has(docid)) }))
+    .filter(({ members }) => members.length > 1)
 }
 
 /** The engine compares first chunks, by cosine. */
-function comparedPairs(
+function comparedGroups(
   { store, vectorEngine }: VectorTools,
-  { threshold, documentsMax }: DuplicatesRequest,
+  { threshold }: DuplicatesRequest,
   { id }: SearchedCollection,
   docids: readonly number[],
   stop: Stop,
-): readonly SimilarPair[] {
-  const looked = new Set(docids)
+): readonly SimilarGroup[] {
+  const docidMax = docids.at(-1)
+  if (docidMax === undefined || threshold > 1) return []
   const dimensions = new Set(store.read((view) => view.vectors.variants(id).map((variant) => variant.dimensions)))
   return [...dimensions].flatMap((each) => {
-    const request = { collection: id, dimensions: each, threshold: Math.min(1, Math.max(0, threshold)), documentsMax }
-    const { pairs } = vectorEngine.similarPairs(request, stop.stopWord)
+    const request = { collection: id, dimensions: each, threshold: Math.max(-1, threshold), docidMax }
+    const { groups } = vectorEngine.similar(request, stop.stopWord)
     if (stop.shouldStop()) throw serviceError('deadline')
-    return pairs.filter(({ first, second, score }) => score >= threshold && looked.has(first) && looked.has(second))
+    return groups
   })
 }
 
 /**
  * Each document's beginning is looked for among all: its first chunk, against the nearest chunk of every other. Of a document that is there very often only the nearest copies are found, which are joined through each other.
  */
-function soughtPairs(
+function soughtGroups(
   tools: VectorTools,
   { threshold, metric }: DuplicatesRequest,
   collection: SearchedCollection,
   docids: readonly number[],
   stop: Stop,
-): readonly SimilarPair[] {
+): readonly SimilarGroup[] {
   const looked = new Set(docids)
   const choice = { algorithm: 'flat', metric, oversample: OVERSAMPLE_DEFAULT, threshold } as const
-  const found = new Map<string, SimilarPair>()
+  const found = new Map<string, Pair>()
   for (const docid of docids) {
     const query = tools.store.read((view) => beginningOf(view, collection.id, docid))
     if (query === undefined) continue
@@ -158,7 +162,7 @@ function soughtPairs(
       if (score > (found.get(name)?.score ?? -Infinity)) found.set(name, { first, second, score })
     }
   }
-  return [...found.values()]
+  return joined([...found.values()])
 }
 
 /** A copy: what is read from the store lasts as long as its view. */
@@ -219,36 +223,54 @@ function contentHash(view: View, head: Head): string {
 function similarGroupsOf(
   view: View,
   collection: number,
-  pairs: readonly SimilarPair[],
+  found: readonly SimilarGroup[],
   request: DuplicatesRequest,
   stop: Stop,
 ): readonly Group[] {
-  const present = pairs.filter(({ first, second }) => [first, second].every((docid) => view.head(collection, docid) !== undefined))
-  const parents = new Map<number, number>()
-  for (const { first, second } of present) join(parents, first, second)
-  const scores = new Map<number, number>()
-  for (const { first, second, score } of present)
-    for (const docid of [first, second]) scores.set(docid, Math.max(scores.get(docid) ?? -Infinity, score))
-  const docids = [...scores.keys()].sort((one, other) => one - other)
-  const members = grouped(docids, (docid) => rootOf(parents, docid))
-  const pairsOfGroup = grouped(
-    present.map((_, at) => at),
-    (at) => rootOf(parents, (present[at] as SimilarPair).first),
-  )
   return readingAll(
     view,
     collection,
-    () => docids,
+    () => found.flatMap(({ members }) => members.map(({ docid }) => docid)),
     () =>
-      [...pairsOfGroup].map(([root, indexes], at): Group => {
-        const documents = (members.get(root) ?? []).flatMap((docid) => {
-          if (stop.shouldStop()) throw serviceError('deadline')
-          return shown(view, collection, docid, request, { score: scores.get(docid) as number }) ?? []
-        })
-        const score = indexes.reduce((sum, index) => sum + (present[index] as SimilarPair).score, 0) / indexes.length
-        return { groupId: `similar-${at + 1}`, type: 'similar', documents, score }
-      }),
+      found
+        .map(({ score, members }) => ({
+          score,
+          documents: members.flatMap((member) => {
+            if (stop.shouldStop()) throw serviceError('deadline')
+            return shown(view, collection, member.docid, request, { score: member.score }) ?? []
+          }),
+        }))
+        .filter(({ documents }) => documents.length > 1)
+        .map(({ score, documents }, at) => ({ groupId: `similar-${at + 1}`, type: 'similar', documents, score })),
   )
+}
+
+interface Pair {
+  readonly first: number
+  readonly second: number
+  readonly score: number
+}
+
+function joined(pairs: readonly Pair[]): readonly SimilarGroup[] {
+  const parents = new Map<number, number>()
+  const best = new Map<number, number>()
+  for (const { first, second, score } of pairs) {
+    join(parents, first, second)
+    for (const docid of [first, second]) best.set(docid, Math.max(best.get(docid) ?? -Infinity, score))
+  }
+  const docids = [...best.keys()].sort((one, other) => one - other)
+  const members = grouped(docids, (docid) => rootOf(parents, docid))
+  const scores = grouped(
+    pairs.map(({ score }) => score),
+    (_, at) => rootOf(parents, (pairs[at] as Pair).first),
+  )
+  return [...members].map(([root, group]) => {
+    const ofGroup = scores.get(root) as number[]
+    return {
+      score: ofGroup.reduce((sum, score) => sum + score, 0) / ofGroup.length,
+      members: group.map((docid) => ({ docid, score: best.get(docid) as number })),
+    }
+  })
 }
 
 function rootOf(parents: Map<number, number>, docid: number): number {

@@ -91,6 +91,8 @@ function stats(lane: LaneContext): Answer {
     Object.fromEntries(view.collections().map((collection) => [collection.name, countsOf(view, collection, present)])),
     view.vectors.queueDepth,
   ])
+  // What is stored may not be searchable yet: the write lane counts it once the vector engine was told of it.
+  const waiting = Math.max(depth, lane.embeddingDepth())
   const dropped = threadTelemetry().read().counters.embeddings_dropped
   return json({
     enabled: current !== undefined,
@@ -100,7 +102,7 @@ function stats(lane: LaneContext): Answer {
     index_ready: lane.areVectorsReady(),
     chunking: { enabled: config.embeddingChunkEnabled, chunkSize: config.embeddingChunkSize },
     collections,
-    queue: { size: config.embeddingQueueSize, depth, dropped, wait: shownDuration(config.embeddingQueueWaitMs) },
+    queue: { size: config.embeddingQueueSize, depth: waiting, dropped, wait: shownDuration(config.embeddingQueueWaitMs) },
   })
 }
 
