@@ -17,24 +17,11 @@ import tempfile
 import numpy
 import pgserver
 import psycopg2
+from postgres_server import TOOLS, restart
 
-SETTINGS = ("shared_buffers='1GB'", "work_mem='64MB'", "maintenance_work_mem='1GB'", "max_wal_size='4GB'", "jit=off")
 DEFAULT_WIDTH = 40
 WIDTHS = (10, 15, 20, 30, 40, 50, 60, 80, 100, 120, 150, 200, 300, 400)
 SEARCH = "select key, lang, meta, 1 - (e <=> {0}::vector) from v order by e <=> {0}::vector limit 10"
-TOOLS = os.path.join(os.path.dirname(pgserver.__file__), "pginstall/bin")
-
-
-def restart(uri, directory):
-    """Settings take effect at a start only. As root, pgserver runs the server as a user of its own."""
-    connection = psycopg2.connect(uri)
-    connection.autocommit = True
-    for setting in SETTINGS:
-        connection.cursor().execute("alter system set " + setting)
-    connection.close()
-    user = "pgserver" if os.geteuid() == 0 else None
-    command = [os.path.join(TOOLS, "pg_ctl"), "-D", directory, "restart", "-m", "fast", "-w", "-l", os.path.join(directory, "log")]
-    subprocess.run(command, user=user, stdout=subprocess.DEVNULL, check=True)
 
 
 def pin(directory, core):

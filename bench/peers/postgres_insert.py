@@ -13,6 +13,7 @@ import tempfile
 
 import pgserver
 import psycopg2
+from postgres_server import TOOLS, restart
 from psycopg2.extras import execute_values
 
 TARGET = """
@@ -22,22 +23,6 @@ create table w2(id serial primary key, key text unique, meta jsonb, content text
 create index w2g on w2 using gin(tsv)
 """
 INSERT = "\\set i random(1,{documents})\ninsert into w2(key,meta,content) select key||random(),meta,content from d where id=:i;\n"
-
-
-SETTINGS = ("shared_buffers='1GB'", "work_mem='64MB'", "max_wal_size='4GB'", "jit=off")
-
-
-def restart(uri, directory):
-    """Settings of a server that is used in earnest; some take effect at a start only. As root, pgserver runs the server as a user of its own."""
-    connection = psycopg2.connect(uri)
-    connection.autocommit = True
-    for setting in SETTINGS:
-        connection.cursor().execute("alter system set " + setting)
-    connection.close()
-    pg_ctl = os.path.join(os.path.dirname(pgserver.__file__), "pginstall/bin/pg_ctl")
-    user = "pgserver" if os.geteuid() == 0 else None
-    command = [pg_ctl, "-D", directory, "restart", "-m", "fast", "-w", "-l", os.path.join(directory, "log")]
-    subprocess.run(command, user=user, stdout=subprocess.DEVNULL, check=True)
 
 
 def load(cursor, corpus):
@@ -53,8 +38,7 @@ def measure(uri, documents, seconds, connections):
     with tempfile.NamedTemporaryFile("w", suffix=".sql", delete=False) as script:
         script.write(INSERT.format(documents=documents))
     os.chmod(script.name, 0o644)
-    pgbench = os.path.join(os.path.dirname(pgserver.__file__), "pginstall/bin/pgbench")
-    command = [pgbench, "-n", "-M", "prepared", "-c", str(connections), "-j", "1", "-T", str(seconds), "-f", script.name, uri]
+    command = [os.path.join(TOOLS, "pgbench"), "-n", "-M", "prepared", "-c", str(connections), "-j", "1", "-T", str(seconds), "-f", script.name, uri]
     run = subprocess.run(command, capture_output=True, text=True, check=True)
     os.unlink(script.name)
     rate = re.search(r"tps = ([\d.]+)", run.stdout)
