@@ -65,7 +65,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   // Collections have an order, and so have the hits of one.
   candidates.sort((one, other) => other.score - one.score)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
-  const writer = new ResultWriter(tools.out, tools, options)
+  const writer = new ResultWriter(tools.out, tools, options, stop)
   const shown = candidates.slice(0, search.limit).map(({ target, docid }) => [target.id, docid] as const)
   tools.store.read((view) =>
     readingOf(
