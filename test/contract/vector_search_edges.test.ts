@@ -60,6 +60,14 @@ describe('search by vectors, at its edges', () => {
     assert.equal(await refused('/v1/cross-search', { query: '' }), MISSING_FIELDS)
   })
 
+  it('results that are to differ are as many as asked for, beyond what is compared with each other, too', async () => {
+    const documents = Array.from({ length: 2100 }, (_, at) => ({ key: `doc-${at}`, lang: 'en', contentMd: `otter ${at} ${at % 7}` }))
+    await client.addBatch('many', documents)
+    await whenEmbedded(client.server, { many: documents.length })
+    const found = await ask('/v1/vector-search', { collection: 'many', query: 'otter', topK: 2050, threshold: -1, mmr: true })
+    assert.equal(new Set(found.results.map(({ document }) => document.key)).size, 2050)
+  })
+
   it('a passage is the one that matched, also while a changed content waits for its vectors', async () => {
     const [otters, owls, lynxes] = ['about otters and rivers ', 'about owls and nights ', 'about lynxes and hares '].map((text) =>
       text.repeat(60).trim(),
