@@ -673,6 +673,8 @@ export const VECTOR_LOAD_DOCUMENTS = 64
 export const EMBEDDING_SLICES_MAX = EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE + 1
 /** Documents of one slice: 64 of 5 KB are 20 ms of the bulk lane, and a crash costs no more than one call of the provider anyway. */
 export const EMBEDDING_SLICE_DOCUMENTS_MAX = 64
+/** Content that is cut for one slice, but for a single document: at 35 ms a megabyte some 0.6 s of the bulk lane. 64 of the largest documents, whose chunks are few or all alike, would be 36 s. */
+export const EMBEDDING_SLICE_BYTES_MAX = 16 * MIB
 /** Rows of the queue that the front end holds: what all slices take at once, and as many again. */
 export const EMBEDDING_QUEUE_PAGE = 2 * EMBEDDING_SLICES_MAX * EMBEDDING_SLICE_DOCUMENTS_MAX
 /** A document with more chunks than a call takes goes in at most so many steps, each of which writes all that is there so far: 8 steps write 4.5 times its vectors. */
@@ -910,8 +912,6 @@ export const CLASSIFIED_CHARACTERS_MAX = 32_768
 /** `maxDocs`: the contract's default; the most is what the vector engine compares. */
 export const DUPLICATES_DOCUMENTS_DEFAULT = 5000
 export const DUPLICATES_DOCUMENTS_MAX = 100_000
-/** Contents hashed between two looks whether somebody still waits: some milliseconds. */
-export const DUPLICATES_POLL_DOCUMENTS = 64
 /** Nearest documents looked at for each: those of larger groups are joined through each other. */
 export const DUPLICATES_NEIGHBOURS = 64
 /** Points of a projection: the reference's numbers. */

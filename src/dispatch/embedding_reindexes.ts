@@ -15,6 +15,7 @@ import { askFor, Refused } from './inner_request.js'
 import type { Io } from './io.js'
 
 interface Page extends NamedDocuments {
+  readonly ids: readonly string[]
   readonly skipped: number
   /** Docid to go on with, 0: that was the end. */
   readonly next: number
@@ -82,7 +83,8 @@ export class EmbeddingReindexes {
     // The next page is begun before this one is done, so that the provider has no pause.
     let before = Promise.resolve(true)
     for (let docid = collection === 0 ? 0 : 1; docid > 0;) {
-      const page = await this.#page(collection, docid, force, provider)
+      // It may be another one by now: what is current for the one before is not.
+      const page = await this.#page(collection, docid, force, this.provider.current() ?? provider)
       tally.skipped += page.skipped
       const embedding = this.#embed(page, tally)
       if (!(await before)) {
@@ -101,7 +103,7 @@ export class EmbeddingReindexes {
   /** @returns false where none of them could be embedded: nor could the next ones */
   async #embed(page: Page, tally: Tally): Promise<boolean> {
     const outcomes = await this.worker.embed(page)
-    outcomes.forEach((outcome, at) => tally.count(outcome, String(page.documents[at]?.docid)))
+    outcomes.forEach((outcome, at) => tally.count(outcome, page.ids[at] ?? ''))
     return outcomes.length === 0 || outcomes.some(({ kind }) => kind !== 'failed')
   }
 

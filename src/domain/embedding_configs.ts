@@ -98,8 +98,8 @@ export function showEmbedding({ hasKey, createdAt, ...config }: EmbeddingConfig,
 
 /** What can be said of a draft without what is stored. @throws ServiceError 400 */
 export function checkEmbeddingId(id: string): void {
-  // The path of an operation.
-  if (id === 'set-default' || /[\0-\x1f\x7f/]/.test(id)) throw badRequest('invalid id')
+  // The path of an operation; what clients take out of a path.
+  if (id === 'set-default' || id === '.' || id === '..' || /[\0-\x1f\x7f/]/.test(id)) throw badRequest('invalid id')
   checkBytes('id', id, EMBEDDING_CONFIG_ID_BYTES_MAX)
 }
 

@@ -104,7 +104,13 @@ export const unembedded = operation({
     variant: Type.String(),
     dimensions: Type.Integer(),
   }),
-  output: Type.Object({ epoch, documents, skipped: Type.Integer(), next: wholeNumber('Docid to go on with, 0: that was the end.') }),
+  output: Type.Object({
+    epoch,
+    documents,
+    ids: Type.Array(Type.String(), { description: 'Of the documents, as clients know them.' }),
+    skipped: Type.Integer(),
+    next: wholeNumber('Docid to go on with, 0: that was the end.'),
+  }),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: null,
 })

@@ -2,7 +2,7 @@
 import { DEADLINE_HEAVY_MS, DEADLINE_EMBEDDED_MS } from '../limits.js'
 import { Type } from './json_schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
-import { collection, Document, filterMeta, operation, optional, shape, text, wholeNumber, word } from './schema.js'
+import { collection, Document, filterMeta, operation, optional, shape, wholeNumber, word } from './schema.js'
 
 export const vectorFields = {
   queryVector: Type.Array(Type.Number(), {
@@ -25,7 +25,11 @@ export const vectorFields = {
 export const searchStats = Type.Object({ durationMs: Type.Number() })
 
 const threshold = (of: string): ReturnType<typeof Type.Number> => Type.Number({ description: `No ${of} scores less.`, default: 0 })
-const query = text('What to look for, at most 4 KB.', 'how do I restore a backup')
+const query = Type.String({
+  description: 'What to look for, at most 4 KB; empty counts as absent.',
+  examples: ['how do I restore a backup'],
+})
+const collectionName = Type.String({ minLength: 1 })
 const common = { group: 'Vector search', effect: 'read', permission: 'read', audit: null } as const
 
 export const vectorSearch = operation({
@@ -80,7 +84,7 @@ export const crossSearch = operation({
     queryVector: optional(vectorFields.queryVector),
     sourceCollection: optional(Type.String({ description: 'With `sourceDocID`: documents like that one.' })),
     sourceDocID: optional(Type.String({ description: 'The `id` of a document.', examples: ['blog|hello-world|en'] })),
-    targetCollections: optional(Type.Array(Type.String(), { description: 'Where to look; empty: everywhere.' })),
+    targetCollections: optional(Type.Array(collectionName, { description: 'Where to look; empty: everywhere.' })),
     topK: optional(wholeNumber('Results wanted.', { default: 10 })),
     threshold: optional(threshold('result')),
     algorithm: optional(vectorFields.algorithm),

@@ -128,7 +128,7 @@ describe('embedding', () => {
     await whenEmbedded(server, { poisoned: 3 })
     const answer = (await server.post('/v1/vector-reindex', { collection: 'poisoned' })).json<{ errors: string[] }>()
     assert.deepEqual({ ...answer, errors: answer.errors.length }, { embedded: 0, skipped: 3, failed: 1, errors: 1, totalChunks: 0 })
-    assert.match(answer.errors[0] ?? '', /HTTP 400/)
+    assert.match(answer.errors[0] ?? '', /^poisoned\|poison\|en: .*HTTP 400/)
     provider.refuses = () => false
     assert.equal((await server.post('/v1/vector-reindex', { collection: 'poisoned' })).json().embedded, 1)
   })
@@ -260,5 +260,24 @@ describe('embedding with another model', () => {
     assert.equal((await server.post('/v1/vector-reindex', { collection: 'old' })).json().embedded, 1)
     assert.match(server.output(), /collection old: 1 document with vectors of openai\/text-embedding-3-small\/8\/r1/)
     assert.equal((await vectorStats(server)).collections.old?.stale_embeddings, 0)
+  })
+
+  it('vector-reindex: where another model is chosen while it runs, the rest is held against that one', async (t) => {
+    const provider = await providerOf(t)
+    const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
+    // Three pages, of which the last is current for the first model.
+    const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `text ${at}` }))
+    await server.post('/v1/add-batch', { collection: 'switched', documents })
+    await whenEmbedded(server, { switched: 520 })
+    provider.hold()
+    const changed = documents.slice(0, 512).map((document) => ({ ...document, contentMd: `${document.contentMd} anew` }))
+    await server.post('/v1/add-batch', { collection: 'switched', documents: changed })
+    const reindexing = server.post('/v1/vector-reindex', { collection: 'switched' })
+    const config = { id: 'next', name: 'Next', provider: 'openai', model: 'another', dimensions: 8, apiUrl: provider.url('openai') }
+    assert.equal((await server.post('/v1/embedding-configs', { ...config, isDefault: true })).status, 201)
+    provider.release()
+    const { failed } = (await reindexing).json<{ failed: number }>()
+    const { collections } = await whenEmbedded(server, { switched: 520 })
+    assert.deepEqual([failed, collections.switched?.stale_embeddings], [0, 0])
   })
 })

@@ -54,7 +54,7 @@ describe('embedding configurations', () => {
     assert.match(await post({ apiUrl: 'file:///etc/passwd' }), /^400 .*invalid apiUrl/)
     assert.match(await post({ apiUrl: 'https://user:word@a.example' }), /^400 .*invalid apiUrl: must not hold credentials/)
     assert.match(await post({ apiKey: 'a\r\nb' }), /^400 .*invalid apiKey/)
-    assert.match(await post({ id: 'set-default' }), /^400 .*invalid id/)
+    for (const id of ['set-default', '.', '..', 'a/b']) assert.match(await post({ id }), /^400 .*invalid id/)
     assert.match(await post({ id: 'x'.repeat(129) }), /^400 .*invalid id: 129 bytes, at most 128/)
     assert.match(await post({ name: 'x'.repeat(257) }), /^400 .*invalid name: 257 bytes, at most 256/)
     assert.equal(await answerOf('POST', PATH, DRAFT), '409 {"error":"embedding config is there already"}')

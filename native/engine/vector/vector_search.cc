@@ -148,8 +148,12 @@ VectorHits search_vectors(const SetView& view, const VectorSearchRequest& reques
   answer.hits = best.cut();
   while (!answer.hits.empty() && answer.hits.back().score < request.threshold) answer.hits.pop_back();
   if (request.isDiverse) {
-    if (answer.hits.size() > kDiversityCandidatesMax) answer.hits.resize(kDiversityCandidatesMax);
+    // Beyond what is compared with each other the order is that of the scores.
+    const auto compared = answer.hits.begin() + std::min<ptrdiff_t>(answer.hits.end() - answer.hits.begin(), kDiversityCandidatesMax);
+    const std::vector<VectorCandidate> others(compared, answer.hits.end());
+    answer.hits.erase(compared, answer.hits.end());
     answer.hits = choose_diverse(view, answer.hits, request.k, request.diversity, stop);
+    answer.hits.insert(answer.hits.end(), others.begin(), others.end());
   }
   answer.isComplete = !stop.poll();
   answer.wanted = trained_kind(request.algorithm);

@@ -3,7 +3,7 @@
  */
 import type { CutDocument, NamedDocument } from '../../dispatch/embedding_codec.js'
 import type { EmbeddingIdentity } from '../../dispatch/embedding_block.js'
-import { EMBEDDING_STEPS_MAX } from '../../limits.js'
+import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
 import type { VectorRecord } from '../../store/vectors.js'
@@ -28,8 +28,10 @@ export function cutDocuments(
   const done: CutDocument[] = []
   const retired = new Set(view.retired())
   let texts = 0
+  let bytes = 0
   for (const named of documents) {
-    if (texts >= textsWanted) break
+    bytes += view.head(named.collection, named.docid)?.bodyRawBytes ?? 0
+    if (texts >= textsWanted || (done.length > 0 && bytes > EMBEDDING_SLICE_BYTES_MAX)) break
     const found = cutDocument(tools, view, retired, wanted, named, textsWanted)
     // It would make the call larger than it can be: it begins the next one.
     if (texts > 0 && texts + found.texts.length > textsWanted) break

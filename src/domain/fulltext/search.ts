@@ -93,7 +93,7 @@ export function searchFulltext(
 
 function passagesOf(tools: FulltextTools, { retrieval, withContent }: FulltextRequest, stop: Stop): Passages | undefined {
   if (retrieval.mode === 'parent') return undefined
-  return new Passages(tools, retrieval, withContent, { highlights: tools, shouldStop: () => stop.shouldStop() })
+  return new Passages(tools, retrieval, withContent, stop, tools)
 }
 
 /** A request whose spelling has been seen to, and what of its words is looked for. */

@@ -44,10 +44,11 @@ export function searchHybrid(
   const startedMs = performance.now()
   const { words, choice, strategy } = request
   const { facetBy, facetValuesMax, contextTokensMax } = words
-  const writer = new ResultWriter(tools.out, tools, {
+  const options = {
     ...{ limit: request.topK, withContent: request.withContent, retrieval: request.retrieval, contextTokensMax },
     ...(facetBy === undefined ? {} : { facets: () => new FacetCounter(facetBy, facetValuesMax) }),
-  })
+  }
+  const writer = new ResultWriter(tools.out, tools, options, stop)
   if (collection !== undefined) findResults(tools, request, vector, collection, writer, stop)
   return writer.finish({
     strategy: strategy.kind,

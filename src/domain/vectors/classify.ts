@@ -1,4 +1,5 @@
 /** Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1 and algorithms.md section 10. Read lanes. */
+import type { EmbeddingIdentity } from '../../dispatch/embedding_block.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
@@ -36,7 +37,7 @@ export function classifyText(tools: VectorTools, input: ClassifyInput): Classifi
   if (!Number.isInteger(topK) || topK < 0) throw badRequest('invalid topK')
   const { identity, vectors } = vectorsOfTexts(tools, labels, 'query')
   const { model, dimensions } = identity
-  const subject = subjectOf(tools, input, dimensions)
+  const subject = subjectOf(tools, input, identity)
   const scored = labels.map((label, at) => ({ label, score: cosine(subject, vectors[at] as Float32Array) }))
   scored.sort((one, other) => other.score - one.score)
   const near = scored.filter(({ score }) => score >= threshold)
@@ -54,11 +55,11 @@ function readLabels(labels: readonly string[] | Absent): readonly string[] {
 }
 
 /** A document that has no vectors of the present model counts as a text; one without text is near to nothing. */
-function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, dimensions: number): Float32Array {
-  const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', dimensions)
+function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, identity: EmbeddingIdentity): Float32Array {
+  const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', identity)
   if (typeof subject !== 'string') return subject
   const cut = subject.slice(0, CLASSIFIED_CHARACTERS_MAX)
-  if (cut.trim() === '') return new Float32Array(dimensions)
+  if (cut.trim() === '') return new Float32Array(identity.dimensions)
   // No pair of surrogates is cut in two.
   return vectorsOfTexts(tools, [cut.isWellFormed() ? cut : cut.slice(0, -1)], 'document').vectors[0] as Float32Array
 }
@@ -68,13 +69,14 @@ function storedSubject(
   collection: string | Absent,
   key: string | Absent,
   lang: string,
-  dimensions: number,
+  { variant, dimensions }: EmbeddingIdentity,
 ): Float32Array | string {
   if (!collection || !key) throw badRequest('provide either text or collection+key')
   return store.read((view) => {
     const head = findDocument(view, collection, key, lang)
     const record = view.vectors.record(head.collection, head.docid)
-    if (record?.dimensions === dimensions && record.vectors.length > 0) return direction(record.vectors, dimensions)
+    if (record?.variant === variant && record.dimensions === dimensions && record.vectors.length > 0)
+      return direction(record.vectors, dimensions)
     return unescapeContent(view.escapedContent(head))
   })
 }

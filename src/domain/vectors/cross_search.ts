@@ -9,6 +9,7 @@ import type { View } from '../../store/view.js'
 import type { Filters } from '../filters.js'
 import type { SearchedCollection, Stop } from '../fulltext/search.js'
 import type { SettingsCache } from '../collection_settings.js'
+import { checkNames } from '../identity.js'
 import { readingOf } from '../wanted_bodies.js'
 import { direction } from './geometry.js'
 import type { Retrieval, VectorChoice } from './request.js'
@@ -65,7 +66,7 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   // Collections have an order, and so have the hits of one.
   candidates.sort((one, other) => other.score - one.score)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
-  const writer = new ResultWriter(tools.out, tools, options)
+  const writer = new ResultWriter(tools.out, tools, options, stop)
   const shown = candidates.slice(0, search.limit).map(({ target, docid }) => [target.id, docid] as const)
   tools.store.read((view) =>
     readingOf(
@@ -94,12 +95,13 @@ function write(view: View, candidates: readonly Candidate[], filters: Filters, w
 /** An id is collection, key and lang, lower-cased, with `|` between them; keys may hold one, languages and collections don't. */
 function sourceOf(view: View, { source }: CrossSearch): Source {
   const { collection: name, id } = source as { collection: string; id: string }
-  const collection = view.collection(name)
   const [first, last] = [id.indexOf('|'), id.lastIndexOf('|')]
   if (first < 0 || last <= first) throw badRequest('invalid sourceDocID')
+  const [key, lang] = [id.slice(first + 1, last), id.slice(last + 1)]
+  checkNames({ collection: name, key, lang })
+  const collection = view.collection(name)
   const isOfCollection = id.slice(0, first).toLowerCase() === name.toLowerCase()
-  const identity =
-    collection === undefined || !isOfCollection ? undefined : view.identity(collection.id, id.slice(first + 1, last), id.slice(last + 1))
+  const identity = collection === undefined || !isOfCollection ? undefined : view.identity(collection.id, key, lang)
   const head = collection === undefined || identity === undefined ? undefined : view.head(collection.id, identity.docid)
   if (head === undefined) throw serviceError('notFound')
   const record = view.vectors.record(head.collection, head.docid)
@@ -107,8 +109,9 @@ function sourceOf(view: View, { source }: CrossSearch): Source {
   return { collection: head.collection, docid: head.docid, vector: direction(record.vectors, record.dimensions) }
 }
 
-/** Collections that are not there have no documents. */
+/** Collections that are not there have no documents. @throws ServiceError 400 for what can't be the name of one */
 function targetsOf(tools: CrossTools, view: View, names: readonly string[]): readonly Target[] {
+  for (const collection of names) checkNames({ collection })
   const wanted = names.length === 0 ? view.collections() : [...new Set(names)].flatMap((name) => view.collection(name) ?? [])
   if (wanted.length > CROSS_COLLECTIONS_MAX)
     throw badRequest(`invalid targetCollections: at most ${CROSS_COLLECTIONS_MAX} are searched at once`)

@@ -6,10 +6,10 @@ import { createHash } from 'node:crypto'
 import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
+  ANSWER_BYTES_MAX,
   DUPLICATES_DOCUMENTS_DEFAULT,
   DUPLICATES_DOCUMENTS_MAX,
   DUPLICATES_NEIGHBOURS,
-  DUPLICATES_POLL_DOCUMENTS,
   OVERSAMPLE_DEFAULT,
 } from '../../limits.js'
 import { textOfHead, type Head } from '../../store/head.js'
@@ -56,6 +56,11 @@ export function readDuplicates(input: DuplicatesInput): DuplicatesRequest {
   }
 }
 
+/** A request, and how many bytes of content its answer has so far: a document in two groups has them twice. */
+interface Showing extends DuplicatesRequest {
+  contentBytes: number
+}
+
 interface GroupedDocument {
   readonly docId: string
   readonly key: string
@@ -84,8 +89,9 @@ export function findDuplicates(
   const alike = mode !== 'exact' && collection !== undefined ? similarDocuments(tools, request, collection, docids, stop) : []
   const show = <T>(run: (view: View, id: number) => T, nothing: T): T =>
     collection === undefined ? nothing : tools.store.read((view) => run(view, collection.id))
-  const exactGroups = mode === 'similar' ? [] : show((view, id) => exactGroupsOf(view, id, docids, request, stop), [])
-  const similarGroups = show((view, id) => similarGroupsOf(view, id, alike, request, stop), [])
+  const showing: Showing = { ...request, contentBytes: 0 }
+  const exactGroups = mode === 'similar' ? [] : show((view, id) => exactGroupsOf(view, id, docids, showing, stop), [])
+  const similarGroups = show((view, id) => similarGroupsOf(view, id, alike, showing, stop), [])
   return {
     ...{ collection: request.collection, mode, threshold, distanceMetric: metric, totalDocuments: docids.length },
     totalEmbedded: show((view, id) => docids.filter((docid) => (view.vectors.stamp(id, docid)?.chunks ?? 0) > 0).length, 0),
@@ -172,26 +178,20 @@ function beginningOf(view: View, collection: number, docid: number): Float32Arra
 }
 
 /** Contents of different lengths differ: of those that have no other of their length nothing is read. */
-function exactGroupsOf(
-  view: View,
-  collection: number,
-  docids: readonly number[],
-  request: DuplicatesRequest,
-  stop: Stop,
-): readonly Group[] {
+function exactGroupsOf(view: View, collection: number, docids: readonly number[], showing: Showing, stop: Stop): readonly Group[] {
   const byLength = grouped(docids, (docid) => view.head(collection, docid)?.bodyRawBytes)
   const alike = [...byLength.values()].filter(({ length }) => length > 1).flat()
   const byHash = readingAll(
     view,
     collection,
     () => alike,
-    () => grouped(alike, (docid, at) => hashOf(view, collection, docid, at, stop)),
+    () => grouped(alike, (docid) => hashOf(view, collection, docid, stop)),
   )
   const groups = [...byHash].filter(([, members]) => members.length > 1)
   return groups.map(([hash, members], at) => ({
     groupId: `exact-${at + 1}`,
     type: 'exact',
-    documents: members.flatMap((docid) => shown(view, collection, docid, request, {}, hash) ?? []),
+    documents: members.flatMap((docid) => shown(view, collection, docid, showing, {}, hash) ?? []),
   }))
 }
 
@@ -208,8 +208,8 @@ function grouped<Name>(docids: readonly number[], nameOf: (docid: number, at: nu
   return groups
 }
 
-function hashOf(view: View, collection: number, docid: number, at: number, stop: Stop): string | undefined {
-  if (at % DUPLICATES_POLL_DOCUMENTS === 0 && stop.shouldStop()) throw serviceError('deadline')
+function hashOf(view: View, collection: number, docid: number, stop: Stop): string | undefined {
+  if (stop.shouldStop()) throw serviceError('deadline')
   const head = view.head(collection, docid)
   return head && contentHash(view, head)
 }
@@ -220,13 +220,7 @@ function contentHash(view: View, head: Head): string {
     .digest('hex')
 }
 
-function similarGroupsOf(
-  view: View,
-  collection: number,
-  found: readonly SimilarGroup[],
-  request: DuplicatesRequest,
-  stop: Stop,
-): readonly Group[] {
+function similarGroupsOf(view: View, collection: number, found: readonly SimilarGroup[], showing: Showing, stop: Stop): readonly Group[] {
   return readingAll(
     view,
     collection,
@@ -237,7 +231,7 @@ function similarGroupsOf(
           score,
           documents: members.flatMap((member) => {
             if (stop.shouldStop()) throw serviceError('deadline')
-            return shown(view, collection, member.docid, request, { score: member.score }) ?? []
+            return shown(view, collection, member.docid, showing, { score: member.score }) ?? []
           }),
         }))
         .filter(({ documents }) => documents.length > 1)
@@ -291,17 +285,13 @@ function join(parents: Map<number, number>, one: number, other: number): void {
   parents.set(Math.max(first, second), Math.min(first, second))
 }
 
-function shown(
-  view: View,
-  collection: number,
-  docid: number,
-  { withContent }: DuplicatesRequest,
-  notes: object,
-  hash?: string,
-): GroupedDocument | undefined {
+/** @throws ServiceError 400 where the answer grows over its bound */
+function shown(view: View, collection: number, docid: number, showing: Showing, notes: object, hash?: string): GroupedDocument | undefined {
   const head = view.head(collection, docid)
   if (head === undefined) return undefined
   const { id, key } = textOfHead(head)
-  const content = withContent ? { contentMd: unescapeContent(view.escapedContent(head)) } : {}
+  if (showing.withContent) showing.contentBytes += head.bodyRawBytes
+  if (showing.contentBytes > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower maxDocs`)
+  const content = showing.withContent ? { contentMd: unescapeContent(view.escapedContent(head)) } : {}
   return { docId: id, key, contentHash: hash ?? contentHash(view, head), ...content, ...notes }
 }

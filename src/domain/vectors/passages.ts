@@ -4,6 +4,7 @@
  */
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
+import type { VectorRecord } from '../../store/vectors.js'
 import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type CuttingTools } from '../embedding/chunks.js'
 import type { Retrieval } from './request.js'
@@ -19,7 +20,10 @@ export type PassagePlace = { readonly chunk: number } | { readonly byte: number 
 /** Undefined for a content without text. @throws BodiesWanted */
 export function passageOf(tools: CuttingTools, view: View, head: Head, place: PassagePlace, retrieval: Retrieval): Passage | undefined {
   const content = Buffer.from(unescapeContent(view.escapedContent(head)), 'utf8')
-  return passageIn(content, rangesOf(tools, view, head, content), place, retrieval)
+  const record = view.vectors.record(head.collection, head.docid)
+  if (record?.bodyLsn === head.bodyLsn) return passageIn(content, record.ranges, place, retrieval)
+  const { ranges, hashes } = cut(tools, cuttingOf(tools.config, head), content)
+  return passageIn(content, ranges, placeNow(place, record, hashes), retrieval)
 }
 
 /** @param content UTF-8 @param ranges start and end of each chunk, ascending */
@@ -32,9 +36,11 @@ export function passageIn(content: Buffer, ranges: Uint32Array, place: PassagePl
   return { chunkIndex: at, chunkText: content.toString('utf8', ranges[first * 2], ranges[last * 2 + 1]) }
 }
 
-function rangesOf(tools: CuttingTools, view: View, head: Head, content: Buffer): Uint32Array {
-  const record = view.vectors.record(head.collection, head.docid)
-  return record?.bodyLsn === head.bodyLsn ? record.ranges : cut(tools, cuttingOf(tools.config, head), content).ranges
+/** Of a content that has moved on, or that has vectors of some chunks only, the same chunk has another number: its hash tells which. */
+function placeNow(place: PassagePlace, record: VectorRecord | undefined, hashes: BigUint64Array): PassagePlace {
+  const hash = 'chunk' in place ? record?.hashes[place.chunk] : undefined
+  const chunk = hash === undefined ? -1 : hashes.indexOf(hash)
+  return chunk < 0 ? place : { chunk }
 }
 
 /** The last that begins at the byte or before it, else the first. */

@@ -57,7 +57,7 @@ export function searchVectors(
   stop: Stop,
 ): Uint8Array {
   const startedMs = performance.now()
-  const writer = new ResultWriter(tools.out, tools, search)
+  const writer = new ResultWriter(tools.out, tools, search, stop)
   if (collection !== undefined) findResults(tools, search, collection, writer, stop)
   return writer.finish({
     model: search.model,

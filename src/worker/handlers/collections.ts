@@ -32,15 +32,15 @@ const SORTS: ReadonlyMap<unknown, SortField> = new Map([
   ['key', 'key'],
 ])
 
-function search(lane: LaneContext, input: SearchInput, { stopWord }: RequestContext): Answer {
+function search(lane: LaneContext, input: SearchInput, stop: RequestContext): Answer {
   const collection = lane.store.read((view) => {
     const found = view.collection(input.collection)
     return found === undefined ? undefined : { id: found.id, profile: lane.settings.of(view, found.id).config.retrieval ?? {} }
   })
   const request = parseSearch(input, collection?.profile ?? {})
   if (collection === undefined) return page(0, '[]')
-  const listing = { ...request, collection: collection.id, passages: passagesOf(lane, input, collection.profile) }
-  const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stopWord)
+  const listing = { ...request, collection: collection.id, passages: passagesOf(lane, input, collection.profile, stop) }
+  const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stop.stopWord)
   return page(total, lane.out.view(), isTruncated)
 }
 
@@ -57,9 +57,9 @@ function parseSearch(input: SearchInput, profile: RetrievalProfile): Omit<Listin
 }
 
 /** What was not looked for by its words shows its beginning. */
-function passagesOf(lane: LaneContext, input: SearchInput, profile: RetrievalProfile): Passages | undefined {
+function passagesOf(lane: LaneContext, input: SearchInput, profile: RetrievalProfile, stop: RequestContext): Passages | undefined {
   const retrieval = readRetrieval(input, profile)
-  return retrieval.mode === 'parent' ? undefined : new Passages(lane, retrieval, input.includeContent === true)
+  return retrieval.mode === 'parent' ? undefined : new Passages(lane, retrieval, input.includeContent === true, stop)
 }
 
 function page(total: number, body: string | Uint8Array, isTruncated = false): Answer {

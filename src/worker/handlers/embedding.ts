@@ -17,6 +17,7 @@ import type {
   vectorReindex as reindexRow,
 } from '../../operations/embedding.js'
 import type { InputOf } from '../../operations/operation.js'
+import { textOfHead } from '../../store/head.js'
 import { variantCrc } from '../../store/vectors.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer, Handler, LaneContext } from '../handler.js'
@@ -50,6 +51,7 @@ function queued(lane: LaneContext, { after, count }: InputOf<typeof queuedRow>):
 /** A page: as many as are embedded in a while, or as many as can be looked at in some milliseconds. */
 function unembedded(lane: LaneContext, { collection, docid, force, variant, dimensions }: InputOf<typeof unembeddedRow>): Answer {
   const documents: NamedDocument[] = []
+  const ids: string[] = []
   let skipped = 0
   let looked = 0
   let next = 0
@@ -66,10 +68,13 @@ function unembedded(lane: LaneContext, { collection, docid, force, variant, dime
         record.dimensions === dimensions &&
         record.recipe === cuttingOf(lane.config, head).recipe
       if (isCurrent) skipped++
-      else documents.push({ collection, docid: head.docid, queued: 0, force })
+      else {
+        documents.push({ collection, docid: head.docid, queued: 0, force })
+        ids.push(textOfHead(head).id)
+      }
     }
   })
-  return json({ epoch: epochOf(lane), documents, skipped, next })
+  return json({ epoch: epochOf(lane), documents, ids, skipped, next })
 }
 
 function inputs(lane: LaneContext, { epoch, documents, texts, variant, dimensions }: InputOf<typeof inputsRow>): Answer {
