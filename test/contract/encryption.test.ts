@@ -82,6 +82,14 @@ class Client {
   add = (collection: string, key: string, contentMd: string, meta: Record<string, string[]> = {}): Promise<Record<string, unknown>> =>
     this.post('/v1/add', { collection, key, lang: 'en', contentMd, meta })
 
+  /** Waits for the end of a bulk ingest by asking for it. */
+  async ingested(id: string): Promise<{ readonly status: string; readonly failed: number; readonly errors?: readonly string[] }> {
+    for (;;) {
+      const job = await this.ok<{ status: string; failed: number; errors?: string[] }>('GET', `/v1/bulk-ingest-job/${id}`)
+      if (job.status === 'completed' || job.status === 'failed') return job
+    }
+  }
+
   /** Waits for the end of a rotation by asking for it. */
   async rotated(id: string): Promise<Job> {
     for (;;) {
@@ -152,6 +160,22 @@ describe('encryption at rest', () => {
     await client.start()
     await ask()
     assert.deepEqual(await filesWithCanaries(client.directory), [])
+  })
+
+  it('what a bulk ingest refuses of an encrypted collection is named by its place in the request, and quoted in no file', async () => {
+    await client.encrypt('vault')
+    await client.post('/v1/schema/set', { collection: 'vault', schema: { properties: { kind: { enum: ['finch'] } } } })
+    const documents = [
+      { key: 'refused/zebrafink', lang: 'en', contentMd: 'kormoran', meta: { kind: ['pirol'] } },
+      { key: 'refused/gimpel', lang: 'en', contentMd: 'kormoran', meta: { eisvogel: 'no list' } },
+      { key: 'refused/stieglitz', lang: 'en', contentMd: 'kormoran', ttl: -1 },
+    ]
+    const submitted = await client.server.post('/v1/bulk-ingest-job', { collection: 'vault', documents })
+    const job = await client.ingested(submitted.json<{ id: string }>().id)
+    assert.deepEqual([job.status, job.failed], ['failed', 3])
+    assert.deepEqual(job.errors, ['documents[0]: schema validation failed', 'documents[1]: invalid meta', 'documents[2]: invalid ttl'])
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+    await client.post('/v1/schema/delete', { collection: 'vault' })
   })
 
   it('a collection beside it that is not encrypted lies there in clear: the search through the files sees what is to be seen', async () => {
