@@ -15,8 +15,10 @@ import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits.js'
 import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/collection_settings.js'
 import { ObjectFetching } from './worker/object_fetching.js'
+import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
 import { checkEnvironment, resetBinlog } from './store/restored_env.js'
+import * as sealing from './store/sealing/sealing_change.js'
 import { TruthStore } from './store/truth_store.js'
 import { beginSealing, keyringOf } from './worker/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/vector_index.js'
@@ -42,6 +44,7 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
   const engine = openEngine()
   const keyring = keyringOf(config, engine)
   const environment = openEnvironment(path, keyring)
+  requireKeys(environment)
   checkEnvironment(environment)
   resetBinlog(environment)
   await environment.root.flushed
@@ -52,6 +55,16 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
   storeVectors(store, path, history, new Set(sealed))
   store.endEpoch()
   await store.close()
+}
+
+/** As a start does, and first: to the check of the records whatever can't be opened is damage, and nobody should throw a whole backup away because a key was missing. */
+function requireKeys(environment: Environment): void {
+  try {
+    sealing.beginSealing(environment)
+  } catch (error) {
+    if (!(error instanceof sealing.SealingRefused)) throw error
+    throw new Error(`not to be opened: ${error.message}`, { cause: error })
+  }
 }
 
 interface Prepared {

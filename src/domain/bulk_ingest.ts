@@ -52,6 +52,13 @@ export interface CancelIngestCommand {
   readonly id: string
 }
 
+/** What went wrong with a document. */
+export interface IngestError {
+  /** Its place in the request, or its key. */
+  readonly place: string
+  readonly text: string
+}
+
 const RESTARTED = 'server restarted mid-job'
 
 export function isUnfinishedIngest(status: string): boolean {
@@ -157,6 +164,14 @@ export function decideAbandoned(transaction: WriteTransaction): Step | undefined
     errors: [RESTARTED, ...errors].slice(0, BATCH_ERRORS_MAX),
     completedAt: transaction.view.now,
   })
+}
+
+/**
+ * As the record says it. Records of jobs lie in clear, so of a document of an encrypted collection they say what kind of thing was wrong and quote nothing: not the name of a metadata key, not a value.
+ * @param isSealed the place must not be a key then
+ */
+export function shownError({ place, text }: IngestError, isSealed: boolean): string {
+  return `${place}: ${isSealed ? (/^[^:."]*/.exec(text)?.[0] ?? '') : text}`
 }
 
 /** Messages quote what clients sent: keys of 1 024 bytes. */

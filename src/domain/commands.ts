@@ -1,7 +1,7 @@
 /**
  * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes; the byte strings in a decoded command are views of those bytes.
  */
-import type { CancelIngestCommand, SubmitIngestCommand } from './bulk_ingest.js'
+import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
 import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings_commands.js'
@@ -140,7 +140,7 @@ export interface IngestChunkCommand {
   readonly documents: readonly PreparedDocument[]
   /** Documents that did not get so far, and what there is to say of them. */
   readonly failed: number
-  readonly errors: readonly string[]
+  readonly errors: readonly IngestError[]
   /** The job ends with it. */
   readonly isLast: boolean
 }

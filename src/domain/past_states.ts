@@ -8,6 +8,8 @@ import type { View } from '../store/view.js'
 
 /** The present state or a kept revision. @throws ServiceError 404 */
 export function stateOfRevision(view: View, head: Head, revision: number): Head {
+  // Numbers beyond the present one would not fit into a key.
+  if (revision > head.revision) throw serviceError('notFound')
   const state = revision === head.revision ? head : view.revision(head.collection, head.docid, revision)
   if (state === undefined) throw serviceError('notFound')
   return state
@@ -61,5 +63,11 @@ export function readSecond(field: string, given: unknown): number {
 function secondOfText(text: string): number {
   if (/^\d{1,15}$/.test(text)) return Number(text)
   const [, date, time = '00:00', zone = 'Z'] = DATE.exec(text) ?? []
-  return date === undefined ? Number.NaN : Date.parse(`${date}T${time}${zone.toUpperCase()}`) / 1000
+  return date === undefined || !isDay(date) ? Number.NaN : Date.parse(`${date}T${time}${zone.toUpperCase()}`) / 1000
+}
+
+/** The parser of dates takes the 30th of February for the 1st of March. */
+function isDay(date: string): boolean {
+  const midnight = new Date(`${date}T00:00Z`)
+  return !Number.isNaN(midnight.getTime()) && midnight.toISOString().startsWith(date)
 }

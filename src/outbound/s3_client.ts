@@ -125,7 +125,8 @@ export class S3Client {
   async #ask(request: Request): Promise<OutboundAnswer & { readonly attempts: number }> {
     const deadline = performance.now() + S3_MS_MAX
     for (let attempts = 1; ; attempts++) {
-      const left = deadline - performance.now()
+      // A timer takes whole milliseconds, and no negative ones.
+      const left = Math.max(1, Math.ceil(deadline - performance.now()))
       let answer: OutboundAnswer | undefined
       let cause: unknown
       try {

@@ -2,8 +2,8 @@
  * What the write lane does for a chunk of a bulk ingest: the documents in slices, as of any batch, and in the transaction of each slice the job's counters. So a job's record says exactly what is
  * stored, whenever the process ends.
  */
-import { decideAbandoned, decideProgress, findRunnable, showIngest } from '../domain/bulk_ingest.js'
-import type { IngestProgress } from '../domain/bulk_ingest.js'
+import { decideAbandoned, decideProgress, findRunnable, showIngest, shownError } from '../domain/bulk_ingest.js'
+import type { IngestError, IngestProgress } from '../domain/bulk_ingest.js'
 import type { IngestChunkCommand, PreparedDocument } from '../domain/commands.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -48,8 +48,10 @@ function storeSlice(
   effects: GroupEffects,
   collection: string,
   documents: readonly PreparedDocument[],
-  beforehand: { readonly failed: number; readonly errors: readonly string[] },
+  beforehand: { readonly failed: number; readonly errors: readonly IngestError[] },
 ): Omit<IngestProgress, 'isLast'> {
+  const id = transaction.view.collection(collection)?.id
+  const isSealed = id !== undefined && transaction.isSealed(id)
   const errors = [...beforehand.errors]
   let { failed } = beforehand
   let added = 0
@@ -61,11 +63,11 @@ function storeSlice(
       if (decision.added) added++
       else updated++
     } catch (error) {
-      errors.push(`${document.key}: ${refusalText(error)}`)
+      errors.push({ place: isSealed ? 'a document' : document.key, text: refusalText(error) })
       failed++
     }
   }
-  return { added, updated, failed, errors }
+  return { added, updated, failed, errors: errors.map((error) => shownError(error, isSealed)) }
 }
 
 /** Fails the jobs whose documents an earlier process has taken with it. */

@@ -50,6 +50,8 @@ interface Hit {
   readonly document: { readonly key: string }
 }
 
+const summaryOf = ({ status, text }: { readonly status: number; readonly text: string }): string => `${status} ${text}`
+
 class Client {
   server!: Server
   directory = ''
@@ -81,6 +83,12 @@ class Client {
 
   add = (collection: string, key: string, contentMd: string, meta: Record<string, string[]> = {}): Promise<Record<string, unknown>> =>
     this.post('/v1/add', { collection, key, lang: 'en', contentMd, meta })
+
+  /** Waits for the end of a bulk ingest by asking for it. */
+  async ingested(id: string): Promise<{ readonly status: string; readonly failed: number; readonly errors?: readonly string[] }> {
+    const job = await this.ok<{ status: string; failed: number; errors?: string[] }>('GET', `/v1/bulk-ingest-job/${id}`)
+    return job.status === 'completed' || job.status === 'failed' ? job : this.ingested(id)
+  }
 
   /** Waits for the end of a rotation by asking for it. */
   async rotated(id: string): Promise<Job> {
@@ -154,6 +162,22 @@ describe('encryption at rest', () => {
     assert.deepEqual(await filesWithCanaries(client.directory), [])
   })
 
+  it('what a bulk ingest refuses of an encrypted collection is named by its place in the request, and quoted in no file', async () => {
+    await client.encrypt('vault')
+    await client.post('/v1/schema/set', { collection: 'vault', schema: { properties: { kind: { enum: ['finch'] } } } })
+    const documents = [
+      { key: 'refused/zebrafink', lang: 'en', contentMd: 'kormoran', meta: { kind: ['pirol'] } },
+      { key: 'refused/gimpel', lang: 'en', contentMd: 'kormoran', meta: { eisvogel: 'no list' } },
+      { key: 'refused/stieglitz', lang: 'en', contentMd: 'kormoran', ttl: -1 },
+    ]
+    const submitted = await client.server.post('/v1/bulk-ingest-job', { collection: 'vault', documents })
+    const job = await client.ingested(submitted.json<{ id: string }>().id)
+    assert.deepEqual([job.status, job.failed], ['failed', 3])
+    assert.deepEqual(job.errors, ['documents[0]: schema validation failed', 'documents[1]: invalid meta', 'documents[2]: invalid ttl'])
+    assert.deepEqual(await filesWithCanaries(client.directory), [])
+    await client.post('/v1/schema/delete', { collection: 'vault' })
+  })
+
   it('a collection beside it that is not encrypted lies there in clear: the search through the files sees what is to be seen', async () => {
     await client.add('open', 'doc', 'neuntoeter')
     assert.deepEqual(await filesWithCanaries(client.directory), ['gen-000001/truth.mdb'])
@@ -224,10 +248,44 @@ describe('encryption at rest', () => {
     }
   })
 
+  it('a restore says which key it lacks, and leaves what is served', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mds-keys-'))
+    try {
+      const get = async (): Promise<number> => (await server.post('/v1/get', { collection: 'vault', key: 'k', lang: 'en' })).status
+      const restored = async (): Promise<string> => summaryOf(await server.post('/v1/restore', { from: 'old.db' }))
+      let server = await startServer({ directory, env: { SVC_ENCRYPTION_KEY: KEY } })
+      await server.request('PUT', '/v1/collection-config', { collection: 'vault', encrypted: true })
+      await server.post('/v1/add', { collection: 'vault', key: 'k', lang: 'en', contentMd: 'x' })
+      assert.equal((await server.get('/v1/backup?to=old.db')).status, 200)
+      await server.post('/v1/delete-collection', { collection: 'vault' })
+      assert.equal(await server.stop(), 0)
+      const backup = 'restore failed: backup old.db is not to be opened: '
+      for (const [env, reason] of [
+        [{}, 'collection vault is encrypted and SVC_ENCRYPTION_KEY is not set'],
+        [
+          SECOND_KEY,
+          'collection vault has data under encryption key id 1, which neither SVC_ENCRYPTION_KEY_ID nor SVC_ENCRYPTION_KEYS_PREVIOUS names',
+        ],
+        [{ SVC_ENCRYPTION_KEY: OTHER_KEY }, 'the encryption key with id 1 is not the one that this data was encrypted with'],
+      ] as const) {
+        server = await startServer({ directory, env })
+        assert.equal(await restored(), `500 {"error":"${backup}${reason}"}`)
+        assert.equal(await get(), 404)
+        assert.equal(await server.stop(), 0)
+      }
+      server = await startServer({ directory, env: { SVC_ENCRYPTION_KEY: KEY } })
+      assert.equal(await restored(), '200 {"restored":"old.db"}')
+      assert.equal(await get(), 200)
+      assert.equal(await server.stop(), 0)
+    } finally {
+      rmSync(directory, { recursive: true })
+    }
+  })
+
   it('without a key a collection cannot be encrypted', async () => {
     const bare = await startServer()
     const answer = await bare.request('PUT', '/v1/collection-config', { collection: 'vault', encrypted: true })
-    assert.equal(`${answer.status} ${answer.text}`, '400 {"error":"invalid encrypted: SVC_ENCRYPTION_KEY is not set"}')
+    assert.equal(summaryOf(answer), '400 {"error":"invalid encrypted: SVC_ENCRYPTION_KEY is not set"}')
     await bare.stop()
   })
 })

@@ -34,10 +34,12 @@ describe('past states', () => {
     assert.deepEqual((await asOf(name, '2100-01-01')).json(), third)
     assert.deepEqual((await asOf(name, null)).json(), third, 'null is absent')
     assert.equal(summary(await asOf(name, first.addedAt - 1)), NOT_FOUND)
-    assert.equal(
-      summary(await asOf(name, 'yesterday')),
-      '400 {"error":"invalid asOf: unix seconds or a time like 2024-01-31T12:00:00Z are expected"}',
-    )
+    for (const never of ['yesterday', '2024-02-30', '2023-02-29T12:00Z'])
+      assert.equal(
+        summary(await asOf(name, never)),
+        '400 {"error":"invalid asOf: unix seconds or a time like 2024-01-31T12:00:00Z are expected"}',
+      )
+    assert.equal(summary(await asOf(name, '2024-02-29')), NOT_FOUND)
     await client.delete(name, 'k')
     assert.equal(summary(await asOf(name, first.updatedAt)), NOT_FOUND)
   })
@@ -93,7 +95,15 @@ describe('past states', () => {
   it('diff: a version, a document or an older version that is not there is 404, missing fields are 400', async () => {
     const name = client.collection()
     await client.add(name, 'k')
-    for (const more of [{}, { from: 7 }, { to: 7 }, { from: 0, to: 1 }, { key: 'none', from: 1, to: 1 }])
+    for (const more of [
+      {},
+      { from: 7 },
+      { to: 7 },
+      { from: 0, to: 1 },
+      { from: 2 ** 32 + 1 },
+      { from: 1, to: 1e300 },
+      { key: 'none', from: 1, to: 1 },
+    ])
       assert.equal(summary(await diff(name, more)), NOT_FOUND, JSON.stringify(more))
     assert.equal((await diff(name, { from: 1, to: 1 })).status, 200)
     assert.equal(summary(await diff(name, { key: undefined })), MISSING_FIELDS)

@@ -91,6 +91,12 @@ describe('a failing object store', () => {
     assert.ok(asked.length >= 2)
   })
 
+  it('a store that is silent to two requests is asked a third time, in what is left of the time', async () => {
+    replies = [() => undefined, () => undefined, status(200)]
+    await client.put('key', Buffer.from('body'))
+    assert.equal(asked.length, 3)
+  })
+
   it('a conditional put whose first answer was lost looks at what it finds', async () => {
     const refused = status(412, '<Error><Code>PreconditionFailed</Code></Error>')
     replies = [cut, refused, status(200, 'mine')]

@@ -112,7 +112,7 @@ function checkKey(environment: Environment, id: number, rows: readonly SealingRo
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
     if (rows.some(({ state }) => state.forms.includes(id)))
-      throw new SealingRefused(`the encryption key with id ${id} is not the one that this data directory was encrypted with`)
+      throw new SealingRefused(`the encryption key with id ${id} is not the one that this data was encrypted with`)
     void environment.settings.remove(checkName(id))
   }
 }

@@ -6,6 +6,7 @@ import { randomBytes } from 'node:crypto'
 import { encodeIngest } from '../../dispatch/bulk_ingest_codec.js'
 import type { IngestChunk } from '../../dispatch/bulk_ingest_codec.js'
 import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
+import type { IngestError } from '../../domain/bulk_ingest.js'
 import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
@@ -71,18 +72,18 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
   const { id, collection, first, last, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
-  const errors: string[] = []
+  const errors: IngestError[] = []
   ;(input.documents ?? []).forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {
       documents.push(prepareItem(lane, rules, item))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
-      errors.push(`documents[${first + index}]: ${error.message}`)
+      errors.push({ place: `documents[${first + index}]`, text: error.message })
     }
   })
   const failed = errors.length + lost
-  if (lost > 0) errors.push(`documents[${first}] to documents[${first + lost - 1}]: ${serviceError('internal').message}`)
+  if (lost > 0) errors.push({ place: `documents[${first}] to documents[${first + lost - 1}]`, text: serviceError('internal').message })
   return commandOf(lane, { kind: 'ingestChunk', id, collection, documents, failed, errors, isLast: last })
 }
 
