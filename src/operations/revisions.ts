@@ -1,5 +1,5 @@
 /** Rows of the revisions of a document. Pure data; rules in src/domain. */
-import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { Type } from './json_schema.js'
 import { collection, Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
 
@@ -11,7 +11,7 @@ export const revisions = operation({
   description: 'All kept versions of a document, newest first',
   effect: 'read',
   permission: 'read',
-  cost: 'point',
+  cost: 'search',
   http: [{ method: 'POST', path: '/v1/revisions' }],
   input: Type.Object({ ...identity }),
   output: shape('The versions.', {
@@ -29,7 +29,7 @@ export const revisions = operation({
     ),
     total: Type.Integer(),
   }),
-  deadlineMs: DEADLINE_POINT_MS,
+  deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
 })
 

@@ -298,14 +298,12 @@ export class View {
     return this.#bodies.baseOf(body)
   }
 
-  /** How many states, present and superseded, lie under which key id (0: in clear). Looks at every one. */
-  statesByKey(collection: number): ReadonlyMap<number, number> {
-    const counts = new Map<number, number>()
+  /** The key id (0: in clear) of every state, present and superseded. */
+  *keyIdsOfStates(collection: number): Generator<number> {
     const prefix = counterKey(collection)
     const range = { start: prefix, end: prefixEnd(prefix) }
     for (const table of [this.#environment.heads, this.#environment.revisions])
-      for (const { value } of table.getRange(range)) counts.set(keyIdOf(value), (counts.get(keyIdOf(value)) ?? 0) + 1)
-    return counts
+      for (const { value } of table.getRange(range)) yield keyIdOf(value)
   }
 
   /** Whether bytes of before a rotation may be left in the files until the next start. */

@@ -24,8 +24,8 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
       primaryKeyID: keys?.primary.id ?? 0,
       previousKeyIDs: keys?.previous.map(({ id }) => id) ?? [],
       collections: view.collections().map(({ id, name }) => {
-        if (request.shouldStop()) throw serviceError('deadline')
-        return { collection: name, encrypted: configOf(view, id)?.encrypted === true, ...countOf(view, id, keys?.primary.id, known) }
+        const counts = countOf(view, id, { primary: keys?.primary.id, known }, request)
+        return { collection: name, encrypted: configOf(view, id)?.encrypted === true, ...counts }
       }),
       currentJobID: unfinishedRotation(view)?.id ?? '',
       residue: view.hasResidue(),
@@ -37,11 +37,11 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
 function countOf(
   view: View,
   collection: number,
-  primary: number | undefined,
-  known: ReadonlySet<number>,
+  { primary, known }: { readonly primary: number | undefined; readonly known: ReadonlySet<number> },
+  request: RequestContext,
 ): Readonly<Record<string, number>> {
   const counts = { total: 0, withPrimary: 0, withLegacy: 0, plaintext: 0, unknownKey: 0 }
-  const byKey = new Map(view.statesByKey(collection))
+  const byKey = statesByKey(view, collection, request)
   const form = view.objects.writtenForm(collection)
   for (const [keyId, states] of view.objects.statesBehind(collection)) {
     byKey.set(keyId, (byKey.get(keyId) ?? 0) + states)
@@ -53,6 +53,15 @@ function countOf(
     else if (keyId === primary) counts.withPrimary += states
     else if (known.has(keyId)) counts.withLegacy += states
     else counts.unknownKey += states
+  }
+  return counts
+}
+
+function statesByKey(view: View, collection: number, request: RequestContext): Map<number, number> {
+  const counts = new Map<number, number>()
+  for (const keyId of view.keyIdsOfStates(collection)) {
+    if (request.shouldStop()) throw serviceError('deadline')
+    counts.set(keyId, (counts.get(keyId) ?? 0) + 1)
   }
   return counts
 }

@@ -6,7 +6,7 @@ import { encodeCommand } from '../../domain/commands.js'
 import { metadataDiff } from '../../domain/diff/metadata_diff.js'
 import { unifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/past_states.js'
-import { badRequest } from '../../errors.js'
+import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
 import type {
@@ -17,10 +17,10 @@ import type {
 } from '../../operations/revisions.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead, type Head } from '../../store/head.js'
-import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
 import { commandOf } from '../storage.js'
 
-function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
+function list(lane: LaneContext, input: InputOf<typeof revisionsRow>, request: RequestContext): Answer {
   const { collection, key, lang } = input
   return lane.store.read((view) => {
     const head = findDocument(view, collection, key, lang)
@@ -30,6 +30,7 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>): Answer {
     const out = lane.out.begin()
     out.utf8(`{"collection":${JSON.stringify(collection)},"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"revisions":[`)
     states.forEach((state, index) => {
+      if (request.shouldStop()) throw serviceError('deadline')
       out.ascii(
         `${index === 0 ? '' : ','}{"timestamp":${state.updatedAt},"updatedAt":${state.updatedAt},"revision":${state.revision},"meta":`,
       )
