@@ -86,7 +86,7 @@ function buildBench() {
 function runTests(folder, options) {
   requireTools()
   configureAndBuild(folder, ['-DMDS_TESTS=ON', ...options])
-  step('tests', 'ctest', ['--test-dir', folder, '--output-on-failure'], true)
+  step('tests', 'ctest', ['--test-dir', folder, '--output-on-failure', '--parallel', String(availableParallelism())], true)
 }
 
 const argument = process.argv[2]

@@ -49,6 +49,16 @@ describe('search by vectors, at its edges', () => {
     assert.equal(await like('animals', 'animals||'), NOT_FOUND)
   })
 
+  it('a retrieval mode that there is not is refused whether the collection is there or not', async () => {
+    for (const collection of ['animals', 'nowhere'])
+      for (const path of ['/v1/search', '/v1/fts', '/v1/vector-search', '/v1/hybrid-search'])
+        assert.match(
+          await refused(path, { collection, query: 'otter', retrievalMode: 'odd' }),
+          /^400 .*retrievalMode/,
+          `${path} ${collection}`,
+        )
+  })
+
   it('an empty text beside a vector or a document counts as absent; alone it is missing', async () => {
     const queryVector = [...embedText('otter', DIMENSIONS)]
     assert.equal((await ask('/v1/vector-search', { collection: 'animals', query: '', queryVector })).total, 1)

@@ -48,8 +48,15 @@ export class ObjectStore {
   /** Paths of the objects of a bucket, relative to it, sorted. */
   objects(bucket: string): string[] {
     const folder = join(this.#folder, bucket)
-    const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
-    return found.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort()
+    for (;;) {
+      try {
+        const found = readdirSync(folder, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+        return found.map((entry) => relative(folder, join(entry.parentPath, entry.name))).sort()
+      } catch (error) {
+        // The store removes folders that have become empty, this one between its name and its contents.
+        if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || !existsSync(folder)) throw error
+      }
+    }
   }
 
   /** What lies in one, as it lies there; undefined once it is gone. */

@@ -37,9 +37,11 @@ function search(lane: LaneContext, input: SearchInput, stop: RequestContext): An
     const found = view.collection(input.collection)
     return found === undefined ? undefined : { id: found.id, profile: lane.settings.of(view, found.id).config.retrieval ?? {} }
   })
-  const request = parseSearch(input, collection?.profile ?? {})
+  const profile = collection?.profile ?? {}
+  const request = parseSearch(input, profile)
+  const passages = passagesOf(lane, input, profile, stop)
   if (collection === undefined) return page(0, '[]')
-  const listing = { ...request, collection: collection.id, passages: passagesOf(lane, input, collection.profile, stop) }
+  const listing = { ...request, collection: collection.id, passages }
   const { total, isTruncated } = listDocuments(lane.engine, listing, (run) => lane.store.read(run), lane.out, stop.stopWord)
   return page(total, lane.out.view(), isTruncated)
 }
