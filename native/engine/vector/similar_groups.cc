@@ -66,7 +66,7 @@ class JoinedPairs {
   static constexpr double kNone = -2;  // below every cosine
   std::vector<uint32_t> parents_;
   std::vector<double> best_;
-  std::vector<double> sums_;      // of a root: the scores of its group's pairs
+  std::vector<double> sums_;  // of a root: the scores of its group's pairs
   std::vector<uint64_t> pairs_;
 };
 

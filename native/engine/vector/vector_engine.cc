@@ -15,7 +15,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kHitsMagic = 0x3148564D;   // "MVH1"
+constexpr uint32_t kHitsMagic = 0x3148564D;     // "MVH1"
 constexpr uint32_t kSimilarMagic = 0x3153564D;  // "MVS1"
 constexpr size_t kHeaderBytes = 16;
 constexpr size_t kSimilarBytes = 24;
