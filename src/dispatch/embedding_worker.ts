@@ -94,8 +94,6 @@ export class EmbeddingWorker {
   /** There is another provider, or none. */
   changed(): void {
     this.#waitUntil = 0
-    if (this.provider.current() === undefined)
-      for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'no embedding provider configured' })
     this.#wake?.()
   }
 
@@ -138,6 +136,7 @@ export class EmbeddingWorker {
   /** @returns whether there was something to begin */
   async #begin(): Promise<boolean> {
     const provider = this.provider.current()
+    if (provider === undefined) this.#failAsked('no embedding provider configured')
     if (provider === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
     await this.#fill()
     const jobs = this.#take(provider)
@@ -186,8 +185,10 @@ export class EmbeddingWorker {
   async #slice(provider: EmbeddingProvider, epoch: string, jobs: readonly Job[]): Promise<void> {
     try {
       const result = await this.slices.run(provider, { epoch, documents: jobs.map(({ named }) => named) }, this.#end.signal)
+      // What was under way is closed with its provider, which says nothing about the one that follows.
+      const isReplaced = provider !== this.provider.current()
       if (result.isOther) this.#lose(jobs, epoch)
-      else await this.#settle(epoch, jobs, result)
+      else await this.#settle(epoch, jobs, isReplaced ? { ...result, unavailable: undefined } : result)
     } catch (error) {
       this.#putBack(jobs)
       this.#backOff(error instanceof Error ? error.message : String(error))

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'
-import { startServer, type Server, type ServerOptions } from '../harness/server.js'
+import { startServer, type Server, type ServerOptions, type TestResponse } from '../harness/server.js'
 import { embeddingEnv, vectorStats, whenEmbedded } from './embedding_client.js'
 
 const PARAGRAPH = 'A paragraph of some length that fills a chunk of its own, so that a change of another one leaves it alone. '
@@ -280,4 +280,46 @@ describe('embedding with another model', () => {
     const { collections } = await whenEmbedded(server, { switched: 520 })
     assert.deepEqual([failed, collections.switched?.stale_embeddings], [0, 0])
   })
+
+  it('vector-reindex: what is under way when another model is chosen is made by that one, and nothing counts as failed', async (t) => {
+    const provider = await providerOf(t)
+    const server = await started(t, { env: embeddingEnv(provider, { SVC_EMBEDDING_API_KEY: 'key' }) })
+    const documents = Array.from({ length: 520 }, (_, at) => ({ key: `k${at}`, lang: 'en', contentMd: `text ${at}` }))
+    await server.post('/v1/add-batch', { collection: 'switched', documents })
+    await whenEmbedded(server, { switched: 520 })
+    const held = await heldReindex(server, provider, 'switched', 3)
+    const config = { id: 'next', name: 'Next', provider: 'openai', model: 'another', dimensions: 8, apiUrl: provider.url('openai') }
+    assert.equal((await server.post('/v1/embedding-configs', { ...config, isDefault: true })).status, 201)
+    provider.release()
+    const { embedded, failed } = (await held.answer).json<{ embedded: number; failed: number }>()
+    assert.deepEqual([embedded, failed], [520, 0])
+    assert.equal((await vectorStats(server)).collections.switched?.stale_embeddings, 0)
+  })
+
+  it('vector-reindex: is answered when the provider is taken away while texts are with it', async (t) => {
+    const provider = await providerOf(t)
+    const server = await started(t, { env: embeddingEnv(provider) })
+    await server.post('/v1/add', { collection: 'left', key: 'k', lang: 'en', contentMd: 'text' })
+    await whenEmbedded(server, { left: 1 })
+    const held = await heldReindex(server, provider, 'left', 1)
+    const keyless = { id: 'keyless', name: 'Without its key', provider: 'voyage', model: 'voyage-3', dimensions: 1024, isDefault: true }
+    assert.equal((await server.post('/v1/embedding-configs', keyless)).status, 201)
+    const { errors, ...counts } = (await held.answer).json<{ errors: string[] }>()
+    assert.deepEqual(counts, { embedded: 0, skipped: 0, failed: 1, totalChunks: 0 })
+    assert.match(errors[0] ?? '', /no embedding provider configured/)
+  })
 })
+
+/** A reindex of everything, once that many of its requests wait at the provider. */
+async function heldReindex(
+  server: Server,
+  provider: EmbeddingServer,
+  collection: string,
+  requests: number,
+): Promise<{ answer: Promise<TestResponse> }> {
+  provider.hold()
+  provider.requests.length = 0
+  const answer = server.post('/v1/vector-reindex', { collection, force: true })
+  while (provider.requests.length < requests) await vectorStats(server)
+  return { answer }
+}
