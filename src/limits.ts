@@ -844,6 +844,8 @@ export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 export const PURGE_ROWS_MAX = 1024
 /** Of a transaction that writes a store anew after a rotation: LMDB keeps changed pages in memory until it ends. */
 export const SCRUB_BYTES_AT_ONCE = 16 * MIB
+/** Free beside the size of the store that is written anew: its pages are filled otherwise. */
+export const SCRUB_ROOM_BYTES = 64 * MIB
 /** Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length where there are more. */
 export const SWEEP_DOCUMENTS_MAX = 256
 /** Entries of the binlog that one slice of packing looks at for superseded states: about 1 ms where none has any. */

@@ -1,12 +1,13 @@
 /** What a rotation of keys has overwritten must not be found in the file that the next start writes. */
 import assert from 'node:assert/strict'
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { bodyKey } from '../../src/store/keys.js'
 import { isScrubWanted, scrub, wantScrub } from '../../src/store/sealing/scrubbing.js'
+import { SmallDisk } from '../fault/small_disk.js'
 
 const ROWS = 400
 const CLEAR = Buffer.from('zebrafink '.repeat(40))
@@ -40,5 +41,24 @@ describe('the file written anew after a rotation', () => {
     for (const { value } of environment.bodies.getRange()) assert.deepEqual(Buffer.from(value), SEALED)
     assert.equal(isScrubWanted(environment), false)
     await environment.root.close()
+  })
+
+  it('is not begun where the disk has no room for it: the store stays as it is, and what is missing is said', async (test) => {
+    const disk = SmallDisk.mount(32)
+    if (disk === undefined) {
+      test.skip('no tmpfs can be mounted here: a store written anew on a full disk is NOT TESTED')
+      return
+    }
+    test.after(() => disk.unmount())
+    const environment = openEnvironment(disk.path)
+    environment.root.transactionSync(() => wantScrub(environment))
+    await environment.root.close()
+    const before = readFileSync(join(disk.path, 'truth.mdb'))
+    assert.match(await scrub(disk.path), /can't be written anew \(\d+ bytes more must be free\)/)
+    assert.deepEqual(readFileSync(join(disk.path, 'truth.mdb')), before)
+    assert.deepEqual(
+      readdirSync(disk.path).filter((name) => name === 'scrub'),
+      [],
+    )
   })
 })

@@ -4,9 +4,9 @@
  * vectors, which are made from it. A crash at any point leaves either file whole and the wish in it; it is done again. Runs on the write lane, which opens the store first.
  */
 import type { RootDatabase } from 'lmdb'
-import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCRUB_BYTES_AT_ONCE } from '../../limits.js'
+import { SCRUB_BYTES_AT_ONCE, SCRUB_ROOM_BYTES } from '../../limits.js'
 import type { Environment } from '../environment.js'
 import { openEnvironment, openTable } from '../environment.js'
 
@@ -26,6 +26,7 @@ export async function scrub(generationPath: string): Promise<string> {
   rmSync(aside, { recursive: true, force: true })
   mkdirSync(aside)
   try {
+    checkRoom(join(generationPath, 'truth.mdb'))
     await copyRows(generationPath, aside)
   } catch (cause) {
     rmSync(aside, { recursive: true, force: true })
@@ -42,6 +43,13 @@ export async function scrub(generationPath: string): Promise<string> {
   renewed.root.transactionSync(() => void renewed.settings.remove(WANTED))
   await renewed.root.close()
   return 'the store was written anew after a rotation of keys; the index is built from it'
+}
+
+/** Asked first, for a write that LMDB is refused may be the end of the process (docs/decisions/0121-the-sweep-of-io-failures.md). @throws Error where there is no room for another one of that size */
+function checkRoom(file: string): void {
+  const { bavail, bsize } = statfsSync(file)
+  const missing = statSync(file).size + SCRUB_ROOM_BYTES - bavail * bsize
+  if (missing > 0) throw new Error(`${missing} bytes more must be free`)
 }
 
 /** All tables, whatever they are: the names are the keys of the root. Both stores are closed in the end. */

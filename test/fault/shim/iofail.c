@@ -124,7 +124,6 @@ static bool fails_on(int fd, enum kind kind, const char *call) {
   uint32_t value = watched_get(fd);
   if (value == 0) return false;
   bool is_rest = kind == KIND_WRITE && value == VALUE_CUT_SHORT;
-  if (is_rest) watched_set(fd, VALUE_WATCHED);
   if (!is_rest && !is_armed(kind)) return false;
   int kept_errno = errno;
   char path[PATH_MAX];
@@ -223,9 +222,15 @@ static ssize_t half_written(int fd, const struct iovec *parts, int count, off_t 
   return written;
 }
 
+/* Nothing is written. What follows a write that was cut short fails once, or a writer that begins anew would never come to its end. */
+static ssize_t refused_write(int fd) {
+  if (watched_get(fd) == VALUE_CUT_SHORT) watched_set(fd, VALUE_WATCHED);
+  return refuse();
+}
+
 static ssize_t failed_write(int fd, const struct iovec *parts, int count, off_t offset) {
-  bool is_whole = control->manner == MANNER_CLEAN || watched_get(fd) == 0;
-  return is_whole ? refuse() : half_written(fd, parts, count, offset);
+  bool is_whole = control->manner == MANNER_CLEAN || watched_get(fd) != VALUE_WATCHED;
+  return is_whole ? refused_write(fd) : half_written(fd, parts, count, offset);
 }
 
 static ssize_t failed_bytes(int fd, const void *bytes, size_t count, off_t offset) {
@@ -242,9 +247,9 @@ ssize_t pwritev(int fd, const struct iovec *parts, int count, off_t offset) {
   return fails_on(fd, KIND_WRITE, "pwritev") ? failed_write(fd, parts, count, offset) : real_pwritev(fd, parts, count, offset);
 }
 /* Copies inside the kernel: all or nothing is enough, what is copied is checked by its reader. */
-ssize_t sendfile(int to, int from, off_t *offset, size_t count) { return fails_on(to, KIND_WRITE, "sendfile") ? refuse() : real_sendfile(to, from, offset, count); }
+ssize_t sendfile(int to, int from, off_t *offset, size_t count) { return fails_on(to, KIND_WRITE, "sendfile") ? refused_write(to) : real_sendfile(to, from, offset, count); }
 ssize_t copy_file_range(int from, off_t *from_offset, int to, off_t *to_offset, size_t count, unsigned int flags) {
-  return fails_on(to, KIND_WRITE, "copy_file_range") ? refuse() : real_copy_file_range(from, from_offset, to, to_offset, count, flags);
+  return fails_on(to, KIND_WRITE, "copy_file_range") ? refused_write(to) : real_copy_file_range(from, from_offset, to, to_offset, count, flags);
 }
 
 /* A call that is done or not: torn, it is done and reported as failed. */
