@@ -1,6 +1,7 @@
 /*
- * Included before everything else of LMDB's sources by the build (CMakeLists.txt); two corrections of what this LMDB does where a write is refused, after which the index env goes on.
- * It prints up to 126 bytes into the 100 that it has asked of malloc: no block of its own is smaller than that. It says so on stderr without an end of line: the next line of the log would be on the same.
+ * Included before everything else of LMDB's sources by the build (CMakeLists.txt); two corrections of what this LMDB does where a write is refused, after which the index
+ * env goes on. It prints up to 126 bytes into the 100 that it has asked of malloc: no block of its own is smaller than that. It says so on stderr without an end of line:
+ * the next line of the log would be on the same.
  */
 #ifndef MDS_STORAGE_LMDB_ERRORS_H
 #define MDS_STORAGE_LMDB_ERRORS_H
@@ -12,9 +13,9 @@
 
 enum { MDS_LMDB_LINE_BYTES = 160 };
 
-static inline void *mds_lmdb_allocate(size_t bytes) { return malloc(bytes < MDS_LMDB_LINE_BYTES ? MDS_LMDB_LINE_BYTES : bytes); }
+static inline void* mds_lmdb_allocate(size_t bytes) { return malloc(bytes < MDS_LMDB_LINE_BYTES ? MDS_LMDB_LINE_BYTES : bytes); }
 
-__attribute__((format(printf, 2, 3))) static inline int mds_lmdb_tell(FILE *file, const char *format, ...) {
+__attribute__((format(printf, 2, 3))) static inline int mds_lmdb_tell(FILE* file, const char* format, ...) {
   char line[512];
   va_list arguments;
   va_start(arguments, format);
