@@ -21,7 +21,7 @@ const GROUPS = [
   { name: 'property', concurrency: 2, fileMsMax: 300_000 },
   { name: 'contract', concurrency: 2, fileMsMax: 300_000 },
   { name: 'replay', concurrency: 1, fileMsMax: 600_000 },
-  { name: 'fault', concurrency: 1, fileMsMax: 900_000 },
+  { name: 'fault', concurrency: 2, fileMsMax: 900_000 },
 ]
 
 const REASON_LINES_MAX = 40
