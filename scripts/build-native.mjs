@@ -59,7 +59,7 @@ function configureAndBuild(folder, options, target = 'all') {
   const generator = !existsSync(join(root, folder, 'CMakeCache.txt')) && runs('ninja') ? ['-G', 'Ninja'] : []
   step(`configure ${folder}`, 'cmake', ['-S', '.', '-B', folder, ...generator, ...options], false)
   step(
-    `compile in ${folder} (about half a minute when everything is new)`,
+    `compile in ${folder} (minutes when everything is new)`,
     'cmake',
     ['--build', folder, '--target', ...target.split(' '), '--parallel', String(availableParallelism())],
     false,

@@ -135,18 +135,25 @@ export class EmbeddingWorker {
 
   /** @returns whether there was something to begin */
   async #begin(): Promise<boolean> {
-    const provider = this.provider.current()
-    if (provider === undefined) this.#failAsked('no embedding provider configured')
-    if (provider === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
+    if (this.#present() === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
     await this.#fill()
-    const jobs = this.#take(provider)
-    if (jobs.length === 0) return false
+    // It may be another one by now, or none.
+    const provider = this.#present()
+    const jobs = provider === undefined ? [] : this.#take(provider)
+    if (provider === undefined || jobs.length === 0) return false
     const slice = this.#slice(provider, this.#epoch, jobs).finally(() => {
       this.#slices.delete(slice)
       this.#wake?.()
     })
     this.#slices.add(slice)
     return true
+  }
+
+  /** A reindex does not wait until there is one. */
+  #present(): EmbeddingProvider | undefined {
+    const provider = this.provider.current()
+    if (provider === undefined) this.#failAsked('no embedding provider configured')
+    return provider
   }
 
   /** The next page of the store's queue, where all that is here is under way. */
