@@ -160,8 +160,7 @@ export class FailureRun {
       this.#server = await ServerProcess.start(this.#directory, this.#environment)
     } catch (cause) {
       serverEnded = true
-      // LMDB's own line, where it is the last thing that the process does (docs/decisions/0121-the-sweep-of-io-failures.md).
-      if (!/can't start|fatal|storage failure|Write error: /.test(String(cause)))
+      if (!/can't start|fatal|storage failure/.test(String(cause)))
         complaints.push(`a start ended without a word: ${String(cause).slice(-300)}`)
     }
     const hung = serverEnded && Date.now() - begun > ANSWER_MS_MAX ? 1 : 0
