@@ -99,7 +99,7 @@ void HeldBodies::remove(const BodyId& id) noexcept {
 }
 
 void HeldBodies::clear() noexcept {
-  Kept removed(0, kept_.hash_function());
+  Kept removed(0, IdHash{hash_seed()});
   const std::lock_guard lock(mutex_);
   kept_.swap(removed);
   keptBytes_ = 0;

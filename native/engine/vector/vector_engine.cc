@@ -157,7 +157,7 @@ Status VectorEngine::apply(Bytes bytes) noexcept {
 }
 
 Status VectorEngine::apply_ops(std::span<const VectorOp> ops) {
-  Status status;
+  bool fits = true;
   SetChanges changes;
   for (const VectorOp& op : ops) {
     if (op.kind == VectorOpKind::kDrop) {
@@ -178,10 +178,10 @@ Status VectorEngine::apply_ops(std::span<const VectorOp> ops) {
       }
     }
     if (op.kind == VectorOpKind::kRemove || !isNewest) continue;
-    if (!changes.of(make_set(op.collection, op.dims)).put(op.docid, op.lsn, op.chunks, op.vectors)) status = Status::too_large("vector set: no more slots");
+    if (!changes.of(make_set(op.collection, op.dims)).put(op.docid, op.lsn, op.chunks, op.vectors)) fits = false;
   }
   changes.publish();
-  return status;
+  return fits ? Status() : Status::too_large("vector set: no more slots");
 }
 
 Result<std::vector<uint32_t>> VectorEngine::compare(Bytes bytes) noexcept {
