@@ -9,7 +9,7 @@ import { analysisVersion } from './domain/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
 import { joinBatch } from './engine/index_batch.js'
 import { heldBodies } from './engine/held_bodies.js'
-import { openEngine } from './engine/native_engine.js'
+import { makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits.js'
 import type { SearchEngine } from './engine/types.js'
@@ -41,6 +41,7 @@ process.once('message', (check: RestoreCheck) => {
 process.once('disconnect', () => process.exit(1))
 
 async function prepare({ config, path }: RestoreCheck): Promise<void> {
+  makeRoomForLmdbLines()
   const engine = openEngine()
   const keyring = keyringOf(config, engine)
   const environment = openEnvironment(path, keyring)

@@ -23,6 +23,7 @@
 #include "binding/file_lock.h"
 #include "binding/function.h"
 #include "binding/held_bodies_calls.h"
+#include "binding/lmdb_lines.h"
 #include "binding/openssl_crypto.h"
 #include "binding/sealed_record.h"
 #include "binding/vector_calls.h"
@@ -312,6 +313,11 @@ napi_value lock_file(const Call& call, mds::Engine&) {
   return problem.empty() ? nullptr : call.raise(problem.c_str());
 }
 
+napi_value make_room_for_lmdb_lines(const Call& call, mds::Engine&) {
+  napi_value value = nullptr;
+  return napi_get_boolean(call.env(), mds::make_room_for_lmdb_lines(), &value) == napi_ok ? value : nullptr;
+}
+
 // What an export for the engine is called with: the one that is current now.
 template <napi_value (*kBody)(const Call&, mds::Engine&)>
 napi_value with_engine(const Call& call) {
@@ -350,6 +356,7 @@ NAPI_MODULE_INIT() {
       add_export<adopt_next>(env, exports, "adoptNext") && add_export<drop_next>(env, exports, "dropNext") && add_export<lock_file>(env, exports, "lockFile") &&
       add_export<set_seal_keys>(env, exports, "setSealKeys") && add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") &&
       add_export<open_sealed_record>(env, exports, "openRecord") && add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
-      mds::binding::add_held_bodies(env, exports) && mds::binding::add_vector_calls(env, exports);
+      add_export<make_room_for_lmdb_lines>(env, exports, "makeRoomForLmdbLines") && mds::binding::add_held_bodies(env, exports) &&
+      mds::binding::add_vector_calls(env, exports);
   return isComplete ? exports : nullptr;
 }

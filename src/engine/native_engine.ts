@@ -31,6 +31,7 @@ interface Addon {
   readonly stats: () => EngineStats
   readonly storageState: () => number
   readonly lockFile: (path: string) => void
+  readonly makeRoomForLmdbLines: () => boolean
   readonly setSealKeys: (primary: number, keys: Uint8Array) => void
   readonly setSealed: (collection: number, isSealed: boolean) => void
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
@@ -61,6 +62,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'stats',
   'storageState',
   'lockFile',
+  'makeRoomForLmdbLines',
   'setSealKeys',
   'setSealed',
   'seal',
@@ -130,4 +132,12 @@ function decodeCompletions(json: string): Completion[] {
 /** Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked` when another process holds it. */
 export function lockFile(path: string): void {
   loadAddon<Addon>(ADDON_FUNCTIONS).lockFile(path)
+}
+
+/**
+ * Keeps what the lmdb package says about a refused write from damaging the heap (native/binding/lmdb_lines.h), for the whole process. To be called when the package is loaded and before anything is written with it.
+ * @returns false where this package or platform has no place for it; then a refused write may end the process before it is said why
+ */
+export function makeRoomForLmdbLines(): boolean {
+  return loadAddon<Addon>(ADDON_FUNCTIONS).makeRoomForLmdbLines()
 }

@@ -17,7 +17,7 @@ import { TermVectors } from '../domain/fulltext/term_vectors.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { createChunker } from '../engine/chunker.js'
 import { heldBodies } from '../engine/held_bodies.js'
-import { openEngine } from '../engine/native_engine.js'
+import { makeRoomForLmdbLines, openEngine } from '../engine/native_engine.js'
 import { openVectorEngine } from '../engine/vector_engine.js'
 import type { Analyzer } from '../engine/types.js'
 import type { VectorTuning } from '../engine/vector_types.js'
@@ -47,7 +47,8 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   // A rebuild reads the store between the requests: it must not go on when that is closed.
   const end = new AbortController()
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
-  if (start.kind !== 'write') await control.storeAnnounced()
+  if (start.kind === 'write') makeRoomForLmdbLines()
+  else await control.storeAnnounced()
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
   // Point reads analyse nothing.

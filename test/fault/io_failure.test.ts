@@ -25,6 +25,8 @@ const UNDER_LOAD: readonly Fault[] = [
 const AT_START: readonly Fault[] = [
   { kind: 'flush', at: 1, error: 'EIO', manner: 'clean', lasts: false },
   { kind: 'write', at: 1, error: 'ENOSPC', manner: 'short', lasts: true },
+  { kind: 'write', at: 2, error: 'EIO', manner: 'clean', lasts: true },
+  { kind: 'write', at: 3, error: 'EIO', manner: 'torn', lasts: false },
 ]
 const seed = runSeed()
 

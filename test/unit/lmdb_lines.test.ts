@@ -1,0 +1,17 @@
+/** That a start whose writes are refused says so before it ends is shown by test/fault/io_failure.test.ts; here, that the lmdb of this installation can be given what that needs. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import { makeRoomForLmdbLines } from '../../src/engine/native_engine.js'
+import { openLmdb } from '../../src/store/packages.js'
+
+describe('lines of LMDB about refused writes', () => {
+  it(
+    "the package's binary, once it is loaded, has the slot through which they get room",
+    { skip: process.platform !== 'linux' && 'on Linux only' },
+    () => {
+      assert.equal(typeof openLmdb, 'function')
+      assert.equal(makeRoomForLmdbLines(), true)
+      assert.equal(makeRoomForLmdbLines(), true)
+    },
+  )
+})
