@@ -213,10 +213,10 @@ TEST_P(Stored, ACrashAtAnyPointOfAFlushLosesNothingThatReplayDoesNotBringBack) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      uint32_t point = 0;
+      std::atomic<uint32_t> point{0};  // merges reach them as well as the flush
       OpenRequest request = test::request_for(directory.path());
       request.onPoint = [&point, crashAt](const char*) {
-        if (point++ == crashAt % 11) _exit(7);
+        if (point.fetch_add(1) == crashAt % 11) _exit(7);
       };
       OpenedIndex opened;
       const std::unique_ptr<Engine> engine = open(opened, std::move(request));
