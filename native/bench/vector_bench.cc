@@ -153,7 +153,7 @@ class Bench {
   }
 
   void train(const char* name, mds::VectorAlgorithm algorithm) {
-    mds::VectorSearchRequest request{1, algorithm, mds::VectorMetric::kCosine, kHits, 1, -1, false, 1, 0, {}, 100, {}};
+    mds::VectorSearchRequest request{1, algorithm, mds::VectorMetric::kCosine, kHits, kHits, -1, false, 1, 0, {}, 100, {}};
     (void)ask(0, request, nullptr);
     const uint64_t before = engine_.stats().at(0).trainedBytes;
     const auto start = Clock::now();
@@ -172,7 +172,7 @@ class Bench {
     std::vector<std::thread> running;
     for (uint32_t client = 0; client < clients; ++client) {
       running.emplace_back([&, client] {
-        mds::VectorSearchRequest request{1, mds::VectorAlgorithm::kFlat, mds::VectorMetric::kCosine, kHits, 1, -1, false, 1, 0, {}, 100, {}};
+        mds::VectorSearchRequest request{1, mds::VectorAlgorithm::kFlat, mds::VectorMetric::kCosine, kHits, kHits, -1, false, 1, 0, {}, 100, {}};
         request.threads = threads;
         std::vector<double> own;
         for (size_t query = client; seconds_since(start) < seconds_; query = (query + 1) % query_count()) {
@@ -196,7 +196,7 @@ class Bench {
     std::vector<uint32_t> passing;
     for (uint32_t docid = 0; docid < documents_.size() / dims_; docid += step) passing.push_back(docid);
     const std::vector<uint32_t>* documents = step == 1 ? nullptr : &passing;
-    mds::VectorSearchRequest request{1, algorithm, mds::VectorMetric::kCosine, kHits, 1, -1, false, 1, 0, {}, expansion, {}};
+    mds::VectorSearchRequest request{1, algorithm, mds::VectorMetric::kCosine, kHits, kHits, -1, false, 1, 0, {}, expansion, {}};
     size_t found = 0;
     size_t wanted = 0;
     for (size_t query = 0; query < query_count(); ++query) {

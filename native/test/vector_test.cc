@@ -219,6 +219,29 @@ TEST(VectorEngine, TrainedKindsAnswerExactlyUntilTheyAreTrainedAndFollowGrowth) 
   EXPECT_GT(engine.stats().at(0).trainedBytes, before + before / 4);
 }
 
+TEST(VectorEngine, ListsFindManyInSmallSetsAndByMetricsThatKnowLengths) {
+  VectorEngine engine;
+  VectorSource source(9, kDims);
+  Vectors vectors = draw(source, 4000);
+  for (auto& [docid, vector] : vectors) {
+    for (float& element : vector) element *= static_cast<float>(1 + docid % 7);
+  }
+  give(engine, 1, vectors, 1);
+  (void)ask(engine, vector_request(1, source.next(), 10, VectorAlgorithm::kIvf));
+  engine.settle();
+  for (const VectorMetric metric : {VectorMetric::kCosine, VectorMetric::kDotProduct, VectorMetric::kEuclidean}) {
+    size_t found = 0;
+    for (int query = 0; query < 20; ++query) {
+      VectorSearchRequest request = vector_request(1, source.next(), 100);
+      request.metric = metric;
+      const std::vector<uint32_t> nearest = docids_of(ask(engine, request));
+      request.algorithm = VectorAlgorithm::kIvf;
+      for (const uint32_t docid : docids_of(ask(engine, request))) found += std::count(nearest.begin(), nearest.end(), docid) > 0 ? 1 : 0;
+    }
+    EXPECT_GE(static_cast<double>(found) / 2000, 0.95) << static_cast<int>(metric);
+  }
+}
+
 TEST(VectorEngine, ASetWithManyDeadIsWrittenAnew) {
   VectorEngine engine;
   VectorSource source(4, kDims);

@@ -95,7 +95,7 @@ struct VectorAnswer {
 };
 
 [[nodiscard]] inline VectorSearchRequest vector_request(uint32_t collection, std::vector<float> vector, uint32_t k, VectorAlgorithm algorithm = VectorAlgorithm::kFlat) {
-  return {collection, algorithm, VectorMetric::kCosine, k, 1, -2, false, 1, 0, std::move(vector), kGraphExpansionSearch, {}};
+  return {collection, algorithm, VectorMetric::kCosine, k, k, -2, false, 1, 0, std::move(vector), kGraphExpansionSearch, {}};
 }
 
 [[nodiscard]] inline VectorAnswer ask(VectorEngine& engine, const VectorSearchRequest& request, const std::vector<uint32_t>* documents = nullptr) {

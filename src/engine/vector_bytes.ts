@@ -19,7 +19,7 @@ import type {
 } from './vector_types.js'
 
 const BATCH_MAGIC = 0x3142564d // "MVB1"
-const REQUEST_MAGIC = 0x3251564d // "MVQ2"
+const REQUEST_MAGIC = 0x3351564d // "MVQ3"
 const HITS_MAGIC = 0x3148564d // "MVH1"
 const SIMILAR_MAGIC = 0x3153564d // "MVS1"
 const SIMILAR_BYTES = 24
@@ -96,7 +96,7 @@ export function encodeVectorRequest(request: VectorSearchRequest, tuning: Vector
   bytes.writeUInt32LE(algorithmCode(request), 8)
   bytes.writeUInt32LE(METRIC_CODES[request.metric], 12)
   bytes.writeUInt32LE(request.k, 16)
-  bytes.writeUInt32LE(request.oversample, 20)
+  bytes.writeUInt32LE(Math.ceil(request.k * request.oversample), 20)
   bytes.writeUInt32LE(mmrLambda === undefined ? 0 : FLAG_DIVERSE, 24)
   bytes.writeUInt32LE(pollWord, 28)
   bytes.writeDoubleLE(request.threshold, 32)

@@ -150,6 +150,15 @@ describe('hybrid search', () => {
     )
   })
 
+  it('hybrid-search: alpha 1 is by meaning alone: what only the words have found is not listed', async () => {
+    const near = await search({ alpha: 1, threshold: 0.99 })
+    assert.deepEqual(
+      near.results.map(({ document, ftsScore }) => [document.key, ftsScore > 0]),
+      [['both', true]],
+    )
+    assert.ok((await search({ alpha: 0.9, threshold: 0.99 })).total > 1)
+  })
+
   it('hybrid-search: stemming, synonyms, content and metrics are as asked', async () => {
     const byWords = async (more: Fields): Promise<string[]> =>
       (await search({ alpha: 0, ...more })).results.filter(({ ftsScore }) => ftsScore > 0).map(({ document }) => document.key)

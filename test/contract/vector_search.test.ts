@@ -205,6 +205,11 @@ describe('search by vectors', () => {
     const fts = await ask('/v1/fts', { collection: 'passages', query: 'hares', retrievalMode: 'chunk' })
     assert.ok(fts.results[0]?.chunkText?.includes('hares') === true)
     assert.equal(fts.results[0].document.contentMd, '')
+    for (const more of [{ alpha: 0 }, { threshold: 1 }]) {
+      const [byWords] = (await ask('/v1/hybrid-search', { collection: 'passages', query: 'hares', retrievalMode: 'chunk', ...more }))
+        .results
+      assert.deepEqual([byWords?.chunkIndex, byWords?.chunkText], [fts.results[0].chunkIndex, fts.results[0].chunkText])
+    }
     const [listed] = (await client.post('/v1/search', { collection: 'passages', retrievalMode: 'chunk' })).json<(DocumentJson & Result)[]>()
     assert.deepEqual([listed?.contentMd, listed?.chunkIndex, listed?.chunkText?.startsWith('about otters')], ['', 0, true])
   })
@@ -357,7 +362,10 @@ describe('search by vectors', () => {
     assert.deepEqual([same.id, same.docId, same.chunkIndex], ['animals|doc-0|en#0', 'animals|doc-0|en', 0])
     const spread = (of: 'x' | 'y'): number => points.reduce((sum, point) => sum + point[of] ** 2, 0)
     assert.ok(spread('x') >= spread('y'), 'the first axis shows most')
-    assert.equal((await client.post('/v1/vector-projection', { collection: 'animals', sample: 2 })).json<Projected>().points.length, 2)
+    for (const sample of [1, 2, ANIMALS.length - 1]) {
+      const some = (await client.post('/v1/vector-projection', { collection: 'animals', sample })).json<Projected>()
+      assert.deepEqual([some.points.length, new Set(some.points.map(({ key }) => key)).size], [sample, sample])
+    }
   })
 
   it('search by vectors: without a provider texts are refused and vectors work; a provider that fails fails texts alone', async () => {

@@ -20,6 +20,12 @@ it("vector request: what quantized stands for is the collection's, and the optio
   assert.deepEqual([bytes.readUInt32LE(56), bytes.readUInt32LE(60), bytes.readUInt32LE(64)], [7, 2, 4096])
 })
 
+it('vector request: of a fraction of a candidate the whole is wanted', () => {
+  const candidatesOf = (oversample: number): number =>
+    Buffer.from(encodeVectorRequest({ ...REQUEST, k: 10, oversample }, TUNING, NO_POLL_WORD)).readUInt32LE(20)
+  assert.deepEqual([1, 1.9, 2.51, 10].map(candidatesOf), [10, 19, 26, 100])
+})
+
 it('vector request: the engine refuses options that are out of range', () => {
   assert.deepEqual(openVectorEngine(TUNING).search(REQUEST).hits, [])
   for (const wrong of [{ bqRerankFactor: 0 }, { bqRerankFactor: 1001 }, { workers: 0 }, { workers: 17 }])

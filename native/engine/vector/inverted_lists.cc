@@ -23,6 +23,7 @@ class InvertedLists final : public TrainedIndex {
         codes_(std::move(books), members_.size()),
         slots_(slots) {
     for (size_t list = 0; list < lists.size(); ++list) {
+      sizes_.push_back(static_cast<uint32_t>(lists[list].size()));
       std::copy(lists[list].begin(), lists[list].end(), members_.begin() + static_cast<std::ptrdiff_t>(groupBegins_[list] * kGroupRows));
     }
   }
@@ -37,14 +38,14 @@ class InvertedLists final : public TrainedIndex {
   [[nodiscard]] size_t groups() const noexcept { return codes_.groups(); }
   [[nodiscard]] uint32_t slots() const noexcept override { return slots_; }
   [[nodiscard]] uint64_t bytes() const noexcept override {
-    return centres_.bytes() + codes_.bytes() + groupBegins_.size() * sizeof(size_t) + members_.size() * sizeof(uint32_t);
+    return centres_.bytes() + codes_.bytes() + groupBegins_.size() * sizeof(size_t) + sizes_.size() * sizeof(uint32_t) + members_.size() * sizeof(uint32_t);
   }
 
   void find(const SetView& view, const SlotFilter& filter, const VectorQuery& query, const CandidateCounts& counts, std::vector<uint32_t>& found,
             StopSignal& stop) const override {
     const FloatRows unit = unit_query(query);
     RoughCandidates candidates(view, query, codes_, unit, counts.rough);
-    for (const uint32_t list : nearest_lists(unit.row(0))) {
+    for (const uint32_t list : nearest_lists(unit.row(0), counts.read)) {
       for (size_t group = groupBegins_[list]; group < groupBegins_[list + 1] && !stop.after(kGroupRows / 16); ++group) {
         const uint32_t* slots = members_.data() + group * kGroupRows;
         candidates.add_group(
@@ -62,20 +63,22 @@ class InvertedLists final : public TrainedIndex {
   }
 
   // Nearest first, so that the bound of the candidates is high soon.
-  [[nodiscard]] std::vector<uint32_t> nearest_lists(const float* unit) const {
+  [[nodiscard]] std::vector<uint32_t> nearest_lists(const float* unit, size_t slotsRead) const {
     std::vector<float> closeness;
     centres_.closeness(unit, closeness);
     std::vector<uint32_t> lists(centres_.count());
     for (uint32_t list = 0; list < lists.size(); ++list) lists[list] = list;
-    const size_t probed = std::min(lists.size(), std::max<size_t>(kListsProbedMin, lists.size() / kListsProbedDivisor));
-    std::partial_sort(lists.begin(), lists.begin() + static_cast<std::ptrdiff_t>(probed), lists.end(),
-                      [&closeness](uint32_t a, uint32_t b) { return closeness[a] != closeness[b] ? closeness[a] > closeness[b] : a < b; });
+    std::sort(lists.begin(), lists.end(), [&closeness](uint32_t a, uint32_t b) { return closeness[a] != closeness[b] ? closeness[a] > closeness[b] : a < b; });
+    const size_t probedMin = std::max<size_t>(kListsProbedMin, lists.size() / kListsProbedDivisor);
+    size_t probed = 0;
+    for (size_t slots = 0; probed < lists.size() && (probed < probedMin || slots < slotsRead); ++probed) slots += sizes_[lists[probed]];
     lists.resize(probed);
     return lists;
   }
 
   CentreTable centres_;
   std::vector<size_t> groupBegins_;  // of each list, and the end
+  std::vector<uint32_t> sizes_;      // of each list, in slots
   std::vector<uint32_t> members_;    // the slot of each row
   TableCodes codes_;
   uint32_t slots_;

@@ -16,6 +16,7 @@ namespace mds {
 struct CandidateCounts {
   size_t rescored;  // documents that are scored by their f32 vectors
   size_t rough;     // slots that are scored by their codes of eight bits: not of all kinds
+  size_t read;      // slots that are looked at at least, whether they pass or not: of lists
 };
 
 class TrainedIndex {

@@ -101,6 +101,10 @@ inline constexpr uint32_t kListsMax = 1024;
 inline constexpr uint32_t kSamplePerList = 32;
 inline constexpr uint32_t kListsProbedMin = 10;
 inline constexpr uint32_t kListsProbedDivisor = 4;
+// It reads more where those have fewer slots than this, or than this for each candidate: neighbours lie in the more lists the more of them are wanted and the fewer slots
+// there are.
+inline constexpr uint32_t kListSlotsReadMin = 8192;
+inline constexpr uint32_t kListSlotsPerCandidate = 128;
 // Of OPQ. A rotation of more numbers would take minutes to train: such vectors are not turned.
 inline constexpr uint32_t kRotationDimsMax = 768;
 inline constexpr uint32_t kRotationIterations = 4;

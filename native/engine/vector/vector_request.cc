@@ -10,7 +10,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3251564D;  // "MVQ2"
+constexpr uint32_t kMagic = 0x3351564D;  // "MVQ3"
 constexpr uint32_t kFlagDiverse = 1;
 
 Status malformed(const char* what) { return Status::malformed(std::string("vector search: ") + what); }
@@ -25,7 +25,7 @@ Result<VectorSearchRequest> parse_vector_request(Bytes bytes) {
   const uint32_t algorithm = reader.u32();
   const uint32_t metric = reader.u32();
   request.k = reader.u32();
-  request.oversample = reader.u32();
+  request.candidates = reader.u32();
   const uint32_t flags = reader.u32();
   request.pollWord = reader.u32();
   request.threshold = reader.f64();
@@ -39,7 +39,7 @@ Result<VectorSearchRequest> parse_vector_request(Bytes bytes) {
   if (!reader.ok()) return malformed("cut short");
   if (algorithm > 7 || metric > 2 || flags > kFlagDiverse) return malformed("unknown algorithm, metric or flag");
   if (request.k == 0 || request.k > kVectorHitsMax) return malformed("k out of range");
-  if (request.oversample == 0 || request.oversample > kOversampleMax) return malformed("oversample out of range");
+  if (request.candidates < request.k || request.candidates > request.k * kOversampleMax) return malformed("candidates out of range");
   if (std::isnan(request.threshold) || !(request.diversity >= 0 && request.diversity <= 1)) return malformed("threshold or lambda out of range");
   if (request.signsRescored == 0 || request.signsRescored > kSignsRescoredPerHitMax) return malformed("candidates of signs out of range");
   if (request.threads == 0 || request.threads > kScanThreadsMax || reserved != 0) return malformed("threads out of range");

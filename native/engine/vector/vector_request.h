@@ -18,7 +18,7 @@ struct VectorSearchRequest {
   VectorAlgorithm algorithm;
   VectorMetric metric;
   uint32_t k;           // documents
-  uint32_t oversample;  // candidates of kinds that may err, and of MMR: so many times k
+  uint32_t candidates;  // of kinds that may err, and of MMR, at least: k to ten times k
   double threshold;     // no hit scores below
   bool isDiverse;
   double diversity;  // MMR's lambda, 0 to 1: 1 is by score alone

@@ -38,6 +38,9 @@ void add_scored(const Search& search, const std::vector<uint32_t>& slots, BestDo
   }
 }
 
+// What is arranged by cosines, as graphs and lists are, has the order of all metrics where lengths are equal.
+bool is_order_of_cosines(const Search& search) noexcept { return search.query.metric() == VectorMetric::kCosine || search.view.isUnit; }
+
 // Whether the graph answers sooner than a scan of all that pass: it measures some distances for each candidate, more where few of those that it meets pass.
 bool is_graph_worth_it(const Search& search, uint32_t candidates) noexcept {
   const uint64_t passing = search.filter.count();
@@ -49,8 +52,7 @@ bool is_graph_worth_it(const Search& search, uint32_t candidates) noexcept {
 // False: the graph can't answer it.
 bool search_graph(const Search& search, BestDocuments& best) {
   const VectorGraph* graph = search.view.graph.get();
-  // The graph is one of cosines: the order of all metrics where lengths are equal.
-  if (graph == nullptr || (search.query.metric() != VectorMetric::kCosine && !search.view.isUnit)) return false;
+  if (graph == nullptr || !is_order_of_cosines(search)) return false;
   for (uint32_t candidates = std::max(search.request.expansion, search.rescored); is_graph_worth_it(search, candidates); candidates *= 2) {
     std::vector<GraphCandidate> candidatesFound;
     // Where the filter lets in what lies far from the query, a walk may take longer than reading all that pass.
@@ -91,8 +93,14 @@ size_t rough_candidates(const SetView& view, const VectorSearchRequest& request)
   const uint32_t perHit = request.algorithm == VectorAlgorithm::kBq ? request.signsRescored : kRoughPerHit;
   const size_t least = request.algorithm == VectorAlgorithm::kBq ? 1 : kRoughMin;
   // Of a document with many chunks several may be near.
-  const size_t wanted = std::max(size_t{request.k} * std::max(perHit, request.oversample) * (view.hasChunks ? kRoughPerDocument : 1), least);
+  const size_t wanted = std::max(std::max(size_t{request.k} * perHit, size_t{request.candidates}) * (view.hasChunks ? kRoughPerDocument : 1), least);
   return std::min<size_t>(wanted, view.slots);
+}
+
+// Slots of lists that are read at least. Where few pass, as many of those.
+size_t slots_read(const Search& search) noexcept {
+  const uint64_t wanted = std::max<uint64_t>(kListSlotsReadMin, uint64_t{search.request.candidates} * kListSlotsPerCandidate);
+  return wanted * search.view.slots / std::max<uint64_t>(search.filter.count(), 1);
 }
 
 // False: it can't be answered by codes that err, or not sooner.
@@ -104,8 +112,9 @@ bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments
   const std::optional<TrainedKind> kind = trained_kind(algorithm);
   if (kind) {
     const TrainedIndex* index = search.view.trained[static_cast<size_t>(*kind)].get();
-    if (index == nullptr) return false;
-    index->find(search.view, search.filter, search.query, {search.rescored, rough_candidates(search.view, search.request)}, found, search.stop);
+    if (index == nullptr || (kind == TrainedKind::kIvf && !is_order_of_cosines(search))) return false;
+    const CandidateCounts counts{search.rescored, rough_candidates(search.view, search.request), slots_read(search)};
+    index->find(search.view, search.filter, search.query, counts, found, search.stop);
     known = index->slots();
   } else {
     scan_codes(search.view, search.filter, {0, known}, search.query, search.rescored, found, search.stop);
@@ -140,9 +149,9 @@ VectorHits search_vectors(const SetView& view, const VectorSearchRequest& reques
   VectorHits answer;
   const VectorQuery query(request.metric, request.vector);
   const SlotFilter filter(view, documents, stop);
-  const uint32_t rescored = std::max(request.k * std::max(request.oversample, kRescoredPerHit), kRescoredMin);
+  const uint32_t rescored = std::max({request.candidates, request.k * kRescoredPerHit, kRescoredMin});
   // MMR chooses among more than it returns.
-  const uint32_t most = request.isDiverse ? std::max(request.k, std::min(request.k * request.oversample, kDiversityCandidatesMax)) : request.k;
+  const uint32_t most = request.isDiverse ? std::max(request.k, std::min(request.candidates, kDiversityCandidatesMax)) : request.k;
   BestDocuments best(most);
   answer.isExact = run({view, query, filter, most, rescored, request, helpers, stop}, best);
   answer.hits = best.cut();

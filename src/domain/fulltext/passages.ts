@@ -10,8 +10,9 @@ import { isCodeDocument } from '../code_document.js'
 import { cut, type CuttingTools } from '../embedding/chunks.js'
 import { passageIn } from '../vectors/passages.js'
 import type { Retrieval } from '../vectors/request.js'
+import { BestMatch } from './best_match.js'
 import { contentStartOf, readingOf } from './document_text.js'
-import { Highlights, type HighlightTools } from './highlights.js'
+import type { HighlightTools } from './highlights.js'
 import type { Stop } from './search.js'
 
 /** What stands for a document in the answer. */
@@ -23,8 +24,6 @@ export interface ShownDocument {
   readonly bytes: number
 }
 
-/** One, and short, so that its place is that of the match. */
-const BEST = { opening: '', closing: '', most: 1, fragmentBytes: 1 } as const
 const END = Buffer.from('"}')
 
 export class Passages {
@@ -32,7 +31,7 @@ export class Passages {
   readonly #retrieval: Retrieval
   readonly #withContent: boolean
   readonly #stop: Stop
-  readonly #highlights: Highlights | undefined
+  readonly #match: BestMatch | undefined
 
   /** @param highlights undefined where nothing is looked for: every document shows its beginning */
   constructor(cutting: CuttingTools, retrieval: Retrieval, withContent: boolean, stop: Stop, highlights?: HighlightTools) {
@@ -40,12 +39,12 @@ export class Passages {
     this.#retrieval = retrieval
     this.#withContent = withContent
     this.#stop = stop
-    this.#highlights = highlights === undefined ? undefined : new Highlights(highlights, BEST, () => stop.shouldStop())
+    this.#match = highlights === undefined ? undefined : new BestMatch(highlights, stop)
   }
 
   /** As of `Highlights`. */
   lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
-    this.#highlights?.lookFor(terms, root)
+    this.#match?.lookFor(terms, root)
   }
 
   /** @param matched indexes of the terms that the document has @throws ServiceError `deadline` when it was stopped */
@@ -58,7 +57,7 @@ export class Passages {
     const { embeddingChunkMode: mode } = this.#cutting.config
     const isCode = mode === undefined ? isCodeDocument(readingOf(json).marks) : mode === 'code'
     const ranges = cut(this.#cutting, { isCode, recipe: 0 }, content).ranges
-    const passage = passageIn(content, ranges, { byte: this.#bestByte(document, matched) }, this.#retrieval)
+    const passage = passageIn(content, ranges, { byte: this.#match?.byteIn(document, matched) ?? 0 }, this.#retrieval)
     const fields = passage === undefined ? '' : `,"chunkIndex":${passage.chunkIndex},"chunkText":${JSON.stringify(passage.chunkText)}`
     return {
       json: this.#withContent ? json : Buffer.concat([json.subarray(0, contentStart), END]),
@@ -66,16 +65,4 @@ export class Passages {
       bytes: (passage === undefined ? 0 : Buffer.byteLength(passage.chunkText)) + (this.#withContent ? content.length : 0),
     }
   }
-
-  #bestByte(document: StoredDocument, matched: readonly number[]): number {
-    if (this.#highlights === undefined) return 0
-    const found = JSON.parse(Buffer.from(this.#highlights.of(document, matched)).toString('utf8')) as readonly BestPiece[]
-    const [best] = found
-    return best === undefined ? 0 : Math.floor((best.startOffset + best.endOffset) / 2)
-  }
-}
-
-interface BestPiece {
-  readonly startOffset: number
-  readonly endOffset: number
 }

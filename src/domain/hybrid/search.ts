@@ -3,7 +3,7 @@
  * or that filters admit no more is left out, and where that leaves the page short, both are asked again for more. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import type { Hits } from '../../engine/types.js'
+import type { HighlightTerm, Hits } from '../../engine/types.js'
 import type { VectorHit } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
 import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, VECTOR_SEARCH_ROUNDS_MAX } from '../../limits.js'
@@ -12,9 +12,11 @@ import type { View } from '../../store/view.js'
 import { curationOf, type Curation } from '../curation.js'
 import { factorOf } from '../fulltext/boosts.js'
 import { CuratedResults, type CuratedAnswer } from '../fulltext/curated_results.js'
+import { BestMatch } from '../fulltext/best_match.js'
 import { FacetCounter } from '../fulltext/facets.js'
 import { mayShow } from '../fulltext/refinement.js'
 import { planSearch, readQuery, type FulltextTools, type ReadQuery, type SearchedCollection, type Stop } from '../fulltext/search.js'
+import type { PassagePlace } from '../vectors/passages.js'
 import { ResultWriter } from '../vectors/result_writer.js'
 import { nearest, shownMs, type VectorTools } from '../vectors/search.js'
 import { readingAll } from '../wanted_bodies.js'
@@ -70,17 +72,19 @@ function findResults(
 ): void {
   const read = readQuery(tools, request.words, collection, stop)
   const curation = curationOf(collection.settings.rules, request.words.text)
+  const match = request.retrieval.mode === 'parent' ? undefined : new BestMatch(tools, stop)
   const apart = curation === undefined ? 0 : curation.pins.length + curation.hides.length
   for (let round = 1, wanted = request.topK + apart; ; round++, wanted *= 2) {
     const found = candidates(tools, request, read, vector, collection, wanted, stop)
     writer.restart()
+    match?.lookFor(termsOf(read, found), read.query.root)
     const shown = found.fused.slice(0, wanted).map(({ docid }) => docid)
     tools.store.read((view) =>
       readingAll(
         view,
         collection.id,
         () => shown,
-        () => new HybridPage(view, collection.id, request, read, found, curation, writer).write(),
+        () => new HybridPage({ view, collection: collection.id, request, read, found, curation, writer, match }).write(),
       ),
     )
     if (writer.isFull || found.isAll || round === VECTOR_SEARCH_ROUNDS_MAX) return
@@ -105,11 +109,14 @@ function candidates(
   if (!byWords.complete || stop.shouldStop()) throw serviceError('deadline')
   const byMeaning: readonly VectorHit[] =
     vector === undefined ? [] : nearest(tools, { choice, query: vector, filters: words.filters, k: meaningsWanted }, collection, stop)
+  const chunks = new Map(byMeaning.map(({ docid, chunk }) => [docid, chunk]))
+  const fused = fuse(strategy, byWords.hits, byMeaning)
+  const isByMeaning = vector !== undefined && strategy.kind === 'alpha' && strategy.alpha === 1
   return {
-    fused: fuse(strategy, byWords.hits, byMeaning),
+    fused: isByMeaning ? fused.filter(({ docid }) => chunks.has(docid)) : fused,
     words: new Map(byWords.hits.map((hit) => [hit.docid, hit])),
     expansions: byWords.expansions,
-    chunks: new Map(byMeaning.map(({ docid, chunk }) => [docid, chunk])),
+    chunks,
     isAll: many === HYBRID_CANDIDATES_MAX || (byWords.hits.length < wordsWanted && byMeaning.length < meaningsWanted),
   }
 }
@@ -118,47 +125,43 @@ interface Boosted extends Fused {
   readonly head: Head
 }
 
+/** What marks a match: the words of the query and what they stood for, by the index that hits name them by. */
+function termsOf({ query }: ReadQuery, { expansions }: Candidates): HighlightTerm[] {
+  return [...query.terms.map(([term]) => term), ...expansions.map(({ term }) => term)].map((indexed) => ({ indexed, shown: '""' }))
+}
+
+interface PageParts {
+  readonly view: View
+  readonly collection: number
+  readonly request: HybridRequest
+  readonly read: ReadQuery
+  readonly found: Candidates
+  readonly curation: Curation | undefined
+  readonly writer: ResultWriter
+  /** Undefined where no passages are shown. */
+  readonly match: BestMatch | undefined
+}
+
 /** The results of one round, as the store's snapshot shows them. */
 class HybridPage implements CuratedAnswer<Fused> {
-  readonly #view: View
-  readonly #collection: number
-  readonly #request: HybridRequest
-  readonly #read: ReadQuery
-  readonly #found: Candidates
-  readonly #curation: Curation | undefined
-  readonly #writer: ResultWriter
+  readonly #parts: PageParts
 
-  constructor(
-    view: View,
-    collection: number,
-    request: HybridRequest,
-    read: ReadQuery,
-    found: Candidates,
-    curation: Curation | undefined,
-    writer: ResultWriter,
-  ) {
-    this.#view = view
-    this.#collection = collection
-    this.#request = request
-    this.#read = read
-    this.#found = found
-    this.#curation = curation
-    this.#writer = writer
+  constructor(parts: PageParts) {
+    this.#parts = parts
   }
 
   get isFull(): boolean {
-    return this.#writer.isFull
+    return this.#parts.writer.isFull
   }
 
   get count(): number {
-    return this.#writer.count
+    return this.#parts.writer.count
   }
 
   write(): void {
+    const { view, collection, curation, found } = this.#parts
     const curated =
-      this.#curation === undefined
-        ? undefined
-        : new CuratedResults(this.#view, this.#collection, this.#curation, (head) => this.#mayShow(head), this.#found.fused)
+      curation === undefined ? undefined : new CuratedResults(view, collection, curation, (head) => this.#mayShow(head), found.fused)
     for (const result of this.#boosted()) {
       curated?.writeDue(this)
       if (this.isFull) return
@@ -168,13 +171,13 @@ class HybridPage implements CuratedAnswer<Fused> {
   }
 
   pinned(docid: number, hit: Fused | undefined): void {
-    const head = this.#view.head(this.#collection, docid)
+    const head = this.#parts.view.head(this.#parts.collection, docid)
     if (head !== undefined) this.#add(head, hit ?? { docid, combined: 0, words: 0, meaning: 0 }, { pinned: true })
   }
 
   /** Best first. Without boosts documents are looked up only as far as they are shown. */
   *#boosted(): Generator<Boosted> {
-    const { boosts } = this.#request.words.refinement
+    const { boosts } = this.#parts.request.words.refinement
     if (boosts.length === 0) {
       yield* this.#present()
       return
@@ -187,28 +190,38 @@ class HybridPage implements CuratedAnswer<Fused> {
   }
 
   *#present(): Generator<Boosted> {
-    for (const result of this.#found.fused) {
-      const head = this.#view.head(this.#collection, result.docid)
+    for (const result of this.#parts.found.fused) {
+      const head = this.#parts.view.head(this.#parts.collection, result.docid)
       if (head !== undefined && this.#mayShow(head)) yield { ...result, head }
     }
   }
 
   #mayShow(head: Head): boolean {
-    const { filters, refinement } = this.#request.words
+    const { filters, refinement } = this.#parts.request.words
     return filters.length === 0 || mayShow(head, filters, refinement)
   }
 
   #add(head: Head, { docid, combined, words, meaning }: Fused, notes: object): void {
     const fields = { combinedScore: combined, ftsScore: words, vectorScore: meaning, matchedTerms: this.#matchedTerms(docid), ...notes }
-    this.#writer.add(this.#view, head, { chunk: this.#found.chunks.get(docid) ?? 0 }, fields)
+    this.#parts.writer.add(this.#parts.view, head, this.#placeOf(docid), fields)
+  }
+
+  /** By its meaning, else by its words. */
+  #placeOf(docid: number): PassagePlace {
+    const { view, collection, found, match } = this.#parts
+    const chunk = found.chunks.get(docid)
+    const matched = found.words.get(docid)?.matched
+    if (chunk !== undefined || match === undefined || matched === undefined) return { chunk: chunk ?? 0 }
+    const document = view.document(collection, docid)
+    return document === undefined ? { chunk: 0 } : { byte: match.byteIn(document, matched) }
   }
 
   /** In the order of the query, each once; `asked~found` where the document has a similar word. */
   #matchedTerms(docid: number): string[] {
-    const { terms } = this.#read.query
+    const { terms } = this.#parts.read.query
     const shown = new Set<string>()
-    for (const index of this.#found.words.get(docid)?.matched ?? []) {
-      const expansion = this.#found.expansions[index - terms.length]
+    for (const index of this.#parts.found.words.get(docid)?.matched ?? []) {
+      const expansion = this.#parts.found.expansions[index - terms.length]
       const asked = terms[expansion?.leaf ?? index]?.[0]
       if (asked !== undefined)
         shown.add(expansion === undefined || expansion.edits === 0 ? (expansion?.term ?? asked) : `${asked}~${expansion.term}`)

@@ -61,7 +61,7 @@ export function projectVectors(
   return { points, ...(query === undefined ? {} : { query: place(axes, query) }), total, sampled: points.length, dimensions }
 }
 
-/** Every n-th vector, so that all of the collection is shown, and the same ones each time. */
+/** Evenly over the collection, and the same ones each time: the n-th is that at n / `most` of it. */
 function sampleOf(
   view: View,
   collection: number,
@@ -71,18 +71,19 @@ function sampleOf(
 ): { readonly sample: Sampled[]; readonly total: number } {
   const stamps = [...view.vectors.stampsOf(collection)].filter(({ stamp }) => stamp.dimensions === dimensions)
   const total = stamps.reduce((sum, { stamp }) => sum + stamp.chunks, 0)
-  const step = Math.max(1, Math.ceil(total / most))
+  const shown = Math.min(most, total)
   const sample: Sampled[] = []
   let passed = 0
+  let taken = 0
   for (const { docid, stamp } of stamps) {
     if (stop.shouldStop()) throw serviceError('deadline')
-    const first = (step - (passed % step)) % step
+    const chunks: number[] = []
+    for (let place; taken < shown && (place = Math.floor((taken * total) / shown) - passed) < stamp.chunks; taken++) chunks.push(place)
     passed += stamp.chunks
-    if (first >= stamp.chunks) continue
-    const record = view.vectors.record(collection, docid)
+    const record = chunks.length === 0 ? undefined : view.vectors.record(collection, docid)
     if (record?.dimensions !== dimensions) continue
-    for (let chunk = first; chunk < record.hashes.length; chunk += step)
-      sample.push({ docid, chunkIndex: chunk, vector: record.vectors.slice(chunk * dimensions, (chunk + 1) * dimensions) })
+    for (const chunkIndex of chunks.filter((chunk) => chunk < record.hashes.length))
+      sample.push({ docid, chunkIndex, vector: record.vectors.slice(chunkIndex * dimensions, (chunkIndex + 1) * dimensions) })
   }
   return { sample, total }
 }

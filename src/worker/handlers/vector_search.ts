@@ -107,7 +107,7 @@ function answerProjection(lane: LaneContext, input: InputOf<typeof projectionRow
   const query = text === undefined && vector === undefined ? undefined : queryOf(lane, text, vector).query
   const answer = lane.store.read((view) => {
     const id = view.collection(input.collection)?.id ?? 0
-    const dimensions = query?.length ?? lane.embedding.current?.dimensions ?? mostUsed(view.vectors.variants(id))
+    const dimensions = query?.length ?? (mostUsed(view.vectors.variants(id)) || (lane.embedding.current?.dimensions ?? 0))
     return projectVectors(view, id, dimensions, Math.min(points || PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX), query, stop)
   })
   return json(answer)
