@@ -2,6 +2,7 @@
 // nearest to the query.
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "vector/kmeans.h"
 #include "vector/rough_candidates.h"
@@ -68,10 +69,13 @@ class InvertedLists final : public TrainedIndex {
     centres_.closeness(unit, closeness);
     std::vector<uint32_t> lists(centres_.count());
     for (uint32_t list = 0; list < lists.size(); ++list) lists[list] = list;
-    std::sort(lists.begin(), lists.end(), [&closeness](uint32_t a, uint32_t b) { return closeness[a] != closeness[b] ? closeness[a] > closeness[b] : a < b; });
-    const size_t probedMin = std::max<size_t>(kListsProbedMin, lists.size() / kListsProbedDivisor);
-    size_t probed = 0;
-    for (size_t slots = 0; probed < lists.size() && (probed < probedMin || slots < slotsRead); ++probed) slots += sizes_[lists[probed]];
+    const auto nearer = [&closeness](uint32_t a, uint32_t b) { return closeness[a] != closeness[b] ? closeness[a] > closeness[b] : a < b; };
+    size_t probed = std::min(lists.size(), std::max<size_t>(kListsProbedMin, lists.size() / kListsProbedDivisor));
+    const auto rest = lists.begin() + static_cast<std::ptrdiff_t>(probed);
+    std::partial_sort(lists.begin(), rest, lists.end(), nearer);
+    size_t slots = std::accumulate(lists.begin(), rest, size_t{0}, [this](size_t sum, uint32_t list) { return sum + sizes_[list]; });
+    if (slots < slotsRead) std::sort(rest, lists.end(), nearer);
+    for (; probed < lists.size() && slots < slotsRead; ++probed) slots += sizes_[lists[probed]];
     lists.resize(probed);
     return lists;
   }
