@@ -483,6 +483,8 @@ export const SPOOL_BUFFER_BYTES = 64 * KIB
 
 /** What is read of a backup at once: its checksum takes 0.2 ms. */
 export const BACKUP_PIECE_BYTES = MIB
+/** Names by the time that are tried for one backup: those of one second, made one after the other. */
+export const BACKUP_NAMES_TRIED_MAX = 1000
 /** Rows that one transaction removes while a restored binlog is reset. */
 export const RESTORE_ROWS_PER_TRANSACTION = 10_000
 /** Requests that wait for the long lane: a backup each, at most a few. */
