@@ -439,6 +439,8 @@ export const DIFF_TEXT_COMPARED_MAX = 8 * MIB
 export const GIT_EXPORT_DOCUMENTS_AT_ONCE = 8
 /** Bytes of the stream that are written at once. */
 export const GIT_EXPORT_WRITTEN_BYTES = 256 * KIB
+/** Bytes that are kept of what git says beside its work: the reason of a failure stands among the first lines. */
+export const GIT_EXPORT_SAID_BYTES_MAX = 16 * KIB
 /** States of one export: some 100 B each are held until they are put in order, and as much of each document. */
 export const GIT_EXPORT_STATES_MAX = 10_000_000
 /** Bytes of one part of a path: file systems take 255, and checkouts write a few more beside it for a moment. */
