@@ -439,6 +439,8 @@ export const DIFF_TEXT_COMPARED_MAX = 8 * MIB
 export const GIT_EXPORT_DOCUMENTS_AT_ONCE = 8
 /** Bytes of the stream that are written at once. */
 export const GIT_EXPORT_WRITTEN_BYTES = 256 * KIB
+/** Bytes that are kept of what git says beside its work: the reason of a failure stands among the first lines. */
+export const GIT_EXPORT_SAID_BYTES_MAX = 16 * KIB
 /** States of one export: some 100 B each are held until they are put in order, and as much of each document. */
 export const GIT_EXPORT_STATES_MAX = 10_000_000
 /** Bytes of one part of a path: file systems take 255, and checkouts write a few more beside it for a moment. */
@@ -483,6 +485,8 @@ export const SPOOL_BUFFER_BYTES = 64 * KIB
 
 /** What is read of a backup at once: its checksum takes 0.2 ms. */
 export const BACKUP_PIECE_BYTES = MIB
+/** Names by the time that are tried for one backup: those of one second, made one after the other. */
+export const BACKUP_NAMES_TRIED_MAX = 1000
 /** Rows that one transaction removes while a restored binlog is reset. */
 export const RESTORE_ROWS_PER_TRANSACTION = 10_000
 /** Requests that wait for the long lane: a backup each, at most a few. */

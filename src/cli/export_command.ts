@@ -2,7 +2,9 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
-import { GIT_EXPORT_WRITTEN_BYTES } from '../limits.js'
+import { dirname } from 'node:path'
+import { GIT_EXPORT_SAID_BYTES_MAX, GIT_EXPORT_WRITTEN_BYTES } from '../limits.js'
+import { request } from './client.js'
 import { gitStream, type ExportedHistory } from './git_stream.js'
 
 export interface ExportOptions {
@@ -15,8 +17,12 @@ export interface ExportOptions {
 /** What stands in the way of the export, in one line. */
 class ExportStopped extends Error {}
 
+/** Whoever takes the stream has stopped: what stopped it is known better by its end, where it has one. */
+class StreamBroken extends ExportStopped {}
+
 export async function exportCollection({ url, collection, git }: ExportOptions): Promise<void> {
   try {
+    await refuseUnknown(url, collection)
     const stream = gitStream(url, collection)
     const { documents, commits } = git === '-' ? await pour(stream, process.stdout) : await intoRepository(stream, git)
     process.stderr.write(`${documents} documents, ${commits} commits\n`)
@@ -27,9 +33,14 @@ export async function exportCollection({ url, collection, git }: ExportOptions):
   }
 }
 
+/** For the server a collection that is not there is one without documents; a name that was misspelt must not look like a backup that was made. */
+async function refuseUnknown(url: string, collection: string): Promise<void> {
+  const { collections = [] } = (await request(url, 'GET', '/v1/stats')) as { readonly collections?: readonly { readonly name: string }[] }
+  if (!collections.some(({ name }) => name === collection)) throw new ExportStopped(`there is no collection ${JSON.stringify(collection)}`)
+}
+
 async function intoRepository(stream: AsyncGenerator<string | Buffer, ExportedHistory>, folder: string): Promise<ExportedHistory> {
-  await mkdir(folder, { recursive: true })
-  if ((await readdir(folder)).length > 0) throw new ExportStopped(`${folder} is not empty`)
+  if ((await entriesOf(folder)).length > 0) throw new ExportStopped(`${folder} is not empty`)
   await git(folder, ['init', '--quiet'])
   await git(folder, ['symbolic-ref', 'HEAD', 'refs/heads/main'])
   // Files are the documents' bytes, whatever the machine's own settings say.
@@ -41,20 +52,41 @@ async function intoRepository(stream: AsyncGenerator<string | Buffer, ExportedHi
     async (error: unknown) => {
       // Without the word `done` at its end nothing of the stream counts.
       importer.stdin?.destroy()
-      await ended.catch(() => undefined)
-      throw error
+      const reason: unknown = await ended.catch((ending: unknown) => ending)
+      throw error instanceof StreamBroken ? (reason ?? error) : error
     },
   )
   if (history.commits > 0) await git(folder, ['reset', '--quiet', '--hard'])
   return history
 }
 
+/** Of a folder that is made where it is not there. @throws ExportStopped */
+async function entriesOf(folder: string): Promise<readonly string[]> {
+  try {
+    await makeFolder(folder)
+    return await readdir(folder)
+  } catch (error) {
+    throw new ExportStopped(`cannot use ${folder} (${error instanceof Error ? error.message : String(error)})`)
+  }
+}
+
+/** With those that lead to it. Not `recursive`, which tries for ever where the system takes no folder (`/proc`). */
+async function makeFolder(folder: string, hasParent = false): Promise<void> {
+  try {
+    await mkdir(folder)
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException
+    if (code === 'EEXIST') return
+    if (code !== 'ENOENT' || hasParent || dirname(folder) === folder) throw error
+    await makeFolder(dirname(folder))
+    await makeFolder(folder, true)
+  }
+}
+
 /** Writes the pieces as they are taken, small ones together: a write each would cost as much as the requests. */
 async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, target: NodeJS.WritableStream): Promise<ExportedHistory> {
-  // A pipe that breaks is told by the end of the process behind it.
-  const broken = new Promise<never>((_, reject) =>
-    target.once('error', () => reject(new ExportStopped('the stream was not taken to its end'))),
-  )
+  const brokenBy = (error: Error): StreamBroken => new StreamBroken(`the stream was not taken to its end (${error.message})`)
+  const broken = new Promise<never>((_, reject) => target.on('error', (error: Error) => reject(brokenBy(error))))
   broken.catch(() => undefined)
   let parts: Buffer[] = []
   let held = 0
@@ -68,7 +100,9 @@ async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, ta
     const { done, value } = await stream.next()
     if (done) {
       await flush()
+      // Of stdout nothing but its last write tells that all was taken; of a pipe the process behind it.
       if (target !== process.stdout) target.end()
+      else await new Promise<void>((resolve, reject) => target.write('', (error) => (error ? reject(brokenBy(error)) : resolve())))
       return value
     }
     const part = typeof value === 'string' ? Buffer.from(value) : value
@@ -79,21 +113,30 @@ async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, ta
 }
 
 async function git(folder: string, args: readonly string[]): Promise<void> {
-  await endOf(start(folder, args), args[0] ?? '')
+  await endOf(start(folder, args), args[0] as string)
 }
 
 function start(folder: string, args: readonly string[]): ChildProcess {
   // Variables by which a hook or a worktree would point git elsewhere.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^GIT_(?!EXEC_PATH|SSH|TRACE)/.test(name)))
-  return spawn('git', ['-C', folder, ...args], { env, stdio: ['pipe', 'ignore', 'inherit'] })
+  return spawn('git', ['-C', folder, ...args], { env, stdio: ['pipe', 'ignore', 'pipe'] })
 }
 
 async function endOf(child: ChildProcess, what: string): Promise<void> {
-  const code = await new Promise<number | null>((resolve, reject) => {
+  let said = Buffer.alloc(0)
+  child.stderr?.on('data', (bytes: Buffer) => (said = Buffer.concat([said, bytes]).subarray(0, GIT_EXPORT_SAID_BYTES_MAX)))
+  const [code, signal] = await new Promise<[number | null, NodeJS.Signals | null]>((resolve, reject) => {
     child.once('error', (error: NodeJS.ErrnoException) =>
       reject(new ExportStopped(error.code === 'ENOENT' ? 'git is not installed' : error.message)),
     )
-    child.once('close', resolve)
+    child.once('close', (...ending) => resolve(ending))
   })
-  if (code !== 0) throw new ExportStopped(`git ${what} ended with code ${code}`)
+  if (code === 0) process.stderr.write(said)
+  else throw new ExportStopped(`git ${what} ended with ${code === null ? signal : `code ${code}`}${reasonIn(said.toString('utf8'))}`)
+}
+
+/** Git's own reason among what it said, as the end of a line; empty where it said nothing. */
+function reasonIn(said: string): string {
+  const line = /^(?:fatal|error): .+/m.exec(said)?.[0] ?? /^.+/.exec(said)?.[0]
+  return line === undefined ? '' : ` (${line})`
 }

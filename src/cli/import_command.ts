@@ -28,7 +28,7 @@ export async function importPath(path: string, options: ImportOptions): Promise<
   try {
     await refuseUnusableServer(options.url)
     const source = await openSource(path, options)
-    await importSource(source, options)
+    await importSource(path, source, options)
   } catch (error) {
     if (!(error instanceof ImportStopped || error instanceof ConnectionError || error instanceof SourceError)) throw error
     const cause = error.cause instanceof Error && error instanceof SourceError ? ` (${error.cause.message})` : ''
@@ -54,7 +54,7 @@ async function openSource(path: string, options: ImportOptions): Promise<ImportS
   return stats.isDirectory() ? openTree(path, options) : openNdjson(path, options)
 }
 
-async function importSource(source: ImportSource, options: ImportOptions): Promise<void> {
+async function importSource(path: string, source: ImportSource, options: ImportOptions): Promise<void> {
   const startMs = Date.now()
   const state = openResumeState(options.stateFolder, { fingerprint: source.fingerprint, collection: options.collection, url: options.url })
   const effective: ResumeState = options.resume ? state : { ...state, point: undefined }
@@ -71,6 +71,7 @@ async function importSource(source: ImportSource, options: ImportOptions): Promi
     }
     const result = await runImport({ ...plan, state: effective, progress })
     progress.stop()
+    if (result.added + result.updated + result.failed === 0) process.stderr.write(`mds import: nothing was found to import in ${path}\n`)
     printResult(result, (Date.now() - startMs) / 1000)
   } catch (error) {
     progress.stop()

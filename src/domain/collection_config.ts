@@ -4,7 +4,7 @@
  * Pure; merged on the write lane, shown on any.
  */
 import { badRequest } from '../errors.js'
-import { checkLocation, S3LocationError } from '../outbound/s3_location.js'
+import { checkLocation, refuseCredentials, S3LocationError } from '../outbound/s3_location.js'
 import type { S3Location } from '../outbound/s3_location.js'
 import {
   COLLECTION_CONFIG_BYTES_MAX,
@@ -192,12 +192,14 @@ function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void
     throw badRequest('invalid storageBackend: must be boltdb, memory, or s3')
   if (storageBackend === 's3' && (!storageConfig?.endpoint || !storageConfig.bucket))
     throw badRequest('s3 storageBackend requires storageConfig with endpoint and bucket')
-  if (storageBackend === 's3' && storageConfig !== undefined) checkPlace(storageConfig)
+  if (storageConfig !== undefined) checkPlace(storageConfig, storageBackend === 's3')
 }
 
-function checkPlace(config: StorageConfig): void {
+/** @param isUsed what is only kept may be incomplete; it is shown all the same */
+function checkPlace(config: StorageConfig, isUsed: boolean): void {
   try {
-    checkLocation(locationOf(config))
+    refuseCredentials(config.endpoint ?? '')
+    if (isUsed) checkLocation(locationOf(config))
   } catch (error) {
     if (!(error instanceof S3LocationError)) throw error
     throw badRequest(`invalid storageConfig: ${error.message}`)

@@ -20,7 +20,8 @@ export const backup = operation({
   input: Type.Object({
     to: optional(
       Type.String({
-        description: 'Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time.',
+        description:
+          'Name of the file: letters, digits, `.`, `_` and `-`. Default: `backup-` and the time, with a number where that is taken.',
         examples: ['nightly.db'],
       }),
     ),

@@ -21,6 +21,14 @@ export interface S3Location {
 /** Says what is wrong with a location or a key. */
 export class S3LocationError extends Error {}
 
+/**
+ * An endpoint is shown to whoever reads the configuration, and requests would not use what it says of a user. Not a part of `checkLocation`: bodies that lie at such a place since before are still fetched.
+ * @throws S3LocationError
+ */
+export function refuseCredentials(endpoint: string): void {
+  if (endpoint.includes('@')) throw new S3LocationError('invalid endpoint')
+}
+
 /** @throws S3LocationError; whether the endpoint may be asked is not looked at here */
 export function checkLocation(location: S3Location): void {
   const { endpoint, bucket, prefix = '', accessKey, secretKey } = location

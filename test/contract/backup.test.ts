@@ -59,6 +59,21 @@ describe('backup and restore', () => {
     assert.ok(existsSync(join(backups, name)))
   })
 
+  it('backup: a name of the time that is taken gets a number; one that was asked for does not', async () => {
+    // The second in which the server is asked is its own: all that come into question are taken.
+    const now = Math.floor(Date.now() / 1000)
+    const taken = Array.from({ length: 60 }, (_, at) => `backup-${now + at}.db`)
+    for (const name of taken) writeFileSync(join(backups, name), 'mine')
+    const first = (await client.server.get('/v1/backup')).json<{ backup: string }>().backup
+    assert.match(first, /^backup-\d{10}-2\.db$/)
+    for (const name of taken) writeFileSync(join(backups, name.replace('.db', '-2.db')), 'mine', { flag: 'a' })
+    const second = (await client.server.get('/v1/backup?to=')).json<{ backup: string }>().backup
+    assert.match(second, /^backup-\d{10}-3\.db$/)
+    assert.equal((await restore(second)).status, 200)
+    assert.equal(summary(await backup(taken[0] as string)), `409 {"error":"backup ${taken[0]} is there already"}`)
+    for (const name of readdirSync(backups).filter((each) => each.startsWith('backup-'))) rmSync(join(backups, name))
+  })
+
   it('backup and restore: no name leads out of the directory, and no link is followed', async () => {
     const outside = mkdtempSync(join(tmpdir(), 'mds-outside-'))
     writeFileSync(join(outside, 'x.db'), 'untouched')

@@ -135,6 +135,30 @@ describe('mds import of NDJSON', () => {
   )
 })
 
+describe('mds import of nothing', () => {
+  it('a folder or a file in which nothing is found to import is said to be so; the exit code is that of a success', async () => {
+    const empty = join(folder, 'nothing')
+    mkdirSync(join(empty, 'deep'), { recursive: true })
+    writeFileSync(join(empty, 'deep', 'notes.txt'), 'not markdown')
+    const file = join(folder, 'nothing.ndjson')
+    writeFileSync(file, '\n\n')
+    for (const path of [empty, file]) {
+      const run = await mds('import', path, '-c', 'none')
+      assert.equal(run.code, 0)
+      assert.match(run.stdout, /^0 added, 0 updated, 0 failed in /)
+      assert.equal(run.stderr, `mds import: nothing was found to import in ${path}\n`)
+    }
+  })
+
+  it('an import that finds something says no such thing, were all of it refused', async () => {
+    const file = join(folder, 'refused.ndjson')
+    writeFileSync(file, '{broken\n')
+    const run = await mds('import', file, '-c', 'none')
+    assert.equal(run.code, 1)
+    assert.doesNotMatch(run.stderr, /nothing was found/)
+  })
+})
+
 describe('mds, beside import', () => {
   it('get --content prints the markdown and nothing else', async () => {
     const text = '# T\n\nno newline at the end, \u{1F600}'

@@ -154,6 +154,14 @@ describe('collection configuration', () => {
     assert.equal(await client.stats(name), undefined, 'a refused put creates nothing')
   })
 
+  it('collection-config: credentials in the endpoint, which is shown, are refused with every storage backend', async () => {
+    const name = client.collection()
+    const storageConfig = { endpoint: 'http://user:secretpw@store.example', bucket: 'bkt', accessKey: 'a', secretKey: 's' }
+    for (const storageBackend of ['s3', 'memory', 'boltdb', undefined])
+      assert.equal(await refusal(name, { storageBackend, storageConfig }), 'invalid storageConfig: invalid endpoint', storageBackend)
+    assert.deepEqual(await get(name), { config: { type: 'default' }, configured: false })
+  })
+
   it('collection-config: values out of their range are refused with a text that names them', async () => {
     const name = client.collection()
     const cases: readonly (readonly [Fields, string])[] = [

@@ -3,12 +3,16 @@
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'
-import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
+import { closeSync, existsSync, mkdtempSync, openSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { after, before, describe, it, type TestContext } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { SmallDisk } from '../fault/small_disk.js'
 import { DocumentsClient } from './documents_client.js'
+
+/** An export that has not ended by then never will. */
+const EXPORT_MS_MAX = 60_000
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))
@@ -34,6 +38,8 @@ describe('export of a history', () => {
     const child = spawn(process.execPath, [join(root, 'bin', 'mds.mjs'), ...args], {
       env: { ...process.env, MDS_URL: client.server.url, XDG_STATE_HOME: join(folder, 'state'), ...env },
       stdio: ['ignore', 'pipe', 'pipe'],
+      timeout: EXPORT_MS_MAX,
+      killSignal: 'SIGKILL',
     })
     const output = { stdout: '', stderr: '' }
     for (const stream of ['stdout', 'stderr'] as const)
@@ -163,7 +169,81 @@ describe('export of a history', () => {
     if (!hasGit(context)) return
     const late = await mds(['export', '-c', name, '--git', join(folder, 'late'), '--url', 'http://127.0.0.1:1'])
     assert.equal(late.code, 1)
-    const nothing = await exported('never heard of', 'nothing')
-    assert.equal(spawnSync('git', ['-C', nothing, 'rev-parse', 'HEAD']).status === 0, false)
+    assert.equal(existsSync(join(folder, 'late')), false)
+  })
+
+  it('a collection that is not there is said to be so, and nothing is made; one that is there and empty is an empty repository', async (context) => {
+    for (const target of ['-', join(folder, 'unknown')]) {
+      const unknown = await mds(['export', '-c', 'never heard of', '--git', target])
+      assert.deepEqual(unknown, { code: 1, stdout: '', stderr: 'mds export: there is no collection "never heard of"\n' })
+    }
+    assert.equal(existsSync(join(folder, 'unknown')), false)
+    const [emptied, configured] = [client.collection(), client.collection()]
+    await client.add(emptied, 'k')
+    await client.delete(emptied, 'k')
+    assert.equal((await client.server.request('PUT', '/v1/collection-config', { collection: configured, icon: 'i' })).status, 200)
+    for (const name of [emptied, configured]) {
+      const stream = await mds(['export', '-c', name, '--git', '-'])
+      assert.deepEqual([stream.code, stream.stderr], [0, '0 documents, 0 commits\n'])
+      if (!hasGit(context)) return
+      assert.equal(git(await exported(name, `empty-${name}`), 'rev-list', '--all', '--count'), '0')
+    }
+  })
+
+  it('a folder that can not be made or used is said in one line with exit code 1, also where making it again and again would never help', async () => {
+    const name = client.collection()
+    await client.add(name, 'k')
+    const file = join(folder, 'file')
+    writeFileSync(file, 'mine')
+    const targets = [file, join(file, 'below'), join(file, 'far', 'below'), join(folder, 'x'.repeat(300)), '', '/proc/x', '/proc/x/y/z']
+    for (const target of targets) {
+      const refused = await mds(['export', '-c', name, '--git', target])
+      assert.equal(refused.code, 1, target)
+      assert.match(refused.stderr, /^mds export: cannot use .*\(E[A-Z]+: .+\)\n$/, target)
+    }
+    assert.equal(readFileSync(file, 'utf8'), 'mine')
+  })
+
+  it('folders that lead to the one asked for are made', async (context) => {
+    if (!hasGit(context)) return
+    const name = client.collection()
+    await client.add(name, 'k')
+    assert.equal(git(await exported(name, 'new/../made/far/below/'), 'rev-list', '--count', 'HEAD'), '1')
+  })
+
+  it('a target without room is said in one line with exit code 1: a disk before and during the export, and stdout', async (context) => {
+    const name = client.collection()
+    const noise = Buffer.from(Array.from({ length: 3 << 20 }, () => 32 + Math.floor(Math.random() * 90))).toString('latin1')
+    await client.add(name, 'large', { contentMd: noise })
+    const small = client.collection()
+    await client.add(small, 'k')
+    const refusedStream = (path: string): void => {
+      const target = openSync(path, 'w')
+      for (const collection of [name, small]) {
+        const args = [join(root, 'bin', 'mds.mjs'), 'export', '-c', collection, '--git', '-', '--url', client.server.url]
+        const { status, stderr } = spawnSync(process.execPath, args, { stdio: ['ignore', target, 'pipe'], encoding: 'utf8' })
+        assert.equal(status, 1, stderr)
+        assert.match(stderr, /^mds export: the stream was not taken to its end \(.*ENOSPC.*\)\n$/)
+      }
+      closeSync(target)
+    }
+    refusedStream('/dev/full')
+    if (!hasGit(context)) return
+    const disk = SmallDisk.mount(2)
+    if (disk === undefined) return context.skip('SKIPPED: this user may not mount a disk to fill')
+    try {
+      const during = await mds(['export', '-c', name, '--git', join(disk.path, 'during')])
+      assert.equal(during.code, 1)
+      assert.match(during.stderr, /^mds export: git fast-import ended with code 128 \(.+\)\n$/)
+      rmSync(join(disk.path, 'during'), { recursive: true })
+      writeFileSync(join(disk.path, 'stream'), '')
+      disk.fill(0)
+      refusedStream(join(disk.path, 'stream'))
+      const before = await mds(['export', '-c', name, '--git', join(disk.path, 'before')])
+      assert.equal(before.code, 1)
+      assert.match(before.stderr, /^mds export: .*(?:ENOSPC|No space left on device).*\n$/)
+    } finally {
+      disk.unmount()
+    }
   })
 })

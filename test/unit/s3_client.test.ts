@@ -8,7 +8,7 @@ import { parseAllowed } from '../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../src/outbound/allowlist.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { S3Client, S3Error } from '../../src/outbound/s3_client.js'
-import { checkLocation, objectUrl, S3LocationError } from '../../src/outbound/s3_location.js'
+import { checkLocation, objectUrl, refuseCredentials, S3LocationError } from '../../src/outbound/s3_location.js'
 import type { S3Location } from '../../src/outbound/s3_location.js'
 import { parseErrorCode, parseListing } from '../../src/outbound/s3_xml.js'
 
@@ -125,6 +125,17 @@ describe('locations of objects', () => {
     assert.equal(urlOf({ endpoint: '[::1]:9000' }), 'http://[::1]:9000/bodies/k')
     for (const endpoint of ['', ' ', 'store.example/path', 'store.example?x', 'http://', 'store example', 'store.example#x'])
       assert.throws(() => checkLocation({ ...LOCATION, endpoint }), S3LocationError, endpoint)
+  })
+
+  it('an endpoint that holds credentials is refused where it is configured, whatever else is wrong with it', () => {
+    for (const endpoint of [
+      'http://user:pw@store.example',
+      'user:pw@store.example',
+      'https://key@store.example:9000',
+      'http://u:p@h:99999',
+    ])
+      assert.throws(() => refuseCredentials(endpoint), new S3LocationError('invalid endpoint'), endpoint)
+    for (const endpoint of ['store.example', 'https://store.example:9000/', '[::1]:9000', '']) refuseCredentials(endpoint)
   })
 
   it('buckets, prefixes and credentials that could lead elsewhere are refused', () => {

@@ -6,7 +6,7 @@ import { failPoint } from '../../fail_point.js'
 import type { backup as backupRow, restore as restoreRow } from '../../operations/backup.js'
 import type { InputOf } from '../../operations/operation.js'
 import { BackupError, unpackBackup } from '../../store/backup_file.js'
-import { backupDirectory, isBackupName, writeBackup } from '../../store/backups.js'
+import { backupDirectory, defaultNames, isBackupName, writeBackup } from '../../store/backups.js'
 import { beginGeneration, generationPath } from '../../store/layout.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { prepareStore } from '../restore_process.js'
@@ -14,17 +14,17 @@ import type { Answer, Handler, LaneContext, PreparedSwitch, RequestContext } fro
 
 async function backup({ config, store }: LaneContext, { to }: InputOf<typeof backupRow>): Promise<Answer> {
   const createdAt = unixSeconds()
-  const name = to === undefined || to === '' ? `backup-${createdAt}.db` : to
-  if (!isBackupName(name)) throw badRequest('invalid to')
+  const names = to === undefined || to === '' ? defaultNames(createdAt) : [to]
+  if (!names.every(isBackupName)) throw badRequest('invalid to')
   const about = { createdAt, epoch: store.presentEpoch(), lastLsn: store.read((view) => view.storeCounters().lastLsn) }
   try {
-    await writeBackup(backupDirectory(config.path, config.backupDirectory), name, about, (path) => store.copyTo(path))
+    const name = await writeBackup(backupDirectory(config.path, config.backupDirectory), names, about, (path) => store.copyTo(path))
+    return { status: 200, body: JSON.stringify({ backup: name }) }
   } catch (error) {
-    if (error instanceof BackupError) throw new ServiceError(409, `backup ${name} is ${error.message}`)
+    if (error instanceof BackupError) throw new ServiceError(409, `backup ${names[0]} is ${error.message}`)
     console.error('backup:', error)
     throw new ServiceError(500, `backup failed: ${reasonOf(error)}`)
   }
-  return { status: 200, body: JSON.stringify({ backup: name }) }
 }
 
 async function restore({ config }: LaneContext, { from }: InputOf<typeof restoreRow>, request: RequestContext): Promise<PreparedSwitch> {
