@@ -1,5 +1,5 @@
 /** What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the view. */
-import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX } from '../limits.js'
+import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../limits.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from './environment.js'
 import type { Head } from './head.js'
@@ -9,6 +9,7 @@ import {
   BodiesWanted,
   bodiesAt,
   bodiesWithObjects,
+  clearReleases,
   decodeObject,
   isUnwanted,
   MEMORY_LOCATION,
@@ -114,6 +115,18 @@ export class ObjectView {
   /** Whether no body refers to the object, and none has for `seconds`. @param now unix seconds */
   isUnwanted(location: number, id: Uint8Array, now: number, seconds: number): boolean {
     return isUnwanted(this.#environment, location, id, now, seconds)
+  }
+
+  /** Objects that show encrypted collections in clear: objects.ts. */
+  clearReleases(from: Buffer | undefined, count: number): ReturnType<typeof clearReleases> {
+    return clearReleases(this.#environment, from, count)
+  }
+
+  /** Whether one is known. Looks at every release. */
+  hasClearReleases(): boolean {
+    let page = this.clearReleases(undefined, RELEASES_LOOKED_AT_MAX)
+    while (page.found.length === 0 && page.next !== undefined) page = this.clearReleases(page.next, RELEASES_LOOKED_AT_MAX)
+    return page.found.length > 0
   }
 
   /** Bodies with objects at a location, a page at a time. */
