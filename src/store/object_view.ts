@@ -15,6 +15,7 @@ import {
   MEMORY_LOCATION,
   nextInOtherForm,
   objectPlace,
+  ownerOf,
   readObject,
 } from './objects.js'
 import type { BodyObject } from './objects.js'
@@ -36,6 +37,11 @@ export class ObjectView {
   /** The object that the body of a state has. @throws CorruptRecord */
   of({ collection, docid, bodyLsn }: BodyOf): BodyObject | undefined {
     return readObject(this.#environment, bodyKey(collection, docid, bodyLsn))
+  }
+
+  /** The body that has the object. */
+  ownerOf(object: BodyObject): BodyOf | undefined {
+    return ownerOf(this.#environment, object)
   }
 
   /** Whether the content lies in a storage backend and not in the env. */

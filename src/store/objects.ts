@@ -144,6 +144,12 @@ export function readObject(environment: Environment, body: Buffer): BodyObject |
   return record === undefined ? undefined : decodeObject(record, () => `object of body ${body.toString('hex')}`)
 }
 
+/** The body that has the object. */
+export function ownerOf(environment: Environment, { location, id }: BodyObject): ReturnType<typeof parseBodyKey> | undefined {
+  const body = environment.objectOwners.get(ownerKey(location, id))
+  return body === undefined ? undefined : parseBodyKey(body)
+}
+
 /** In place of the one that the body had. @returns the one that it had */
 export function writeObject(environment: Environment, body: Buffer, record: Buffer, now: number): BodyObject | undefined {
   const before = removeObject(environment, body, now)
