@@ -62,7 +62,8 @@ export const rotateEncryption = operation({
   http: [{ method: 'POST', path: '/v1/encryption/rotate' }],
   input: Type.Object({ collection: optional(Type.String({ description: 'Only this one; absent or empty: all.' })) }),
   output: Job,
-  errors: ['encryptionOff', 'notFound'],
+  errors: ['encryptionOff', 'notFound', 'restoring'],
+  notDuringRestore: true,
   deadlineMs: DEADLINE_WRITE_MS,
   audit: 'write./v1/encryption/rotate',
 })
