@@ -44,6 +44,7 @@ export const CATALOGUE = {
   shuttingDown: { http: 503, text: 'shutting down', retryAfterSeconds: 1 },
   unhealthy: { http: 503, text: 'storage failure, writes are refused', retryAfterSeconds: 5 },
   collectionChanged: { http: 503, text: 'the collection was changed meanwhile, please retry', retryAfterSeconds: 1 },
+  restoring: { http: 503, text: 'a restore is under way, please retry', retryAfterSeconds: 5 },
   backendUnavailable: { http: 503, text: 'storage backend unavailable', retryAfterSeconds: 5 },
   memoryFull: { http: 503, text: 'storage backend memory is full' },
   outcomeUnknown: { http: 503, text: 'outcome unknown', retryAfterSeconds: 1 },

@@ -751,7 +751,9 @@ export const MOVES_RETRY_MS = 30_000
 export const OBJECT_SWEEP_MS = 3_600_000
 /** After one in which a store did not answer. */
 export const SWEEP_RETRY_MS = 30_000
-/** Releases of objects that one transaction looks at for those that need not be known any more: about 1 ms. */
+/** How soon, and how often as long as there are any, objects are looked for that show an encrypted collection in clear. */
+export const CLEAR_SWEEP_MS = 5_000
+/** Releases of objects that one transaction, or one look, goes through: about 1 ms. */
 export const RELEASES_LOOKED_AT_MAX = 1024
 /** Seconds that such an object is kept (`SVC_S3_RETENTION`): a backup of before can be restored so long. */
 export const OBJECT_RETENTION_SECONDS_DEFAULT = 86_400

@@ -5,6 +5,7 @@
  */
 import type { Config } from './config.js'
 import { BodyMoves } from './dispatch/body_moves.js'
+import { ClearSweep } from './dispatch/clear_sweep.js'
 import { BulkIngests } from './dispatch/bulk_ingests.js'
 import { ControlBlock, type Phase } from './dispatch/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
@@ -49,6 +50,7 @@ class Server implements ServerState, LanesListener {
   readonly #ingests: BulkIngests
   readonly #moves: BodyMoves
   readonly #sweep: ObjectSweep
+  readonly #clearSweep: ClearSweep
   readonly #objects: ObjectIo
   readonly #vectors: Embedding
   readonly #embedding: ActiveEmbedding
@@ -66,6 +68,7 @@ class Server implements ServerState, LanesListener {
     this.#dispatcher.onWritten('rotateEncryption', ({ status, body }) => auditRotation(status, Buffer.from(body).toString()))
     this.#moves = new BodyMoves(this.#dispatcher, this.#telemetry)
     this.#sweep = new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds)
+    this.#clearSweep = new ClearSweep(this.#dispatcher, this.#objects.stores, this.#telemetry)
     this.#ingests = new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry)
     this.#embedding = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry)
     this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry)
@@ -129,6 +132,7 @@ class Server implements ServerState, LanesListener {
     this.#control.phase = 'healthy'
     this.#moves.start()
     this.#sweep.start()
+    this.#clearSweep.start()
     this.#vectors.start()
     void this.#embedding.lookAround()
     printReady(this.listenAddress, Date.now() - this.startedAt)
@@ -169,7 +173,7 @@ class Server implements ServerState, LanesListener {
     await this.#frontEnd.idle()
     clearTimeout(slow)
     await jobsEnd
-    await Promise.all([this.#moves.stop(), this.#sweep.stop(), this.#embedding.stop()])
+    await Promise.all([this.#moves.stop(), this.#sweep.stop(), this.#clearSweep.stop(), this.#embedding.stop()])
     await this.#dispatcher.idle()
     this.#dispatcher.stop()
     this.#frontEnd.close()

@@ -108,7 +108,7 @@ export class Detours {
   /** The request runs again with the objects that it has lacked, as often as there are more, until its deadline. */
   async #bring(ticket: Ticket, { objects, body, isCommand }: FetchFirst, bytes: number): Promise<void> {
     if (isCommand) this.#beforeCommit.add(ticket)
-    const refused = await this.#counted(bytes, () => this.objects.bring(objects))
+    const refused = await this.#counted(bytes, () => this.objects.bring(objects, ticket.operation.http.length > 0))
     this.#goOn(ticket, refused, body, isCommand)
     this.#settle(ticket)
   }

@@ -105,9 +105,10 @@ export class Dispatcher {
   submit(request: DispatchRequest): Ticket | null {
     const queue = queueClassOf(request.operation)
     const ticket = ticketOf(request, queue)
-    if (this.#queues[queue].isFull || !this.#slots.take(ticket)) {
+    const isBarred = request.operation.notDuringRestore === true && this.#slots.has('restore')
+    if (isBarred || this.#queues[queue].isFull || !this.#slots.take(ticket)) {
       this.telemetry.add('refused_busy', 1)
-      request.sink.answer(refusal('overloaded'))
+      request.sink.answer(refusal(isBarred ? 'restoring' : 'overloaded'))
       return null
     }
     if (queue === 'prepare' && this.#canGoDirect(ticket)) {

@@ -28,6 +28,16 @@ export interface WantedObject {
   readonly location: S3Location | undefined
   /** Of what lies there: src/store/objects.ts. */
   readonly hash: Uint8Array
+  /** Whose it is, where that is known. */
+  readonly owner?: ObjectOwner
+}
+
+/** The document of an object, in words. */
+export interface ObjectOwner {
+  /** For who asks. */
+  readonly named: string
+  /** For logs and records: nothing of an encrypted collection but numbers. */
+  readonly logged: string
 }
 
 /** The request waits for objects, and runs again then. */

@@ -44,14 +44,22 @@ export class ObjectIo {
     }
   }
 
-  /** Never rejects. @returns the refusal where they can't be had */
-  async bring(objects: readonly WantedObject[]): Promise<OutgoingAnswer | undefined> {
+  /**
+   * Never rejects. @param isForClient whether the answer goes to who may read the documents, and into no log or record
+   * @returns the refusal where they can't be had; of an object that is lost it says whose it is
+   */
+  async bring(objects: readonly WantedObject[], isForClient: boolean): Promise<OutgoingAnswer | undefined> {
     try {
       await this.stores.bring(objects)
       return undefined
     } catch (error) {
-      console.error(`not read: ${reasonOf(error)}`)
-      if (error instanceof ObjectLost) return { ...refusal('internal'), body: JSON.stringify({ error: error.message }) }
+      const owner = error instanceof ObjectLost ? objects.find(({ key }) => key === error.key)?.owner : undefined
+      const whose = (words: string | undefined): string => (words === undefined ? '' : `: the body of ${words}`)
+      console.error(`not read: ${reasonOf(error)}${whose(owner?.logged)}`)
+      if (error instanceof ObjectLost) {
+        const text = error.message + whose(isForClient ? owner?.named : owner?.logged)
+        return { ...refusal('internal'), body: JSON.stringify({ error: text }) }
+      }
       return refusal('backendUnavailable')
     }
   }

@@ -56,7 +56,7 @@ export class ObjectSweep {
       const { folder, locations } = await askFor<BodyLocations>(this.dispatcher, bodyLocations, {})
       for (const { location } of locations)
         await attempt(` in bucket ${location.bucket} at ${location.endpoint}`, () => this.#sweep(location, folder))
-      if (locations.length > 0 && !this.#isEnded) await askFor(this.dispatcher, forgetReleases, {})
+      if (locations.length > 0 && !this.#isEnded) await askFor(this.dispatcher, forgetReleases, { swept: [] })
     })
     if (!this.#isEnded) this.#timer = setTimeout(() => this.start(), isWhole ? OBJECT_SWEEP_MS : SWEEP_RETRY_MS).unref()
   }

@@ -49,6 +49,13 @@ export class SlotTable {
     this.#freeCount += 1
   }
 
+  /** Whether a request for the operation has a slot. Looks at all slots that are taken. */
+  has(operation: string): boolean {
+    let isThere = false
+    this.forEach((ticket) => (isThere ||= ticket.operation.name === operation))
+    return isThere
+  }
+
   /** Visits every ticket that has a slot. */
   forEach(visit: (ticket: Ticket) => void): void {
     let left = this.used

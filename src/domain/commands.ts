@@ -177,11 +177,13 @@ export interface VectorsCommand {
   readonly documents: readonly EmbeddedDocument[]
 }
 
-/** Since when objects have been nobody's is forgotten where that was before. */
+/** Since when objects have been nobody's is forgotten where that was before, and of those that have been removed. */
 export interface ForgetReleasesCommand {
   readonly kind: 'forgetReleases'
   /** Unix seconds, and including. */
   readonly before: number
+  /** Keys of releases. */
+  readonly swept: readonly Uint8Array[]
 }
 
 export interface Placement {

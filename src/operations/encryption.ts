@@ -43,7 +43,10 @@ export const encryptionStatus = operation({
       { description: 'Ordered by name.' },
     ),
     currentJobID: Type.String({ description: 'Of the rotation that runs; else empty.' }),
-    residue: Type.Boolean({ description: 'Bytes of before a rotation may be left in free pages of the files until the next start.' }),
+    residue: Type.Boolean({
+      description:
+        'Bytes of before a rotation may be left: in free pages of the files until the next start, in object stores until the sweep has removed them.',
+    }),
   }),
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
@@ -59,7 +62,8 @@ export const rotateEncryption = operation({
   http: [{ method: 'POST', path: '/v1/encryption/rotate' }],
   input: Type.Object({ collection: optional(Type.String({ description: 'Only this one; absent or empty: all.' })) }),
   output: Job,
-  errors: ['encryptionOff', 'notFound'],
+  errors: ['encryptionOff', 'notFound', 'restoring'],
+  notDuringRestore: true,
   deadlineMs: DEADLINE_WRITE_MS,
   audit: 'write./v1/encryption/rotate',
 })

@@ -50,6 +50,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   /** The first is the canonical one. GET input comes from the query string, all other input from the JSON body and, for what is missing there, the query string. */
   readonly http: readonly HttpRoute[]
   readonly input: Input
+  /** What it begins goes on after its answer, and would go with the store that a restore replaces: refused while one is under way. */
+  readonly notDuringRestore?: true
   /** Its body is bytes that the front end made, the input's `message`. Not for clients. */
   readonly isBinary?: true
   readonly output: Output

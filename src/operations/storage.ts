@@ -72,16 +72,37 @@ export const unwantedObjects = operation({
 export const forgetReleases = operation({
   name: 'forgetReleases',
   group: 'Documents',
-  description: "Forgets since when objects have been nobody's that are kept no longer",
+  description: "Forgets since when objects have been nobody's that are kept no longer, or have been removed",
   effect: 'write',
   permission: 'write',
   collection: 'server',
   cost: 'heavy',
   http: [],
-  input: Type.Object({}),
+  input: Type.Object({ swept: Type.Array(Type.String()) }),
   output: Type.Object({}),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: 'write.storage',
 })
 
-export const storageOperations = [misplacedBodies, moveBodies, bodyLocations, unwantedObjects, forgetReleases] as const
+export const clearObjects = operation({
+  name: 'clearObjects',
+  group: 'Documents',
+  description: 'Which objects show an encrypted collection in clear, and are referred to by no body any more',
+  effect: 'read',
+  permission: 'read',
+  collection: 'server',
+  cost: 'point',
+  http: [],
+  input: Type.Object({ from: Type.String() }),
+  output: Type.Object({
+    objects: Type.Array(Type.Object({ row: Type.String(), key: Type.String(), since: Type.Integer() }), {
+      description: 'With where each is and who asks, where that can be told: never for a client.',
+    }),
+    folder: Type.String(),
+    next: Type.String(),
+  }),
+  deadlineMs: DEADLINE_POINT_MS,
+  audit: null,
+})
+
+export const storageOperations = [misplacedBodies, moveBodies, bodyLocations, unwantedObjects, forgetReleases, clearObjects] as const

@@ -25,7 +25,10 @@ export interface ObjectShelf {
 
 /** An object is not there, or is not what was put there. */
 export class ObjectLost extends Error {
-  constructor(key: string, reason: string) {
+  constructor(
+    readonly key: string,
+    reason: string,
+  ) {
     super(`object ${key}: ${reason}`)
     this.name = 'ObjectLost'
   }

@@ -19,7 +19,7 @@ import { jobKey } from './jobs.js'
 import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
 import { forgetHistory, forgetMinutes, MinuteCounts, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
-import { bodiesWithObjects, forgetReleases, MEMORY_LOCATION, removeObject, writeObject } from './objects.js'
+import { bodiesWithObjects, forgetReleases, forgetSwept, MEMORY_LOCATION, removeObject, writeObject } from './objects.js'
 import type { BodyObject } from './objects.js'
 import { CLEAR, statePlace } from './sealing/collection_seal.js'
 import { resealBinlog, resealTable } from './sealing/resealing.js'
@@ -221,9 +221,13 @@ export class WriteTransaction {
     this.#release(removeObject(this.#environment, body, this.view.now))
   }
 
-  /** A step through the releases of objects (objects.ts). Local: not an entry. */
+  /** A step through the releases of objects (objects.ts), and those of objects that have been removed. Local: not an entry. */
   forgetReleases(before: number, from: Buffer | undefined, count: number): Buffer | undefined {
     return forgetReleases(this.#environment, before, from, count)
+  }
+
+  forgetSwept(rows: readonly Uint8Array[]): void {
+    forgetSwept(this.#environment, rows)
   }
 
   #release(object: BodyObject | undefined): void {

@@ -1,5 +1,5 @@
 /** What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the view. */
-import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX } from '../limits.js'
+import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../limits.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from './environment.js'
 import type { Head } from './head.js'
@@ -9,11 +9,13 @@ import {
   BodiesWanted,
   bodiesAt,
   bodiesWithObjects,
+  clearReleases,
   decodeObject,
   isUnwanted,
   MEMORY_LOCATION,
   nextInOtherForm,
   objectPlace,
+  ownerOf,
   readObject,
 } from './objects.js'
 import type { BodyObject } from './objects.js'
@@ -35,6 +37,11 @@ export class ObjectView {
   /** The object that the body of a state has. @throws CorruptRecord */
   of({ collection, docid, bodyLsn }: BodyOf): BodyObject | undefined {
     return readObject(this.#environment, bodyKey(collection, docid, bodyLsn))
+  }
+
+  /** The body that has the object. */
+  ownerOf(object: BodyObject): BodyOf | undefined {
+    return ownerOf(this.#environment, object)
   }
 
   /** Whether the content lies in a storage backend and not in the env. */
@@ -114,6 +121,18 @@ export class ObjectView {
   /** Whether no body refers to the object, and none has for `seconds`. @param now unix seconds */
   isUnwanted(location: number, id: Uint8Array, now: number, seconds: number): boolean {
     return isUnwanted(this.#environment, location, id, now, seconds)
+  }
+
+  /** Objects that show encrypted collections in clear: objects.ts. */
+  clearReleases(from: Buffer | undefined, count: number): ReturnType<typeof clearReleases> {
+    return clearReleases(this.#environment, from, count)
+  }
+
+  /** Whether one is known. Looks at every release. */
+  hasClearReleases(): boolean {
+    let page = this.clearReleases(undefined, RELEASES_LOOKED_AT_MAX)
+    while (page.found.length === 0 && page.next !== undefined) page = this.clearReleases(page.next, RELEASES_LOOKED_AT_MAX)
+    return page.found.length > 0
   }
 
   /** Bodies with objects at a location, a page at a time. */

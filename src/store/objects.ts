@@ -5,9 +5,10 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import type { Environment } from './environment.js'
-import { counterKey, prefixEnd } from './keys.js'
+import { counterKey, parseBodyKey, prefixEnd } from './keys.js'
 import { readOrMakeFile } from './once_file.js'
 import { checkRecord, sealRecord } from './record.js'
+import { CLEAR } from './sealing/collection_seal.js'
 import type { SealedPlace } from './sealing/sealed_record.js'
 
 /** Of process memory; every other location is a setting of the server (kind `location`). */
@@ -143,6 +144,12 @@ export function readObject(environment: Environment, body: Buffer): BodyObject |
   return record === undefined ? undefined : decodeObject(record, () => `object of body ${body.toString('hex')}`)
 }
 
+/** The body that has the object. */
+export function ownerOf(environment: Environment, { location, id }: BodyObject): ReturnType<typeof parseBodyKey> | undefined {
+  const body = environment.objectOwners.get(ownerKey(location, id))
+  return body === undefined ? undefined : parseBodyKey(body)
+}
+
 /** In place of the one that the body had. @returns the one that it had */
 export function writeObject(environment: Environment, body: Buffer, record: Buffer, now: number): BodyObject | undefined {
   const before = removeObject(environment, body, now)
@@ -152,15 +159,63 @@ export function writeObject(environment: Environment, body: Buffer, record: Buff
   return before
 }
 
-/** One in an object store is noted as nobody's from now on: backups of before may refer to it. @param now unix seconds @returns the one that was there */
+/** One in an object store is noted as nobody's from now on: backups of before may refer to it. Of one in clear it is noted whose it was, too, in case that is encrypted by now or later. @param now unix seconds @returns the one that was there */
 export function removeObject(environment: Environment, body: Buffer, now: number): BodyObject | undefined {
   const object = readObject(environment, body)
   if (object === undefined) return undefined
   void environment.objects.remove(body)
   const key = ownerKey(object.location, object.id)
   void environment.objectOwners.remove(key)
-  if (object.location !== MEMORY_LOCATION) void environment.objectReleases.put(key, secondsOf(now))
+  if (object.location !== MEMORY_LOCATION) void environment.objectReleases.put(key, releaseOf(body, object, now))
   return object
+}
+
+/** Of a release: since when; of an object in clear also whose it was, and in which folder it lies. */
+const RELEASE_COLLECTION_AT = 8
+const RELEASE_INSTANCE_AT = 12
+
+function releaseOf(body: Buffer, { keyId, instance }: BodyObject, now: number): Buffer {
+  if (keyId !== CLEAR) return secondsOf(now)
+  return Buffer.concat([secondsOf(now), counterKey(parseBodyKey(body).collection), instance])
+}
+
+/** The collection whose content a released object shows in clear, as far as that is noted. */
+function clearCollectionOf(release: Buffer): number | undefined {
+  return release.length > RELEASE_COLLECTION_AT ? release.readUInt32BE(RELEASE_COLLECTION_AT) : undefined
+}
+
+function isSealed({ seals }: Environment, collection: number): boolean {
+  return (seals.of(collection)?.writtenForm ?? CLEAR) !== CLEAR
+}
+
+/** An object in clear, of a collection that is encrypted by now, to which nothing refers any more. */
+export interface ClearRelease {
+  /** Key of its release. */
+  readonly row: Buffer
+  readonly location: number
+  /** Key of the object. */
+  readonly key: string
+  /** Unix seconds. */
+  readonly since: number
+}
+
+/** @param from key of a release to go on with; undefined: the first @returns those among `count` releases, and where to go on; undefined: the end */
+export function clearReleases(
+  environment: Environment,
+  from: Buffer | undefined,
+  count: number,
+): { readonly found: readonly ClearRelease[]; readonly next: Buffer | undefined } {
+  const found: ClearRelease[] = []
+  let seen = 0
+  for (const { key, value } of environment.objectReleases.getRange(from === undefined ? {} : { start: from })) {
+    if (seen++ === count) return { found, next: Buffer.from(key) }
+    const [row, release] = [Buffer.from(key), Buffer.from(value)]
+    const collection = clearCollectionOf(release)
+    if (collection === undefined || !isSealed(environment, collection) || environment.objectOwners.doesExist(row)) continue
+    const name = keyOfObject({ instance: release.subarray(RELEASE_INSTANCE_AT), id: row.subarray(4) })
+    found.push({ row, location: row.readUInt32BE(0), key: name, since: Number(release.readBigUInt64LE(0)) })
+  }
+  return { found, next: undefined }
 }
 
 function secondsOf(now: number): Buffer {
@@ -192,7 +247,8 @@ export function isUnwanted(environment: Environment, location: number, id: Uint8
 }
 
 /**
- * Forgets since when objects have been nobody's that are not kept any longer for it, whoever removes them: what is old enough by its release is so by its name. Inside a write transaction.
+ * Forgets since when objects have been nobody's that are not kept any longer for it, whoever removes them: what is old enough by its release is so by its name. What shows an encrypted collection in clear
+ * stays known until it has been removed. Inside a write transaction.
  * @param before unix seconds @param from key to go on with; undefined: the first
  * @returns where to go on after `count` rows; undefined: the end
  */
@@ -201,8 +257,11 @@ export function forgetReleases(environment: Environment, before: number, from: B
   const rows = [...environment.objectReleases.getRange(range)].map(({ key, value }) => ({
     key: Buffer.from(key),
     since: value.readBigUInt64LE(0),
+    collection: clearCollectionOf(value),
   }))
-  for (const { key, since } of rows.slice(0, count)) if (since <= BigInt(before)) void environment.objectReleases.remove(key)
+  for (const { key, since, collection } of rows.slice(0, count))
+    if (since <= BigInt(before) && (collection === undefined || !isSealed(environment, collection)))
+      void environment.objectReleases.remove(key)
   return rows[count]?.key
 }
 
@@ -228,6 +287,11 @@ export function nextInOtherForm(
     scanned++
   }
   return { found: undefined, next: undefined, scanned }
+}
+
+/** Of objects that have been removed. Inside a write transaction. @param rows keys of releases */
+export function forgetSwept(environment: Environment, rows: readonly Uint8Array[]): void {
+  for (const row of rows) void environment.objectReleases.remove(Buffer.from(row))
 }
 
 /** Keys of the bodies below a prefix (a collection, a document) that have objects, at most `count`. */

@@ -133,11 +133,12 @@ export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunk
   }
 }
 
-function forgetReleases({ before }: ForgetReleasesCommand): Work {
+function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
   let from: Buffer | undefined
   return {
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction) {
+      if (from === undefined) transaction.forgetSwept(swept)
       from = transaction.forgetReleases(before, from, RELEASES_LOOKED_AT_MAX)
       return from !== undefined
     },

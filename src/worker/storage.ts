@@ -3,7 +3,7 @@
  * an object store. And requests that need objects which are not at hand: what the front end has to fetch first. src/dispatch/object_io.ts is the other side.
  */
 import { encodeMessage } from '../dispatch/object_codec.js'
-import type { FetchFirst, OutgoingObject, WantedObject } from '../dispatch/object_codec.js'
+import type { FetchFirst, ObjectOwner, OutgoingObject, WantedObject } from '../dispatch/object_codec.js'
 import { encodeCommand } from '../domain/commands.js'
 import type {
   AddBatchCommand,
@@ -18,10 +18,14 @@ import { compressionOf } from '../domain/preparation.js'
 import { storageOf, type Locations, type Storage } from '../domain/storage.js'
 import type { S3Location } from '../outbound/s3_location.js'
 import { encodeBody } from '../store/body.js'
+import { textOfHead } from '../store/head.js'
+import { lowerCase } from '../store/keys.js'
 import { encodeObject, folderOf, hashOfObject, keyOfObject, MEMORY_LOCATION, newObjectId } from '../store/objects.js'
 import type { BodyObject } from '../store/objects.js'
 import { CorruptRecord } from '../store/record.js'
+import { CLEAR } from '../store/sealing/collection_seal.js'
 import { keyIdOf } from '../store/sealing/sealed_record.js'
+import type { View } from '../store/view.js'
 import { StoreFirst, type LaneContext } from './handler.js'
 
 export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | RestoreCommand
@@ -101,8 +105,32 @@ export function fetchMessage(
   { store, settings }: LaneContext,
   { objects, body, isCommand }: { readonly objects: readonly BodyObject[]; readonly body: Uint8Array; readonly isCommand: boolean },
 ): Uint8Array {
-  const locations = store.read((view) => settings.locations(view))
-  return encodeMessage({ objects: objects.map((object) => wanted(locations, object)), body, isCommand } satisfies FetchFirst)
+  const lacking = store.read((view) => {
+    const locations = settings.locations(view)
+    return objects.map((object): WantedObject => {
+      const owner = ownerOf(view, object)
+      return { ...wanted(locations, object), ...(owner === undefined ? {} : { owner }) }
+    })
+  })
+  return encodeMessage({ objects: lacking, body, isCommand } satisfies FetchFirst)
+}
+
+/** Undefined where it has none any more, or its head is damaged, which is named elsewhere. */
+function ownerOf(view: View, object: BodyObject): ObjectOwner | undefined {
+  const body = view.objects.ownerOf(object)
+  if (body === undefined) return undefined
+  try {
+    const head = view.headEvenExpired(body.collection, body.docid)
+    if (head === undefined) return undefined
+    const { id, key, lang } = textOfHead(head)
+    const collection = id.slice(0, id.length - lowerCase(`|${key}|${lang}`).length)
+    const named = `document ${JSON.stringify(key)} (${lang}) of collection ${JSON.stringify(collection)}`
+    const isSecret = object.keyId !== CLEAR || view.objects.writtenForm(body.collection) !== CLEAR
+    return { named, logged: isSecret ? `document ${body.collection}/${body.docid}` : named }
+  } catch (error) {
+    if (error instanceof CorruptRecord) return undefined
+    throw error
+  }
 }
 
 /** @throws CorruptRecord */

@@ -194,4 +194,23 @@ describe('backup and restore', () => {
       await empty.stop()
     }
   })
+
+  it('restore: a rotation of keys is refused while one is under way, as its job would go with the store that is replaced', async () => {
+    const sealed = await DocumentsClient.start({ env: { SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') } })
+    try {
+      await sealed.server.get('/v1/backup?to=before.db')
+      let isOver = false
+      const restoring = sealed.post('/v1/restore', { from: 'before.db' }).finally(() => (isOver = true))
+      const used = async (): Promise<number> => Number(/^mddb_slots_used (\d+)$/m.exec((await sealed.server.get('/metrics')).text)?.[1])
+      await sealed.until(async () => (await used()) >= 2, 'the restore under way')
+      const refused = await sealed.post('/v1/encryption/rotate', {})
+      assert.equal(isOver, false)
+      assert.equal(summary(refused), '503 {"error":"a restore is under way, please retry"}')
+      assert.equal((await restoring).status, 200)
+      const { id } = (await sealed.post('/v1/encryption/rotate', {})).json<{ id: string }>()
+      assert.equal((await sealed.server.get(`/v1/encryption/jobs/${id}`)).status, 200)
+    } finally {
+      await sealed.stop()
+    }
+  })
 })

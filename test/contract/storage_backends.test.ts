@@ -157,6 +157,20 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.deepEqual(await client.found('failing', 'kingfisher'), ['x', 'y'])
   })
 
+  it('storage s3: a lost object of an encrypted collection is named to who asks, and by numbers only in the log', async () => {
+    assert.equal(await configure(server.client, 'secretly', { ...place({ prefix: 'secretly/' }), encrypted: true }), configured('secretly'))
+    await server.client.addBatch('secretly', unkept('private'))
+    await server.client.stop()
+    for (const path of below('secretly/')) store.place('docs', path, null)
+    const client = await server.start()
+    const answer = summary(await client.post('/v1/get', { collection: 'secretly', key: 'private', lang: 'en' }))
+    assert.match(answer, /: it is not there: the body of document \\"private\\" \(en\) of collection \\"secretly\\""}$/)
+    assert.equal(await configure(client, 'secretly', { storageBackend: 'boltdb' }), configured('secretly'))
+    await client.until(() => Promise.resolve(client.server.output().includes('not moved: document')), 'the move that fails')
+    assert.match(client.server.output(), /^not read: object .*: it is not there: the body of document \d+\/1$/m)
+    assert.doesNotMatch(client.server.output(), /private/)
+  })
+
   it('storage s3: a read that needs the store says so while it is away, and an object that was lost or changed is named, never shown', async () => {
     assert.equal(await configure(server.client, 'lost', place({ prefix: 'lost/' })), configured('lost'))
     await server.client.addBatch('lost', unkept('a'))
@@ -172,8 +186,17 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     const [b = ''] = below('lost/').filter((path) => path !== a)
     store.place('docs', a, null)
     store.place('docs', b, Buffer.concat([store.read('docs', b) ?? Buffer.alloc(0), Buffer.from('x')]))
-    assert.match(await get('a'), /^500 {"error":"object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it is not there"}$/)
-    assert.match(await get('b'), /^500 {"error":"object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it was changed"}$/)
+    assert.match(
+      await get('a'),
+      /^500 {"error":"object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it is not there: the body of document \\"a\\" \(en\) of collection \\"lost\\""}$/,
+    )
+    assert.match(
+      await get('b'),
+      /^500 {"error":"object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it was changed: the body of document \\"b\\" \(en\) of collection \\"lost\\""}$/,
+    )
+    assert.match(client.server.output(), /^not read: object .*: it is not there: the body of document "a" \(en\) of collection "lost"$/m)
+    const exported = await client.server.request('POST', '/v1/export', { collection: 'lost' })
+    assert.match(summary(exported), /^500 .* of collection \\"lost\\""}$/)
     await client.addBatch('lost', unkept('c'))
     const moved = await metric('bodies_moved_total')
     assert.equal(await configure(client, 'lost', { storageBackend: 'boltdb' }), configured('lost'))

@@ -73,6 +73,35 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     for (const key of ['a', 'b', 'c']) assert.equal((await without.get('keyed', key))?.contentMd, `The body of ${key}: kingfisher.`)
   })
 
+  it('storage recovery: what lay in the store in clear is gone soon after its collection was encrypted, and residue says so until then', async () => {
+    const { client } = server
+    const place = placeIn(store, { prefix: 'cleared/' })
+    const residueOf = async (shown: DocumentsClient): Promise<boolean> =>
+      (await shown.server.get('/v1/encryption/status')).json<{ residue: boolean }>().residue
+    const inClear = (): readonly string[] =>
+      store.objects('docs').filter((path) => path.startsWith('cleared/') && store.read('docs', path)?.includes('kingfisher') === true)
+    assert.equal(await configure(client, 'cleared', place), configured('cleared'))
+    await client.addBatch('cleared', unkept('a', 'b', 'replaced'))
+    await client.addBatch('cleared', unkept('replaced'))
+    assert.equal(inClear().length, 4)
+    assert.equal(await configure(client, 'cleared', { encrypted: true }), configured('cleared'))
+    const { id } = (await client.post('/v1/encryption/rotate', {})).json<Job>()
+    await client.until(async () => (await jobOf(client, id)).status === 'completed', 'the rotation')
+    const second = Math.floor(Date.now() / 1000)
+    await client.until(() => Promise.resolve(Math.floor(Date.now() / 1000) > second), 'the next second')
+    assert.deepEqual([inClear().length, await residueOf(client)], [4, true])
+    await client.stop()
+    await store.kill()
+    const waiting = await server.start()
+    assert.equal(await residueOf(waiting), true, 'the store is away')
+    await waiting.stop()
+    await store.resume()
+    const again = await server.start()
+    await again.until(async () => !(await residueOf(again)), 'the sweep')
+    assert.deepEqual(inClear(), [])
+    for (const key of ['a', 'b', 'replaced']) assert.equal((await again.get('cleared', key))?.contentMd, `The body of ${key}: kingfisher.`)
+  })
+
   const SOON = { SVC_LIMIT_UNINDEXED_RETRY_MS: '300' }
   /** Of a server that has ended. */
   async function isIndexMarked(): Promise<boolean> {

@@ -6,6 +6,7 @@ import { Detours, type DetourEnds } from '../../src/dispatch/detours.js'
 import { encodeMessage, type FetchFirst, type StoreFirst } from '../../src/dispatch/object_codec.js'
 import type { ObjectIo } from '../../src/dispatch/object_io.js'
 import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
+import { get } from '../../src/operations/documents.js'
 
 const WRITTEN: OutgoingAnswer = { status: 200, contentType: null, headers: [], gzip: false, body: 'written' }
 const AWAY: OutgoingAnswer = { ...WRITTEN, status: 503, body: 'away' }
@@ -42,6 +43,7 @@ function frontEnd(stored: Promise<OutgoingAnswer | undefined>, bytesMax?: number
 
 function ticketOf(change: Partial<Ticket> = {}): Ticket {
   return {
+    operation: get,
     queue: 'prepare',
     stream: 0,
     direct: false,

@@ -1,14 +1,20 @@
 /**
  * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for by the front end, which sends and fetches (src/dispatch/body_moves.ts). And what the sweep of
- * object stores has to know. Bulk lane.
+ * object stores has to know. Bulk lane, but for what is asked for in passing.
  */
 import { encodeCommand } from '../../domain/commands.js'
 import type { Placement } from '../../domain/commands.js'
 import { storageOfCollection, type Storage } from '../../domain/storage.js'
 import { readingAll } from '../../domain/wanted_bodies.js'
-import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX } from '../../limits.js'
+import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { misplacedBodies as misplacedRow, moveBodies as moveRow, unwantedObjects as unwantedRow } from '../../operations/storage.js'
+import type {
+  clearObjects as clearRow,
+  forgetReleases as forgetRow,
+  misplacedBodies as misplacedRow,
+  moveBodies as moveRow,
+  unwantedObjects as unwantedRow,
+} from '../../operations/storage.js'
 import type { Head } from '../../store/head.js'
 import { folderOf, MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
@@ -131,9 +137,21 @@ function idOf(name: string): Buffer {
   return Buffer.from(name.replace(/^probe-/, ''), 'hex')
 }
 
-function forget({ store, config }: LaneContext): Uint8Array {
+function forget({ store, config }: LaneContext, { swept }: InputOf<typeof forgetRow>): Uint8Array {
   const now = store.read((view) => view.now)
-  return encodeCommand({ kind: 'forgetReleases', before: now - config.objectRetentionSeconds })
+  const rows = swept.map((row: string) => Buffer.from(row, 'hex'))
+  return encodeCommand({ kind: 'forgetReleases', before: now - config.objectRetentionSeconds, swept: rows })
+}
+
+/** A page of them; `next` is where to go on, empty at the end. */
+function clear({ store, settings, instance }: LaneContext, { from }: InputOf<typeof clearRow>): Answer {
+  const { found, next, places } = store.read((view) => ({
+    ...view.objects.clearReleases(from === '' ? undefined : Buffer.from(from, 'hex'), RELEASES_LOOKED_AT_MAX),
+    places: settings.locations(view),
+  }))
+  const objects = found.map(({ row, location, key, since }) => ({ row: row.toString('hex'), key, since, place: places.get(location) }))
+  const folder = objects.length === 0 ? '' : folderOf(instance())
+  return { status: 200, body: JSON.stringify({ objects, folder, next: next?.toString('hex') ?? '' }) }
 }
 
 export const storageHandlers: readonly (readonly [string, Handler])[] = [
@@ -142,4 +160,5 @@ export const storageHandlers: readonly (readonly [string, Handler])[] = [
   ['bodyLocations', { kind: 'read', run: locations }],
   ['unwantedObjects', { kind: 'read', run: unwanted }],
   ['forgetReleases', { kind: 'prepare', run: forget }],
+  ['clearObjects', { kind: 'read', run: clear }],
 ]
