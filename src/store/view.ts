@@ -306,9 +306,9 @@ export class View {
       for (const { value } of table.getRange(range)) yield keyIdOf(value)
   }
 
-  /** Whether bytes of before a rotation may be left: in the files until the next start, in object stores until they are swept. */
-  hasResidue(): boolean {
-    return isScrubWanted(this.#environment) || this.objects.hasClearReleases()
+  /** Whether bytes of before a rotation may be left in the files until the next start, which writes them anew. */
+  isScrubWanted(): boolean {
+    return isScrubWanted(this.#environment)
   }
 
   /** Superseded states of a document, newest first, without the current one. */

@@ -76,7 +76,7 @@ function openStore({ kind, config }: LaneStart, generation: string, keyring: Key
 /** The write lane, which opens it first, writes it anew where a rotation asked for that. */
 async function openScrubbed(start: LaneStart, generation: string, keyring: Keyring): Promise<TruthStore> {
   const store = openStore(start, generation, keyring)
-  if (start.kind !== 'write' || !store.read((view) => view.hasResidue())) return store
+  if (start.kind !== 'write' || !store.read((view) => view.isScrubWanted())) return store
   await store.close()
   console.error(await scrub(generation))
   return openStore(start, generation, keyring)

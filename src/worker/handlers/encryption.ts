@@ -28,7 +28,7 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
         return { collection: name, encrypted: configOf(view, id)?.encrypted === true, ...counts }
       }),
       currentJobID: unfinishedRotation(view)?.id ?? '',
-      residue: view.hasResidue(),
+      residue: view.isScrubWanted() || view.objects.hasClearReleases(),
     }),
   )
 }
