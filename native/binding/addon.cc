@@ -23,11 +23,13 @@
 #include "binding/file_lock.h"
 #include "binding/function.h"
 #include "binding/held_bodies_calls.h"
+#include "binding/json_calls.h"
 #include "binding/lmdb_lines.h"
 #include "binding/openssl_crypto.h"
 #include "binding/sealed_record.h"
 #include "binding/vector_calls.h"
 #include "index/engine.h"
+#include "storage/env_check.h"
 
 namespace {
 
@@ -137,15 +139,17 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
   set(env, object, name, made, value);
 }
 
-// Directory, history of the store, analysis.
+// Directory, history of the store, analysis, whether nothing may be written.
 napi_value open_into(const Call& call, mds::Engine& engine) {
   const std::optional<std::string> directory = call.text(0);
   std::optional<std::vector<mds::EpochSpan>> history = call.history(1);
   const std::optional<uint32_t> analysis = call.number(2);
-  if (!directory || !history || !analysis) return call.raise("open: expected a directory, the history of the store, the analysis");
+  const std::optional<uint32_t> readOnly = call.number(3);
+  if (!directory || !history || !analysis || !readOnly) return call.raise("open: expected a directory, the history of the store, the analysis, whether to read only");
   mds::OpenRequest request;
   request.directory = *directory;
   request.analysis = *analysis;
+  request.isReadOnly = *readOnly != 0;
   request.history = std::move(*history);
   const mds::Result<mds::OpenedIndex> opened = engine.open(std::move(request));
   if (!opened.ok()) return call.raise(opened.status().message());
@@ -155,6 +159,9 @@ napi_value open_into(const Call& call, mds::Engine& engine) {
   if (damage == nullptr || napi_create_object(env, &object) != napi_ok) return nullptr;
   set_lsn(env, object, "checkpoint", opened.value().checkpoint);
   set(env, object, "damage", napi_ok, damage);
+  napi_value isStoreBehind = nullptr;
+  const napi_status made = napi_get_boolean(env, opened.value().isStoreBehind, &isStoreBehind);
+  set(env, object, "isStoreBehind", made, isStoreBehind);
   return object;
 }
 
@@ -308,9 +315,20 @@ napi_value hmac(const Call& call, mds::Engine&) {
 
 napi_value lock_file(const Call& call, mds::Engine&) {
   const std::optional<std::string> path = call.text(0);
-  if (!path) return call.raise("lockFile: expected a path");
-  const std::string problem = mds::lock_file_for_life(*path);
+  const std::optional<uint32_t> shared = call.number(1);
+  if (!path || !shared) return call.raise("lockFile: expected a path, whether others may hold it, too");
+  const std::string problem = mds::lock_file_for_life(*path, *shared != 0);
   return problem.empty() ? nullptr : call.raise(problem.c_str());
+}
+
+napi_value check_truth(const Call& call, mds::Engine&) {
+  const std::optional<std::string> path = call.text(0);
+  const std::optional<bool> readsLeaves = call.boolean(1);
+  if (!path || !readsLeaves) return call.raise("checkTruth: expected a path, whether leaves are read");
+  const mds::Result<mds::TruthFile> checked = mds::check_truth_file(*path, *readsLeaves);
+  if (!checked.ok()) return call.raise(checked.status().message());
+  napi_value value = nullptr;
+  return napi_get_boolean(call.env(), checked.value().isSettled, &value) == napi_ok ? value : nullptr;
 }
 
 napi_value make_room_for_lmdb_lines(const Call& call, mds::Engine&) {
@@ -354,9 +372,10 @@ NAPI_MODULE_INIT() {
       add_export<stats>(env, exports, "stats") && add_export<open>(env, exports, "open") && add_export<flushed_to>(env, exports, "flushedTo") &&
       add_export<flush>(env, exports, "flush") && add_export<holds>(env, exports, "holds") && add_export<open_next>(env, exports, "openNext") &&
       add_export<adopt_next>(env, exports, "adoptNext") && add_export<drop_next>(env, exports, "dropNext") && add_export<lock_file>(env, exports, "lockFile") &&
-      add_export<set_seal_keys>(env, exports, "setSealKeys") && add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") &&
-      add_export<open_sealed_record>(env, exports, "openRecord") && add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
+      add_export<check_truth>(env, exports, "checkTruth") && add_export<set_seal_keys>(env, exports, "setSealKeys") &&
+      add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") && add_export<open_sealed_record>(env, exports, "openRecord") &&
+      add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
       add_export<make_room_for_lmdb_lines>(env, exports, "makeRoomForLmdbLines") && mds::binding::add_held_bodies(env, exports) &&
-      mds::binding::add_vector_calls(env, exports);
+      mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports);
   return isComplete ? exports : nullptr;
 }

@@ -19,11 +19,13 @@ std::string problem(const char* what, const std::string& path) { return std::str
 
 }  // namespace
 
-std::string lock_file_for_life(const std::string& path) {
+std::string lock_file_for_life(const std::string& path, bool isShared) {
   static std::mutex mutex;
   static std::set<std::pair<dev_t, ino_t>> held;
   const std::lock_guard guard(mutex);
-  const int file = open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  const int flags = isShared ? O_RDONLY : O_RDWR | O_CREAT;
+  const int file = open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
+  if (file < 0 && isShared && errno == ENOENT) return {};
   if (file < 0) return problem("cannot open", path);
   struct stat status {};
   std::string failure;
@@ -33,7 +35,7 @@ std::string lock_file_for_life(const std::string& path) {
     // flock belongs to the open file, so closing this second one leaves the first locked.
     close(file);
     return {};
-  } else if (flock(file, LOCK_EX | LOCK_NB) != 0) {
+  } else if (flock(file, (isShared ? LOCK_SH : LOCK_EX) | LOCK_NB) != 0) {
     failure = errno == EWOULDBLOCK ? "locked" : problem("cannot lock", path);
   }
   if (!failure.empty()) {

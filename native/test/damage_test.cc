@@ -7,6 +7,7 @@
 #include <random>
 
 #include "history.h"
+#include "query/score_estimate.h"
 #include "scratch_directory.h"
 #include "seed.h"
 #include "storage/env_check.h"
@@ -189,6 +190,28 @@ TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
       chunk[random() % chunk.size()] = static_cast<uint8_t>(random());
     }
     (void)test::walk_stored(bytes, mutation);
+  }
+}
+
+// Under UBSan: a frequency of 5e27 is no count that can be converted.
+TEST(ScoreEstimate, BoundOfAnyImpactsIsANumber) {
+  std::mt19937_64 random(test::seed());
+  for (const Algorithm algorithm : {Algorithm::kTfidf, Algorithm::kBm25, Algorithm::kBm25f}) {
+    SearchPlan plan{};
+    plan.algorithm = algorithm;
+    plan.k1 = 1.2;
+    plan.b = 0.75;
+    plan.fields.resize(1);
+    plan.fields[0].weight = 1;
+    const LeafScorer scorer(plan, {100.0}, 2.0, 1.0);
+    for (const ScoreEstimate& estimate : {ScoreEstimate::whole(scorer, 0), ScoreEstimate::part(scorer, 0), ScoreEstimate::occurrences()}) {
+      for (uint32_t round = 0; round < kMutations; ++round) {
+        Impacts impacts;
+        for (uint32_t& impact : impacts) impact = static_cast<uint32_t>(random());
+        const float bound = estimate.bound(impacts);
+        ASSERT_TRUE(bound >= 0 && bound <= 1e36F) << bound;
+      }
+    }
   }
 }
 

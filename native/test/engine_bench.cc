@@ -1,5 +1,5 @@
 // What does the engine cost? Publishing rate, latency of TERM, OR, AND, phrase and filtered queries, bytes per posting, over synthetic documents: 800 tokens,
-// Zipf-distributed over 60 000 words (seed 1), one metadata pair. Run: build-tests/native/test/mds_bench [documents]. Last results: native/README.md.
+// Zipf-distributed over 60 000 words (seed 1), one metadata pair. Run: build/native/test/mds_bench [documents]. Last results: native/README.md.
 #include <time.h>
 
 #include <algorithm>

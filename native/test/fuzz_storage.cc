@@ -37,12 +37,16 @@ void walk(mds::Bytes input) {
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
   const mds::Bytes input(data + 1, size - 1);
-  switch (data[0] % 3) {
+  switch (data[0] % 4) {
     case 0:
       (void)mds::decode_manifest(input);
       break;
     case 1:
       (void)mds::check_env_bytes(input);
+      break;
+    case 2:
+      (void)mds::check_truth_bytes(input, false);
+      (void)mds::check_truth_bytes(input, true);
       break;
     default:
       walk(input);

@@ -1,10 +1,8 @@
 // The index on disk: what is flushed is what is opened, whatever happens between; leftovers go; pointers stay.
 #include <gtest/gtest.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <csignal>
 #include <filesystem>
 #include <random>
 #include <thread>
@@ -16,7 +14,6 @@
 #include "storage/crc32c.h"
 #include "storage/env_check.h"
 #include "storage/segment_store.h"
-#include "storage/stored_segment.h"
 
 namespace mds {
 namespace {
@@ -36,27 +33,6 @@ std::vector<uint8_t> pattern(size_t size, uint64_t seed) {
   for (uint8_t& byte : bytes) byte = static_cast<uint8_t>(random());
   return bytes;
 }
-
-// Writes behind `bytes` of any file fail while it lives.
-class FileSizeLimit {
- public:
-  explicit FileSizeLimit(rlim_t bytes) {
-    EXPECT_EQ(getrlimit(RLIMIT_FSIZE, &before_), 0);
-    handlerBefore_ = std::signal(SIGXFSZ, SIG_IGN);
-    const rlimit limit{bytes, before_.rlim_max};
-    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &limit), 0);
-  }
-  ~FileSizeLimit() {
-    EXPECT_EQ(setrlimit(RLIMIT_FSIZE, &before_), 0);
-    (void)std::signal(SIGXFSZ, handlerBefore_);
-  }
-  FileSizeLimit(const FileSizeLimit&) = delete;
-  FileSizeLimit& operator=(const FileSizeLimit&) = delete;
-
- private:
-  rlimit before_{};
-  void (*handlerBefore_)(int) = SIG_DFL;
-};
 
 TEST(Crc32c, EqualsTheValueOfTheStandard) {
   const std::string text = "123456789";
@@ -260,22 +236,6 @@ TEST_P(Stored, LeftoversOfAnInterruptedWriteAreSweptAtTheNextStart) {
   StoredIndex found;
   ASSERT_TRUE(SegmentStore::open(directory.path(), {test::kTestMapBytes, {}, {}}, found).ok());
   EXPECT_EQ(keys(), 0U);
-}
-
-TEST(StoredSegment, AWriteThatFailsHalfWayLeavesNothingBehind) {
-  const ScratchDirectory directory;
-  const auto env = IndexEnv::open(directory.path(), test::kTestMapBytes);
-  ASSERT_TRUE(env.ok());
-  SegmentColumns columns;
-  columns.positions = pattern(3 * kStoreTransactionBytes, 1);
-  {
-    // The disk has room for the first group of chunks and not for the second.
-    const FileSizeLimit limit(kStoreTransactionBytes + kStoreTransactionBytes / 2);
-    EXPECT_FALSE(write_stored_segment(*env.value(), 7, columns, false).ok());
-  }
-  const auto keys = env.value()->keys();
-  ASSERT_TRUE(keys.ok());
-  EXPECT_TRUE(keys.value().empty()) << keys.value().size() << " records";
 }
 
 TEST_P(Stored, ChunksOfMergedSegmentsAreDeletedOnceNobodyReadsThem) {

@@ -3,14 +3,17 @@
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { projectFolder } from '../installation.js'
 
 /**
  * @param names all functions of the face: an addon of another version, which lacks one, is refused before any is called
  * @param path  for tests with a build of their own; default: `build/mds_engine.node` of the project
  */
-export function loadAddon<Face>(names: readonly (keyof Face & string)[], path: string = defaultAddonPath()): Face {
+export function loadAddon<Face>(
+  names: readonly (keyof Face & string)[],
+  path: string = join(projectFolder(), 'build', 'mds_engine.node'),
+): Face {
   if (!existsSync(path)) throw new Error(`native engine not built: ${path} is missing (node scripts/build-native.mjs makes it)`)
   const loaded: unknown = createRequire(import.meta.url)(path)
   if (!hasFunctions<Face>(loaded, names)) throw new Error(`native engine ${path} lacks one of ${names.join(', ')}: build it again`)
@@ -21,15 +24,4 @@ function hasFunctions<Face>(value: unknown, names: readonly (keyof Face & string
   if (typeof value !== 'object' || value === null) return false
   const exports = value as Record<string, unknown>
   return names.every((name) => typeof exports[name] === 'function')
-}
-
-/** The first folder upwards that holds package.json is the project, whether this file runs from `src` or from `dist/src`. */
-function defaultAddonPath(): string {
-  let folder = dirname(fileURLToPath(import.meta.url))
-  while (!existsSync(join(folder, 'package.json'))) {
-    const parent = dirname(folder)
-    if (parent === folder) throw new Error('native engine: no package.json above the compiled code')
-    folder = parent
-  }
-  return join(folder, 'build', 'mds_engine.node')
 }

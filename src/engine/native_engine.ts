@@ -9,8 +9,8 @@ import { encodePlan, NO_POLL_WORD } from './search_plan.js'
 import type { Completion, EngineCipher, EngineStats, Explanation, OpenedIndex, SearchEngine, StorageState } from './types.js'
 
 interface Addon {
-  readonly open: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
-  readonly openNext: (directory: string, history: Uint8Array, analysis: number) => OpenedIndex
+  readonly open: (directory: string, history: Uint8Array, analysis: number, readOnly: number) => OpenedIndex
+  readonly openNext: (directory: string, history: Uint8Array, analysis: number, readOnly: number) => OpenedIndex
   readonly adoptNext: () => void
   readonly dropNext: () => void
   readonly flushedTo: (lsn: bigint) => void
@@ -30,7 +30,8 @@ interface Addon {
   readonly forceMerge: () => void
   readonly stats: () => EngineStats
   readonly storageState: () => number
-  readonly lockFile: (path: string) => void
+  readonly lockFile: (path: string, shared: number) => void
+  readonly checkTruth: (path: string, readsLeaves: boolean) => boolean
   readonly makeRoomForLmdbLines: () => boolean
   readonly setSealKeys: (primary: number, keys: Uint8Array) => void
   readonly setSealed: (collection: number, isSealed: boolean) => void
@@ -62,6 +63,7 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'stats',
   'storageState',
   'lockFile',
+  'checkTruth',
   'makeRoomForLmdbLines',
   'setSealKeys',
   'setSealed',
@@ -78,8 +80,8 @@ const SEPARATOR = '\0'
 export function openEngine(addonPath?: string): SearchEngine {
   const addon = loadAddon<Addon>(ADDON_FUNCTIONS, addonPath)
   return {
-    open: (directory, history, analysis) => addon.open(directory, history, analysis),
-    openNext: (directory, history, analysis) => addon.openNext(directory, history, analysis),
+    open: (directory, history, analysis, isReadOnly = false) => addon.open(directory, history, analysis, Number(isReadOnly)),
+    openNext: (directory, history, analysis) => addon.openNext(directory, history, analysis, 0),
     adoptNext: () => addon.adoptNext(),
     dropNext: () => addon.dropNext(),
     flushedTo: (lsn) => addon.flushedTo(lsn),
@@ -129,9 +131,25 @@ function decodeCompletions(json: string): Completion[] {
   return (JSON.parse(json) as [string, string, number][]).map(([term, field, documents]) => ({ term, field, documents }))
 }
 
-/** Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked` when another process holds it. */
-export function lockFile(path: string): void {
-  loadAddon<Addon>(ADDON_FUNCTIONS).lockFile(path)
+/**
+ * Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked`
+ * when another process holds it.
+ * @param isShared the file can't be written: others that only read may hold it, too
+ */
+export function lockFile(path: string, isShared: boolean): void {
+  loadAddon<Addon>(ADDON_FUNCTIONS).lockFile(path, Number(isShared))
+}
+
+/**
+ * Follows meta pages, free list and trees of a truth env, which nobody has open, down to the pages above the
+ * leaves. A missing or empty file is fine.
+ * @param readsLeaves also the leaves, which are most of the file
+ * @returns whether what is newest in it is what a start begins with: otherwise the machine went down while it
+ * was written
+ * @throws Error that says what is damaged
+ */
+export function checkTruth(path: string, readsLeaves = false): boolean {
+  return loadAddon<Addon>(ADDON_FUNCTIONS).checkTruth(path, readsLeaves)
 }
 
 /**

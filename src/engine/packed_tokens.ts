@@ -11,11 +11,20 @@ interface PackedView {
   readonly terms: Buffer
 }
 
-interface MergedTerm {
+/**
+ * The distinct terms of all parts, numbered as they first appear. No object a term: a large text has more
+ * than a million.
+ */
+interface MergedTerms {
+  readonly count: number
+  /** One after the other; the first `byteCount` bytes count. */
   readonly bytes: Buffer
-  tf: number
-  /** Next free word for a position of the term. */
-  next: number
+  readonly byteCount: number
+  /** Of each term: where its bytes end, and how often it stands in all parts. */
+  readonly ends: Uint32Array
+  readonly frequencies: Uint32Array
+  /** For each part: the numbers of its terms. */
+  readonly numbers: readonly Uint32Array[]
 }
 
 /**
@@ -27,30 +36,47 @@ export function mergePackedTokens(parts: readonly Uint8Array[]): Uint8Array {
   if (only === undefined) throw new Error('no packed tokens to merge')
   if (parts.length === 1) return only
   const views = parts.map(view)
-  const terms = new Map<string, MergedTerm>()
-  let termBytes = 0
-  const locals = views.map((part) =>
-    termsOf(part).map((bytes, index) => {
-      const key = bytes.toString('latin1')
-      let term = terms.get(key)
-      if (term === undefined) {
-        term = { bytes, tf: 0, next: 0 }
-        terms.set(key, term)
-        termBytes += bytes.length
-      }
-      term.tf += word(part.words, HEADER_WORDS + part.termCount + index)
-      return term
-    }),
-  )
+  const terms = mergeTerms(views)
   const length = views.reduce((sum, part) => sum + part.length, 0)
-  const bytesAt = (HEADER_WORDS + 2 * terms.size + length) * 4
-  const out = Buffer.alloc(bytesAt + Math.ceil(termBytes / 4) * 4)
+  const bytesAt = (HEADER_WORDS + 2 * terms.count + length) * 4
+  const out = Buffer.alloc(bytesAt + Math.ceil(terms.byteCount / 4) * 4)
   const words = new Uint32Array(out.buffer, out.byteOffset, out.length / 4)
   const positionCount = Math.max(...views.map((part) => word(part.words, 1)))
-  words.set([MAGIC, positionCount, length, terms.size, termBytes])
-  writeTerms(out, words, [...terms.values()], bytesAt)
-  views.forEach((part, index) => copyPositions(part, locals[index] ?? [], words))
+  words.set([MAGIC, positionCount, length, terms.count, terms.byteCount])
+  words.set(terms.ends.subarray(0, terms.count), HEADER_WORDS)
+  words.set(terms.frequencies.subarray(0, terms.count), HEADER_WORDS + terms.count)
+  terms.bytes.copy(out, bytesAt, 0, terms.byteCount)
+  copyPositions(views, terms, words)
   return out
+}
+
+function mergeTerms(views: readonly PackedView[]): MergedTerms {
+  const countMax = views.reduce((sum, part) => sum + part.termCount, 0)
+  const bytes = Buffer.allocUnsafe(views.reduce((sum, part) => sum + part.terms.length, 0))
+  const ends = new Uint32Array(countMax)
+  const frequencies = new Uint32Array(countMax)
+  const known = new Map<string, number>()
+  let byteCount = 0
+  const numbers = views.map((part) => {
+    const own = new Uint32Array(part.termCount)
+    let begin = 0
+    for (let index = 0; index < part.termCount; index++) {
+      const end = word(part.words, HEADER_WORDS + index)
+      const key = part.terms.toString('latin1', begin, end)
+      let number = known.get(key)
+      if (number === undefined) {
+        number = known.size
+        known.set(key, number)
+        byteCount += part.terms.copy(bytes, byteCount, begin, end)
+        ends[number] = byteCount
+      }
+      frequencies[number] = word(frequencies, number) + word(part.words, HEADER_WORDS + part.termCount + index)
+      own[index] = number
+      begin = end
+    }
+    return own
+  })
+  return { count: known.size, bytes, byteCount, ends, frequencies, numbers }
 }
 
 function view(part: Uint8Array): PackedView {
@@ -61,36 +87,21 @@ function view(part: Uint8Array): PackedView {
   return { words, termCount, length, terms: Buffer.from(part.buffer, part.byteOffset + begin, word(words, 4)) }
 }
 
-function termsOf(part: PackedView): Buffer[] {
-  let begin = 0
-  return Array.from({ length: part.termCount }, (_, index) => {
-    const end = word(part.words, HEADER_WORDS + index)
-    const bytes = part.terms.subarray(begin, end)
-    begin = end
-    return bytes
-  })
-}
-
-function writeTerms(out: Buffer, words: Uint32Array, terms: readonly MergedTerm[], bytesAt: number): void {
-  let end = 0
-  let next = HEADER_WORDS + 2 * terms.length
-  terms.forEach((term, index) => {
-    term.bytes.copy(out, bytesAt + end)
-    end += term.bytes.length
-    words[HEADER_WORDS + index] = end
-    words[HEADER_WORDS + terms.length + index] = term.tf
-    term.next = next
-    next += term.tf
-  })
-}
-
-function copyPositions(part: PackedView, terms: readonly MergedTerm[], words: Uint32Array): void {
-  let from = HEADER_WORDS + 2 * part.termCount
-  terms.forEach((term, index) => {
-    const tf = word(part.words, HEADER_WORDS + part.termCount + index)
-    words.set(part.words.subarray(from, from + tf), term.next)
-    term.next += tf
-    from += tf
+/** Positions of a term lie together, those of an earlier part first. */
+function copyPositions(views: readonly PackedView[], { count, frequencies, numbers }: MergedTerms, words: Uint32Array): void {
+  const next = new Uint32Array(count)
+  for (let number = 0, at = HEADER_WORDS + 2 * count; number < count; number++) {
+    next[number] = at
+    at += word(frequencies, number)
+  }
+  views.forEach((part, of) => {
+    let from = HEADER_WORDS + 2 * part.termCount
+    for (const [index, number] of (numbers[of] ?? []).entries()) {
+      const end = from + word(part.words, HEADER_WORDS + part.termCount + index)
+      let at = word(next, number)
+      while (from < end) words[at++] = word(part.words, from++)
+      next[number] = at
+    }
   })
 }
 

@@ -273,6 +273,10 @@ export interface OpenedIndex {
   readonly checkpoint: bigint
   /** What was wrong. Lines with a checkpoint above 0 are segments that were set aside: the engine is in rebuild mode and lacks their documents. */
   readonly damage: readonly string[]
+  /**
+   * The index knows of entries that the store had on its disk and has no more; a line of `damage` says which.
+   */
+  readonly isStoreBehind: boolean
 }
 
 /** Where the engine looks whether to stop: non-zero at `byteOffset` of the lanes' shared control buffer means that the client has gone or the deadline has passed. */
@@ -287,8 +291,10 @@ export interface SearchEngine {
    * Gives the engine the directory of its index, before anything is published. Without it everything stays in memory.
    * @param history of the store, as `beginEpoch` returns it
    * @param analysis `analysisVersion` of this process: an index made by another one is built anew
+   * @param isReadOnly its files can't be written: they are read where they lie, and everything else stays in
+   * memory; one that is not whole counts as none
    */
-  open(directory: string, history: Uint8Array, analysis: number): OpenedIndex
+  open(directory: string, history: Uint8Array, analysis: number, isReadOnly?: boolean): OpenedIndex
   /** As `open`, for an index beside the present one: searched and written to from `adoptNext` on, which may only be called while no call is under way. The present one ends then; what it has in memory only is lost. */
   openNext(directory: string, history: Uint8Array, analysis: number): OpenedIndex
   adoptNext(): void

@@ -2,8 +2,8 @@
  * The committed WASM modules (wasm/pkg): each compiled once per thread, instantiated as often as needed. Any thread.
  */
 import { readFileSync } from 'node:fs'
-import { dirname, join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
+import { projectFolder } from '../installation.js'
 
 /** The part of the global that is used here; neither ES2023 nor Node's types declare it. */
 declare namespace WebAssembly {
@@ -32,9 +32,4 @@ export function instantiateModule(name: string): unknown {
   }
   // The modules pass numbers only: what wasm-bindgen wants to set up for objects stays empty.
   return new WebAssembly.Instance(module, { [`./${name}_bg.js`]: { __wbindgen_init_externref_table: () => undefined } }).exports
-}
-
-/** From dist/src/engine, where this file runs. */
-export function projectFolder(): string {
-  return join(dirname(fileURLToPath(import.meta.url)), '..', '..', '..')
 }

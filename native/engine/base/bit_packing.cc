@@ -8,19 +8,17 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kLanes = 4;
-
 // Chosen when the engine is loaded; a copy, so that a call is one load and a jump.
 const UnpackKernels kKernels = best_unpack_kernels();
 
 void pack_vertical(const uint32_t* values, uint32_t width, std::vector<uint8_t>& out) {
-  std::array<uint32_t, size_t{32} * kLanes> words{};
+  std::array<uint32_t, size_t{32} * kPackedLanes> words{};
   for (uint32_t index = 0; index < kBlockPostings; ++index) {
-    const uint32_t lane = index % kLanes;
-    const uint32_t bit = index / kLanes * width;
+    const uint32_t lane = index % kPackedLanes;
+    const uint32_t bit = index / kPackedLanes * width;
     const uint64_t shifted = uint64_t{values[index]} << (bit % 32);
-    words[size_t{bit / 32} * kLanes + lane] |= static_cast<uint32_t>(shifted);
-    if (bit % 32 + width > 32) words[size_t{bit / 32 + 1} * kLanes + lane] |= static_cast<uint32_t>(shifted >> 32);
+    words[size_t{bit / 32} * kPackedLanes + lane] |= static_cast<uint32_t>(shifted);
+    if (bit % 32 + width > 32) words[size_t{bit / 32 + 1} * kPackedLanes + lane] |= static_cast<uint32_t>(shifted >> 32);
   }
   const auto* bytes = reinterpret_cast<const uint8_t*>(words.data());
   out.insert(out.end(), bytes, bytes + packed_bytes(kBlockPostings, width));

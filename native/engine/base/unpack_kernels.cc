@@ -10,15 +10,14 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kLanes = 4;
-constexpr uint32_t kRows = kBlockPostings / kLanes;
+constexpr uint32_t kRows = kBlockPostings / kPackedLanes;
 
 template <uint32_t kWidth>
 void unpack_scalar(const uint8_t* in, uint32_t* out) noexcept {
   for (uint32_t index = 0; index < kBlockPostings; ++index) {
-    const uint32_t lane = index % kLanes;
-    const uint32_t bit = index / kLanes * kWidth;
-    const auto word = [in, lane](uint32_t row) { return uint64_t{load_u32(in + (size_t{row} * kLanes + lane) * sizeof(uint32_t))}; };
+    const uint32_t lane = index % kPackedLanes;
+    const uint32_t bit = index / kPackedLanes * kWidth;
+    const auto word = [in, lane](uint32_t row) { return uint64_t{load_u32(in + (size_t{row} * kPackedLanes + lane) * sizeof(uint32_t))}; };
     if constexpr (kWidth == 0) {
       out[index] = 0;
     } else {
@@ -67,7 +66,7 @@ void visit_rows(const uint8_t* in, Visit visit, std::index_sequence<kRowIndexes.
 
 template <uint32_t kWidth>
 void unpack_vector(const uint8_t* in, uint32_t* out) noexcept {
-  const auto store = [out](uint32_t row, Lanes value) { std::memcpy(out + size_t{row} * kLanes, &value, sizeof value); };
+  const auto store = [out](uint32_t row, Lanes value) { std::memcpy(out + size_t{row} * kPackedLanes, &value, sizeof value); };
   visit_rows<kWidth>(in, store, std::make_index_sequence<kRows>{});
 }
 
@@ -91,7 +90,7 @@ void ascend_vector(const uint8_t* in, uint32_t before, uint32_t* out) noexcept {
     value += up_by_one(value);
     value += up_by_two(value);
     value += last;
-    std::memcpy(out + size_t{row} * kLanes, &value, sizeof value);
+    std::memcpy(out + size_t{row} * kPackedLanes, &value, sizeof value);
     last = last_lane(value);
   };
   visit_rows<kWidth>(in, add_row, std::make_index_sequence<kRows>{});

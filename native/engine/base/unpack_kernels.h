@@ -8,6 +8,8 @@
 namespace mds {
 
 inline constexpr uint32_t kUnpackWidths = 33;
+// Value i of a block lies in lane i % 4 of the vertical layout.
+inline constexpr uint32_t kPackedLanes = 4;
 
 struct UnpackKernels {
   const char* isa;

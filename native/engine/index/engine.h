@@ -67,6 +67,7 @@ struct OpenRequest {
   std::vector<EpochSpan> history;
   uint32_t analysis = 0;  // how texts become terms now: an index made otherwise is of no use
   uint64_t mapBytes = kIndexMapBytes;
+  bool isReadOnly = false;                         // what is stored is read where it lies, everything else stays in memory
   std::function<void(const char* point)> onPoint;  // tests: see SegmentStore::Options
 };
 
@@ -76,6 +77,8 @@ struct OpenedIndex {
   // Why it is empty, or what is wrong with the segments that were set aside. Where some were set aside and the checkpoint is above 0, the engine is in rebuild mode, too,
   // and lacks just their documents: `holds` tells which.
   std::vector<std::string> damage;
+  // The store has lost entries that were on its disk: it was given back an older state, or an older file took its place.
+  bool isStoreBehind = false;
 };
 
 class Engine {
@@ -92,7 +95,8 @@ class Engine {
   // Keys and sealed collections of `other`; before open.
   void copy_sealing(const Engine& other) { sealing_->copy(*other.sealing_); }
 
-  // Gives the engine its directory. Once, before anything is published; a later call gets the answer of the first. An index that can't be used is removed.
+  // Gives the engine its directory. Once, before anything is published; a later call gets the answer of the first. An index that can't be used is removed,
+  // or left alone where nothing may be written.
   [[nodiscard]] Result<OpenedIndex> open(OpenRequest request) noexcept;
   // The store has flushed every entry up to `lsn`: what comes from later ones stays in memory.
   void flushed_to(uint64_t lsn) noexcept;
@@ -156,6 +160,7 @@ class Engine {
 
   // Storage: engine_storage.cc.
   [[nodiscard]] Result<OpenedIndex> open_store(OpenRequest request);
+  [[nodiscard]] Result<OpenedIndex> open_read_only(const OpenRequest& request);
   void adopt(StoredIndex found, const OpenRequest& request, OpenedIndex& opened);
   void note_published(uint64_t batchBytes) noexcept;
   void want_flush() noexcept;
@@ -165,6 +170,7 @@ class Engine {
   [[nodiscard]] Status flush_memory() noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_memory(bool isSealed);
   [[nodiscard]] Status persist() noexcept;
+  void sweep_store() noexcept;
   [[nodiscard]] bool wait_flushed(uint64_t lsn) noexcept;
   [[nodiscard]] bool has_store() const noexcept { return isStored_.load(std::memory_order_acquire); }
 

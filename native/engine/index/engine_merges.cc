@@ -112,7 +112,8 @@ std::vector<SegmentRef> Engine::pick_among(const SegmentSet& set, MergeLane lane
     const SegmentRef& ref = set.segments[index];
     if (merging_.contains(ref.segment->serial()) || sealing_->is_sealed(*ref.segment) != isSealed) continue;
     // With a store the quick lane keeps to memory, whose large segments the flush takes, and the long lane to what is stored.
-    if (has_store() && ref.segment->is_stored() != (lane == MergeLane::kLong)) continue;
+    // Without one, what is stored is read only, and stays.
+    if (has_store() ? ref.segment->is_stored() != (lane == MergeLane::kLong) : ref.segment->is_stored()) continue;
     const uint32_t documents = ref.segment->slot_count();
     candidates.push_back({index, live_bytes(ref), documents, documents - ref.live_count()});
   }
@@ -167,6 +168,7 @@ bool Engine::merge_once(MergeLane lane) noexcept {
 
 Status Engine::run_merge(const std::vector<SegmentRef>& sources, bool isStoring) noexcept {
   Status status;
+  bool isCommitted = false;
   try {
     Result<MergedSegment> merged = merge_segments(sources, serialNext_.fetch_add(1), stop_);
     status = merged.status();
@@ -176,14 +178,19 @@ Status Engine::run_merge(const std::vector<SegmentRef>& sources, bool isStoring)
       if (status.ok()) merged.value().segment = std::move(stored.value());
     }
     if (status.ok()) commit_merge(sources, merged.value().segment, merged.value().slotMaps);
+    isCommitted = status.ok();
   } catch (const std::bad_alloc&) {
     status = Status::out_of_memory();
   }
   release_sources(sources);
-  if (status.ok() && isStoring) status = persist();
+  if (status.ok() && isStoring) {
+    status = persist();
+    // The manifest on disk has the sources until the next one: the flush thread tries again, even where nothing more is written.
+    if (!status.ok()) want_flush();
+  }
   if (!status.ok() && status.code() != StatusCode::kCancelled) storageFailures_.fetch_add(1, std::memory_order_relaxed);
   // The sources wait to be freed, and the result may complete a tier of the other lane. A merge that failed wakes nobody, or a lane would try it again without a pause.
-  if (status.ok()) wake_lanes();
+  if (isCommitted) wake_lanes();
   return status;
 }
 

@@ -19,6 +19,17 @@ bool is_known(const std::vector<EpochSpan>& history, const Manifest& manifest) n
   return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint <= span.lsnLast; });
 }
 
+// The checkpoint is written when the store says that it has everything up to there on disk. Where the same epoch ends before it, the store has lost entries.
+bool is_store_behind(const std::vector<EpochSpan>& history, const Manifest& manifest) noexcept {
+  return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint > span.lsnLast; });
+}
+
+std::string foreign_reason(const OpenRequest& request, const Manifest& manifest) {
+  if (!is_store_behind(request.history, manifest)) return "the index does not belong to this history of the store";
+  return "the index knows of entries up to " + std::to_string(manifest.checkpoint) + " that the store had on disk and has no more; it ends at " +
+         std::to_string(request.history.back().lsnLast);
+}
+
 Status remove_contents(const std::string& directory) {
   std::error_code error;
   for (const auto& entry : std::filesystem::directory_iterator(directory, error)) {
@@ -46,6 +57,7 @@ Result<OpenedIndex> Engine::open(OpenRequest request) noexcept {
 
 Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   if (request.history.empty()) return Status::malformed("open: a history has at least the present epoch");
+  if (request.isReadOnly) return open_read_only(request);
   OpenedIndex opened;
   StoredIndex found;
   const auto open_once = [&] { return SegmentStore::open(request.directory, {request.mapBytes, request.onPoint, sealing_}, found); };
@@ -54,7 +66,8 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   const bool isFilled = store.ok() && found.manifest.checkpoint > 0;
   const bool isForeign = isFilled && !is_known(request.history, found.manifest);
   if (isForeign || (isFilled && found.manifest.analysis != request.analysis)) {
-    opened.damage.emplace_back(isForeign ? "the index does not belong to this history of the store" : "the index was made by another text analysis");
+    opened.damage.emplace_back(isForeign ? foreign_reason(request, found.manifest) : "the index was made by another text analysis");
+    opened.isStoreBehind = isForeign && is_store_behind(request.history, found.manifest);
     found = {};
     store.value().reset();
   } else if (!store.ok()) {
@@ -75,6 +88,28 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   }
   flushLane_ = std::thread([this] { flush_loop(); });
   isStored_.store(true, std::memory_order_release);
+  wake_lanes();
+  return opened;
+}
+
+// No store is kept: its segments keep the map. An index of which anything can't be used is built anew as a whole, in memory.
+Result<OpenedIndex> Engine::open_read_only(const OpenRequest& request) {
+  OpenedIndex opened;
+  StoredIndex found;
+  const Result<std::unique_ptr<SegmentStore>> store = SegmentStore::open(request.directory, {request.mapBytes, request.onPoint, sealing_, true}, found);
+  if (!store.ok()) {
+    if (store.status().code() != StatusCode::kIo && store.status().code() != StatusCode::kCorrupt) return store.status();
+    opened.damage.emplace_back(store.status().message());
+  } else if (found.manifest.checkpoint > 0 && !is_known(request.history, found.manifest)) {
+    opened.damage.emplace_back(foreign_reason(request, found.manifest));
+    opened.isStoreBehind = is_store_behind(request.history, found.manifest);
+  } else if (found.manifest.checkpoint > 0 && found.manifest.analysis != request.analysis) {
+    opened.damage.emplace_back("the index was made by another text analysis");
+  } else {
+    opened.damage = found.damaged;
+  }
+  if (!opened.damage.empty()) found = {};
+  adopt(std::move(found), request, opened);
   wake_lanes();
   return opened;
 }
@@ -156,9 +191,15 @@ void Engine::flush_loop() noexcept {
         flushWanted_ = false;
       }
     }
+    hasFailed = !isQuiet && !flush_memory().ok();
     // Segments that the last manifest left out may have lost their last reader meanwhile.
-    hasFailed = !(isQuiet ? store_->sweep() : flush_memory()).ok();
+    if (isQuiet) sweep_store();
   }
+}
+
+// A refusal is no failure of the index, which is on disk as it should be: the flush thread sweeps again.
+void Engine::sweep_store() noexcept {
+  if (!store_->sweep().ok()) storageFailures_.fetch_add(1, std::memory_order_relaxed);
 }
 
 Status Engine::flush() noexcept {
@@ -252,7 +293,8 @@ Status Engine::persist() noexcept {
     persistedLsn_.store(set->lsnLast);
     set.reset();
     stored.clear();
-    return store_->sweep();
+    sweep_store();
+    return {};
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }

@@ -8,7 +8,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3142494D;
+constexpr uint32_t kIndexBatchMagic = 0x3142494D;
 constexpr uint64_t kOpHeaderBytes = 24;
 constexpr uint32_t kFlagReplacesEqualLsn = 1;
 
@@ -69,7 +69,7 @@ Status parse_op(ByteReader& batch, IndexOp& op) {
 Result<IndexBatch> parse_index_batch(Bytes bytes) {
   if (bytes.size() > kBatchBytesMax) return Status::too_large("index batch: " + std::to_string(bytes.size()) + " bytes");
   ByteReader reader(bytes);
-  if (reader.u32() != kMagic) return Status::malformed("index batch: no header");
+  if (reader.u32() != kIndexBatchMagic) return Status::malformed("index batch: no header");
   const uint32_t opCount = reader.u32();
   IndexBatch batch{reader.u64(), {}};
   if (!reader.ok() || opCount != reader.checked_count(opCount, kOpHeaderBytes)) return Status::malformed("index batch: op count does not fit");

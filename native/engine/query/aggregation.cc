@@ -11,18 +11,18 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3141534D;
+constexpr uint32_t kAggregationMagic = 0x3141534D;
 
-Status malformed(const char* what) { return Status::malformed(std::string("aggregation: ") + what); }
+Status malformed_aggregation(const char* what) { return Status::malformed(std::string("aggregation: ") + what); }
 
 Status parse_facets(ByteReader& reader, AggregationRequest& request) {
   const uint32_t count = reader.count(8);
-  if (count > kFacetsMax) return malformed("too many facets");
+  if (count > kFacetsMax) return malformed_aggregation("too many facets");
   for (uint32_t index = 0; index < count; ++index) {
     const uint32_t byValue = reader.u32();
     const uint32_t keyBytes = reader.u32();
     const std::string_view key = reader.padded(keyBytes);
-    if (byValue > 1) return malformed("unknown order of a facet");
+    if (byValue > 1) return malformed_aggregation("unknown order of a facet");
     request.facets.push_back({key, byValue != 0});
   }
   return {};
@@ -30,11 +30,11 @@ Status parse_facets(ByteReader& reader, AggregationRequest& request) {
 
 Status parse_histograms(ByteReader& reader, AggregationRequest& request) {
   const uint32_t count = reader.count(8);
-  if (count > kFacetsMax) return malformed("too many histograms");
+  if (count > kFacetsMax) return malformed_aggregation("too many histograms");
   for (uint32_t index = 0; index < count; ++index) {
     const uint32_t field = reader.u32();
     const uint32_t interval = reader.u32();
-    if (field < 1 || field > 2 || interval > 3) return malformed("unknown field or interval");
+    if (field < 1 || field > 2 || interval > 3) return malformed_aggregation("unknown field or interval");
     request.histograms.push_back({field == 1 ? SlotOrder::kAddedAt : SlotOrder::kUpdatedAt, static_cast<Interval>(interval)});
   }
   return {};
@@ -171,7 +171,7 @@ Result<AggregationRequest> parse_aggregation(Bytes bytes) {
   if (bytes.size() > kPlanBytesMax) return Status::too_large("aggregation: " + std::to_string(bytes.size()) + " bytes");
   ByteReader reader(bytes);
   AggregationRequest request{};
-  if (reader.u32() != kMagic) return malformed("no header");
+  if (reader.u32() != kAggregationMagic) return malformed_aggregation("no header");
   request.collection = reader.u32();
   request.pollWord = reader.u32();
   request.facetSizeMax = reader.u32();
@@ -183,7 +183,7 @@ Result<AggregationRequest> parse_aggregation(Bytes bytes) {
   const uint32_t absent = reader.count(4);
   request.absent.reserve(absent);
   for (uint32_t index = 0; index < absent; ++index) request.absent.push_back(reader.u32());
-  if (!reader.ok() || reader.remaining() != 0) return malformed("length does not match its contents");
+  if (!reader.ok() || reader.remaining() != 0) return malformed_aggregation("length does not match its contents");
   return request;
 }
 

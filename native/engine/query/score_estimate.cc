@@ -12,7 +12,7 @@ using Floats = float __attribute__((vector_size(16)));
 using Ints = int32_t __attribute__((vector_size(16)));
 using Words = uint32_t __attribute__((vector_size(16)));
 
-constexpr uint32_t kLanes = 4;
+constexpr uint32_t kEstimateLanes = 4;
 
 // Factors and weights between these leave every intermediate value of a formula far from the ends of float's range; 0 is exact in any.
 constexpr float kRangeMin = 1e-12F;
@@ -31,11 +31,20 @@ To lanes_as(From from) noexcept {
   return to;
 }
 
+// Above every count, and below what a conversion to uint32_t takes.
+constexpr float kCountMax = 4e9F;
+
+// Damaged impacts may say anything, also what is no number.
+Floats within_counts(Floats value) noexcept {
+  const Floats atLeast = value > 1 ? value : Floats{} + 1;
+  return atLeast < kCountMax ? atLeast : Floats{} + kCountMax;
+}
+
 float largest(Floats value) noexcept { return std::max(std::max(value[0], value[1]), std::max(value[2], value[3])); }
 
 Floats damped(Floats tfs) noexcept {
   Floats out;
-  for (uint32_t lane = 0; lane < kLanes; ++lane) out[lane] = static_cast<float>(damped_tf(static_cast<uint32_t>(tfs[lane])));
+  for (uint32_t lane = 0; lane < kEstimateLanes; ++lane) out[lane] = static_cast<float>(damped_tf(static_cast<uint32_t>(tfs[lane])));
   return out;
 }
 
@@ -104,7 +113,7 @@ Floats load_counts(const uint32_t* at) noexcept {
 
 template <EstimateKind kKind>
 void estimate_all(const Formula& formula, const uint32_t* tfs, const uint32_t* lengths, uint32_t count, float* out) noexcept {
-  for (uint32_t at = 0; at < count; at += kLanes) {
+  for (uint32_t at = 0; at < count; at += kEstimateLanes) {
     const Floats value = formula.value(kKind, load_counts(tfs + at), load_counts(lengths + at));
     std::memcpy(out + at, &value, sizeof value);
   }
@@ -115,10 +124,10 @@ void estimate_all(const Formula& formula, const uint32_t* tfs, const uint32_t* l
 float ScoreEstimate::bound(const Impacts& impacts) const noexcept {
   const Formula formula{Floats{} + factor_, Floats{} + weight_, Floats{} + k1_, Floats{} + base_, Floats{} + slope_};
   Floats most{};
-  for (uint32_t at = 0; at < kImpacts; at += kLanes) {
+  for (uint32_t at = 0; at < kImpacts; at += kEstimateLanes) {
     Words words;
     std::memcpy(&words, impacts.data() + at, sizeof words);
-    const Floats value = formula.value(kind_, lanes_as<Floats>(words & 0xFFFF0000U), lanes_as<Floats>(words << 16));
+    const Floats value = formula.value(kind_, within_counts(lanes_as<Floats>(words & 0xFFFF0000U)), lanes_as<Floats>(words << 16));
     most = value > most ? value : most;
   }
   // Damaged impacts may say anything: what is no number was passed over by the comparison, and infinity would make none in a sum's quotient.

@@ -8,7 +8,7 @@
 namespace mds {
 namespace {
 
-void set_bit(ScoredWindow::Bits& words, uint32_t index) noexcept { words[index / 64] |= uint64_t{1} << (index % 64); }
+void set_window_bit(ScoredWindow::Bits& words, uint32_t index) noexcept { words[index / 64] |= uint64_t{1} << (index % 64); }
 
 // Calls visit(slot, tf) for the postings below `end` and leaves the cursor on the first one that is not.
 template <class Visit>
@@ -78,7 +78,7 @@ uint64_t ScoredWindow::score_one_field(Leaf& leaf, uint32_t begin, uint32_t end)
   FieldCursor& field = leaf.cursors[0];
   return visit_below(field.cursor, end, [&](uint32_t slot, uint32_t tf) {
     scores_[slot - begin] += leaf.scorer.score(field.field, tf, field.lengths.at(slot));
-    set_bit(matches_, slot - begin);
+    set_window_bit(matches_, slot - begin);
   });
 }
 
@@ -87,7 +87,7 @@ uint64_t ScoredWindow::score_fields(Leaf& leaf, uint32_t begin, uint32_t end) no
   for (FieldCursor& field : leaf.cursors) {
     read += visit_below(field.cursor, end, [&](uint32_t slot, uint32_t tf) {
       tfSums_[slot - begin] += leaf.scorer.field_tf(field.field, tf, field.lengths.at(slot));
-      set_bit(touched_, slot - begin);
+      set_window_bit(touched_, slot - begin);
     });
   }
   for (uint32_t word = 0; word < kWords; ++word) {

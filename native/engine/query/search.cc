@@ -20,7 +20,7 @@ namespace mds {
 namespace {
 
 constexpr uint32_t kHitsMagic = 0x3152534D;
-constexpr size_t kHeaderBytes = 32;
+constexpr size_t kHitsHeaderBytes = 32;
 constexpr size_t kHitBytes = 24;
 constexpr size_t kExpansionBytes = 12;
 constexpr uint32_t kStatusStopped = 1;
@@ -128,7 +128,7 @@ std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& pl
   const bool isStopped = stop.poll();
 
   const HitsLayout layout(plan.terms.size());
-  std::vector<uint8_t> record(kHeaderBytes + hits.size() * layout.hitBytes);
+  std::vector<uint8_t> record(kHitsHeaderBytes + hits.size() * layout.hitBytes);
   store(record.data(), kHitsMagic);
   store(record.data() + 4, clamp32(total));
   store(record.data() + 8, clamp32(hits.size()));
@@ -136,7 +136,7 @@ std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& pl
   store(record.data() + 16, set.lsnLast);
   store(record.data() + 24, clamp32(query.liveDocuments));
   store(record.data() + 28, status | (isStopped ? kStatusStopped : 0) | (plan.boosts.empty() ? 0 : kStatusBoosted));
-  uint8_t* at = record.data() + kHeaderBytes;
+  uint8_t* at = record.data() + kHitsHeaderBytes;
   for (const Candidate& hit : hits) {
     const Segment& segment = *query.segments[hit.segment].ref->segment;
     store(at, segment.docid(hit.slot));
@@ -144,7 +144,7 @@ std::vector<uint8_t> search_expanded(const SegmentSet& set, const SearchPlan& pl
     store(at + 16, segment.lsn(hit.slot));
     at += layout.hitBytes;
   }
-  fill_masks(query, hits, layout, record.data() + kHeaderBytes);
+  fill_masks(query, hits, layout, record.data() + kHitsHeaderBytes);
   append_expansions(expansions, record);
   if (!plan.boosts.empty()) append_factors(refinements, hits, record);
   return record;

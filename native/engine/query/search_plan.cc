@@ -10,16 +10,16 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3251534D;
+constexpr uint32_t kSearchPlanMagic = 0x3251534D;
 constexpr uint32_t kFlagExactTotal = 1;
 constexpr uint32_t kFlagRefined = 2;  // ranges and boosts follow the filters
 
-Status malformed(const char* what) { return Status::malformed(std::string("search plan: ") + what); }
+Status malformed_plan(const char* what) { return Status::malformed(std::string("search plan: ") + what); }
 
 bool is_weight(double value) noexcept { return std::isfinite(value) && value >= 0; }
 
 Status parse_options(ByteReader& reader, SearchPlan& plan, bool& isRefined) {
-  if (reader.u32() != kMagic) return malformed("no header");
+  if (reader.u32() != kSearchPlanMagic) return malformed_plan("no header");
   plan.collection = reader.u32();
   const uint32_t algorithm = reader.u32();
   plan.k1 = reader.f32();
@@ -30,11 +30,11 @@ Status parse_options(ByteReader& reader, SearchPlan& plan, bool& isRefined) {
   const uint32_t descending = reader.u32();
   const uint32_t flags = reader.u32();
   plan.pollWord = reader.u32();
-  if (!reader.ok()) return malformed("options cut short");
-  if (algorithm > 2) return malformed("unknown algorithm");
-  if (sort > 4 || descending > 1) return malformed("unknown order");
-  if ((flags & ~(kFlagExactTotal | kFlagRefined)) != 0) return malformed("unknown flags");
-  if (!is_weight(plan.k1) || !is_weight(plan.b) || plan.b > 1) return malformed("k1 or b out of range");
+  if (!reader.ok()) return malformed_plan("options cut short");
+  if (algorithm > 2) return malformed_plan("unknown algorithm");
+  if (sort > 4 || descending > 1) return malformed_plan("unknown order");
+  if ((flags & ~(kFlagExactTotal | kFlagRefined)) != 0) return malformed_plan("unknown flags");
+  if (!is_weight(plan.k1) || !is_weight(plan.b) || plan.b > 1) return malformed_plan("k1 or b out of range");
   plan.algorithm = static_cast<Algorithm>(algorithm);
   plan.sort = static_cast<SortField>(sort);
   plan.descending = descending != 0;
@@ -45,14 +45,14 @@ Status parse_options(ByteReader& reader, SearchPlan& plan, bool& isRefined) {
 
 Status parse_fields(ByteReader& reader, SearchPlan& plan) {
   const uint32_t fieldCount = reader.count(8);
-  if (fieldCount > kPlanFieldsMax) return malformed("too many fields");
+  if (fieldCount > kPlanFieldsMax) return malformed_plan("too many fields");
   for (uint32_t index = 0; index < fieldCount; ++index) {
     const double weight = reader.f32();
     const uint32_t nameBytes = reader.u32();
     const std::string_view name = reader.padded(nameBytes);
-    if (!is_weight(weight)) return malformed("field weight out of range");
+    if (!is_weight(weight)) return malformed_plan("field weight out of range");
     for (const ScoredField& field : plan.fields) {
-      if (field.name == name) return malformed("a field occurs twice");
+      if (field.name == name) return malformed_plan("a field occurs twice");
     }
     plan.fields.push_back({name, weight});
   }
@@ -65,22 +65,22 @@ Status parse_bound(ByteReader& reader, RangeFilter& range) {
   const double scalar = reader.f64();
   const uint32_t textBytes = reader.u32();
   const std::string_view text = reader.padded(textBytes);
-  if (kind > 3 || isText > 1 || std::isnan(scalar)) return malformed("unknown bound");
-  if (isText != 0 && range.field != RangeField::kMeta) return malformed("a text bounds a time");
+  if (kind > 3 || isText > 1 || std::isnan(scalar)) return malformed_plan("unknown bound");
+  if (isText != 0 && range.field != RangeField::kMeta) return malformed_plan("a text bounds a time");
   range.bounds.push_back({static_cast<BoundKind>(kind), isText != 0, scalar, text});
   return {};
 }
 
 Status parse_ranges(ByteReader& reader, SearchPlan& plan) {
   const uint32_t rangeCount = reader.count(12);
-  if (rangeCount > kPlanRangesMax) return malformed("too many ranges");
+  if (rangeCount > kPlanRangesMax) return malformed_plan("too many ranges");
   for (uint32_t index = 0; reader.ok() && index < rangeCount; ++index) {
     const uint32_t field = reader.u32();
     const uint32_t keyBytes = reader.u32();
     const std::string_view key = reader.padded(keyBytes);
     const uint32_t boundCount = reader.count(20);
-    if (field > 2) return malformed("unknown field of a range");
-    if (boundCount > kRangeBoundsMax) return malformed("too many bounds");
+    if (field > 2) return malformed_plan("unknown field of a range");
+    if (boundCount > kRangeBoundsMax) return malformed_plan("too many bounds");
     RangeFilter range{static_cast<RangeField>(field), key, {}};
     for (uint32_t bound = 0; bound < boundCount; ++bound) {
       const Status status = parse_bound(reader, range);
@@ -93,14 +93,14 @@ Status parse_ranges(ByteReader& reader, SearchPlan& plan) {
 
 Status parse_boosts(ByteReader& reader, SearchPlan& plan) {
   const uint32_t boostCount = reader.count(16);
-  if (boostCount > kPlanBoostsMax) return malformed("too many boosts");
+  if (boostCount > kPlanBoostsMax) return malformed_plan("too many boosts");
   for (uint32_t index = 0; reader.ok() && index < boostCount; ++index) {
     const double factor = reader.f64();
     const uint32_t keyBytes = reader.u32();
     const std::string_view key = reader.padded(keyBytes);
     const uint32_t valueBytes = reader.u32();
     const std::string_view value = reader.padded(valueBytes);
-    if (!(factor >= 1 / kBoostFactorMax && factor <= kBoostFactorMax)) return malformed("boost out of range");
+    if (!(factor >= 1 / kBoostFactorMax && factor <= kBoostFactorMax)) return malformed_plan("boost out of range");
     plan.boosts.push_back({key, value, factor});
   }
   return {};
@@ -108,16 +108,16 @@ Status parse_boosts(ByteReader& reader, SearchPlan& plan) {
 
 Status parse_terms(ByteReader& reader, SearchPlan& plan) {
   const uint32_t termCount = reader.count(16);
-  if (termCount > kPlanLeavesMax) return malformed("too many terms");
+  if (termCount > kPlanLeavesMax) return malformed_plan("too many terms");
   for (uint32_t index = 0; reader.ok() && index < termCount; ++index) {
     const double weight = reader.f32();
     const uint64_t low = reader.u32();
     const uint64_t fields = low | uint64_t{reader.u32()} << 32;
     const uint32_t termBytes = reader.u32();
     const std::string_view text = reader.padded(termBytes);
-    if (!is_weight(weight)) return malformed("term weight out of range");
-    if (std::bit_width(fields) > plan.fields.size()) return malformed("term in an unknown field");
-    if (plan.algorithm != Algorithm::kBm25f && std::popcount(fields) > 1) return malformed("tfidf and bm25 score a term in one field");
+    if (!is_weight(weight)) return malformed_plan("term weight out of range");
+    if (std::bit_width(fields) > plan.fields.size()) return malformed_plan("term in an unknown field");
+    if (plan.algorithm != Algorithm::kBm25f && std::popcount(fields) > 1) return malformed_plan("tfidf and bm25 score a term in one field");
     plan.terms.push_back({text, weight, fields, nullptr});
   }
   return {};
@@ -128,10 +128,10 @@ class TreeParser {
   TreeParser(ByteReader& reader, uint32_t termCount) : reader_(reader), termCount_(termCount) {}
 
   Status parse(PlanNode& node, uint32_t depth) {
-    if (depth > kPlanDepthMax) return malformed("tree too deep");
-    if (++nodes_ > kPlanNodesMax) return malformed("too many nodes");
+    if (depth > kPlanDepthMax) return malformed_plan("tree too deep");
+    if (++nodes_ > kPlanNodesMax) return malformed_plan("too many nodes");
     const uint32_t kind = reader_.u32();
-    if (!reader_.ok() || kind < 1 || kind > 10) return malformed("unknown node");
+    if (!reader_.ok() || kind < 1 || kind > 10) return malformed_plan("unknown node");
     node.kind = static_cast<NodeKind>(kind);
     switch (node.kind) {
       case NodeKind::kTerm:
@@ -153,7 +153,7 @@ class TreeParser {
       case NodeKind::kNone:
         return {};
     }
-    return malformed("unknown node");
+    return malformed_plan("unknown node");
   }
 
   // Leaves and terms of phrases: what opens a cursor per scored field. What FUZZY and WILDCARD leaves stand for has a bound of its own.
@@ -161,9 +161,9 @@ class TreeParser {
 
  private:
   Status parse_term(uint32_t& term) {
-    if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
+    if (++leaves_ > kPlanLeavesMax) return malformed_plan("too many leaves");
     term = reader_.u32();
-    return reader_.ok() && term < termCount_ ? Status() : malformed("term index out of range");
+    return reader_.ok() && term < termCount_ ? Status() : malformed_plan("term index out of range");
   }
 
   Status parse_fuzzy(PlanNode& node) {
@@ -171,27 +171,27 @@ class TreeParser {
     if (!status.ok()) return status;
     node.edits = reader_.u32();
     node.prefix = reader_.u32();
-    return reader_.ok() && node.edits <= kFuzzyEditsMax ? Status() : malformed("too many edits");
+    return reader_.ok() && node.edits <= kFuzzyEditsMax ? Status() : malformed_plan("too many edits");
   }
 
   Status parse_proximity(PlanNode& node) {
-    if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
+    if (++leaves_ > kPlanLeavesMax) return malformed_plan("too many leaves");
     node.distance = reader_.u32();
     const uint32_t count = reader_.count(4);
-    if (!reader_.ok() || count < 2) return malformed("proximity of less than two terms");
+    if (!reader_.ok() || count < 2) return malformed_plan("proximity of less than two terms");
     phraseTerms_ += count;
-    if (count > kPlanPhraseTermsMax || phraseTerms_ > kPlanPhraseTermsMax) return malformed("too many phrase terms");
+    if (count > kPlanPhraseTermsMax || phraseTerms_ > kPlanPhraseTermsMax) return malformed_plan("too many phrase terms");
     for (uint32_t index = 0; index < count; ++index) {
       const uint32_t term = reader_.u32();
-      if (term >= termCount_) return malformed("term index out of range");
+      if (term >= termCount_) return malformed_plan("term index out of range");
       node.phrase.push_back({term, 0});
     }
     return {};
   }
 
   Status parse_children(PlanNode& node, uint32_t count, uint32_t depth) {
-    if (count == 0) return malformed("node without children");
-    if (count > kPlanNodesMax) return malformed("too many nodes");
+    if (count == 0) return malformed_plan("node without children");
+    if (count > kPlanNodesMax) return malformed_plan("too many nodes");
     node.children.resize(count);
     for (PlanNode& child : node.children) {
       const Status status = parse(child, depth + 1);
@@ -201,17 +201,17 @@ class TreeParser {
   }
 
   Status parse_phrase(PlanNode& node) {
-    if (++leaves_ > kPlanLeavesMax) return malformed("too many leaves");
+    if (++leaves_ > kPlanLeavesMax) return malformed_plan("too many leaves");
     const uint32_t scoring = reader_.u32();
     const uint32_t count = reader_.count(8);
-    if (!reader_.ok() || scoring > 1 || count == 0) return malformed("phrase without terms or of unknown scoring");
+    if (!reader_.ok() || scoring > 1 || count == 0) return malformed_plan("phrase without terms or of unknown scoring");
     phraseTerms_ += count;
-    if (count > kPlanPhraseTermsMax || phraseTerms_ > kPlanPhraseTermsMax) return malformed("too many phrase terms");
+    if (count > kPlanPhraseTermsMax || phraseTerms_ > kPlanPhraseTermsMax) return malformed_plan("too many phrase terms");
     node.scoring = static_cast<PhraseScoring>(scoring);
     for (uint32_t index = 0; index < count; ++index) {
       const uint32_t term = reader_.u32();
       const uint32_t offset = reader_.u32();
-      if (term >= termCount_) return malformed("term index out of range");
+      if (term >= termCount_) return malformed_plan("term index out of range");
       node.phrase.push_back({term, offset});
     }
     return {};
@@ -233,13 +233,13 @@ Status parse_refinement(ByteReader& reader, SearchPlan& plan) {
 
 Status parse_filters(ByteReader& reader, std::vector<MetaFilter>& filters) {
   const uint32_t filterCount = reader.count(8);
-  if (filterCount > kPlanFiltersMax) return malformed("too many filters");
+  if (filterCount > kPlanFiltersMax) return malformed_plan("too many filters");
   uint32_t valuesLeft = kPlanFilterValuesMax;
   for (uint32_t index = 0; reader.ok() && index < filterCount; ++index) {
     const uint32_t keyBytes = reader.u32();
     MetaFilter filter{reader.padded(keyBytes), {}};
     const uint32_t valueCount = reader.count(4);
-    if (valueCount > valuesLeft) return malformed("too many filter values");
+    if (valueCount > valuesLeft) return malformed_plan("too many filter values");
     valuesLeft -= valueCount;
     for (uint32_t value = 0; reader.ok() && value < valueCount; ++value) {
       const uint32_t valueBytes = reader.u32();
@@ -261,12 +261,12 @@ Result<SearchPlan> parse_search_plan(Bytes bytes) {
   if (status.ok() && isRefined) status = parse_refinement(reader, plan);
   if (status.ok()) status = parse_terms(reader, plan);
   if (!status.ok()) return status;
-  if (!reader.ok()) return malformed("cut short");
+  if (!reader.ok()) return malformed_plan("cut short");
   TreeParser tree(reader, static_cast<uint32_t>(plan.terms.size()));
   status = tree.parse(plan.root, 1);
   if (!status.ok()) return status;
-  if (!reader.ok() || reader.remaining() != 0) return malformed("length does not match its contents");
-  if (uint64_t{tree.cursors()} * plan.fields.size() > kPlanCursorsMax) return malformed("too many terms for so many fields");
+  if (!reader.ok() || reader.remaining() != 0) return malformed_plan("length does not match its contents");
+  if (uint64_t{tree.cursors()} * plan.fields.size() > kPlanCursorsMax) return malformed_plan("too many terms for so many fields");
   return plan;
 }
 

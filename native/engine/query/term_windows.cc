@@ -12,7 +12,7 @@ namespace mds {
 namespace {
 
 // A filter that passes this much fewer slots of a window than the terms have postings there proposes the candidates itself.
-constexpr uint64_t kSelectiveFilterFactor = 4;
+constexpr uint64_t kSparseWindowFactor = 4;
 
 constexpr uint32_t kTouchedDocs = kPrunedWindowDocs / 64;
 static_assert(kTouchedDocs == kMaskValues);
@@ -100,7 +100,7 @@ void TermWindows::search_window(uint32_t window) {
   size_t first = first_proposer();
   uint64_t postings = 0;
   for (size_t at = first; at < present_.size(); ++at) postings += present_[at].leaf->scores.df();
-  if (rare_.is_absent(window) && filter_.has_filters() && passing * kSelectiveFilterFactor < postings / grid_.count()) {
+  if (rare_.is_absent(window) && filter_.has_filters() && passing * kSparseWindowFactor < postings / grid_.count()) {
     first = present_.size();
     propose_filtered();
   } else if (rare_.is_absent(window) && first + 1 == present_.size() && present_[first].leaf->scores.is_single()) {

@@ -4,8 +4,8 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x314B544D;
-constexpr uint64_t kHeaderBytes = 20;
+constexpr uint32_t kPackedTokensMagic = 0x314B544D;
+constexpr uint64_t kTokensHeaderBytes = 20;
 constexpr uint32_t kTermBytesMax = 255;
 
 }  // namespace
@@ -17,8 +17,8 @@ Result<PackedTokens> read_packed_tokens(Bytes record) {
   const uint32_t length = reader.u32();
   const uint32_t termCount = reader.u32();
   const uint32_t termBytes = reader.u32();
-  if (!reader.ok() || magic != kMagic) return Status::malformed("packed tokens: no header");
-  const uint64_t expected = pad4(kHeaderBytes + uint64_t{termCount} * 8 + uint64_t{length} * 4 + termBytes);
+  if (!reader.ok() || magic != kPackedTokensMagic) return Status::malformed("packed tokens: no header");
+  const uint64_t expected = pad4(kTokensHeaderBytes + uint64_t{termCount} * 8 + uint64_t{length} * 4 + termBytes);
   if (record.size() != expected) {
     return Status::malformed("packed tokens: " + std::to_string(record.size()) + " bytes where the header says " + std::to_string(expected));
   }
@@ -26,7 +26,7 @@ Result<PackedTokens> read_packed_tokens(Bytes record) {
   PackedTokens tokens;
   tokens.length_ = length;
   tokens.termCount_ = termCount;
-  tokens.termEnds_ = record.data() + kHeaderBytes;
+  tokens.termEnds_ = record.data() + kTokensHeaderBytes;
   tokens.tfs_ = tokens.termEnds_ + size_t{termCount} * 4;
   tokens.positions_ = tokens.tfs_ + size_t{termCount} * 4;
   tokens.terms_ = tokens.positions_ + size_t{length} * 4;

@@ -13,7 +13,7 @@ namespace mds {
 namespace {
 
 constexpr uint32_t kLetters = (1U << kSignatureLetters) - 1;
-constexpr uint32_t kLanes = 4;
+constexpr uint32_t kSignatureLanes = 4;
 
 using Words = uint32_t __attribute__((vector_size(16)));
 using Ints = int32_t __attribute__((vector_size(16)));
@@ -34,7 +34,7 @@ template <uint32_t kEdits, bool kIsAnyAdded>
 }
 
 // Words that are compared before one looks whether any has passed: most have not.
-constexpr size_t kRun = size_t{4} * kLanes;
+constexpr size_t kRun = size_t{4} * kSignatureLanes;
 
 template <uint32_t kEdits, bool kIsAnyAdded>
 void add_all(std::span<const uint32_t> signatures, const SignatureFilter& filter, uint32_t begin, std::vector<uint32_t>& out) {
@@ -43,11 +43,11 @@ void add_all(std::span<const uint32_t> signatures, const SignatureFilter& filter
     const size_t count = std::min(kRun, signatures.size() - at);
     if (count < kRun) std::copy_n(signatures.data() + at, count, last.data());
     const uint32_t* const run = count < kRun ? last.data() : signatures.data() + at;
-    std::array<Ints, kRun / kLanes> passed;
+    std::array<Ints, kRun / kSignatureLanes> passed;
     Ints any{};
     for (uint32_t part = 0; part < passed.size(); ++part) {
       Words words;
-      std::memcpy(&words, run + size_t{part} * kLanes, sizeof words);
+      std::memcpy(&words, run + size_t{part} * kSignatureLanes, sizeof words);
       any |= passed[part] = passing<kEdits, kIsAnyAdded>(words, filter);
     }
     std::array<uint64_t, 2> halves;
@@ -55,7 +55,7 @@ void add_all(std::span<const uint32_t> signatures, const SignatureFilter& filter
     std::memcpy(halves.data(), &any, sizeof any);
     if ((halves[0] | halves[1]) == 0) continue;
     for (uint32_t index = 0; index < count; ++index) {
-      if (passed[index / kLanes][index % kLanes] != 0) out.push_back(begin + static_cast<uint32_t>(at) + index);
+      if (passed[index / kSignatureLanes][index % kSignatureLanes] != 0) out.push_back(begin + static_cast<uint32_t>(at) + index);
     }
   }
 }

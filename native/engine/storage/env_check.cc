@@ -6,14 +6,17 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <span>
 #include <vector>
 
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0xBEEFC0DE;
+constexpr uint32_t kLmdbMagic = 0xBEEFC0DE;
 constexpr uint16_t kDataVersion = 2;
 constexpr size_t kPageHeaderBytes = 24;
 constexpr size_t kNodeHeaderBytes = 8;
@@ -28,6 +31,13 @@ constexpr uint16_t kOverflowPage = 0x04;
 constexpr uint16_t kMetaPage = 0x08;
 constexpr uint16_t kPageKinds = 0x7F;
 constexpr uint16_t kBigNode = 0x01;
+constexpr uint16_t kTreeNode = 0x02;
+constexpr size_t kTreeBytes = 48;
+// In the flags of the free tree, beside those of the env: how its keys compare, that the env is encrypted, and that the meta page was written without waiting for its
+// data (lmdb-js).
+constexpr uint16_t kTreeFlags = 0x20FF;
+constexpr uint16_t kFreeFlags = 0x08;
+constexpr uint16_t kUnflushed = 0x1000;
 
 uint16_t load_u16(const uint8_t* at) noexcept {
   uint16_t value;
@@ -46,25 +56,36 @@ struct Meta {
   uint64_t pageBytes;
   uint64_t lastPage;
   uint64_t transaction;
+  int64_t boot;
   Tree free;
   Tree main;
 };
 
 Tree read_tree(const uint8_t* at) noexcept { return {load_u16(at + 4), load_u16(at + 6), load_u64(at + 32), load_u64(at + 40)}; }
 
-Status damaged(const char* what, uint64_t page) { return Status::corrupt("index env: " + std::string(what) + ", page " + std::to_string(page)); }
+Meta read_meta(const uint8_t* at) noexcept {
+  return {load_u32(at + 24), load_u64(at + 120), load_u64(at + 128), static_cast<int64_t>(load_u64(at + 136)), read_tree(at + 24), read_tree(at + 72)};
+}
+
+// As lmdb-js chooses between two of its meta pages when it opens an env: the newer one, unless its data may not have reached the disk before the machine went down.
+const Meta& trusted(const Meta& one, const Meta& other, int64_t boot) noexcept {
+  if (other.transaction == 0) return one;
+  const bool isFirst = one.transaction >= other.transaction;
+  const Meta& latest = isFirst ? one : other;
+  if ((latest.boot != 0 && latest.boot == boot) || (latest.free.flags & kUnflushed) == 0) return latest;
+  if (one.transaction == other.transaction) return one;
+  return isFirst ? other : one;
+}
 
 class EnvCheck {
  public:
-  explicit EnvCheck(Bytes file) noexcept : file_(file) {}
+  EnvCheck(Bytes file, const char* name) noexcept : file_(file), name_(name) {}
 
   Status run() {
-    Status status = read_metas();
+    Meta metas[2];
+    Status status = read_metas(metas);
     if (!status.ok()) return status;
-    used_.assign(static_cast<size_t>(meta_.lastPage) + 1, false);
-    used_[0] = used_[1] = true;
-    usedCount_ = 2;
-    status = check_tree(meta_.free, true);
+    status = begin(metas[0].transaction >= metas[1].transaction ? metas[0] : metas[1]);
     if (!status.ok()) return status;
     status = check_tree(meta_.main, false);
     if (!status.ok()) return status;
@@ -72,21 +93,83 @@ class EnvCheck {
     return usedCount_ == meta_.lastPage + 1 ? Status() : damaged("pages are missing from trees and free lists", meta_.lastPage);
   }
 
- private:
-  Status read_metas() {
+  // Without `reads_leaves` leaves of the tables are only counted as used: a start must not read the whole store.
+  Result<TruthFile> run_truth(int64_t boot, bool reads_leaves) {
     Meta metas[2];
+    Status status = read_metas(metas);
+    if (!status.ok()) return status;
+    const bool isFirst = metas[0].transaction >= metas[1].transaction;
+    const Meta& latest = isFirst ? metas[0] : metas[1];
+    const Meta chosen = trusted(trusted(metas[0], metas[1], boot), read_meta(file_.data() + pageBytes_ / 2 + kPageHeaderBytes), boot);
+    if (chosen.transaction == latest.transaction && !are_of_one_time(latest, isFirst ? metas[1] : metas[0]))
+      return damaged("meta pages of different times", isFirst ? 0 : 1);
+    status = begin(chosen);
+    if (!status.ok()) return status;
+    namesTables_ = true;
+    status = check_tree(meta_.main, false);
+    if (!status.ok()) return status;
+    namesTables_ = false;
+    const std::vector<Tree> tables = std::move(tables_);
+    skipsLeaves_ = !reads_leaves;
+    for (const Tree& table : tables) {
+      status = check_tree(table, false);
+      if (!status.ok()) return status;
+    }
+    // What lies behind the end of the file is free, or the file was cut.
+    for (uint64_t page = file_.size() / pageBytes_; page <= meta_.lastPage; ++page) {
+      if (!used_[static_cast<size_t>(page)]) return damaged("the file is cut", page);
+    }
+    return TruthFile{chosen.transaction == latest.transaction};
+  }
+
+ private:
+  [[nodiscard]] Status damaged(const char* what, uint64_t page) const { return Status::corrupt(std::string(name_) + ": " + what + ", page " + std::to_string(page)); }
+
+  // Where the newest was written behind its data, the one before it is there, too, and both name pages of their own transactions: other numbers are ones that have
+  // changed.
+  [[nodiscard]] bool are_of_one_time(const Meta& latest, const Meta& before) const noexcept {
+    // A new env, or a copy, has one.
+    if ((latest.free.flags & kUnflushed) != 0 || before.transaction == 0) return true;
+    if (before.transaction + 1 != latest.transaction || written_in(latest) != latest.transaction) return false;
+    // After a power cut lmdb-js puts one state under both numbers. Where the disk refused the meta page of the next transaction LMDB puts the old number and the old last
+    // page back beside its roots, and never takes them.
+    const uint64_t written = written_in(before);
+    return before.main.root == latest.main.root || written <= before.transaction || (written == latest.transaction + 1 && before.lastPage <= latest.lastPage);
+  }
+
+  // The transaction that wrote the roots.
+  [[nodiscard]] uint64_t written_in(const Meta& meta) const noexcept {
+    uint64_t transaction = 0;
+    for (const uint64_t root : {meta.free.root, meta.main.root}) {
+      if (root < file_.size() / pageBytes_) transaction = std::max(transaction, load_u64(file_.data() + root * pageBytes_ + 8));
+    }
+    return transaction;
+  }
+
+  // The free list of the env that LMDB will begin with.
+  Status begin(const Meta& meta) {
+    meta_ = meta;
+    // The file may end before the last page only where that is free.
+    if (meta_.lastPage < 1 || meta_.lastPage > file_.size() / pageBytes_ + kFreeTailMax) return damaged("the last page is far behind the file's end", meta_.lastPage);
+    used_.assign(static_cast<size_t>(meta_.lastPage) + 1, false);
+    used_[0] = used_[1] = true;
+    usedCount_ = 2;
+    return check_tree(meta_.free, true);
+  }
+
+  Status read_metas(std::span<Meta, 2> metas) {
     for (uint32_t index = 0; index < 2; ++index) {
       const size_t at = index * pageBytes_;
       if (file_.size() < at + kPageHeaderBytes + kMetaBytes) return damaged("the file is shorter than its meta pages", index);
       const uint8_t* page = file_.data() + at;
       const uint8_t* meta = page + kPageHeaderBytes;
-      if ((load_u16(page + 18) & kPageKinds) != kMetaPage || load_u32(meta) != kMagic || load_u16(meta + 4) != kDataVersion) return damaged("not a meta page", index);
-      metas[index] = {load_u32(meta + 24), load_u64(meta + 120), load_u64(meta + 128), read_tree(meta + 24), read_tree(meta + 72)};
+      if ((load_u16(page + 18) & kPageKinds) != kMetaPage || load_u32(meta) != kLmdbMagic || load_u16(meta + 4) != kDataVersion) return damaged("not a meta page", index);
+      metas[index] = read_meta(meta);
       if (metas[index].pageBytes != pageBytes_) return damaged("unexpected page size", index);
+      if ((metas[index].free.flags & kTreeFlags) != kFreeFlags || metas[index].main.flags != 0) return damaged("unexpected flags of a tree", index);
+      // Transactions take turns; readers find their meta page by that.
+      if (metas[index].transaction != 0 && metas[index].transaction % 2 != index) return damaged("the number of another meta page", index);
     }
-    meta_ = metas[0].transaction >= metas[1].transaction ? metas[0] : metas[1];
-    // The file may end before the last page only where that is free.
-    if (meta_.lastPage < 1 || meta_.lastPage > file_.size() / pageBytes_ + kFreeTailMax) return damaged("the last page is far behind the file's end", meta_.lastPage);
     return {};
   }
 
@@ -98,12 +181,13 @@ class EnvCheck {
     hasKeyBefore_ = false;
     Status status = check_page(tree.root, tree.depth, isFree);
     if (!status.ok()) return status;
-    return entries_ == tree.entries ? Status() : damaged("a tree has another number of entries", tree.root);
+    return skipsLeaves_ || entries_ == tree.entries ? Status() : damaged("a tree has another number of entries", tree.root);
   }
 
   // `level`: 1 for a leaf.
   Status check_page(uint64_t number, uint32_t level, bool isFree) {
     if (!take(number, 1)) return damaged("outside of the file, or used twice", number);
+    if (skipsLeaves_ && level == 1) return {};
     const uint8_t* page = file_.data() + number * pageBytes_;
     const uint16_t kind = load_u16(page + 18) & kPageKinds;
     const size_t lower = load_u16(page + 20);
@@ -135,7 +219,8 @@ class EnvCheck {
     const uint16_t flags = load_u16(node.data() + 4);
     const size_t keyBytes = load_u16(node.data() + 6);
     const bool isBig = flags == kBigNode;
-    if (flags != 0 && !isBig) return damaged("a node of an unknown kind", page);
+    const bool isTree = flags == kTreeNode && namesTables_ && !isFree;
+    if (flags != 0 && !isBig && !isTree) return damaged("a node of an unknown kind", page);
     if (keyBytes == 0 || (isFree && keyBytes != 8) || kNodeHeaderBytes + keyBytes + (isBig ? kOverflowEntryBytes : dataBytes) > node.size()) {
       return damaged("a node outside of its page", page);
     }
@@ -145,6 +230,11 @@ class EnvCheck {
     hasKeyBefore_ = true;
     ++entries_;
     const uint8_t* data = key.data() + keyBytes;
+    if (isTree) {
+      if (dataBytes != kTreeBytes) return damaged("a table that is none", page);
+      tables_.push_back(read_tree(data));
+      if (tables_.back().flags != 0) return damaged("a table of an unknown kind", page);
+    }
     if (isBig) {
       Status status = check_overflow(data, dataBytes, page);
       if (!status.ok()) return status;
@@ -202,9 +292,11 @@ class EnvCheck {
     return true;
   }
 
-  static constexpr uint64_t kFreeTailMax = 1 << 16;
+  // More than one transaction can take without writing it.
+  static constexpr uint64_t kFreeTailMax = 1 << 18;
 
   Bytes file_;
+  const char* name_;
   const uint64_t pageBytes_ = static_cast<uint64_t>(sysconf(_SC_PAGESIZE));
   Meta meta_{};
   std::vector<bool> used_;
@@ -212,31 +304,72 @@ class EnvCheck {
   uint64_t entries_ = 0;
   bool hasKeyBefore_ = false;
   Bytes keyBefore_;
+  // Trees that the main tree names.
+  std::vector<Tree> tables_;
+  bool namesTables_ = false;
+  bool skipsLeaves_ = false;
 };
 
-}  // namespace
+constexpr const char* kIndexName = "index env";
+constexpr const char* kTruthName = "truth.mdb";
 
-Status check_env_bytes(Bytes file) { return EnvCheck(file).run(); }
+// As lmdb-js reads it; 0 where there is none.
+int64_t boot_id() noexcept {
+  const int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
+  if (descriptor < 0) return 0;
+  char text[64] = {};
+  const ssize_t length = read(descriptor, text, sizeof text - 1);
+  (void)close(descriptor);
+  return length > 0 ? std::strtoll(text, nullptr, 16) : 0;
+}
 
-Status check_env_file(const std::string& path) {
-  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) return errno == ENOENT ? Status() : Status::io("open " + path + ": " + std::strerror(errno));
+// Calls `check` with the bytes of the file, none where there is no file.
+template <class Check>
+Status with_file(const std::string& path, const Check& check) {
+  const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+  if (descriptor < 0) return errno == ENOENT ? check(Bytes()) : Status::io("open " + path + ": " + std::strerror(errno));
   struct stat facts {};
   Status status;
   if (fstat(descriptor, &facts) != 0) {
     status = Status::io("stat " + path + ": " + std::strerror(errno));
-  } else if (facts.st_size > 0) {
+  } else if (!S_ISREG(facts.st_mode)) {
+    status = Status::io(path + " is no file");
+  } else if (facts.st_size == 0) {
+    status = check(Bytes());
+  } else {
     const auto size = static_cast<size_t>(facts.st_size);
     void* map = mmap(nullptr, size, PROT_READ, MAP_SHARED, descriptor, 0);
     if (map == MAP_FAILED) {
       status = Status::io("map " + path + ": " + std::strerror(errno));
     } else {
-      status = check_env_bytes(Bytes(static_cast<const uint8_t*>(map), size));
+      status = check(Bytes(static_cast<const uint8_t*>(map), size));
       (void)munmap(map, size);
     }
   }
   (void)close(descriptor);
   return status;
+}
+
+}  // namespace
+
+Status check_env_bytes(Bytes file) { return EnvCheck(file, kIndexName).run(); }
+
+Status check_env_file(const std::string& path) {
+  return with_file(path, [](Bytes file) { return file.empty() ? Status() : check_env_bytes(file); });
+}
+
+Result<TruthFile> check_truth_bytes(Bytes file, bool reads_leaves) { return EnvCheck(file, kTruthName).run_truth(boot_id(), reads_leaves); }
+
+Result<TruthFile> check_truth_file(const std::string& path, bool reads_leaves) {
+  TruthFile found{true};
+  Status status = with_file(path, [&found, reads_leaves](Bytes file) {
+    if (file.empty()) return Status();
+    const Result<TruthFile> checked = check_truth_bytes(file, reads_leaves);
+    if (checked.ok()) found = checked.value();
+    return checked.status();
+  });
+  if (!status.ok()) return status;
+  return found;
 }
 
 }  // namespace mds

@@ -3,6 +3,7 @@
 
 #include <lmdb.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <array>
 #include <cstring>
@@ -52,7 +53,7 @@ int get(MDB_txn* transaction, MDB_dbi table, const RecordKey& key, Bytes& found)
 
 }  // namespace
 
-Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, uint64_t mapBytes) {
+Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, uint64_t mapBytes, bool isReadOnly) {
   const std::string path = directory + kFileName;
   Status checked = check_env_file(path);
   if (!checked.ok()) return checked;
@@ -64,12 +65,16 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
   // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of live pages made a file of 231 MB in 300 transactions, 17 MB
   // without).
   constexpr unsigned int kFlags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
-  if (code == MDB_SUCCESS) code = mdb_env_open(env.get(), path.c_str(), kFlags, 0600);
+  if (code == MDB_SUCCESS) code = mdb_env_open(env.get(), path.c_str(), isReadOnly ? kFlags | MDB_RDONLY : kFlags, 0600);
   if (code != MDB_SUCCESS) return failure("open", code);
   std::unique_ptr<IndexEnv> index(new IndexEnv(env.release()));
   Status status = index->in_transaction(
       false, [&index](void* transaction) { return mdb_dbi_open(static_cast<MDB_txn*>(transaction), nullptr, 0, &index->table_); }, "open table");
   if (!status.ok()) return status;
+  if (!isReadOnly) {
+    const std::lock_guard lock(index->mutex_);
+    index->cut_tail();
+  }
   return index;
 }
 
@@ -89,6 +94,7 @@ Status IndexEnv::in_transaction(bool isWrite, const std::function<int(void*)>& b
     if (code == MDB_EMPTY_TXN) code = MDB_SUCCESS;
     if (code != MDB_SUCCESS) look_whether_lost();
   }
+  if (isWrite && code != MDB_SUCCESS) cut_tail();
   return code == MDB_SUCCESS ? Status() : failure(what, code);
 }
 
@@ -98,6 +104,23 @@ void IndexEnv::look_whether_lost() const noexcept {
   const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &probe);
   if (code == MDB_PANIC) isLost_.store(true, std::memory_order_relaxed);
   if (code == MDB_SUCCESS) mdb_txn_abort(probe);
+}
+
+// Cuts the file behind its last page. Pages that a refused transaction, or a process that ended in one, has written there count neither as used nor as free. LMDB's last
+// page never falls and readers have no page behind it; under the lock of writers nobody writes there. Best effort: the next transactions write over what stays.
+// `mutex_` is held.
+void IndexEnv::cut_tail() const noexcept {
+  MDB_txn* writer = nullptr;
+  if (mdb_txn_begin(env_, nullptr, 0, &writer) != MDB_SUCCESS) return;
+  MDB_envinfo newest{};
+  MDB_stat pages{};
+  mdb_filehandle_t file{};
+  struct stat facts {};
+  if (mdb_env_info(env_, &newest) == MDB_SUCCESS && mdb_env_stat(env_, &pages) == MDB_SUCCESS && mdb_env_get_fd(env_, &file) == MDB_SUCCESS && fstat(file, &facts) == 0) {
+    const auto end = static_cast<off_t>((newest.me_last_pgno + 1) * pages.ms_psize);
+    if (facts.st_size > end) (void)ftruncate(file, end);
+  }
+  mdb_txn_abort(writer);
 }
 
 Status IndexEnv::write(std::span<const Record> records, std::span<const RecordKey> deleted) {

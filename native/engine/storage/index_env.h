@@ -37,13 +37,14 @@ struct Record {
 
 class IndexEnv {
  public:
-  // `directory` exists. `mapBytes`: address space reserved for ever, far above any index. Corrupt when the file must not be followed (env_check.h).
-  [[nodiscard]] static Result<std::unique_ptr<IndexEnv>> open(const std::string& directory, uint64_t mapBytes);
+  // `directory` exists. `mapBytes`: address space reserved for ever, far above any index. Corrupt when the file must not be followed (env_check.h). Read-only: nothing is
+  // written, not even locks, and the file must be there.
+  [[nodiscard]] static Result<std::unique_ptr<IndexEnv>> open(const std::string& directory, uint64_t mapBytes, bool isReadOnly = false);
   ~IndexEnv();
   IndexEnv(const IndexEnv&) = delete;
   IndexEnv& operator=(const IndexEnv&) = delete;
 
-  // One transaction, on disk when it returns. All or nothing.
+  // One transaction, on disk when it returns. All or nothing: what a refused one has written behind the last page is given back.
   [[nodiscard]] Status write(std::span<const Record> records, std::span<const RecordKey> deleted);
 
   // A copy, empty where there is none. Not in place: small values lie on pages of the tree, which move when their neighbours are written.
@@ -66,6 +67,7 @@ class IndexEnv {
   explicit IndexEnv(MDB_env* env) noexcept : env_(env) {}
   [[nodiscard]] Status in_transaction(bool isWrite, const std::function<int(void* transaction)>& body, const char* what) const;
   void look_whether_lost() const noexcept;
+  void cut_tail() const noexcept;
 
   mutable std::mutex mutex_;
   mutable std::atomic<bool> isLost_{false};

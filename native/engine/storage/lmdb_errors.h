@@ -1,7 +1,8 @@
 /*
- * Included before everything else of LMDB's sources by the build (CMakeLists.txt); two corrections of what this LMDB does where a write is refused, after which the index
- * env goes on. It prints up to 126 bytes into the 100 that it has asked of malloc: no block of its own is smaller than that. It says so on stderr without an end of line:
- * the next line of the log would be on the same.
+ * Included before everything else of LMDB's sources by the build (CMakeLists.txt); corrections of what this LMDB does where a write is refused, after which the index env
+ * goes on. It asks malloc for 100 bytes, prints up to 126 into them, makes another text of 300 from that, and frees neither: a disk that stays full would cost memory
+ * with every attempt. Both lie in a place of their own here, and nobody frees them. It says so on stderr without an end of line: the next line of the log would be on the
+ * same.
  */
 #ifndef MDS_STORAGE_LMDB_ERRORS_H
 #define MDS_STORAGE_LMDB_ERRORS_H
@@ -11,9 +12,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MDS_LMDB_LINE_BYTES = 160 };
+enum { MDS_LMDB_LINE_ASKED = 100, MDS_LMDB_LINE_BYTES = 160, MDS_LMDB_ERROR_BYTES = 300 };
 
-static inline void* mds_lmdb_allocate(size_t bytes) { return malloc(bytes < MDS_LMDB_LINE_BYTES ? MDS_LMDB_LINE_BYTES : bytes); }
+static inline void* mds_lmdb_text(size_t bytes) {
+  static char line[MDS_LMDB_LINE_BYTES];
+  static _Thread_local char error[MDS_LMDB_ERROR_BYTES];
+  return bytes == MDS_LMDB_LINE_ASKED ? line : error;
+}
 
 __attribute__((format(printf, 2, 3))) static inline int mds_lmdb_tell(FILE* file, const char* format, ...) {
   char line[512];
@@ -24,7 +29,8 @@ __attribute__((format(printf, 2, 3))) static inline int mds_lmdb_tell(FILE* file
   return fprintf(file, strchr(format, '\n') == NULL ? "index env: %s\n" : "%s", length < 0 ? format : line);
 }
 
-#define malloc(bytes) mds_lmdb_allocate(bytes)
+/* Texts alone are asked for by a number. */
+#define malloc(bytes) (__builtin_constant_p(bytes) && ((bytes) == MDS_LMDB_LINE_ASKED || (bytes) == MDS_LMDB_ERROR_BYTES) ? mds_lmdb_text(bytes) : malloc(bytes))
 #define fprintf(...) mds_lmdb_tell(__VA_ARGS__)
 
 #endif

@@ -10,7 +10,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x314E414D;  // "MAN1"
+constexpr uint32_t kManifestMagic = 0x314E414D;  // "MAN1"
 
 struct ManifestHeader {
   uint32_t crc;  // of all that follows
@@ -30,7 +30,7 @@ static_assert(sizeof(ManifestHeader) == 56 && sizeof(ManifestSegment) == 32);
 
 std::vector<uint8_t> encode_manifest(const Manifest& manifest) {
   const ManifestHeader header{0,
-                              kMagic,
+                              kManifestMagic,
                               kSegmentVersion,
                               static_cast<uint32_t>(manifest.segments.size()),
                               manifest.epoch,
@@ -53,7 +53,7 @@ Result<Manifest> decode_manifest(Bytes bytes) {
   ManifestHeader header{};
   if (bytes.size() < sizeof header) return Status::corrupt("manifest: shorter than its header");
   std::memcpy(&header, bytes.data(), sizeof header);
-  if (crc32c(bytes.subspan(sizeof header.crc)) != header.crc || header.magic != kMagic) return Status::corrupt("manifest: checksum or magic");
+  if (crc32c(bytes.subspan(sizeof header.crc)) != header.crc || header.magic != kManifestMagic) return Status::corrupt("manifest: checksum or magic");
   if (header.segmentVersion != kSegmentVersion) return Status::corrupt("manifest: segments of version " + std::to_string(header.segmentVersion));
   const uint64_t expected = sizeof header + uint64_t{header.segmentCount} * sizeof(ManifestSegment) + uint64_t{header.droppedCount} * sizeof(uint32_t);
   if (bytes.size() != expected) return Status::corrupt("manifest: " + std::to_string(bytes.size()) + " bytes, " + std::to_string(expected) + " expected");

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cstring>
+#include <list>
+#include <new>
 #include <optional>
 #include <unordered_set>
 
@@ -26,33 +28,38 @@ std::vector<uint8_t> encode_live(const LiveDocs& live, uint64_t version, uint32_
 
 }  // namespace
 
-// Serials whose segments nobody reads any more. Outlives the store: the last reader of a segment may end after it.
+// Serials whose records nobody holds any more, until a sweep has deleted them. Outlives the store: the last reader of a segment may end after it.
 struct SegmentStore::Released {
   std::mutex mutex;
-  std::vector<uint64_t> serials;
+  std::list<uint64_t> serials;
+};
+
+// Whoever writes or reads the records of a serial has one. Its end hands the serial to the sweeps; nothing is allocated for that, so that none is lost.
+class SegmentStore::Hold {
+ public:
+  Hold(std::shared_ptr<Released> released, uint64_t serial) : released_(std::move(released)), serial_{serial} {}
+  ~Hold() {
+    const std::lock_guard lock(released_->mutex);
+    released_->serials.splice(released_->serials.end(), serial_);
+  }
+  Hold(const Hold&) = delete;
+  Hold& operator=(const Hold&) = delete;
+
+ private:
+  std::shared_ptr<Released> released_;
+  std::list<uint64_t> serial_;
 };
 
 // Keeps the map as long as a segment is read, and the pointers to its chunks where the views expect them.
 class SegmentStore::Lease final : public ChunkLease {
  public:
-  Lease(std::shared_ptr<IndexEnv> env, std::shared_ptr<Released> released, uint64_t serial, StoredChunks stored)
-      : stored_(std::move(stored)), env_(std::move(env)), released_(std::move(released)), serial_(serial) {}
-  ~Lease() override {
-    const std::lock_guard lock(released_->mutex);
-    try {
-      released_->serials.push_back(serial_);
-    } catch (const std::bad_alloc&) {
-      // Its chunks stay until the next start sweeps them.
-      return;
-    }
-  }
+  Lease(std::shared_ptr<IndexEnv> env, std::unique_ptr<Hold> hold, StoredChunks stored) : hold_(std::move(hold)), stored_(std::move(stored)), env_(std::move(env)) {}
   [[nodiscard]] const StoredChunks& stored() const noexcept { return stored_; }
 
  private:
+  std::unique_ptr<Hold> hold_;  // ends last
   StoredChunks stored_;
   std::shared_ptr<IndexEnv> env_;
-  std::shared_ptr<Released> released_;
-  uint64_t serial_;
 };
 
 SegmentStore::SegmentStore(std::shared_ptr<IndexEnv> env, Options options)
@@ -63,7 +70,7 @@ void SegmentStore::at_point(const char* point) const {
 }
 
 Result<std::unique_ptr<SegmentStore>> SegmentStore::open(const std::string& directory, Options options, StoredIndex& found) {
-  Result<std::unique_ptr<IndexEnv>> env = IndexEnv::open(directory, options.mapBytes);
+  Result<std::unique_ptr<IndexEnv>> env = IndexEnv::open(directory, options.mapBytes, options.isReadOnly);
   if (!env.ok()) return env.status();
   std::unique_ptr<SegmentStore> store(new SegmentStore(std::shared_ptr<IndexEnv>(std::move(env.value())), std::move(options)));
   Status status = store->load(found);
@@ -92,11 +99,16 @@ Status SegmentStore::load(StoredIndex& found) {
       return segment.status();
     }
   }
-  return sweep_leftovers();
+  if (options_.isReadOnly) return {};
+  Status status = find_leftovers();
+  if (!status.ok()) return status;
+  // A disk that refuses it takes nothing of the index away: later sweeps try again.
+  status = sweep_locked();
+  return env_->is_lost() ? status : Status();
 }
 
 Result<SegmentRef> SegmentStore::load_segment(const ManifestSegment& entry) {
-  Result<std::shared_ptr<const Segment>> segment = open_segment(entry.serial, entry.descriptorCrc);
+  Result<std::shared_ptr<const Segment>> segment = open_segment(entry.serial, entry.descriptorCrc, std::make_unique<Hold>(released_, entry.serial));
   if (!segment.ok()) return segment.status();
   SegmentRef ref{segment.value(), nullptr, 0};
   if (entry.liveVersion == 0) return ref;
@@ -114,7 +126,7 @@ Result<SegmentRef> SegmentStore::load_segment(const ManifestSegment& entry) {
   return ref;
 }
 
-Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t serial, uint32_t descriptorCrc) {
+Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t serial, uint32_t descriptorCrc, std::unique_ptr<Hold> hold) {
   Result<StoredChunks> stored = open_stored_chunks(*env_, serial, descriptorCrc, options_.sealing.get());
   if (!stored.ok()) return stored.status();
   const uint64_t bytes = stored.value().bytes;
@@ -123,7 +135,7 @@ Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t seria
   known.descriptorCrc = descriptorCrc;
   known.keyId = stored.value().keyId;
   known.chunkCount = static_cast<uint32_t>(stored.value().chunks.size());
-  auto lease = std::make_unique<Lease>(env_, released_, serial, std::move(stored.value()));
+  auto lease = std::make_unique<Lease>(env_, std::move(hold), std::move(stored.value()));
   const SegmentViews views = views_of(lease->stored());
   Result<std::shared_ptr<const Segment>> segment = Segment::open(serial, views, std::move(lease), bytes, heapBytes);
   for (uint32_t slot = 0; segment.ok() && slot < segment.value()->slot_count(); ++slot) known.lsnLast = std::max(known.lsnLast, segment.value()->lsn(slot));
@@ -139,11 +151,21 @@ Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment
     if (!key) return Status::io("no key to seal a segment with");
     seal = ChunkSeal{options_.sealing->aead(), keyId, *key};
   }
+  auto hold = std::make_unique<Hold>(released_, segment.serial());
+  {
+    const std::lock_guard lock(mutex_);
+    known_[segment.serial()].chunkCount = chunk_count_of(segment.columns());
+  }
   const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns(), stop, seal ? &*seal : nullptr);
-  if (!stored.ok()) return stored.status();
+  if (!stored.ok()) {
+    // What it has left goes at once, because a full disk can't wait; where that is refused as well, with a later sweep.
+    hold.reset();
+    (void)sweep();
+    return stored.status();
+  }
   at_point("after chunks");
   const std::lock_guard lock(mutex_);
-  return open_segment(segment.serial(), stored.value().crc);
+  return open_segment(segment.serial(), stored.value().crc, std::move(hold));
 }
 
 bool SegmentStore::is_sealed_otherwise(const Segment& segment) const {
@@ -182,35 +204,42 @@ Status SegmentStore::commit(Manifest manifest, const std::vector<SegmentRef>& se
   return {};
 }
 
-Status SegmentStore::sweep() {
+Status SegmentStore::sweep() noexcept {
   const std::lock_guard lock(mutex_);
-  std::vector<uint64_t> serials;
-  {
-    const std::lock_guard releasedLock(released_->mutex);
-    serials.swap(released_->serials);
-  }
-  std::vector<RecordKey> keys;
-  std::vector<uint64_t> deleted;
-  for (const uint64_t serial : serials) {
-    const auto found = known_.find(serial);
-    if (found == known_.end()) continue;
-    if (found->second.isCommitted) {
-      // Read by nobody, but still part of the index on disk: looked at again after the next commit.
+  return sweep_locked();
+}
+
+// Forgets what is to be deleted only when it has been: what is refused is tried again by the next sweep.
+Status SegmentStore::sweep_locked() noexcept {
+  try {
+    std::vector<uint64_t> serials;
+    {
       const std::lock_guard releasedLock(released_->mutex);
-      released_->serials.push_back(serial);
-      continue;
+      serials.assign(released_->serials.begin(), released_->serials.end());
     }
-    for (uint32_t number = 0; number < found->second.chunkCount; ++number) keys.push_back({RecordKind::kChunk, serial, number});
-    keys.push_back({RecordKind::kDescriptor, serial, 0});
-    keys.push_back({RecordKind::kLiveDocs, serial, 0});
-    deleted.push_back(serial);
+    std::vector<RecordKey> keys = leftovers_;
+    std::unordered_set<uint64_t> deleted;
+    for (const uint64_t serial : serials) {
+      const auto found = known_.find(serial);
+      // Held by nobody, but still part of the index on disk: looked at again after the next commit.
+      if (found != known_.end() && found->second.isCommitted) continue;
+      deleted.insert(serial);
+      if (found == known_.end()) continue;
+      for (uint32_t number = 0; number < found->second.chunkCount; ++number) keys.push_back({RecordKind::kChunk, serial, number});
+      keys.push_back({RecordKind::kDescriptor, serial, 0});
+      keys.push_back({RecordKind::kLiveDocs, serial, 0});
+    }
+    if (!keys.empty()) at_point("before deletion");
+    Status status = delete_records(keys);
+    if (!status.ok()) return status;
+    leftovers_.clear();
+    for (const uint64_t serial : deleted) known_.erase(serial);
+    const std::lock_guard releasedLock(released_->mutex);
+    released_->serials.remove_if([&deleted](uint64_t serial) { return deleted.contains(serial); });
+    return {};
+  } catch (const std::bad_alloc&) {
+    return Status::out_of_memory();
   }
-  if (keys.empty()) return {};
-  at_point("before deletion");
-  Status status = delete_records(keys);
-  if (!status.ok()) return status;
-  for (const uint64_t serial : deleted) known_.erase(serial);
-  return {};
 }
 
 Status SegmentStore::delete_records(const std::vector<RecordKey>& keys) {
@@ -222,14 +251,17 @@ Status SegmentStore::delete_records(const std::vector<RecordKey>& keys) {
   return {};
 }
 
-Status SegmentStore::sweep_leftovers() {
+Status SegmentStore::find_leftovers() {
   const Result<std::vector<RecordKey>> keys = env_->keys();
   if (!keys.ok()) return keys.status();
-  std::vector<RecordKey> leftovers;
+  std::unordered_map<uint64_t, uint32_t> chunks;
   for (const RecordKey& key : keys.value()) {
-    if (key.kind != RecordKind::kManifest && !known_.contains(key.serial)) leftovers.push_back(key);
+    if (key.kind != RecordKind::kManifest && !known_.contains(key.serial)) leftovers_.push_back(key);
+    if (key.kind == RecordKind::kChunk) ++chunks[key.serial];
   }
-  return delete_records(leftovers);
+  // Of those that were set aside nothing else says what is to be deleted once the manifest names them no more.
+  for (auto& [serial, known] : known_) known.chunkCount = std::max(known.chunkCount, chunks[serial]);
+  return {};
 }
 
 IndexEnv::Size SegmentStore::size() const { return env_->size(); }

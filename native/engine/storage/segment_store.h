@@ -2,8 +2,8 @@
 // may be called from any thread. The mutex guards what is known of the records; the chunks of a segment are written outside of it.
 //
 // Life of a stored segment: its chunks are written first, by themselves harmless; the manifest that names it makes it part of the index; the manifest without it takes it
-// out; and when, after that, nobody reads it any more, its chunks are deleted. Leftovers of an interrupted write or deletion are swept at the next start. Records:
-// docs/formats/index-env.md.
+// out; and when, after that, nobody reads it any more, its chunks are deleted. What a write or a deletion that the disk refuses leaves behind is deleted by a later
+// sweep, what an interrupted one leaves by the next start. Records: docs/formats/index-env.md.
 #pragma once
 
 #include <atomic>
@@ -37,12 +37,15 @@ class SegmentStore {
     std::function<void(const char* point)> onPoint;
     // Which segments are sealed, and how; null: none.
     std::shared_ptr<const IndexSealing> sealing;
+    // Nothing is written: what the last process has left over stays.
+    bool isReadOnly = false;
   };
 
   // Corrupt when the env must not be followed: its directory is to be emptied and the index rebuilt. `found` is what the index is then.
   [[nodiscard]] static Result<std::unique_ptr<SegmentStore>> open(const std::string& directory, Options options, StoredIndex& found);
 
-  // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it.
+  // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it. After an error nothing of it stays,
+  // or what stays is deleted by a later sweep.
   [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment, const std::atomic<bool>& stop);
 
   // Whether a stored segment lies on disk otherwise than it should now: in clear, or sealed with another key.
@@ -51,14 +54,15 @@ class SegmentStore {
   // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
   [[nodiscard]] Status commit(Manifest about, const std::vector<SegmentRef>& segments);
 
-  // Deletes what no manifest names and nobody reads any more.
-  [[nodiscard]] Status sweep();
+  // Deletes what no manifest names and nobody reads any more. What it fails to delete is left to the next one.
+  [[nodiscard]] Status sweep() noexcept;
 
   [[nodiscard]] IndexEnv::Size size() const;
   [[nodiscard]] bool is_lost() const noexcept { return env_->is_lost(); }
 
  private:
   struct Released;
+  class Hold;
   class Lease;
   // What is known of the record of a segment's live bits.
   struct KnownLive {
@@ -79,8 +83,10 @@ class SegmentStore {
 
   [[nodiscard]] Status load(StoredIndex& found);
   [[nodiscard]] Result<SegmentRef> load_segment(const ManifestSegment& entry);
-  [[nodiscard]] Result<std::shared_ptr<const Segment>> open_segment(uint64_t serial, uint32_t descriptorCrc);
-  [[nodiscard]] Status sweep_leftovers();
+  [[nodiscard]] Result<std::shared_ptr<const Segment>> open_segment(uint64_t serial, uint32_t descriptorCrc, std::unique_ptr<Hold> hold);
+  // Records of segments that the manifest does not name, and how many chunks the others have.
+  [[nodiscard]] Status find_leftovers();
+  [[nodiscard]] Status sweep_locked() noexcept;
   [[nodiscard]] Status delete_records(const std::vector<RecordKey>& keys);
   void at_point(const char* point) const;
 
@@ -89,6 +95,7 @@ class SegmentStore {
   Options options_;
   std::unordered_map<uint64_t, Known> known_;  // by serial, as long as the records exist
   std::shared_ptr<Released> released_;
+  std::vector<RecordKey> leftovers_;  // of the process before, until they are deleted
   uint64_t liveVersionNext_ = 1;
 };
 

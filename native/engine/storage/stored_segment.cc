@@ -22,7 +22,7 @@ void append(std::vector<uint8_t>& out, T value) {
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
 constexpr size_t kSealBytes = kAeadNonceBytes + kAeadTagBytes;
 
-// Descriptor: u32 version, u32 columns, u32 chunks, u32 key id, then u64 elements of each column, then the proof of each chunk.
+// SegmentDescriptor: u32 version, u32 columns, u32 chunks, u32 key id, then u64 elements of each column, then the proof of each chunk.
 std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, uint32_t chunks, uint32_t keyId, const std::vector<uint8_t>& proofs) {
   std::vector<uint8_t> bytes;
   append(bytes, kSegmentVersion);
@@ -78,16 +78,6 @@ class ChunkWriter {
     stored = {crc32c(descriptor), begun_};
     const Record last{{RecordKind::kDescriptor, serial_, 0}, descriptor};
     return write_group(&last);
-  }
-
-  // Takes back what a write that failed half-way has left, best effort: a start would do it, too, but a full disk can't wait for one.
-  void undo() {
-    std::vector<RecordKey> keys;
-    for (uint32_t number = 0; number < begun_; ++number) keys.push_back({RecordKind::kChunk, serial_, number});
-    for (size_t begin = 0; begin < keys.size(); begin += kStoreDeletesPerTransaction) {
-      const size_t count = std::min<size_t>(kStoreDeletesPerTransaction, keys.size() - begin);
-      (void)env_.write({}, std::span(keys).subspan(begin, count));
-    }
   }
 
  private:
@@ -157,13 +147,19 @@ Status write_column(ChunkWriter& writer, const std::vector<T>& column, ColumnPos
   return {};
 }
 
+// Elements of each column, in the order of zip_columns.
+std::vector<uint64_t> sizes_of(const SegmentColumns& columns) {
+  std::vector<uint64_t> sizes;
+  zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnPlace) { sizes.push_back(column.size()); });
+  return sizes;
+}
+
 Status damaged(uint64_t serial, const std::string& what) { return Status::corrupt("stored segment " + std::to_string(serial) + ": " + what); }
 
 }  // namespace
 
 Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop, const ChunkSeal* seal) {
-  std::vector<uint64_t> sizes;
-  zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnPlace) { sizes.push_back(column.size()); });
+  const std::vector<uint64_t> sizes = sizes_of(columns);
   const ChunkLayout layout = layout_of(sizes);
   ChunkWriter writer(env, serial, layout, stop, seal);
   Status status;
@@ -174,23 +170,22 @@ Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, co
   });
   StoredDescriptor stored{};
   if (status.ok()) status = writer.finish(sizes, stored);
-  if (!status.ok()) {
-    writer.undo();
-    return status;
-  }
+  if (!status.ok()) return status;
   return stored;
 }
 
+uint32_t chunk_count_of(const SegmentColumns& columns) { return static_cast<uint32_t>(layout_of(sizes_of(columns)).chunkValueBytes.size()); }
+
 namespace {
 
-struct Descriptor {
+struct SegmentDescriptor {
   std::vector<uint64_t> columnSizes;
   uint32_t chunkCount = 0;
   uint8_t keyId = 0;
   std::vector<uint8_t> proofs;
 };
 
-Result<Descriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
+Result<SegmentDescriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
   ByteReader reader(bytes);
   const uint32_t version = reader.u32();
   const uint32_t columns = reader.u32();
@@ -198,7 +193,7 @@ Result<Descriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
   const uint32_t keyId = reader.u32();
   const uint64_t proofBytes = keyId == 0 ? kChecksumBytes : kSealBytes;
   if (keyId > UINT8_MAX || version != kSegmentVersion || reader.remaining() != uint64_t{columns} * 8 + chunkCount * proofBytes) return damaged(serial, "descriptor");
-  Descriptor found{{}, chunkCount, static_cast<uint8_t>(keyId), {}};
+  SegmentDescriptor found{{}, chunkCount, static_cast<uint8_t>(keyId), {}};
   for (uint32_t column = 0; column < columns; ++column) found.columnSizes.push_back(reader.u64());
   size_t columnsKnown = 0;
   SegmentViews views;
@@ -213,7 +208,7 @@ Result<Descriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
 }
 
 // Opens the chunks into memory of their own.
-Status open_sealed(const Descriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, const IndexSealing* sealing, StoredChunks& stored) {
+Status open_sealed(const SegmentDescriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, const IndexSealing* sealing, StoredChunks& stored) {
   const std::optional<AeadKey> key = sealing == nullptr ? std::nullopt : sealing->find_key(descriptor.keyId);
   if (!key) return damaged(serial, "sealed under key id " + std::to_string(descriptor.keyId) + ", which is not known");
   const Aead aead = sealing->aead();
@@ -230,7 +225,7 @@ Status open_sealed(const Descriptor& descriptor, const std::vector<Bytes>& chunk
   return {};
 }
 
-Status check_clear(const Descriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, StoredChunks& stored) {
+Status check_clear(const SegmentDescriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, StoredChunks& stored) {
   for (uint32_t number = 0; number < chunks.size(); ++number) {
     if (crc32c(chunks[number]) != load_u32(descriptor.proofs.data() + number * kChecksumBytes)) return damaged(serial, "checksum of chunk " + std::to_string(number));
     stored.chunks.push_back(chunks[number].data());
@@ -244,7 +239,7 @@ Result<StoredChunks> open_stored_chunks(const IndexEnv& env, uint64_t serial, ui
   const Result<std::vector<uint8_t>> found = env.read({RecordKind::kDescriptor, serial, 0});
   if (!found.ok()) return found.status();
   if (crc32c(found.value()) != descriptorCrc) return damaged(serial, "checksum of the descriptor");
-  const Result<Descriptor> descriptor = decode_descriptor(found.value(), serial);
+  const Result<SegmentDescriptor> descriptor = decode_descriptor(found.value(), serial);
   if (!descriptor.ok()) return descriptor.status();
   StoredChunks stored;
   stored.columnSizes = descriptor.value().columnSizes;

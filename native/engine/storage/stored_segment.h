@@ -27,10 +27,13 @@ struct ChunkSeal {
   AeadKey key;
 };
 
-// Writes the chunks in transactions of at most kStoreTransactionBytes, the descriptor in the last one. What an interrupted write leaves is swept at the next start.
+// Writes the chunks in transactions of at most kStoreTransactionBytes, the descriptor in the last one. A write that fails may leave some of them behind.
 // `seal`: null for a segment in clear.
 [[nodiscard]] Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, const SegmentColumns& columns, const std::atomic<bool>& stop,
                                                             const ChunkSeal* seal = nullptr);
+
+// How many chunks a segment of these columns has.
+[[nodiscard]] uint32_t chunk_count_of(const SegmentColumns& columns);
 
 struct StoredChunks {
   std::vector<uint64_t> columnSizes;

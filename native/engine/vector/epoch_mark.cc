@@ -4,7 +4,6 @@
 #include <fcntl.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <optional>
 
@@ -14,7 +13,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3145564D;  // "MVE1"
+constexpr uint32_t kEpochMarkMagic = 0x3145564D;  // "MVE1"
 
 struct EpochMark {
   uint32_t magic;
@@ -31,17 +30,8 @@ std::optional<Epoch> read_mark(const std::string& directory) {
   EpochMark mark{};
   const ssize_t size = pread(descriptor, &mark, sizeof mark, 0);
   (void)close(descriptor);
-  if (size != static_cast<ssize_t>(sizeof mark) || mark.magic != kMagic || mark.crc != crc_of(mark)) return std::nullopt;
+  if (size != static_cast<ssize_t>(sizeof mark) || mark.magic != kEpochMarkMagic || mark.crc != crc_of(mark)) return std::nullopt;
   return mark.epoch;
-}
-
-Status write_mark(const std::string& path, const EpochMark& mark) {
-  const int descriptor = ::open(path.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600);
-  if (descriptor < 0) return io_error("open");
-  Status status = write_at(descriptor, {reinterpret_cast<const uint8_t*>(&mark), sizeof mark}, 0);
-  if (status.ok() && fdatasync(descriptor) != 0) status = io_error("fdatasync");
-  (void)close(descriptor);
-  return status;
 }
 
 }  // namespace
@@ -56,14 +46,10 @@ uint64_t believed_lsn(const std::string& directory, std::span<const EpochSpan> h
 
 Status mark_epoch(const std::string& directory, const Epoch& epoch) {
   if (read_mark(directory) == epoch) return {};
-  EpochMark mark{kMagic, epoch, 0};
+  EpochMark mark{kEpochMarkMagic, epoch, 0};
   mark.crc = crc_of(mark);
-  const std::string path = directory + "/" + kEpochMarkName;
-  const std::string written = path + ".tmp";
-  Status status = write_mark(written, mark);
-  if (!status.ok()) return status;
-  if (std::rename(written.c_str(), path.c_str()) != 0) return io_error("rename");
-  return sync_directory(directory);
+  const Bytes bytes(reinterpret_cast<const uint8_t*>(&mark), sizeof mark);
+  return replace_file(directory, kEpochMarkName, [bytes](int descriptor) { return write_at(descriptor, bytes, 0); });
 }
 
 }  // namespace mds

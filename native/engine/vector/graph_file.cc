@@ -5,7 +5,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include <cstdio>
 #include <cstring>
 #include <vector>
 
@@ -15,7 +14,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3148474D;  // "MGH1"
+constexpr uint32_t kGraphMagic = 0x3148474D;  // "MGH1"
 
 struct GraphHeader {
   uint32_t magic;
@@ -30,19 +29,19 @@ static_assert(sizeof(GraphHeader) == 32);
 
 uint32_t header_crc(const GraphHeader& header) noexcept { return crc32c({reinterpret_cast<const uint8_t*>(&header), offsetof(GraphHeader, headerCrc)}); }
 
-struct Descriptor {
+struct FileDescriptor {
   int number;
-  explicit Descriptor(int opened) noexcept : number(opened) {}
-  ~Descriptor() {
+  explicit FileDescriptor(int opened) noexcept : number(opened) {}
+  ~FileDescriptor() {
     if (number >= 0) (void)close(number);
   }
-  Descriptor(const Descriptor&) = delete;
-  Descriptor& operator=(const Descriptor&) = delete;
+  FileDescriptor(const FileDescriptor&) = delete;
+  FileDescriptor& operator=(const FileDescriptor&) = delete;
 };
 
 Status write_graph(int descriptor, const VectorFileName& name, const VectorGraph& graph) {
   constexpr size_t kBufferBytes = size_t{256} << 10;
-  GraphHeader header{kMagic, name.collection, name.dims, name.generation, 0, 0, 0};
+  GraphHeader header{kGraphMagic, name.collection, name.dims, name.generation, 0, 0, 0};
   std::vector<uint8_t> buffer;
   uint64_t at = sizeof header;
   const auto flush = [&] {
@@ -61,27 +60,17 @@ Status write_graph(int descriptor, const VectorFileName& name, const VectorGraph
   if (status.ok()) status = flush();
   header.headerCrc = header_crc(header);
   if (status.ok()) status = write_at(descriptor, {reinterpret_cast<const uint8_t*>(&header), sizeof header}, 0);
-  if (status.ok() && fdatasync(descriptor) != 0) status = io_error("fdatasync");
   return status;
 }
 
 }  // namespace
 
 Status save_graph(const std::string& directory, const VectorFileName& name, const VectorGraph& graph) {
-  const std::string path = directory + "/" + name.graph();
-  const std::string written = path + ".tmp";
-  {
-    const Descriptor file(::open(written.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600));
-    if (file.number < 0) return io_error("open");
-    Status status = write_graph(file.number, name, graph);
-    if (!status.ok()) return status;
-  }
-  if (std::rename(written.c_str(), path.c_str()) != 0) return io_error("rename");
-  return sync_directory(directory);
+  return replace_file(directory, name.graph(), [&](int descriptor) { return write_graph(descriptor, name, graph); });
 }
 
 std::unique_ptr<VectorGraph> load_graph(const std::string& directory, const VectorFileName& name, const SetView& view) {
-  const Descriptor file(::open((directory + "/" + name.graph()).c_str(), O_RDONLY | O_CLOEXEC));
+  const FileDescriptor file(::open((directory + "/" + name.graph()).c_str(), O_RDONLY | O_CLOEXEC));
   struct stat found {};
   if (file.number < 0 || fstat(file.number, &found) != 0 || found.st_size <= static_cast<off_t>(sizeof(GraphHeader))) return nullptr;
   const Result<MappedBytes> mapped = map_file(file.number, 0, static_cast<uint64_t>(found.st_size));
@@ -89,7 +78,7 @@ std::unique_ptr<VectorGraph> load_graph(const std::string& directory, const Vect
   const Bytes payload = mapped.value().bytes.subspan(sizeof(GraphHeader));
   GraphHeader header;
   std::memcpy(&header, mapped.value().bytes.data(), sizeof header);
-  if (header.magic != kMagic || header.headerCrc != header_crc(header) || header.collection != name.collection || header.dims != name.dims ||
+  if (header.magic != kGraphMagic || header.headerCrc != header_crc(header) || header.collection != name.collection || header.dims != name.dims ||
       header.generation != name.generation || header.payloadBytes != payload.size() || header.payloadCrc != crc32c(payload)) {
     return nullptr;
   }

@@ -11,7 +11,7 @@ namespace mds {
 namespace {
 
 // Rows whose products with all centres are held at a time: 256 KB of 1 024 centres.
-constexpr size_t kRowsTogether = 64;
+constexpr size_t kRowsPerProduct = 64;
 
 }  // namespace
 
@@ -33,9 +33,9 @@ CentreTable::CentreTable(const FloatRows& centres)
 }
 
 void CentreTable::nearest(MatrixRows rows, size_t count, uint32_t* nearest) const {
-  std::vector<float> products(kRowsTogether * width_);
-  for (size_t begin = 0; begin < count; begin += kRowsTogether) {
-    const size_t together = std::min(kRowsTogether, count - begin);
+  std::vector<float> products(kRowsPerProduct * width_);
+  for (size_t begin = 0; begin < count; begin += kRowsPerProduct) {
+    const size_t together = std::min(kRowsPerProduct, count - begin);
     vector_kernels().multiply({rows.values + begin * rows.stride, rows.stride}, together, dims_, {columns_.data(), width_}, width_, products.data());
     for (size_t row = 0; row < together; ++row) {
       const float* of = products.data() + row * width_;

@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <cstring>
+#include <utility>
 
 namespace mds {
 namespace {
@@ -18,6 +20,29 @@ struct Mapping {
   ~Mapping() { (void)munmap(address, size); }
   Mapping(const Mapping&) = delete;
   Mapping& operator=(const Mapping&) = delete;
+};
+
+// A file beside the one that it is to replace. A full disk has no room for one that did not come to its end.
+class UnfinishedFile {
+ public:
+  explicit UnfinishedFile(std::string path) : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {}
+  ~UnfinishedFile() {
+    if (descriptor_ < 0) return;
+    (void)close(descriptor_);
+    if (!isFinished_) (void)unlink(path_.c_str());
+  }
+  UnfinishedFile(const UnfinishedFile&) = delete;
+  UnfinishedFile& operator=(const UnfinishedFile&) = delete;
+  [[nodiscard]] int descriptor() const noexcept { return descriptor_; }
+  [[nodiscard]] Status rename_to(const std::string& path) {
+    isFinished_ = std::rename(path_.c_str(), path.c_str()) == 0;
+    return isFinished_ ? Status() : io_error("rename");
+  }
+
+ private:
+  std::string path_;
+  int descriptor_;
+  bool isFinished_ = false;
 };
 
 }  // namespace
@@ -41,6 +66,16 @@ Status sync_directory(const std::string& directory) {
   const int synced = fsync(descriptor);
   (void)close(descriptor);
   return synced == 0 ? Status() : io_error("fsync of the directory");
+}
+
+Status replace_file(const std::string& directory, const std::string& name, const std::function<Status(int)>& write) {
+  const std::string path = directory + "/" + name;
+  UnfinishedFile file(path + ".tmp");
+  if (file.descriptor() < 0) return io_error("open");
+  Status status = write(file.descriptor());
+  if (status.ok() && fdatasync(file.descriptor()) != 0) status = io_error("fdatasync");
+  if (status.ok()) status = file.rename_to(path);
+  return status.ok() ? sync_directory(directory) : status;
 }
 
 Result<MappedBytes> map_file(int descriptor, uint64_t begin, uint64_t end) {

@@ -1,7 +1,8 @@
-// Files for the vector index: writing all of some bytes, and mapping a stretch for reading. Errors name the system call.
+// Files for the vector index: writing all of some bytes, replacing a whole file, and mapping a stretch for reading. Errors name the system call.
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -15,6 +16,9 @@ namespace mds {
 [[nodiscard]] Status write_at(int descriptor, Bytes bytes, uint64_t offset);
 // So that a created, renamed or removed file stays so.
 [[nodiscard]] Status sync_directory(const std::string& directory);
+
+// Makes `name` a file with what `write` writes into it, on disk when it returns. After an error the file is as before and nothing else is left.
+[[nodiscard]] Status replace_file(const std::string& directory, const std::string& name, const std::function<Status(int descriptor)>& write);
 
 struct MappedBytes {
   Bytes bytes;

@@ -11,7 +11,7 @@ namespace mds {
 namespace {
 
 // Rows whose correlation is summed at a time: both fit the second-level cache at 384 numbers.
-constexpr size_t kRowsTogether = 512;
+constexpr size_t kRowsPerRotation = 512;
 
 void multiply(const std::vector<float>& a, const std::vector<float>& b, size_t dims, std::vector<float>& out) {
   vector_kernels().multiply({a.data(), dims}, dims, dims, {b.data(), dims}, dims, out.data());
@@ -30,8 +30,8 @@ std::vector<float> correlation(const FloatRows& from, const FloatRows& to) {
   const size_t dims = from.dims;
   std::vector<float> matrix(dims * dims);
   std::vector<float> part(dims * dims);
-  for (size_t begin = 0; begin < from.count(); begin += kRowsTogether) {
-    const size_t rows = std::min(kRowsTogether, from.count() - begin);
+  for (size_t begin = 0; begin < from.count(); begin += kRowsPerRotation) {
+    const size_t rows = std::min(kRowsPerRotation, from.count() - begin);
     vector_kernels().multiply({transposed(from.row(begin), rows, dims).data(), rows}, dims, rows, {to.row(begin), dims}, dims, part.data());
     for (size_t index = 0; index < matrix.size(); ++index) matrix[index] += part[index];
   }

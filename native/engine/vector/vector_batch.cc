@@ -9,9 +9,9 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3142564D;  // "MVB1"
+constexpr uint32_t kVectorBatchMagic = 0x3142564D;  // "MVB1"
 
-Status malformed(const char* what) { return Status::malformed(std::string("vector batch: ") + what); }
+Status malformed_batch(const char* what) { return Status::malformed(std::string("vector batch: ") + what); }
 
 bool are_usable(Bytes vectors) {
   for (size_t at = 0; at < vectors.size(); at += sizeof(float)) {
@@ -26,12 +26,12 @@ Status parse_set(ByteReader& reader, VectorOp& op) {
   op.lsn = reader.u64();
   op.dims = reader.u32();
   op.chunks = reader.u32();
-  if (!reader.ok()) return malformed("cut short");
-  if (op.dims == 0 || op.dims > kVectorDimsMax) return malformed("dimensions out of range");
-  if (op.chunks == 0 || op.chunks > kVectorChunksMax) return malformed("number of chunks out of range");
+  if (!reader.ok()) return malformed_batch("cut short");
+  if (op.dims == 0 || op.dims > kVectorDimsMax) return malformed_batch("dimensions out of range");
+  if (op.chunks == 0 || op.chunks > kVectorChunksMax) return malformed_batch("number of chunks out of range");
   op.vectors = reader.take(uint64_t{op.dims} * op.chunks * sizeof(float));
-  if (!reader.ok()) return malformed("cut short");
-  return are_usable(op.vectors) ? Status() : malformed("an element is not finite, or too large");
+  if (!reader.ok()) return malformed_batch("cut short");
+  return are_usable(op.vectors) ? Status() : malformed_batch("an element is not finite, or too large");
 }
 
 }  // namespace
@@ -39,7 +39,7 @@ Status parse_set(ByteReader& reader, VectorOp& op) {
 Result<std::vector<VectorOp>> parse_vector_batch(Bytes bytes) {
   if (bytes.size() > kVectorBatchBytesMax) return Status::too_large("vector batch: " + std::to_string(bytes.size()) + " bytes");
   ByteReader reader(bytes);
-  if (reader.u32() != kMagic) return malformed("no header");
+  if (reader.u32() != kVectorBatchMagic) return malformed_batch("no header");
   const uint32_t count = reader.count(8);
   std::vector<VectorOp> ops;
   ops.reserve(count);
@@ -53,11 +53,11 @@ Result<std::vector<VectorOp>> parse_vector_batch(Bytes bytes) {
       op.docid = reader.u32();
       op.lsn = reader.u64();
     } else if (op.kind != VectorOpKind::kDrop) {
-      return malformed("unknown operation");
+      return malformed_batch("unknown operation");
     }
     ops.push_back(op);
   }
-  if (!reader.ok() || reader.remaining() != 0) return malformed("cut short, or bytes behind it");
+  if (!reader.ok() || reader.remaining() != 0) return malformed_batch("cut short, or bytes behind it");
   return ops;
 }
 

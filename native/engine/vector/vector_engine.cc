@@ -17,7 +17,7 @@ namespace {
 
 constexpr uint32_t kHitsMagic = 0x3148564D;     // "MVH1"
 constexpr uint32_t kSimilarMagic = 0x3153564D;  // "MVS1"
-constexpr size_t kHeaderBytes = 16;
+constexpr size_t kVectorHitsHeaderBytes = 16;
 constexpr size_t kSimilarBytes = 24;
 constexpr size_t kHitBytes = 24;
 constexpr uint32_t kStatusStopped = 1;
@@ -29,12 +29,12 @@ void store(uint8_t* at, Value value) noexcept {
 }
 
 std::vector<uint8_t> similar_record(const SimilarGroups& found) {
-  std::vector<uint8_t> record(kHeaderBytes + found.documents.size() * kSimilarBytes);
+  std::vector<uint8_t> record(kVectorHitsHeaderBytes + found.documents.size() * kSimilarBytes);
   store(record.data(), kSimilarMagic);
   store(record.data() + 4, static_cast<uint32_t>(found.documents.size()));
   store(record.data() + 8, found.isComplete ? 0 : kStatusStopped);
   store(record.data() + 12, found.looked);
-  uint8_t* at = record.data() + kHeaderBytes;
+  uint8_t* at = record.data() + kVectorHitsHeaderBytes;
   for (const SimilarDocument& document : found.documents) {
     store(at, document.docid);
     store(at + 4, document.group);
@@ -46,12 +46,12 @@ std::vector<uint8_t> similar_record(const SimilarGroups& found) {
 }
 
 std::vector<uint8_t> hits_record(const SetView& view, const VectorHits& answer) {
-  std::vector<uint8_t> record(kHeaderBytes + answer.hits.size() * kHitBytes);
+  std::vector<uint8_t> record(kVectorHitsHeaderBytes + answer.hits.size() * kHitBytes);
   store(record.data(), kHitsMagic);
   store(record.data() + 4, static_cast<uint32_t>(answer.hits.size()));
   store(record.data() + 8, (answer.isComplete ? 0 : kStatusStopped) | (answer.isExact ? kStatusExact : 0));
   store(record.data() + 12, view.documents);
-  uint8_t* at = record.data() + kHeaderBytes;
+  uint8_t* at = record.data() + kVectorHitsHeaderBytes;
   for (const VectorCandidate& hit : answer.hits) {
     const SlotIdentity& identity = view.identity(hit.slot);
     store(at, identity.docid);

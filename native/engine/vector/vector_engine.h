@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <shared_mutex>
 #include <span>
 #include <string>
@@ -54,7 +55,7 @@ class VectorEngine {
 
   // Gives the engine its directory, made where it is missing: before anything is applied, once; a later call does nothing. What can't be used there is removed: a line
   // for each says so. `history`: of the store, by which vectors are believed (epoch_mark.h); without one all that are whole are. Without a directory, and after an error,
-  // everything stays in memory.
+  // everything stays in memory. A disk that refuses the mark of the epoch is asked again; nothing is stored before.
   [[nodiscard]] Result<std::vector<std::string>> open(const std::string& directory, std::span<const EpochSpan> history = {}) noexcept;
 
   // Whether vectors of the collection must not lie on disk: before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not
@@ -114,7 +115,11 @@ class VectorEngine {
   [[nodiscard]] LaneStep store_set(const std::shared_ptr<VectorSet>& set, bool isResting);
   [[nodiscard]] LaneStep store_rows(const std::shared_ptr<VectorSet>& set, const SetView& view, SetFiles& files);
   [[nodiscard]] LaneStep unstore_set(const std::shared_ptr<VectorSet>& set);
-  void remove_files(const VectorFileName& name) const noexcept;
+  void remove_files(const VectorFileName& name);
+  // False: some are still there.
+  [[nodiscard]] bool remove_leftovers();
+  // Whether files may be written: under the mark of the present epoch, and where none of their names is taken by one that is to go.
+  [[nodiscard]] bool may_store();
   [[nodiscard]] bool is_sealed(uint32_t collection) const;
 
   std::mutex writerMutex_;
@@ -124,6 +129,8 @@ class VectorEngine {
   std::mutex filesMutex_;  // held by one step of the store lane, and while the directory is opened
   std::string directory_;  // empty: none
   std::map<SetKey, SetFiles> files_;
+  std::vector<std::string> leftovers_;  // names of files that are to be removed
+  std::optional<Epoch> unmarkedEpoch_;  // the present one, until the directory has its mark
   mutable std::mutex sealedMutex_;
   std::unordered_set<uint32_t> sealed_;
   std::atomic<uint64_t> storageFailures_{0};

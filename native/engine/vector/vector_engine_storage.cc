@@ -64,7 +64,10 @@ Result<std::vector<std::string>> VectorEngine::open(const std::string& directory
     if (!damage.ok()) return damage;
     if (!history.empty()) {
       const Status marked = mark_epoch(directory, history.back().epoch);
-      if (!marked.ok()) return marked;
+      if (!marked.ok()) {
+        unmarkedEpoch_ = history.back().epoch;
+        damage.value().push_back(std::string(kEpochMarkName) + ": nothing is stored until the disk takes it: " + marked.message());
+      }
     }
     directory_ = directory;
   } catch (const std::bad_alloc&) {
@@ -118,7 +121,11 @@ Result<std::vector<std::string>> VectorEngine::open_directory(const std::string&
     std::string path = directory;
     path += '/';
     path += name;
-    if (unlink(path.c_str()) == 0 || errno == ENOENT) damage.push_back(name + ": of no use, removed");
+    if (unlink(path.c_str()) == 0 || errno == ENOENT) {
+      damage.push_back(name + ": of no use, removed");
+    } else if (parse_name(name)) {
+      leftovers_.push_back(name);
+    }
   }
   const Status synced = sync_directory(directory);
   if (!synced.ok()) return synced;
@@ -149,14 +156,27 @@ LaneStep VectorEngine::step_storage(bool isResting) {
   const std::lock_guard lock(filesMutex_);
   if (directory_.empty()) return LaneStep::kNothing;
   if (remove_dropped() == LaneStep::kDone) return LaneStep::kDone;
-  bool isFailed = false;
+  const bool mayStore = may_store();
+  if (!mayStore) storageFailures_.fetch_add(1, std::memory_order_relaxed);
+  bool isFailed = !mayStore;
   for (const std::shared_ptr<VectorSet>& set : all_sets()) {
-    const LaneStep step = is_sealed(set->collection()) ? unstore_set(set) : store_set(set, isResting);
+    LaneStep step = LaneStep::kNothing;
+    if (is_sealed(set->collection())) {
+      step = unstore_set(set);
+    } else if (mayStore) {
+      step = store_set(set, isResting);
+    }
     if (step == LaneStep::kDone) return step;
     if (step == LaneStep::kFailed) storageFailures_.fetch_add(1, std::memory_order_relaxed);
     isFailed = isFailed || step == LaneStep::kFailed;
   }
   return isFailed ? LaneStep::kFailed : LaneStep::kNothing;
+}
+
+bool VectorEngine::may_store() {
+  if (!remove_leftovers()) return false;
+  if (unmarkedEpoch_ && mark_epoch(directory_, *unmarkedEpoch_).ok()) unmarkedEpoch_.reset();
+  return !unmarkedEpoch_;
 }
 
 LaneStep VectorEngine::remove_dropped() {
@@ -197,8 +217,12 @@ LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isR
 
 LaneStep VectorEngine::store_rows(const std::shared_ptr<VectorSet>& set, const SetView& view, SetFiles& files) {
   if (files.rows == nullptr || files.rows->name().generation != view.generation) {
-    Result<std::unique_ptr<VectorFile>> created = VectorFile::create(directory_, {set->collection(), set->dims(), view.generation});
-    if (!created.ok() || !created.value()->append(view, view.slots).ok()) return LaneStep::kFailed;
+    const VectorFileName name{set->collection(), set->dims(), view.generation};
+    Result<std::unique_ptr<VectorFile>> created = VectorFile::create(directory_, name);
+    if (!created.ok() || !created.value()->append(view, view.slots).ok()) {
+      remove_files(name);
+      return LaneStep::kFailed;
+    }
     if (files.rows != nullptr) remove_files(files.rows->name());
     files.rows = std::move(created.value());
     files.graphSlots = 0;
@@ -237,11 +261,18 @@ LaneStep VectorEngine::unstore_set(const std::shared_ptr<VectorSet>& set) {
   return LaneStep::kDone;
 }
 
-void VectorEngine::remove_files(const VectorFileName& name) const noexcept {
-  // What stays behind is removed at the next start, or found to be dropped there.
-  (void)unlink((directory_ + "/" + name.rows()).c_str());
-  (void)unlink((directory_ + "/" + name.graph()).c_str());
+void VectorEngine::remove_files(const VectorFileName& name) {
+  leftovers_.push_back(name.rows());
+  leftovers_.push_back(name.graph());
+  // What stays is tried again by the next steps.
+  (void)remove_leftovers();
+}
+
+bool VectorEngine::remove_leftovers() {
+  if (leftovers_.empty()) return true;
+  std::erase_if(leftovers_, [this](const std::string& name) { return unlink((directory_ + "/" + name).c_str()) == 0 || errno == ENOENT; });
   (void)sync_directory(directory_);
+  return leftovers_.empty();
 }
 
 }  // namespace mds

@@ -16,7 +16,7 @@
 namespace mds {
 namespace {
 
-constexpr uint32_t kMagic = 0x3147564D;  // "MVG1"
+constexpr uint32_t kVectorGroupMagic = 0x3147564D;  // "MVG1"
 constexpr uint64_t kGroupAlignment = 4096;
 
 struct GroupHeader {
@@ -30,7 +30,7 @@ struct GroupHeader {
   uint32_t headerCrc;  // of all fields before it
 };
 static_assert(sizeof(GroupHeader) == 32);
-constexpr uint64_t kHeaderBytes = 64;
+constexpr uint64_t kGroupHeaderBytes = 64;
 // No vector is longer: the largest elements of the widest one have 9e16.
 constexpr float kNormMax = 1e17F;
 
@@ -47,7 +47,7 @@ struct GroupLayout {
         codes((coded + slots * sizeof(CodedVector) + 63) / 64 * 64),
         full(codes + slots * code_stride(dims)),
         payload(full + slots * dims * sizeof(float)),
-        total((kHeaderBytes + payload + kGroupAlignment - 1) / kGroupAlignment * kGroupAlignment) {}
+        total((kGroupHeaderBytes + payload + kGroupAlignment - 1) / kGroupAlignment * kGroupAlignment) {}
 };
 
 uint32_t header_crc(const GroupHeader& header) noexcept { return crc32c({reinterpret_cast<const uint8_t*>(&header), offsetof(GroupHeader, headerCrc)}); }
@@ -101,7 +101,7 @@ Status write_columns(ColumnWriter& writer, const SetView& view, uint32_t begin, 
 }
 
 bool is_plausible(const GroupHeader& header, const VectorFileName& name, uint32_t slotBegin) noexcept {
-  return header.magic == kMagic && header.headerCrc == header_crc(header) && header.collection == name.collection && header.dims == name.dims &&
+  return header.magic == kVectorGroupMagic && header.headerCrc == header_crc(header) && header.collection == name.collection && header.dims == name.dims &&
          header.generation == name.generation && header.slotBegin == slotBegin && header.slots > 0 && header.slots <= kVectorSlotsMax - slotBegin;
 }
 
@@ -143,7 +143,7 @@ Result<std::unique_ptr<VectorFile>> VectorFile::open(const std::string& director
   struct stat found {};
   if (fstat(descriptor, &found) != 0) return io_error("fstat");
   const auto size = static_cast<uint64_t>(found.st_size);
-  if (size >= kHeaderBytes) {
+  if (size >= kGroupHeaderBytes) {
     const Status mapped = file->map_groups(0, size, lsnMax);
     if (!mapped.ok()) return mapped;
   }
@@ -157,13 +157,13 @@ Status VectorFile::map_groups(uint64_t begin, uint64_t end, uint64_t lsnMax) {
   const Result<MappedBytes> mapped = map_file(descriptor_, begin, end);
   if (!mapped.ok()) return mapped.status();
   Bytes rest = mapped.value().bytes;
-  while (rest.size() >= kHeaderBytes) {
+  while (rest.size() >= kGroupHeaderBytes) {
     GroupHeader header;
     std::memcpy(&header, rest.data(), sizeof header);
     if (!is_plausible(header, name_, slots_)) return {};
     const GroupLayout layout(name_.dims, header.slots);
     if (layout.total > rest.size()) return {};
-    const Bytes payload = rest.subspan(kHeaderBytes, static_cast<size_t>(layout.payload));
+    const Bytes payload = rest.subspan(kGroupHeaderBytes, static_cast<size_t>(layout.payload));
     if (crc32c(payload) != header.payloadCrc) return {};
     // Groups begin at pages and columns at multiples of their elements' alignment.
     const auto identities = column_at<SlotIdentity>(payload, 0, header.slots);
@@ -183,9 +183,9 @@ Status VectorFile::append(const SetView& view, uint32_t end) {
   const GroupLayout layout(name_.dims, end - slots_);
   // The header comes last: without it there is no group.
   Status status = ftruncate(descriptor_, static_cast<off_t>(bytes_ + layout.total)) == 0 ? Status() : io_error("ftruncate");
-  ColumnWriter writer(descriptor_, bytes_ + kHeaderBytes);
+  ColumnWriter writer(descriptor_, bytes_ + kGroupHeaderBytes);
   if (status.ok()) status = write_columns(writer, view, slots_, end);
-  GroupHeader header{kMagic, name_.collection, name_.dims, name_.generation, slots_, end - slots_, writer.crc(), 0};
+  GroupHeader header{kVectorGroupMagic, name_.collection, name_.dims, name_.generation, slots_, end - slots_, writer.crc(), 0};
   header.headerCrc = header_crc(header);
   if (status.ok()) status = write_at(descriptor_, bytes_of(&header, 1), bytes_);
   if (status.ok() && fdatasync(descriptor_) != 0) status = io_error("fdatasync");
