@@ -4,28 +4,34 @@
  */
 import { applyPlace, referBody } from './body_places.js'
 import { releaseBody, removeGarbage, retainBody, writeBody } from './body_references.js'
-import { encodeCollection } from './collection_row.js'
-import { readCollectionCounters, readStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
+import { createCollection, removeCollection } from './collection_row.js'
+import { countersBefore } from './comparison/tally.js'
+import { readCollectionCounters, requireStoreCounters, writeCollectionCounters, writeStoreCounters } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import { retainedBytes, storeEntry } from './entry.js'
-import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, JobEntry, PutEntry, SealingEntry, SettingEntry, TrimEntry } from './entry.js'
-import { PACKED_KEY, tablesOfCollections } from './environment.js'
+import type { DeleteEntry, DropEntry, Entry, ExpiryEntry, PutEntry, SealingEntry, SettingEntry, TrimEntry } from './entry.js'
+import { PACKED_KEY } from './environment.js'
 import type { Environment } from './environment.js'
+import { moveExpiry } from './expiry_rows.js'
 import { decodeHead, HEAD_FLAGS } from './head.js'
 import type { Head } from './head.js'
 import { removeIdentity, removeSpellings, writeIdentity, writeSpelling } from './identities.js'
+import { requireNotLost } from './lost_collections.js'
 import { markIndex } from './index_mark.js'
-import { jobKey } from './jobs.js'
-import { bodyKey, collectionKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
+import { applyJob } from './jobs.js'
+import { bodyKey, counterKey, documentKey, expiryKey, garbageKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
 import { forgetHistory, forgetMinutes, MinuteCounts, trackAccesses, trackWrite } from './history_tables.js'
 import type { Accesses } from './history_tables.js'
 import { bodiesWithObjects, forgetReleases, forgetSwept, MEMORY_LOCATION, removeObject, writeObject } from './objects.js'
 import type { BodyObject } from './objects.js'
+import { purgeRetired } from './purging.js'
+import { upgradeRows } from './row_upgrade.js'
 import { CLEAR, statePlace } from './sealing/collection_seal.js'
 import { resealBinlog, resealTable } from './sealing/resealing.js'
 import type { ResealedRows, ResealedTable } from './sealing/resealing.js'
 import { wantScrub } from './sealing/scrubbing.js'
 import { changeSealing, finishForms } from './sealing/sealing_change.js'
+import { CorruptRecord, DAMAGED_ROW } from './record.js'
 import { SERVER_SETTINGS } from './settings.js'
 import { writeSetting } from './stored_settings.js'
 import { applyVectors, forgetVectors } from './vector_tables.js'
@@ -49,15 +55,19 @@ export class WriteTransaction {
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
   readonly #readMinutes = new MinuteCounts()
+  /** An entry is being applied, or its application has thrown. */
+  isApplying = false
   /** Ids of objects in process memory that nothing refers to any more once the transaction is on disk. */
   readonly released: Buffer[] = []
+  /** Ids of objects that process memory took for the transaction: theirs as soon as it is on disk. */
+  readonly kept: Buffer[] = []
 
   /** @param now unix seconds, the same for everything that the transaction decides. */
   constructor(environment: Environment, now: number, tracksHistory = false) {
     this.#environment = environment
     this.tracksHistory = tracksHistory
     this.view = new View(environment, now)
-    this.#store = readStoreCounters(environment)
+    this.#store = requireStoreCounters(environment)
   }
 
   get nextLsn(): bigint {
@@ -89,7 +99,7 @@ export class WriteTransaction {
 
   /** Whether the collection was deleted, and its rows are being removed. */
   isRetired(collection: number): boolean {
-    return this.#environment.retired.doesExist(counterKey(collection))
+    return this.#environment.retired.has(counterKey(collection))
   }
 
   counters(collection: number): CollectionCounters {
@@ -101,9 +111,26 @@ export class WriteTransaction {
     return counters
   }
 
+  /**
+   * Reads the rows that `apply` builds on, because `apply` can't refuse.
+   * @throws CorruptRecord where one is damaged, the document would overwrite another, or the collection may
+   * be a
+   * lost one
+   */
+  requireIntact(entry: Entry): void {
+    const { kind, collection, docid } = entry
+    if (collection >= this.nextCollection) requireNotLost(this.#environment, entry)
+    if (docid === 0) return
+    const { nextDocid } = this.counters(collection)
+    const isTaken = kind === 'put' && docid >= nextDocid && this.#environment.heads.doesExist(documentKey(collection, docid))
+    if (isTaken) throw new CorruptRecord(`counters of collection ${collection}`, `document ${docid} is there, and is to be the next`)
+  }
+
   /** @param body the body record of a put that brings a new body (bodyLsn = lsn), the record of vectors that are set, else undefined. */
   apply(entry: Entry, body: Buffer | undefined): void {
     const environment = this.#environment
+    this.isApplying = true
+    const before = countersBefore(environment.tallies, entry, () => this.counters(entry.collection))
     switch (entry.kind) {
       case 'put':
         applyPut(environment, this, entry, body)
@@ -137,31 +164,40 @@ export class WriteTransaction {
         applyVectors(environment, entry, body)
         break
     }
+    if (before !== undefined) environment.tallies.running?.correct(entry.docid, before, this.counters(entry.collection))
     // Vectors are not kept for the readers of the binlog: the next entry of their document overwrites them.
     const record = storeEntry(environment.seals, entry, entry.kind === 'vectors' ? 0 : (body?.length ?? 0))
-    void environment.binlog.put(lsnKey(entry.lsn), record)
+    environment.binlog.put(lsnKey(entry.lsn), record)
     this.#store.binlogBytes += retainedBytes(record)
     this.#store.lastLsn = entry.lsn
     if (entry.collection >= this.#store.nextCollection) this.#store.nextCollection = entry.collection + 1
+    this.isApplying = false
   }
 
   /**
    * Trims the binlog from its old end while it holds more than `bytesMax`, at most `entriesMax` entries, and with it the bodies that nothing else refers to. Local: not an entry.
+   * @param lsnMax the newest entry that may go; then bodies that were left over go as well. Default: all but the last
+   * @returns whether more may be left
    */
-  trimBinlog(bytesMax: number, entriesMax: number): void {
-    if (this.#store.binlogBytes <= bytesMax) return
+  trimBinlog(bytesMax: number, entriesMax: number, lsnMax?: bigint): boolean {
+    const isEnough = (): boolean => this.#store.binlogBytes <= bytesMax
+    if (isEnough() && lsnMax === undefined) return false
     const { binlog, garbage } = this.#environment
-    const old = [...binlog.getRange({ limit: entriesMax })]
-    for (const { key, value } of old) {
+    const before = this.#store.trimmedLsn
+    for (const { key, value } of isEnough() ? [] : [...binlog.getRange({ limit: entriesMax })]) {
       const lsn = lsnOfKey(key)
-      if (this.#store.binlogBytes <= bytesMax || lsn === this.#store.lastLsn) break
-      void binlog.remove(key)
+      if (isEnough() || lsn > (lsnMax ?? this.#store.lastLsn - 1n)) break
+      binlog.remove(key)
       this.#store.binlogBytes -= retainedBytes(value)
       this.#store.trimmedLsn = lsn
     }
-    for (const key of [...garbage.getKeys({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]) {
-      removeGarbage(this.#environment, this.view, key, this.#store.trimmedLsn)
+    const released = [...garbage.getRange({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]
+    for (const { key, value } of released) {
+      // A row that can't be believed may name a body that is in use: the one that it stood for stays.
+      if (value === DAMAGED_ROW) garbage.remove(key)
+      else removeGarbage(this.#environment, this.view, key, this.#store.trimmedLsn)
     }
+    return this.#store.trimmedLsn !== before || released.length > 0
   }
 
   /**
@@ -170,7 +206,7 @@ export class WriteTransaction {
    */
   packBody({ older, newer, record }: PackedBody): boolean {
     const { collection, docid } = older
-    if (this.#environment.retired.doesExist(counterKey(collection))) return false
+    if (this.isRetired(collection)) return false
     for (const state of [older, newer]) {
       if (this.view.revision(collection, docid, state.revision)?.bodyLsn !== state.bodyLsn) return false
     }
@@ -182,7 +218,7 @@ export class WriteTransaction {
 
   /** The superseded states of all entries up to this one have been packed. */
   setPackedLsn(lsn: bigint): void {
-    void this.#environment.settings.put(PACKED_KEY, lsnKey(lsn))
+    this.#environment.settings.put(PACKED_KEY, lsnKey(lsn))
   }
 
   /**
@@ -190,25 +226,7 @@ export class WriteTransaction {
    * @returns true when rows are left.
    */
   purgeRetired(rowsMax: number): boolean {
-    const { retired, counters } = this.#environment
-    const [key] = [...retired.getKeys({ limit: 1 })]
-    if (key === undefined) return false
-    let room = rowsMax
-    for (const body of bodiesWithObjects(this.#environment, key, room)) {
-      this.dropObject(body)
-      room--
-    }
-    if (room <= 0) return true
-    for (const table of tablesOfCollections(this.#environment)) {
-      for (const row of [...table.getKeys({ start: key, end: prefixEnd(key), limit: room })]) {
-        void table.remove(row)
-        room--
-      }
-      if (room <= 0) return true
-    }
-    void counters.remove(Buffer.from(key))
-    void retired.remove(key)
-    return retired.getKeysCount({ limit: 1 }) > 0
+    return purgeRetired(this.#environment, rowsMax, (body) => this.dropObject(body))
   }
 
   /** The body has an object from here on, in place of the one that it had. */
@@ -260,6 +278,11 @@ export class WriteTransaction {
     return rows
   }
 
+  /** Rows of format 1 get their checksums: row_upgrade.ts. Local: not an entry. @returns whether rows are left */
+  upgradeRows(rowsMax: number, bytesMax: number): boolean {
+    return upgradeRows(this.#environment, this.view, rowsMax, bytesMax)
+  }
+
   /** Whether documents may be missing from the index for want of objects. Local: not an entry. */
   markIndex(isIncomplete: boolean): void {
     markIndex(this.#environment, isIncomplete)
@@ -272,7 +295,7 @@ export class WriteTransaction {
 
   /** Removes an expiry row whose document is gone or expires at another time. */
   forgetExpiry(expiresAt: number, collection: number, docid: number): void {
-    void this.#environment.expiries.remove(expiryKey(expiresAt, collection, docid))
+    this.#environment.expiries.remove(expiryKey(expiresAt, collection, docid))
   }
 
   /** Writes the counters. To be called last. */
@@ -307,7 +330,7 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
 
   writeHead(environment, collection, docid, entry.head)
   moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
-  if (entry.wantsVectors) void environment.embedQueue.put(lsnKey(lsn), documentKey(collection, docid))
+  if (entry.wantsVectors) environment.embedQueue.put(lsnKey(lsn), documentKey(collection, docid))
   spell(environment, transaction.view, entry)
   if (transaction.tracksHistory) trackWrite(environment, collection, docid, old === undefined ? 'create' : 'update', head.updatedAt)
 }
@@ -316,19 +339,13 @@ function applyPut(environment: Environment, transaction: WriteTransaction, entry
 function writeHead(environment: Environment, collection: number, docid: number, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  void environment.heads.put(documentKey(collection, docid), isSealed ? seal.seal(statePlace(collection, docid), record) : record)
-}
-
-function createCollection(environment: Environment, entry: PutEntry | SettingEntry | SealingEntry): void {
-  const key = collectionKey(entry.collectionName)
-  if (environment.collections.doesExist(key)) return
-  void environment.collections.put(key, encodeCollection({ id: entry.collection, name: entry.collectionName }))
+  environment.heads.put(documentKey(collection, docid), isSealed ? seal.seal(statePlace(collection, docid), record) : record)
 }
 
 /** The state before a put: a revision, counted when it was written, is kept as it was; otherwise its body is let go. */
 function supersede(environment: Environment, old: Head, lsn: bigint): void {
   if ((old.flags & HEAD_FLAGS.revision) !== 0) {
-    void environment.revisions.put(revisionKey(old.collection, old.docid, old.revision), old.record)
+    environment.revisions.put(revisionKey(old.collection, old.docid, old.revision), old.record)
   } else {
     releaseBody(environment, bodyKey(old.collection, old.docid, old.bodyLsn), lsn)
   }
@@ -337,12 +354,6 @@ function supersede(environment: Environment, old: Head, lsn: bigint): void {
 function uncount(counters: CollectionCounters, head: Head): void {
   counters.metaTriples -= head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
-}
-
-function moveExpiry(environment: Environment, collection: number, docid: number, before: number, after: number): void {
-  if (before === after) return
-  if (before > 0) void environment.expiries.remove(expiryKey(before, collection, docid))
-  if (after > 0) void environment.expiries.put(expiryKey(after, collection, docid), NOTHING)
 }
 
 /** Keeps the identity row at the latest spelling, and every other spelling that was ever written in a row of its own. */
@@ -387,7 +398,7 @@ function letGoBelow(
   for (const { revision, bodyLsn } of transaction.view.revisionsBelow(collection, docid, trimBelow)) {
     // A damaged row names no body: it goes all the same, and the body goes with the document.
     if (bodyLsn !== undefined) releaseBody(environment, bodyKey(collection, docid, bodyLsn), lsn)
-    void environment.revisions.remove(revisionKey(collection, docid, revision))
+    environment.revisions.remove(revisionKey(collection, docid, revision))
     counters.revisions--
   }
 }
@@ -402,16 +413,16 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
   counters.documents--
   if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions--
   uncount(counters, head)
-  void environment.heads.remove(prefix)
+  environment.heads.remove(prefix)
   for (const key of [...environment.revisions.getKeys(range)]) {
     counters.revisions--
-    void environment.revisions.remove(key)
+    environment.revisions.remove(key)
   }
-  for (const key of [...environment.bodies.getKeys(range)]) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
-  for (const key of [...environment.bodyCounts.getKeys(range)]) void environment.bodyCounts.remove(key)
+  for (const key of [...environment.bodies.getKeys(range)]) environment.garbage.put(garbageKey(lsn, key), NOTHING)
+  for (const key of [...environment.bodyCounts.getKeys(range)]) environment.bodyCounts.remove(key)
   for (const key of bodiesWithObjects(environment, prefix)) transaction.dropObject(key)
   removeSpellings(environment, collection, docid)
-  removeIdentity(environment, collection, entry.key, entry.lang)
+  removeIdentity(environment, collection, { docid, key: entry.key, lang: entry.lang })
   moveExpiry(environment, collection, docid, head.expiresAt, 0)
   forgetHistory(environment, collection, docid)
   forgetVectors(environment, collection, docid)
@@ -419,10 +430,10 @@ function applyDelete(environment: Environment, transaction: WriteTransaction, en
 
 /** The collection is gone at once; its rows are removed in slices by `purgeRetired`. */
 function applyDrop(environment: Environment, entry: DropEntry): void {
-  void environment.collections.remove(collectionKey(entry.collectionName))
-  void environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
+  removeCollection(environment, entry)
+  environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
   // With the salt go the keys: what was sealed can't be opened any more, wherever a copy of it lies.
-  void environment.sealings.remove(counterKey(entry.collection))
+  environment.sealings.remove(counterKey(entry.collection))
 }
 
 /** The stamp tells readers that what they remember of the collection's settings is old. */
@@ -430,16 +441,10 @@ function applySetting(environment: Environment, entry: SettingEntry): void {
   const { collection, setting, id, value, lsn } = entry
   if (collection !== SERVER_SETTINGS) createCollection(environment, entry)
   writeSetting(environment, collection, setting, id, value)
-  void environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
+  environment.collectionSettings.put(counterKey(collection), lsnKey(lsn))
 }
 
 function applySealing(environment: Environment, entry: SealingEntry): void {
   createCollection(environment, entry)
   changeSealing(environment, entry)
-}
-
-function applyJob({ jobs }: Environment, { job, id, record }: JobEntry): void {
-  const key = jobKey(job, id)
-  if (record === null) void jobs.remove(key)
-  else void jobs.put(key, record)
 }

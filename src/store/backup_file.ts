@@ -2,10 +2,11 @@
  * Backup files: a compacted copy of a truth env as it was at one moment, with a seal behind it that says what it is and what its bytes add up to. Layout: docs/formats/backup.md. Read and written a piece at a time, so that neither
  * memory nor the thread is taken; the long lane.
  */
-import { constants } from 'node:fs'
+import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
 import { BACKUP_PIECE_BYTES } from '../limits.js'
 import { crc32c } from './packages.js'
+import { writeWhole } from './write_whole.js'
 
 const MAGIC = Buffer.from('MDSBKUP\n')
 const VERSION = 1
@@ -34,7 +35,7 @@ export async function sealBackup(path: string, about: Pick<BackupSeal, 'epoch' |
     const { size } = await file.stat()
     const dataCrc = await forEachPiece(file, size, () => Promise.resolve())
     const seal = encodeSeal({ ...about, dataBytes: size, dataCrc })
-    await file.write(seal, 0, seal.length, size)
+    await writeWhole(file, seal, size)
     await file.sync()
   } finally {
     await file.close()
@@ -51,7 +52,7 @@ export async function unpackBackup(path: string, target: string): Promise<Backup
     const seal = await readSeal(file)
     const copy = await open(target, 'wx', 0o600)
     try {
-      const crc = await forEachPiece(file, seal.dataBytes, async (piece, at) => void (await copy.write(piece, 0, piece.length, at)))
+      const crc = await forEachPiece(file, seal.dataBytes, (piece, at) => writeWhole(copy, piece, at))
       if (crc !== seal.dataCrc) throw new BackupError(`damaged: checksum ${crc.toString(16)}, ${seal.dataCrc.toString(16)} expected`)
       await copy.sync()
     } finally {
@@ -75,11 +76,34 @@ async function openBackup(path: string): Promise<FileHandle> {
   throw new BackupError('not there')
 }
 
+/** The seal alone, for a list: undefined where the file has none of this version, or can't be read. */
+export function peekSeal(path: string): BackupSeal | undefined {
+  try {
+    const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
+    try {
+      const { size } = fstatSync(file)
+      const seal = Buffer.alloc(SEAL_BYTES)
+      readSync(file, seal, 0, SEAL_BYTES, Math.max(0, size - SEAL_BYTES))
+      return decodeSeal(seal, size)
+    } finally {
+      closeSync(file)
+    }
+  } catch {
+    // Whatever it is: it is listed as not sealed, and a restore says why.
+    return undefined
+  }
+}
+
 async function readSeal(file: FileHandle): Promise<BackupSeal> {
   const { size } = await file.stat()
-  if (size < SEAL_BYTES) throw new BackupError(`not a backup: ${size} bytes`)
   const seal = Buffer.alloc(SEAL_BYTES)
-  await file.read(seal, 0, SEAL_BYTES, size - SEAL_BYTES)
+  if (size >= SEAL_BYTES) await file.read(seal, 0, SEAL_BYTES, size - SEAL_BYTES)
+  return decodeSeal(seal, size)
+}
+
+/** @param size of the file that ends in it @throws BackupError */
+function decodeSeal(seal: Buffer, size: number): BackupSeal {
+  if (size < SEAL_BYTES) throw new BackupError(`not a backup: ${size} bytes`)
   if (!seal.subarray(0, MAGIC.length).equals(MAGIC)) throw new BackupError('not a backup, or cut off: its seal is missing')
   if (seal.readUInt32LE(8) !== crc32c(seal.subarray(12))) throw new BackupError('damaged: checksum of the seal')
   const version = seal.readUInt32LE(12)

@@ -1,12 +1,14 @@
 /**
  * The directory of backups: names that stay in it, and files that appear under their name only when they are whole and on disk. The long lane; the sweep at the start of the process.
  */
-import { mkdirSync, readdirSync, rmSync } from 'node:fs'
+import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { link, mkdtemp, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { BACKUP_NAMES_TRIED_MAX } from '../limits.js'
-import { BackupError, sealBackup } from './backup_file.js'
+import { makeFolders } from '../folders.js'
+import { BACKUP_NAMES_TRIED_MAX, BACKUPS_LISTED_MAX } from '../limits.js'
+import { BackupError, peekSeal, sealBackup } from './backup_file.js'
 import type { BackupSeal } from './backup_file.js'
+import { flushDirectory as flushDirectorySync, TRUTH_FILE } from './layout.js'
 
 /** What is being written; no backup can have such a name. */
 const UNFINISHED = '.backup-'
@@ -38,7 +40,7 @@ export async function writeBackup(
   about: Pick<BackupSeal, 'epoch' | 'lastLsn' | 'createdAt'>,
   copy: (path: string) => Promise<void>,
 ): Promise<string> {
-  mkdirSync(directory, { recursive: true, mode: 0o700 })
+  makeFolders(directory, 0o700)
   // A folder of its own, mode 0700: LMDB makes its copy readable for everybody.
   const unfinished = await mkdtemp(join(directory, UNFINISHED))
   try {
@@ -66,12 +68,104 @@ async function giveName(path: string, directory: string, names: readonly string[
   throw new BackupError('there already')
 }
 
+export interface ListedBackup {
+  readonly name: string
+  readonly bytes: number
+  /** Unix seconds; of one without a seal: when it was last written to. */
+  readonly createdAt: number
+  /** It ends in the seal of a whole backup. */
+  readonly sealed: boolean
+}
+
+/**
+ * Files under names that a restore takes, newest first; links and folders are none. What is being written has
+ * no such name yet.
+ */
+export function listBackups(directory: string): { readonly backups: readonly ListedBackup[]; readonly total: number } {
+  const found = filesIn(directory)
+  const newest = found
+    .sort((one, other) => other.writtenAt - one.writtenAt || (one.name < other.name ? -1 : 1))
+    .slice(0, BACKUPS_LISTED_MAX)
+  const backups = newest.map(({ name, bytes, writtenAt }) => {
+    const seal = peekSeal(join(directory, name))
+    return { name, bytes, createdAt: seal?.createdAt ?? writtenAt, sealed: seal !== undefined }
+  })
+  return { backups, total: found.length }
+}
+
+/** On disk when it returns. @returns false where there is no such backup */
+export function deleteBackup(directory: string, name: string): boolean {
+  const path = join(directory, name)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true || !mayBeBackup(directory, name)) return false
+  unlinkSync(path)
+  flushDirectorySync(directory)
+  return true
+}
+
+interface BackupFile {
+  readonly name: string
+  readonly bytes: number
+  /** Unix seconds. */
+  readonly writtenAt: number
+}
+
+/** Every regular file that may be a backup, in no order. */
+function filesIn(directory: string): BackupFile[] {
+  return namesIn(directory).flatMap((name) => {
+    const facts = isBackupName(name) ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined
+    const isBackup = facts?.isFile() === true && mayBeBackup(directory, name)
+    return isBackup ? [{ name, bytes: facts.size, writtenAt: Math.floor(facts.mtimeMs / 1000) }] : []
+  })
+}
+
+/**
+ * `SVC_BACKUP_DIR` may name the data directory or a generation, whose own files have names that a backup
+ * could have (`CURRENT`, `truth.mdb`). There only a file with a seal is a backup. Elsewhere an incomplete
+ * backup counts as one, so that it can be deleted.
+ */
+function mayBeBackup(directory: string, name: string): boolean {
+  const isStoreFolder = ['CURRENT', TRUTH_FILE].some((file) => existsSync(join(directory, file)))
+  return !isStoreFolder || peekSeal(join(directory, name)) !== undefined
+}
+
+/** None where the directory is not there yet. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw cause
+  }
+}
+
 async function flushDirectory(path: string): Promise<void> {
   const directory = await open(path, 'r')
   try {
     await directory.sync()
   } finally {
     await directory.close()
+  }
+}
+
+/**
+ * @returns a function that gives the unix seconds of the newest file in it, 0 where there is none. It reads
+ * the directory again only where that has changed.
+ */
+export function lastBackup(directory: string): () => number {
+  let readAt = -1
+  let newest = 0
+  return () => {
+    try {
+      const { mtimeMs } = statSync(directory)
+      if (mtimeMs === readAt) return newest
+      readAt = mtimeMs
+      newest = filesIn(directory).reduce((latest, { writtenAt }) => Math.max(latest, writtenAt), 0)
+    } catch {
+      // Not there yet, or removed meanwhile: the next look tells.
+      readAt = -1
+      newest = 0
+    }
+    return newest
   }
 }
 

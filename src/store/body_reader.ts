@@ -5,7 +5,6 @@
 import { DELTA_CHAIN_REVISIONS, OPENED_BODY_BYTES } from '../limits.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from './body.js'
 import type { ByteWriter } from './byte_writer.js'
-import { peek } from './environment.js'
 import type { Environment } from './environment.js'
 import type { Head } from './head.js'
 import { bodyKey } from './keys.js'
@@ -114,7 +113,7 @@ export class BodyReader {
     const key = keyOf(body)
     // Before the look at the body, which would not outlive it.
     const seal = this.#sealOf(body.collection)
-    const record = peek(this.#environment.bodies, key)
+    const record = this.#environment.bodies.peek(key)
     return record === undefined ? undefined : unsealed(seal, bodyPlace(key), record, body)
   }
 

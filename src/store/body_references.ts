@@ -3,6 +3,8 @@
  * Inside a write transaction only.
  */
 import type { Environment } from './environment.js'
+import { noteDamage } from './noted_damage.js'
+import { requireIntact } from './record.js'
 import { bodyKey, garbageKey, parseBodyKey } from './keys.js'
 import { bodyPlace, CLEAR } from './sealing/collection_seal.js'
 import type { View } from './view.js'
@@ -13,25 +15,28 @@ const NOTHING = Buffer.alloc(0)
 export function writeBody(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  void environment.bodies.put(key, isSealed ? seal.seal(bodyPlace(key), record) : record)
+  environment.bodies.put(key, isSealed ? seal.seal(bodyPlace(key), record) : record)
 }
 
 /** One more reference to a body that is there. */
 export function retainBody(environment: Environment, key: Buffer): void {
-  void environment.bodyCounts.put(key, countOf(references(environment, key) + 1))
+  const count = references(environment, key)
+  if (count !== undefined) environment.bodyCounts.put(key, countOf(count + 1))
 }
 
 /** Lets go of one reference; with the last one the body becomes garbage. @param lsn of the entry that lets go */
 export function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
-  const left = references(environment, key) - 1
-  if (left > 1) void environment.bodyCounts.put(key, countOf(left))
-  if (left === 1) void environment.bodyCounts.remove(key)
-  if (left === 0) void environment.garbage.put(garbageKey(lsn, key), NOTHING)
+  const count = references(environment, key)
+  if (count === undefined) return
+  const left = count - 1
+  if (left > 1) environment.bodyCounts.put(key, countOf(left))
+  if (left === 1) environment.bodyCounts.remove(key)
+  if (left === 0) environment.garbage.put(garbageKey(lsn, key), NOTHING)
 }
 
 /** Removes the body where one state alone refers to it, which has it elsewhere from now on. */
 export function removeOnlyReference(environment: Environment, key: Buffer): void {
-  if (references(environment, key) === 1) void environment.bodies.remove(key)
+  if (references(environment, key) === 1) environment.bodies.remove(key)
 }
 
 /** Removes garbage: the body, and with it its reference to the one that it is the difference from, which may become garbage. @param row a key of the table */
@@ -39,13 +44,25 @@ export function removeGarbage(environment: Environment, view: View, row: Buffer,
   const key = Buffer.from(row.subarray(8))
   const body = parseBodyKey(key)
   const base = view.baseOf(body)
-  void environment.bodies.remove(key)
-  void environment.garbage.remove(row)
+  environment.bodies.remove(key)
+  environment.garbage.remove(row)
   if (base !== undefined) releaseBody(environment, bodyKey(body.collection, body.docid, base), lsn)
 }
 
-function references(environment: Environment, key: Buffer): number {
-  return environment.bodyCounts.get(key)?.readUInt32LE(0) ?? 1
+/**
+ * Undefined where the count is damaged: nobody knows how many there are, so the body stays until its document
+ * goes.
+ */
+function references(environment: Environment, key: Buffer): number | undefined {
+  const row = environment.bodyCounts.get(key)
+  if (row === undefined) return 1
+  try {
+    requireIntact(row, 4, () => `references of body ${key.toString('hex')}`)
+    return row.readUInt32LE(0)
+  } catch (error) {
+    noteDamage(error)
+    return undefined
+  }
 }
 
 function countOf(count: number): Buffer {

@@ -4,6 +4,8 @@
  */
 import { ANSWER_SCRATCH_BYTES_KEPT } from '../limits.js'
 
+const BYTES_COPIED_ONE_BY_ONE = 48
+
 export class ByteWriter {
   /** Grows by doubling, bounded by the answer's own bounds (results × document size). */
   #buffer: Buffer = Buffer.allocUnsafeSlow(16 * 1024)
@@ -18,6 +20,33 @@ export class ByteWriter {
     this.#reserve(bytes.length)
     this.#buffer.set(bytes, this.#length)
     this.#length += bytes.length
+  }
+
+  /**
+   * Appends `source` from `begin` to `end`: for texts of very many short pieces, for which a view of each
+   * would cost more than copying it.
+   */
+  part(source: Uint8Array, begin: number, end: number): void {
+    this.#reserve(end - begin)
+    const buffer = this.#buffer
+    if (end - begin > BYTES_COPIED_ONE_BY_ONE) {
+      buffer.set(source.subarray(begin, end), this.#length)
+      this.#length += end - begin
+    } else for (let at = begin; at < end; at++) buffer[this.#length++] = source[at] as number
+  }
+
+  /**
+   * Makes room for so many bytes beside what is there: for large answers of known size, whose writer would
+   * leave as much in outgrown buffers.
+   */
+  room(bytes: number): this {
+    this.#reserve(bytes)
+    return this
+  }
+
+  byte(value: number): void {
+    this.#reserve(1)
+    this.#buffer[this.#length++] = value
   }
 
   /** Appends text that is known to hold only ASCII (JSON punctuation, numbers, field names). */
@@ -48,6 +77,17 @@ export class ByteWriter {
   /** Takes back what was written behind the first `length` bytes. */
   cut(length: number): void {
     this.#length = Math.min(this.#length, length)
+  }
+
+  /**
+   * Whether `bytes` is a view of this writer that is too large to be kept for the next answer. It is the
+   * caller's then, and may be sent to another thread without a copy; the writer begins anew.
+   */
+  giveAway(bytes: string | Uint8Array): boolean {
+    if (typeof bytes === 'string' || bytes.buffer !== this.#buffer.buffer || bytes.length <= ANSWER_SCRATCH_BYTES_KEPT) return false
+    this.#length = 0
+    this.#buffer = Buffer.allocUnsafeSlow(ANSWER_SCRATCH_BYTES_KEPT)
+    return true
   }
 
   /** What was written since `begin`, without a copy: valid until the next `begin` or append. */

@@ -4,15 +4,19 @@
  */
 import type { Database, RootDatabase } from 'lmdb'
 import { randomBytes } from 'node:crypto'
-import { join } from 'node:path'
+import { statSync, truncateSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
+import { flushDirectory, TRUTH_FILE } from './layout.js'
 import { openLmdb } from './packages.js'
+import type { LostCollections } from './lost_collections.js'
 import type { ObjectSource } from './objects.js'
+import { DAMAGED_ROW } from './record.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import type { Keyring } from './sealing/keyring.js'
 import { Seals } from './sealing/seals.js'
-
-export type Table = Database<Buffer, Buffer>
+import { Table } from './table.js'
+import type { Tally } from './comparison/tally.js'
 
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>
@@ -78,98 +82,213 @@ export interface Environment {
   readonly seals: Seals
   /** Bytes of objects that are at hand. */
   readonly held: ObjectSource
+  /** What a comparison that is under way on this thread has counted of a collection: writes correct it. */
+  readonly tallies: { running: Tally | undefined }
+  /** Collections that were found to be lost, once this thread has looked for them. */
+  readonly lost: { collections: LostCollections | undefined }
 }
 
 const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
-const FORMAT_VERSION = 1
+const FORMAT_VERSION = 2
+/**
+ * Rows without checksums of their own over key and value; brought to the present format by row_upgrade.ts.
+ */
+const FORMAT_WITHOUT_CHECKSUMS = 1
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
 /** In `settings`: LSN of the last entry whose superseded states have been packed. */
 export const PACKED_KEY = Buffer.from('packed')
 
+/**
+ * Of each table: its name in the env, and whether its values are records with a checksum of their own
+ * (record.ts). In the order in which they are walked.
+ */
+export const TABLES = {
+  heads: ['heads', true],
+  bodies: ['bodies', true],
+  bodyCounts: ['body-counts', false],
+  revisions: ['revisions', true],
+  identities: ['identities', false],
+  spellings: ['spellings', false],
+  expiries: ['expiries', false],
+  collections: ['collections', false],
+  // Beside the settings, which are records, lies the LSN of the last change.
+  collectionSettings: ['collection-settings', false],
+  jobs: ['jobs', true],
+  retired: ['retired', false],
+  counters: ['counters', false],
+  binlog: ['binlog', true],
+  garbage: ['garbage', false],
+  sealings: ['sealings', true],
+  sealedIdentities: ['sealed-identities', true],
+  sealedSpellings: ['sealed-spellings', true],
+  sealedSettings: ['sealed-settings', true],
+  objects: ['objects', true],
+  objectOwners: ['object-owners', false],
+  objectReleases: ['object-releases', false],
+  histories: ['histories', true],
+  leaderboard: ['leaderboard', false],
+  eventMinutes: ['event-minutes', false],
+  vectors: ['vectors', true],
+  vectorStamps: ['vector-stamps', true],
+  vectorVariants: ['vector-variants', false],
+  embedQueue: ['embed-queue', false],
+  settings: ['settings', false],
+} as const satisfies Readonly<Record<string, readonly [name: string, isRecord: boolean]>>
+export type TableName = keyof typeof TABLES
+export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
+
 export class UnknownFormat extends Error {}
+/** It has the present format, and lacks what each store of it has. */
+export class DamagedFormat extends UnknownFormat {}
 
 /** Opens (and on the first use creates) `truth.mdb` in the directory of a generation. */
-export function openEnvironment(generationPath: string, keyring: Keyring = emptyKeyring(), held = NOTHING_HELD): Environment {
-  const path = join(generationPath, 'truth.mdb')
-  const root = openLmdb<Buffer, Buffer>({ path, ...BINARY, maxDbs: 32, mapSize: TRUTH_MAP_BYTES, maxReaders: TRUTH_READERS_MAX })
-  const table = (name: string): Table => openTable(root, name)
-  const sealings = table('sealings')
+export function openEnvironment(
+  generationPath: string,
+  keyring: Keyring = emptyKeyring(),
+  held = NOTHING_HELD,
+  isReadOnly = false,
+): Environment {
+  const path = join(generationPath, TRUTH_FILE)
+  const root = openLmdb<Buffer, Buffer>({
+    path,
+    ...BINARY,
+    maxDbs: 32,
+    mapSize: TRUTH_MAP_BYTES,
+    maxReaders: TRUTH_READERS_MAX,
+    readOnly: isReadOnly,
+  })
+  const settings = isReadOnly
+    ? openPresentTable(root, TABLES.settings[0], path, () => holdsRows(root))
+    : openTable(root, TABLES.settings[0])
+  const format = new StoredFormat(path, settings)
+  const open = (name: string): Database<Buffer, Buffer> =>
+    isReadOnly ? openPresentTable(root, name, path, () => format.isPresent) : openTable(root, name)
+  const tables = Object.fromEntries(
+    TABLE_NAMES.map((of) => [
+      of,
+      new Table(of === 'settings' ? settings : open(TABLES[of][0]), TABLES[of][0], TABLES[of][1], format.isStrict),
+    ]),
+  ) as Record<TableName, Table>
   const environment: Environment = {
     root,
     path,
-    heads: table('heads'),
-    bodies: table('bodies'),
-    bodyCounts: table('body-counts'),
-    revisions: table('revisions'),
-    identities: table('identities'),
-    spellings: table('spellings'),
-    expiries: table('expiries'),
-    collections: table('collections'),
-    collectionSettings: table('collection-settings'),
-    jobs: table('jobs'),
-    retired: table('retired'),
-    counters: table('counters'),
-    binlog: table('binlog'),
-    garbage: table('garbage'),
-    sealings,
-    sealedIdentities: table('sealed-identities'),
-    sealedSpellings: table('sealed-spellings'),
-    sealedSettings: table('sealed-settings'),
-    objects: table('objects'),
-    objectOwners: table('object-owners'),
-    objectReleases: table('object-releases'),
-    histories: table('histories'),
-    leaderboard: table('leaderboard'),
-    eventMinutes: table('event-minutes'),
-    vectors: table('vectors'),
-    vectorStamps: table('vector-stamps'),
-    vectorVariants: table('vector-variants'),
-    embedQueue: table('embed-queue'),
-    settings: table('settings'),
-    seals: new Seals(keyring, sealings),
+    ...tables,
+    seals: new Seals(keyring, tables.sealings),
     held,
+    tallies: { running: undefined },
+    lost: { collections: undefined },
   }
-  checkFormat(environment)
+  format.begin(environment, isReadOnly)
   return environment
 }
 
-export function openTable(root: RootDatabase<Buffer, Buffer>, name: string): Table {
+export function openTable(root: RootDatabase<Buffer, Buffer>, name: string): Database<Buffer, Buffer> {
   return root.openDB<Buffer, Buffer>({ name, ...BINARY })
 }
 
-function checkFormat(environment: Environment): void {
-  const stored = environment.settings.get(FORMAT_KEY)
-  if (stored === undefined) {
-    environment.root.transactionSync(() => {
-      if (environment.settings.get(FORMAT_KEY) !== undefined) return
-      void environment.settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION]))
-      void environment.settings.put(EPOCH_KEY, randomBytes(16))
+/** Where nothing can be written no table can be made: each of this version must be there. */
+function openPresentTable(
+  root: RootDatabase<Buffer, Buffer>,
+  name: string,
+  path: string,
+  isExpected: () => boolean,
+): Database<Buffer, Buffer> {
+  try {
+    return openTable(root, name)
+  } catch (cause) {
+    if (isExpected()) throw new DamagedFormat(`${path} has lost its table ${name}`, { cause })
+    throw new UnknownFormat(`${path} has no table ${name}: start it once where it can be written`, { cause })
+  }
+}
+
+function holdsRows(root: RootDatabase<Buffer, Buffer>): boolean {
+  return (root.getStats() as { root: { entryCount: number } }).root.entryCount > 0
+}
+
+/** The row `format`: the version, and whether every row is of it (1) or rows of format 1 may be left (0). */
+class StoredFormat {
+  readonly #path: string
+  readonly #settings: Database<Buffer, Buffer>
+  #isUpgraded = false
+
+  constructor(path: string, settings: Database<Buffer, Buffer>) {
+    this.#path = path
+    this.#settings = settings
+  }
+
+  /** Whether the row is there and longer than that of format 1. */
+  get isPresent(): boolean {
+    return (this.#settings.get(FORMAT_KEY)?.length ?? 0) > 1
+  }
+
+  /**
+   * Whether every row has its checksum. Asked where one lacks it: another thread may have finished the
+   * upgrade.
+   */
+  readonly isStrict = (): boolean => {
+    this.#isUpgraded ||= this.#settings.get(FORMAT_KEY)?.[1] === 1
+    return this.#isUpgraded
+  }
+
+  /** @throws UnknownFormat */
+  begin({ root, settings, counters }: Environment, isReadOnly: boolean): void {
+    const stored = settings.storedValue(FORMAT_KEY)
+    if (stored !== undefined && !this.#isBehind(stored)) {
+      const format = settings.get(FORMAT_KEY) as Buffer
+      if (format === DAMAGED_ROW || format.length !== 2) throw new DamagedFormat(`${this.#path}: the row that says its format is damaged`)
+      if (format[0] !== FORMAT_VERSION) throw this.#unknown(format[0])
+      if (!isReadOnly) beginFreeList(root, settings)
+      return
+    }
+    if (isReadOnly) {
+      if (stored === undefined && counters.rowCount > 0) throw new DamagedFormat(`${this.#path} has lost the row that says its format`)
+      if (stored === undefined) throw new UnknownFormat(`${this.#path} holds no store`)
+      return
+    }
+    root.transactionSync(() => {
+      const present = settings.storedValue(FORMAT_KEY)
+      if (present === undefined) settings.put(EPOCH_KEY, randomBytes(16))
+      // From here on an older version refuses the store, which may get rows that it does not know.
+      if (present === undefined || this.#isBehind(present))
+        settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, present === undefined ? 1 : 0]))
     })
-    return
+    // Before an index is made beside it: a start is refused where there is an index and no truth.
+    if (stored === undefined) flushDirectory(dirname(this.#path))
   }
-  if (stored[0] !== FORMAT_VERSION) {
-    throw new UnknownFormat(`${environment.path} has format ${stored[0]}; this version reads format ${FORMAT_VERSION}`)
+
+  #isBehind(stored: Buffer): boolean {
+    if (stored.length !== 1) return false
+    if (stored[0] !== FORMAT_WITHOUT_CHECKSUMS) throw this.#unknown(stored[0])
+    return true
   }
-  beginFreeList(environment)
+
+  #unknown(version: number | undefined): UnknownFormat {
+    return new UnknownFormat(
+      `${this.#path} has format ${version}; this version reads formats ${FORMAT_WITHOUT_CHECKSUMS} and ${FORMAT_VERSION}`,
+    )
+  }
+}
+
+/** Whether rows of format 1 may be left. */
+export function isUpgradeWanted({ settings }: Environment): boolean {
+  return settings.get(FORMAT_KEY)?.[1] !== 1
+}
+
+/** Every row has its checksum. Inside a write transaction. */
+export function finishUpgrade({ settings }: Environment): void {
+  settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, 1]))
 }
 
 /**
  * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where the first transaction on such a list frees some 300 pages: it looks for room in the list while it
  * makes it. So a small transaction comes first; from then on the list is never empty, because a transaction adds what it has freed before it takes out what it has used.
  */
-function beginFreeList({ root, settings }: Environment): void {
+function beginFreeList(root: RootDatabase<Buffer, Buffer>, settings: Table): void {
   if ((root.getStats() as { free: { entryCount: number } }).free.entryCount > 0) return
-  root.transactionSync(() => void settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION])))
-}
-
-/** A value without a copy: valid until the next read of this thread. */
-export function peek(table: Table, key: Buffer): Buffer | undefined {
-  const value = table.getBinaryFast(key)
-  // lmdb-js hands out one reused buffer whose `length` it overrides: a subarray is an ordinary Buffer again.
-  return value?.subarray(0, value.length)
+  root.transactionSync(() => settings.put(FORMAT_KEY, settings.get(FORMAT_KEY) as Buffer))
 }
 
 /** The tables whose keys begin with the id of the collection. */
@@ -180,4 +299,46 @@ export function tablesOfCollections(environment: Environment): readonly Table[] 
   const { vectors, vectorStamps, vectorVariants } = environment
   const derived = [histories, leaderboard, eventMinutes, vectors, vectorStamps, vectorVariants]
   return [...documents, collectionSettings, sealedSettings, ...derived]
+}
+
+interface TreeStats {
+  readonly pageSize: number
+  readonly treeBranchPageCount: number
+  readonly treeLeafPageCount: number
+  readonly overflowPages: number
+}
+
+interface RootStats extends TreeStats {
+  readonly lastPageNumber: number
+  readonly root: TreeStats
+  readonly free: TreeStats
+}
+
+const META_PAGES = 2
+
+/** In a read: pages of the file that are no part of a tree. */
+export function unusedBytes(environment: Environment): number {
+  const { root } = environment
+  const stats = root.getStats() as RootStats
+  const tables = Object.values(environment as unknown as Record<string, unknown>).filter(isTable)
+  const trees = [stats.root, stats.free, ...tables.map((table) => table.getStats() as TreeStats)]
+  const used = trees.reduce((sum, tree) => sum + tree.treeBranchPageCount + tree.treeLeafPageCount + tree.overflowPages, META_PAGES)
+  return Math.max(0, stats.lastPageNumber + 1 - used) * stats.root.pageSize
+}
+
+/**
+ * Cuts the file behind its last page. What a refused commit, or a process that ended in one, has written
+ * there counts neither as free nor as unused. LMDB's last page never falls, so no reader has a page there.
+ * Write lane, between its transactions.
+ */
+export function cutTail({ root, path }: Environment): void {
+  root.resetReadTxn()
+  const { lastPageNumber, root: tree } = root.getStats() as RootStats
+  const bytes = (lastPageNumber + 1) * tree.pageSize
+  root.resetReadTxn()
+  if (statSync(path).size > bytes) truncateSync(path, bytes)
+}
+
+function isTable(value: unknown): value is Table {
+  return value instanceof Table
 }

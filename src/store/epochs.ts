@@ -4,8 +4,9 @@
  */
 import { randomBytes } from 'node:crypto'
 import { EPOCHS_MAX } from '../limits.js'
-import { readStoreCounters } from './counters.js'
+import { readStoreCounters, requireStoreCounters } from './counters.js'
 import type { Environment } from './environment.js'
+import { requireIntact } from './record.js'
 
 const FIRST_KEY = Buffer.from('epoch')
 const HISTORY_KEY = Buffer.from('epochs')
@@ -20,23 +21,30 @@ const SPAN_BYTES = EPOCH_BYTES + 8
 export async function beginEpoch(environment: Environment): Promise<Buffer> {
   const { settings, root } = environment
   const history = root.transactionSync(() => {
-    const lastLsn = readStoreCounters(environment).lastLsn
+    const lastLsn = requireStoreCounters(environment).lastLsn
     const spans = readSpans(environment)
     const isClean = settings.get(CLEAN_KEY)?.[0] === 1
     setEnd(spans.at(-1) as Buffer, lastLsn)
     if (!isClean && lastLsn > 0n) spans.push(newSpan(lastLsn))
     const kept = Buffer.concat(spans.slice(-EPOCHS_MAX))
-    void settings.put(HISTORY_KEY, kept)
-    void settings.put(CLEAN_KEY, Buffer.from([0]))
+    settings.put(HISTORY_KEY, kept)
+    settings.put(CLEAN_KEY, Buffer.from([0]))
     return kept
   })
   await root.flushed
   return history
 }
 
+/** The same history where nothing can be written and nothing will be: without an epoch of this process. */
+export function readHistory(environment: Environment): Buffer {
+  const spans = readSpans(environment)
+  setEnd(spans.at(-1) as Buffer, requireStoreCounters(environment).lastLsn)
+  return Buffer.concat(spans)
+}
+
 /** To be called when everything is on disk and nothing will be written any more: the next start goes on in the same epoch. */
 export function endEpoch(environment: Environment): void {
-  environment.root.transactionSync(() => void environment.settings.put(CLEAN_KEY, Buffer.from([1])))
+  environment.root.transactionSync(() => environment.settings.put(CLEAN_KEY, Buffer.from([1])))
 }
 
 /** What was restored goes on under an epoch of its own, whatever it came from: its next LSNs may have been given before, to others. Before `beginEpoch`, in a store that nobody serves. */
@@ -47,8 +55,8 @@ export function renewEpoch(environment: Environment): void {
     const spans = readSpans(environment)
     setEnd(spans.at(-1) as Buffer, lastLsn)
     spans.push(newSpan(lastLsn))
-    void settings.put(HISTORY_KEY, Buffer.concat(spans.slice(-EPOCHS_MAX)))
-    void settings.put(CLEAN_KEY, Buffer.from([1]))
+    settings.put(HISTORY_KEY, Buffer.concat(spans.slice(-EPOCHS_MAX)))
+    settings.put(CLEAN_KEY, Buffer.from([1]))
   })
 }
 
@@ -59,6 +67,7 @@ export function presentEpoch(environment: Environment): Buffer {
 
 function readSpans(environment: Environment): Buffer[] {
   const stored = environment.settings.get(HISTORY_KEY)
+  if (stored !== undefined) requireIntact(stored, SPAN_BYTES, () => 'epochs of the store')
   if (stored === undefined) return [Buffer.concat([environment.settings.get(FIRST_KEY) ?? randomBytes(EPOCH_BYTES), Buffer.alloc(8)])]
   const spans: Buffer[] = []
   for (let at = 0; at + SPAN_BYTES <= stored.length; at += SPAN_BYTES) spans.push(Buffer.from(stored.subarray(at, at + SPAN_BYTES)))

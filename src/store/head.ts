@@ -1,6 +1,7 @@
 /**
  * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
  */
+import { lowerCase } from './keys.js'
 import { checkRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 88
@@ -121,6 +122,22 @@ export function decodeHead(record: Buffer, collection: number, name: () => strin
     meta: record.subarray(metaStart, metaStart + record.readUInt32LE(84)),
     record,
   }
+}
+
+/**
+ * Whether the state was written under just this spelling. Nothing is parsed: every read of a document asks.
+ */
+export function isSpelled(head: Head, key: string, lang: string): boolean {
+  return textBeforeMeta(head).endsWith(`,"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"meta":`)
+}
+
+/** Whether the state is of a document in the collection of this name, whatever its spelling. */
+export function isOfCollection(head: Head, name: string): boolean {
+  return lowerCase(textBeforeMeta(head)).startsWith(`{"id":${JSON.stringify(lowerCase(`${name}|`)).slice(0, -1)}`)
+}
+
+function textBeforeMeta({ json, meta }: Head): string {
+  return json.toString('utf8', 0, meta.byteOffset - json.byteOffset)
 }
 
 /** The fields of a head's JSON text, for a write that builds on it. */

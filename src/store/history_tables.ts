@@ -6,7 +6,9 @@ import type { Environment } from './environment.js'
 import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
 import type { EventType, History } from './history.js'
 import { counterKey, documentKey, docidOfKey, hotKey, minuteKey, minuteOfKey, prefixEnd } from './keys.js'
-import { CorruptRecord } from './record.js'
+import { log } from '../telemetry/log.js'
+import { noteDamage } from './noted_damage.js'
+import { CorruptRecord, requireIntact } from './record.js'
 
 /** Reads of one document that were made in the same second. */
 export interface Accesses {
@@ -27,7 +29,7 @@ function historyToChange(environment: Environment, collection: number, docid: nu
     return readHistory(environment, collection, docid)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    console.error(`a history begins anew: ${error.message}`)
+    log.error('a history begins anew', { reason: error })
     return emptyHistory()
   }
 }
@@ -35,7 +37,7 @@ function historyToChange(environment: Environment, collection: number, docid: nu
 export function trackWrite(environment: Environment, collection: number, docid: number, type: 'create' | 'update', second: number): void {
   const history = historyToChange(environment, collection, docid) ?? emptyHistory()
   addWrite(history, type, second)
-  void environment.histories.put(documentKey(collection, docid), encodeHistory(history))
+  environment.histories.put(documentKey(collection, docid), encodeHistory(history))
   countMinute(environment, collection, type, second, 1)
 }
 
@@ -51,10 +53,10 @@ export function trackAccesses(environment: Environment, collection: number, doci
       history.lastHotSecond = Math.max(history.lastHotSecond, second)
     }
   }
-  void environment.histories.put(documentKey(collection, docid), encodeHistory(history))
+  environment.histories.put(documentKey(collection, docid), encodeHistory(history))
   if (history.hotCount === before) return
-  if (before > 0) void environment.leaderboard.remove(hotKey(collection, before, docid))
-  void environment.leaderboard.put(hotKey(collection, history.hotCount, docid), NOTHING)
+  if (before > 0) environment.leaderboard.remove(hotKey(collection, before, docid))
+  environment.leaderboard.put(hotKey(collection, history.hotCount, docid), NOTHING)
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -63,16 +65,28 @@ const NOTHING = Buffer.alloc(0)
 export function forgetHistory(environment: Environment, collection: number, docid: number): void {
   const history = historyToChange(environment, collection, docid)
   if (history === undefined) return
-  void environment.histories.remove(documentKey(collection, docid))
-  if (history.hotCount > 0) void environment.leaderboard.remove(hotKey(collection, history.hotCount, docid))
+  environment.histories.remove(documentKey(collection, docid))
+  if (history.hotCount > 0) environment.leaderboard.remove(hotKey(collection, history.hotCount, docid))
 }
 
 /** Events of a collection in the minute of `second`. */
 function countMinute({ eventMinutes }: Environment, collection: number, type: EventType, second: number, count: number): void {
   const key = minuteKey(collection, EVENT_TYPES.indexOf(type), Math.floor(second / 60))
   const value = Buffer.allocUnsafe(4)
-  value.writeUInt32LE(Math.min((eventMinutes.get(key)?.readUInt32LE(0) ?? 0) + count, 0xffff_ffff), 0)
-  void eventMinutes.put(key, value)
+  value.writeUInt32LE(Math.min(countOf(eventMinutes.get(key), key) + count, 0xffff_ffff), 0)
+  eventMinutes.put(key, value)
+}
+
+/** A count that can't be believed begins anew. */
+function countOf(row: Buffer | undefined, key: Buffer): number {
+  if (row === undefined) return 0
+  try {
+    requireIntact(row, 4, () => `events of minute ${key.toString('hex')}`)
+    return row.readUInt32LE(0)
+  } catch (error) {
+    noteDamage(error)
+    return 0
+  }
 }
 
 /** Reads by collection and minute, gathered over one transaction: a slice of many documents changes few rows. */
@@ -101,7 +115,7 @@ export function* minutesOf(
 ): Generator<readonly [minute: number, count: number]> {
   const code = EVENT_TYPES.indexOf(type)
   const range = { start: minuteKey(collection, code, begin), end: minuteKey(collection, code, end) }
-  for (const { key, value } of eventMinutes.getRange(range)) yield [minuteOfKey(key), value.readUInt32LE(0)]
+  for (const { key, value } of eventMinutes.getRange(range)) yield [minuteOfKey(key), countOf(value, key)]
 }
 
 /** Removes minutes before `minute`. @returns how many; `rowsMax` where there may be more */
@@ -110,7 +124,7 @@ export function forgetMinutes({ eventMinutes }: Environment, collection: number,
   for (const code of EVENT_TYPES.keys()) {
     const range = { start: minuteKey(collection, code, 0), end: minuteKey(collection, code, minute), limit: rowsMax - removed }
     for (const key of [...eventMinutes.getKeys(range)]) {
-      void eventMinutes.remove(key)
+      eventMinutes.remove(key)
       removed++
     }
     if (removed >= rowsMax) break
@@ -121,7 +135,7 @@ export function forgetMinutes({ eventMinutes }: Environment, collection: number,
 /** Docids of a collection, most read first; at most `count`. */
 export function* hottest({ leaderboard }: Environment, collection: number, count: number): Generator<number> {
   const start = counterKey(collection)
-  for (const key of leaderboard.getKeys({ start, end: prefixEnd(start), limit: count })) yield docidOfHotKey(key)
+  for (const key of leaderboard.intactKeys({ start, end: prefixEnd(start), limit: count })) yield docidOfHotKey(key)
 }
 
 function docidOfHotKey(key: Uint8Array): number {

@@ -12,6 +12,6 @@ export function isIndexIncomplete({ settings }: Environment): boolean {
 
 /** Inside a write transaction. */
 export function markIndex({ settings }: Environment, isIncomplete: boolean): void {
-  if (isIncomplete) void settings.put(INCOMPLETE_KEY, Buffer.from([1]))
-  else void settings.remove(INCOMPLETE_KEY)
+  if (isIncomplete) settings.put(INCOMPLETE_KEY, Buffer.from([1]))
+  else settings.remove(INCOMPLETE_KEY)
 }

@@ -2,14 +2,50 @@
  * Keys of the truth env: fixed-width big-endian integers, so that byte order is numeric order, and the identity of a document as text. Layout: docs/formats/truth-env.md.
  * Every function returns a fresh buffer; lmdb-js copies keys, so callers may drop it at once.
  */
+import { TRUTH_KEY_BYTES_MAX } from '../limits.js'
 
-/** Lower-casing of identities: Unicode simple lower-case without a locale, here and nowhere else. */
+/**
+ * Lower-casing of identities, without a locale, here and nowhere else. The two small letters of the Greek
+ * sigma are one letter, written as its place in the word asks for: `ΟΔΟΣ`, `οδος` and `οδοσ` are one.
+ */
 export function lowerCase(text: string): string {
-  return text.toLowerCase()
+  const lower = text.toLowerCase()
+  return SIGMA.test(lower) ? lower.replace(SIGMAS, 'Σ').toLowerCase() : lower
+}
+
+const SIGMA = /[σς]/
+const SIGMAS = /[σς]/g
+const LAST_SIGMAS = /σ(?!\p{L})/gu
+
+/**
+ * The forms of a text under which rows may lie, its own first. Older versions took the sigmas as they came:
+ * in the text itself, in one of capitals, in one without the final form, in one with it at the end of each
+ * word. Two documents that they made of one name stay two, each found by its own spelling, because the text's
+ * own form comes first.
+ */
+export function lowerCaseForms(text: string): readonly [string, ...string[]] {
+  const own = text.toLowerCase()
+  if (!SIGMA.test(own)) return [own]
+  const plain = own.replaceAll('ς', 'σ')
+  const others = [lowerCase(text), plain, plain.replace(LAST_SIGMAS, 'ς')].filter((form) => form !== own)
+  return [own, ...new Set(others)]
+}
+
+/**
+ * Whether LMDB takes it as a key. Texts of requests become keys: one that is empty or too long is in no
+ * table, and a look-up with it throws.
+ */
+export function isKey(key: Uint8Array): boolean {
+  return key.length > 0 && key.length <= TRUTH_KEY_BYTES_MAX
 }
 
 export function collectionKey(name: string): Buffer {
-  return Buffer.from(lowerCase(name), 'utf8')
+  return collectionRowKey(lowerCase(name))
+}
+
+/** @param form of a name */
+export function collectionRowKey(form: string): Buffer {
+  return Buffer.from(form, 'utf8')
 }
 
 export function counterKey(collection: number): Buffer {
@@ -66,7 +102,12 @@ export function revisionOfKey(key: Uint8Array): number {
 
 /** (collection, lower-cased key, NUL, lower-cased lang): what makes two documents one. */
 export function identityKey(collection: number, key: string, lang: string): Buffer {
-  return textKey([collection], lowerCase(key), lowerCase(lang))
+  return identityRowKey(collection, lowerCase(key), lowerCase(lang))
+}
+
+/** @param key, lang in one of their forms */
+export function identityRowKey(collection: number, key: string, lang: string): Buffer {
+  return textKey([collection], key, lang)
 }
 
 /** (collection, docid, key as written, NUL, lang as written): a further spelling under which the document was written. */
@@ -148,7 +189,8 @@ export function minuteKey(collection: number, type: number, minute: number): Buf
   const key = Buffer.allocUnsafe(9)
   key.writeUInt32BE(collection, 0)
   key[4] = type
-  key.writeUInt32BE(minute, 5)
+  // The begin of a span may lie before 1970.
+  key.writeUInt32BE(Math.max(0, minute), 5)
   return key
 }
 

@@ -3,9 +3,11 @@
  * In the process's main thread, before any lane and when a restore switches generations; a lane asks for the generation that is served. Described in docs/formats/data-directory.md.
  */
 import {
+  accessSync,
   closeSync,
+  constants,
+  existsSync,
   fsyncSync,
-  mkdirSync,
   openSync,
   readdirSync,
   readFileSync,
@@ -13,12 +15,12 @@ import {
   rmSync,
   statSync,
   statfsSync,
-  writeSync,
 } from 'node:fs'
 import { rm } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { failPoint } from '../fail_point.js'
-import { ASIDE_OF_ONCE_FILE } from './once_file.js'
+import { isDirectory, makeFolders } from '../folders.js'
+import { ASIDE_OF_ONCE_FILE, writeFlushed } from './once_file.js'
 import { SPOOL_PREFIX } from './spool.js'
 
 /** A start that is refused, with the one line that says why. */
@@ -29,10 +31,15 @@ export interface DataDirectory {
   readonly lockPath: string
   /** Directory of the generation that `CURRENT` names. */
   readonly generationPath: string
+  /** Nothing in it can be written: a file system that is mounted so, or one that is not ours. */
+  readonly isReadOnly: boolean
 }
 
 const GENERATION = /^gen-\d{6}$/
 const FIRST_GENERATION = 'gen-000001'
+export const TRUTH_FILE = 'truth.mdb'
+/** Of a generation: made from its truth env. */
+const DERIVED_FOLDERS = ['index', 'vectors']
 /** f_type of statfs(2): NFS, SMB, SMB2, CIFS, 9P (v9fs), AFS. LMDB's locks and maps do not work there. */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
@@ -42,24 +49,103 @@ const NETWORK_FILE_SYSTEMS = new Map([
   [0x5346414f, 'AFS'],
 ])
 
-/** Creates the directory on the first start. @throws LayoutError for a path that can't be served. */
-export function openDataDirectory(configured: string): DataDirectory {
+/**
+ * Creates the directory on the first start.
+ * @param onlyReads the server takes no writes, so that a directory which can't be written will do
+ * @throws LayoutError for a path that can't be served, and for one whose store is not whole
+ */
+export function openDataDirectory(configured: string, onlyReads = false): DataDirectory {
   const path = resolve(configured)
-  try {
-    mkdirSync(path, { recursive: true, mode: 0o700 })
-  } catch (cause) {
-    throw new LayoutError(`${path} can't be used as data directory: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`)
-  }
-  if (!statSync(path).isDirectory()) throw new LayoutError(`${path} is a file; the data directory must be a directory (--db, SVC_PATH)`)
+  const obstacle = isDirectory(path) ? obstacleToWrites(path) : undefined
+  if (obstacle === undefined) makeDirectory(path)
+  else if (!onlyReads) throw new LayoutError(`${path} can't be written (${obstacle}); --mode read (SVC_MODE=read) serves what is there`)
   const network = NETWORK_FILE_SYSTEMS.get(statfsSync(path).type >>> 0)
   if (network !== undefined) throw new LayoutError(`${path} lies on ${network}; the data directory must be on a local file system`)
-  for (const folder of ['backups', join(FIRST_GENERATION, 'index')]) {
-    if (folder === 'backups' || readCurrent(path) === undefined) mkdirSync(join(path, folder), { recursive: true, mode: 0o700 })
-  }
-  const generation = readCurrent(path) ?? writeCurrent(path, FIRST_GENERATION)
+  if (obstacle === undefined) makeDirectory(join(path, 'backups'))
+  const generation = readCurrent(path) ?? beginFirstGeneration(path, obstacle)
   const generationPath = join(path, generation)
-  if (!isDirectory(generationPath)) throw new LayoutError(`${path}/CURRENT names ${generation}, which is not there`)
-  return { path, lockPath: join(path, 'LOCK'), generationPath }
+  checkGeneration(path, generation)
+  // It is made from the truth env: who has removed it wants it anew.
+  if (obstacle === undefined) makeDirectory(join(generationPath, 'index'))
+  return { path, lockPath: join(path, 'LOCK'), generationPath, isReadOnly: obstacle !== undefined }
+}
+
+/** The system's word for why nothing can be written there. */
+function obstacleToWrites(path: string): string | undefined {
+  try {
+    accessSync(path, constants.W_OK | constants.X_OK)
+    return undefined
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code
+  }
+}
+
+function makeDirectory(path: string): void {
+  try {
+    makeFolders(path, 0o700)
+  } catch (cause) {
+    if (existsSync(path)) throw new LayoutError(`${path} is a file; the data directory must be a directory (--db, SVC_PATH)`)
+    throw new LayoutError(`${path} can't be used as data directory: ${(cause as NodeJS.ErrnoException).code ?? String(cause)}`)
+  }
+}
+
+/**
+ * Where `CURRENT` is missing: a first start, or one that was ended before it had written anything. What is
+ * there otherwise is somebody's store, and to guess which one would end the others.
+ */
+function beginFirstGeneration(path: string, obstacle: string | undefined): string {
+  const found = generationsIn(path).filter((name) => holdsFiles(join(path, name)))
+  if (found.length > 0)
+    throw new LayoutError(
+      `${path}/CURRENT is missing, but ${describeGenerations(path, found)} there; write the name of the one to serve into CURRENT, or move what is there away to begin with an empty store`,
+    )
+  if (obstacle !== undefined) throw new LayoutError(`${path} holds no data directory, and none can be made there (${obstacle})`)
+  makeFolders(join(path, FIRST_GENERATION, 'index'), 0o700)
+  return writeCurrent(path, FIRST_GENERATION)
+}
+
+/** An index is made from a truth env: one that lies beside none has lost it. */
+function checkGeneration(path: string, generation: string): void {
+  const folder = join(path, generation)
+  if (!isDirectory(folder)) {
+    const others = generationsIn(path).filter((name) => holdsFiles(join(path, name)))
+    const found = others.length === 0 ? 'there is no other' : `${describeGenerations(path, others)} there`
+    throw new LayoutError(`${path}/CURRENT names ${generation}, which is not there; ${found}; ${restoreAdvice(folder)}`)
+  }
+  const truth = statSync(join(folder, TRUTH_FILE), { throwIfNoEntry: false })
+  if (truth !== undefined && !truth.isFile()) throw new LayoutError(`${folder}/${TRUTH_FILE} is no file; ${restoreAdvice(folder)}`)
+  if (truth !== undefined && truth.size > 0) return
+  const wasServed = generation !== FIRST_GENERATION || DERIVED_FOLDERS.some((name) => holdsFiles(join(folder, name)))
+  if (wasServed)
+    throw new LayoutError(
+      `${folder}/${TRUTH_FILE} is ${truth === undefined ? 'missing' : 'empty'}, and what was made from it is there; ${restoreAdvice(folder)}`,
+    )
+}
+
+/** What to do about a store that can't be served, for the line that refuses the start. */
+export function restoreAdvice(generationPath: string): string {
+  return `to go back to a backup, move CURRENT and ${basename(generationPath)} out of ${dirname(generationPath)}, start again, and restore it (mds restore NAME)`
+}
+
+function generationsIn(path: string): readonly string[] {
+  return readdirSync(path)
+    .filter((name) => GENERATION.test(name))
+    .sort()
+}
+
+function describeGenerations(path: string, names: readonly string[]): string {
+  const described = names.map((name) => {
+    const truth = statSync(join(path, name, TRUTH_FILE), { throwIfNoEntry: false })
+    return `${name} (${truth === undefined ? `no ${TRUTH_FILE}` : `${TRUTH_FILE} of ${truth.size} bytes, written ${truth.mtime.toISOString()}`})`
+  })
+  return `${described.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`
+}
+
+/** Whether anything but folders lies in it. */
+function holdsFiles(path: string): boolean {
+  const found = statSync(path, { throwIfNoEntry: false })
+  if (found === undefined) return false
+  return !found.isDirectory() || readdirSync(path).some((name) => holdsFiles(join(path, name)))
 }
 
 /** Removes what an unfinished restore, export or switch has left: everything but the generation that is served. Once the directory is locked, before any lane. */
@@ -78,7 +164,7 @@ export function beginGeneration(configured: string): string {
   const name = `gen-${String(Number(basename(current).slice(4)) + 1).padStart(6, '0')}`
   const path = generationPath(configured, name)
   rmSync(path, { recursive: true, force: true })
-  mkdirSync(join(path, 'index'), { recursive: true, mode: 0o700 })
+  makeFolders(join(path, 'index'), 0o700)
   return name
 }
 
@@ -122,7 +208,11 @@ function readCurrent(path: string): string | undefined {
     if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return undefined
     throw new LayoutError(`${path}/CURRENT can't be read: ${String(cause)}`)
   }
-  if (!GENERATION.test(text)) throw new LayoutError(`${path}/CURRENT does not name a generation`)
+  if (!GENERATION.test(text)) {
+    const found = generationsIn(path)
+    const advice = found.length === 0 ? '' : `: ${describeGenerations(path, found)} there; write the name of the one to serve into it`
+    throw new LayoutError(`${path}/CURRENT does not name a generation${advice}`)
+  }
   return text
 }
 
@@ -130,10 +220,7 @@ function readCurrent(path: string): string | undefined {
 function writeCurrent(path: string, generation: string): string {
   const aside = join(path, 'CURRENT.tmp')
   try {
-    const file = openSync(aside, 'w', 0o600)
-    writeSync(file, `${generation}\n`)
-    fsyncSync(file)
-    closeSync(file)
+    writeFlushed(aside, 'w', `${generation}\n`)
     failPoint('current.written')
     renameSync(aside, join(path, 'CURRENT'))
   } catch (error) {
@@ -146,12 +233,8 @@ function writeCurrent(path: string, generation: string): string {
   return generation
 }
 
-function flushDirectory(path: string): void {
+export function flushDirectory(path: string): void {
   const directory = openSync(path, 'r')
   fsyncSync(directory)
   closeSync(directory)
-}
-
-function isDirectory(path: string): boolean {
-  return statSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false
 }

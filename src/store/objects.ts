@@ -7,7 +7,8 @@ import { join } from 'node:path'
 import type { Environment } from './environment.js'
 import { counterKey, parseBodyKey, prefixEnd } from './keys.js'
 import { readOrMakeFile } from './once_file.js'
-import { checkRecord, sealRecord } from './record.js'
+import { noteDamage } from './noted_damage.js'
+import { checkRecord, DAMAGED_ROW, requireIntact, sealRecord } from './record.js'
 import { CLEAR } from './sealing/collection_seal.js'
 import type { SealedPlace } from './sealing/sealed_record.js'
 
@@ -16,6 +17,7 @@ export const MEMORY_LOCATION = 0
 export const OBJECT_ID_BYTES = 16
 export const INSTANCE_BYTES = 8
 const HASH_BYTES = 16
+const BODY_KEY_BYTES = 16
 
 export interface BodyObject {
   readonly location: number
@@ -99,7 +101,7 @@ export function keyIdOfObject(record: Uint8Array): number {
 
 export function newObjectId(): Buffer {
   const id = Buffer.allocUnsafe(OBJECT_ID_BYTES)
-  id.writeUIntBE(Date.now(), 0, 6)
+  id.writeUIntBE(Math.max(0, Date.now()), 0, 6)
   randomBytes(OBJECT_ID_BYTES - 6).copy(id, 6)
   return id
 }
@@ -144,39 +146,56 @@ export function readObject(environment: Environment, body: Buffer): BodyObject |
   return record === undefined ? undefined : decodeObject(record, () => `object of body ${body.toString('hex')}`)
 }
 
-/** The body that has the object. */
+/** The body that has the object. @throws CorruptRecord */
 export function ownerOf(environment: Environment, { location, id }: BodyObject): ReturnType<typeof parseBodyKey> | undefined {
   const body = environment.objectOwners.get(ownerKey(location, id))
-  return body === undefined ? undefined : parseBodyKey(body)
+  if (body === undefined) return undefined
+  requireIntact(body, BODY_KEY_BYTES, () => `owner of object ${id.toString('hex')}`)
+  return parseBodyKey(body)
 }
 
 /** In place of the one that the body had. @returns the one that it had */
 export function writeObject(environment: Environment, body: Buffer, record: Buffer, now: number): BodyObject | undefined {
   const before = removeObject(environment, body, now)
   const { location, id } = decodeObject(record, () => 'object')
-  void environment.objects.put(body, record)
-  void environment.objectOwners.put(ownerKey(location, id), body)
+  environment.objects.put(body, record)
+  environment.objectOwners.put(ownerKey(location, id), body)
   return before
 }
 
 /** One in an object store is noted as nobody's from now on: backups of before may refer to it. Of one in clear it is noted whose it was, too, in case that is encrypted by now or later. @param now unix seconds @returns the one that was there */
 export function removeObject(environment: Environment, body: Buffer, now: number): BodyObject | undefined {
-  const object = readObject(environment, body)
+  const object = objectToRemove(environment, body)
+  environment.objects.remove(body)
   if (object === undefined) return undefined
-  void environment.objects.remove(body)
   const key = ownerKey(object.location, object.id)
-  void environment.objectOwners.remove(key)
-  if (object.location !== MEMORY_LOCATION) void environment.objectReleases.put(key, releaseOf(body, object, now))
+  environment.objectOwners.remove(key)
+  if (object.location !== MEMORY_LOCATION) environment.objectReleases.put(key, releaseOf(body, object, now))
   return object
 }
 
+/** Inside a write nothing may fail for it: an object whose row is damaged is left where it lies. */
+function objectToRemove(environment: Environment, body: Buffer): BodyObject | undefined {
+  try {
+    return readObject(environment, body)
+  } catch (error) {
+    noteDamage(error)
+    return undefined
+  }
+}
+
 /** Of a release: since when; of an object in clear also whose it was, and in which folder it lies. */
+const SECONDS_BYTES = 8
 const RELEASE_COLLECTION_AT = 8
 const RELEASE_INSTANCE_AT = 12
 
 function releaseOf(body: Buffer, { keyId, instance }: BodyObject, now: number): Buffer {
   if (keyId !== CLEAR) return secondsOf(now)
   return Buffer.concat([secondsOf(now), counterKey(parseBodyKey(body).collection), instance])
+}
+
+function isRelease(value: Buffer): boolean {
+  return value !== DAMAGED_ROW && value.length >= SECONDS_BYTES
 }
 
 /** The collection whose content a released object shows in clear, as far as that is noted. */
@@ -209,8 +228,8 @@ export function clearReleases(
   let seen = 0
   for (const { key, value } of environment.objectReleases.getRange(from === undefined ? {} : { start: from })) {
     if (seen++ === count) return { found, next: Buffer.from(key) }
-    const [row, release] = [Buffer.from(key), Buffer.from(value)]
-    const collection = clearCollectionOf(release)
+    const [row, release] = [Buffer.from(key), value]
+    const collection = isRelease(release) ? clearCollectionOf(release) : undefined
     if (collection === undefined || !isSealed(environment, collection) || environment.objectOwners.doesExist(row)) continue
     const name = keyOfObject({ instance: release.subarray(RELEASE_INSTANCE_AT), id: row.subarray(4) })
     found.push({ row, location: row.readUInt32BE(0), key: name, since: Number(release.readBigUInt64LE(0)) })
@@ -231,7 +250,7 @@ const ADOPTED_KEY = Buffer.from('adopted')
  * @param now unix seconds
  */
 export function noteAdoption(environment: Environment, now: number): void {
-  void environment.settings.put(ADOPTED_KEY, secondsOf(now))
+  environment.settings.put(ADOPTED_KEY, secondsOf(now))
 }
 
 /**
@@ -240,9 +259,12 @@ export function noteAdoption(environment: Environment, now: number): void {
 export function isUnwanted(environment: Environment, location: number, id: Uint8Array, now: number, seconds: number): boolean {
   const key = ownerKey(location, id)
   if (environment.objectOwners.doesExist(key)) return false
-  const released = environment.objectReleases.get(key)?.readBigUInt64LE(0)
-  if (released !== undefined) return now - Number(released) >= seconds
-  const adopted = Number(environment.settings.get(ADOPTED_KEY)?.readBigUInt64LE(0) ?? 0n)
+  const release = environment.objectReleases.get(key)
+  // A damaged one does not say since when: the object stays.
+  if (release !== undefined) return isRelease(release) && now - Number(release.readBigUInt64LE(0)) >= seconds
+  const noted = environment.settings.get(ADOPTED_KEY)
+  if (noted !== undefined && !isRelease(noted)) return false
+  const adopted = Number(noted?.readBigUInt64LE(0) ?? 0n)
   return now - Math.max(adopted, Math.floor(timeOfObject(id) / 1000)) >= seconds
 }
 
@@ -256,12 +278,12 @@ export function forgetReleases(environment: Environment, before: number, from: B
   const range = { ...(from === undefined ? {} : { start: from }), limit: count + 1 }
   const rows = [...environment.objectReleases.getRange(range)].map(({ key, value }) => ({
     key: Buffer.from(key),
-    since: value.readBigUInt64LE(0),
+    since: isRelease(value) ? value.readBigUInt64LE(0) : undefined,
     collection: clearCollectionOf(value),
   }))
   for (const { key, since, collection } of rows.slice(0, count))
-    if (since <= BigInt(before) && (collection === undefined || !isSealed(environment, collection)))
-      void environment.objectReleases.remove(key)
+    if (since !== undefined && since <= BigInt(before) && (collection === undefined || !isSealed(environment, collection)))
+      environment.objectReleases.remove(key)
   return rows[count]?.key
 }
 
@@ -291,7 +313,7 @@ export function nextInOtherForm(
 
 /** Of objects that have been removed. Inside a write transaction. @param rows keys of releases */
 export function forgetSwept(environment: Environment, rows: readonly Uint8Array[]): void {
-  for (const row of rows) void environment.objectReleases.remove(Buffer.from(row))
+  for (const row of rows) environment.objectReleases.remove(Buffer.from(row))
 }
 
 /** Keys of the bodies below a prefix (a collection, a document) that have objects, at most `count`. */
@@ -311,7 +333,8 @@ export function bodiesAt(
   const rows = [...environment.objectOwners.getRange({ start: from ?? prefix, end: prefixEnd(prefix), limit: count + 1 })].map(
     ({ key, value }) => ({ row: Buffer.from(key), key: Buffer.from(value) }),
   )
-  const bodies = rows.slice(0, count).map(({ row, key }) => ({ key, id: row.subarray(4) }))
+  const intact = rows.slice(0, count).filter(({ key }) => key.length === BODY_KEY_BYTES)
+  const bodies = intact.map(({ row, key }) => ({ key, id: row.subarray(4) }))
   return { bodies, next: rows[count]?.row }
 }
 

@@ -9,11 +9,23 @@ export const RECORD_VERSION = 1
 export class CorruptRecord extends Error {
   constructor(
     readonly record: string,
-    detail: string,
+    readonly detail: string,
   ) {
     super(`corrupt record ${record}: ${detail}`)
     this.name = 'CorruptRecord'
   }
+}
+
+/**
+ * In place of a value whose row's checksum does not hold (table.ts). Whoever decodes a value finds it too
+ * short, or asks.
+ */
+export const DAMAGED_ROW = Buffer.alloc(0)
+
+/** @throws CorruptRecord for a value that can't be believed, or is shorter than `bytesMin` */
+export function requireIntact(value: Buffer, bytesMin: number, name: () => string): void {
+  if (value === DAMAGED_ROW) throw new CorruptRecord(name(), 'the checksum over its key and value does not hold')
+  if (value.length < bytesMin) throw new CorruptRecord(name(), `${value.length} bytes, at least ${bytesMin} expected`)
 }
 
 /** Writes CRC and version into the first five bytes of a finished record. */
@@ -24,7 +36,7 @@ export function sealRecord(record: Buffer): void {
 
 /** @throws CorruptRecord when the record is shorter than its fixed part, damaged, or of an unknown version. */
 export function checkRecord(record: Buffer, bytesMin: number, name: () => string): void {
-  if (record.length < bytesMin) throw new CorruptRecord(name(), `${record.length} bytes, at least ${bytesMin} expected`)
+  requireIntact(record, bytesMin, name)
   const expected = record.readUInt32LE(0)
   const found = crc32c(record.subarray(4))
   if (expected !== found) throw new CorruptRecord(name(), `checksum ${found.toString(16)}, ${expected.toString(16)} expected`)

@@ -1,6 +1,8 @@
 /**
- * What makes a copied env one that may be served: every record of every table is read and checked, references lead to rows that are there, counters equal what they count; then the binlog is reset and a new epoch begins.
- * Runs in a process of its own (src/restore_check.ts), because damaged pages can end the process that reads them. Layout: docs/formats/truth-env.md.
+ * What makes a copied env one that may be served: every record of every table is read and checked, every
+ * collection has its row, references lead to rows that are there, counters equal what they count; then the
+ * binlog is reset and a new epoch begins. Runs in a process of its own (src/restore_check.ts), because
+ * damaged pages can end the process that reads them. Layout: docs/formats/truth-env.md.
  */
 import { RESTORE_ROWS_PER_TRANSACTION } from '../limits.js'
 import { readCollectionCounters, readStoreCounters, writeStoreCounters } from './counters.js'
@@ -10,13 +12,15 @@ import type { Environment } from './environment.js'
 import { renewEpoch } from './epochs.js'
 import { HEAD_FLAGS, type Head } from './head.js'
 import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from './keys.js'
+import { collectionIds } from './lost_collections.js'
 import { readObject } from './objects.js'
 import { CorruptRecord } from './record.js'
-import { SETTING_KINDS } from './settings.js'
+import { SERVER_SETTINGS, SETTING_KINDS } from './settings.js'
 import { View } from './view.js'
 
 /** @throws CorruptRecord or any other Error: the env must not be served */
 export function checkEnvironment(environment: Environment): void {
+  checkNames(environment)
   const retired = new Set([...environment.retired.getKeys()].map(collectionOfKey))
   const { lastLsn } = readStoreCounters(environment)
   for (const { key, value } of environment.binlog.getRange()) {
@@ -29,10 +33,17 @@ export function checkEnvironment(environment: Environment): void {
     if (!retired.has(body.collection)) view.checkBody(body)
   }
   for (const { id, name } of new View(environment, 0).collections()) checkCollection(environment, id, name)
-  for (const key of environment.heads.getKeys()) {
-    const id = collectionOfKey(key)
-    if (!retired.has(id) && readCollectionCounters(environment, id).documents === 0)
-      throw new CorruptRecord(`head ${id}/${docidOfKey(key)}`, 'of no collection')
+}
+
+/** First, because nothing of a collection that has lost its row could be opened or counted. */
+function checkNames(environment: Environment): void {
+  const { heads, identities, sealedIdentities, collectionSettings, sealings, retired } = environment
+  const named = new View(environment, 0).collections().map(({ id }) => id)
+  const known = new Set([SERVER_SETTINGS, ...named, ...[...retired.getKeys()].map(collectionOfKey)])
+  for (const table of [heads, identities, sealedIdentities, collectionSettings, sealings]) {
+    for (const id of collectionIds(table)) {
+      if (!known.has(id)) throw new CorruptRecord(`collection ${id}`, 'it has rows, and no name leads to it')
+    }
   }
 }
 
@@ -85,7 +96,7 @@ export function resetBinlog(environment: Environment): void {
       for (const key of keys) removeGarbage(environment, view, key, 0n)
     })
   }
-  binlog.clearSync()
+  binlog.clear()
   root.transactionSync(() => {
     const counters = readStoreCounters(environment)
     writeStoreCounters(environment, { ...counters, trimmedLsn: counters.lastLsn, binlogBytes: 0 })

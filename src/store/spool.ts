@@ -1,11 +1,14 @@
 /**
- * Bytes that are written now and read once later, front to back, without being held in memory: a file in the data directory that has no name any more as soon as it is open, so that nothing is left
- * whatever ends the process. Its bytes are encrypted with a key that only this object knows: what it holds of documents lies in clear nowhere. One thread.
+ * Bytes that are written now and read once later, front to back, without being held in memory: a file in the
+ * data directory (in that for temporary files, where that can't be written) that has no name any more as soon
+ * as it is open, so that nothing is left whatever ends the process. Its bytes are encrypted with a key that
+ * only this object knows: what it holds of documents lies in clear nowhere. One thread.
  */
 import { createCipheriv, randomBytes, type Cipher } from 'node:crypto'
-import { closeSync, constants, openSync, readSync, unlinkSync, writeSync } from 'node:fs'
+import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { SPOOL_BUFFER_BYTES } from '../limits.js'
+import { writeWholeSync } from './write_whole.js'
 
 const ALGORITHM = 'aes-256-ctr'
 export const SPOOL_PREFIX = 'spool-'
@@ -57,7 +60,7 @@ export class Spool {
     const sealed = this.#writing.update(Buffer.concat(this.#buffered))
     this.#buffered = []
     this.#bufferedBytes = 0
-    for (let at = 0; at < sealed.length;) at += writeSync(this.#file, sealed, at)
+    writeWholeSync(this.#file, sealed)
   }
 
   /** A keystream: encrypting twice decrypts. */

@@ -3,7 +3,7 @@
  * another collection sealed with the server's key. Readers try every form, writers leave one. Any thread reads; only `apply` and the rotation write. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
-import { counterKey, idOfSettingKey, prefixEnd, settingKey } from './keys.js'
+import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from './keys.js'
 import { CorruptRecord } from './record.js'
 import { CLEAR, settingPlace } from './sealing/collection_seal.js'
 import type { CollectionSeal } from './sealing/collection_seal.js'
@@ -25,7 +25,9 @@ export function readSetting(environment: Environment, collection: number, kind: 
   for (const form of seal?.state.forms ?? [CLEAR]) {
     const rowKey = form === CLEAR ? settingKey(collection, code, id) : seal?.settingKey(form, code, id)
     const record =
-      rowKey === undefined ? undefined : (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).get(rowKey)
+      rowKey === undefined || !isKey(rowKey)
+        ? undefined
+        : (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).get(rowKey)
     if (record === undefined || rowKey === undefined) continue
     if (form !== CLEAR) return JSON.parse(openSetting(seal as CollectionSeal, rowKey, record, name)[1])
     return decodeSetting(isSealedForServer(record) ? openForServer(environment, rowKey, record, name) : record, name)
@@ -80,19 +82,16 @@ export function writeSetting(environment: Environment, collection: number, kind:
   const seal = environment.seals.of(collection)
   for (const form of seal?.state.forms ?? [CLEAR]) {
     const rowKey = form === CLEAR ? settingKey(collection, code, id) : seal?.settingKey(form, code, id)
-    if (rowKey !== undefined) void (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).remove(rowKey)
+    if (rowKey !== undefined) (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).remove(rowKey)
   }
   if (json === null) return
   if (seal === undefined || seal.writtenForm === CLEAR) {
     const rowKey = settingKey(collection, code, id)
-    void environment.collectionSettings.put(
-      rowKey,
-      holdsCredential(kind, json) ? sealForServer(environment, rowKey, json) : encodeSetting(json),
-    )
+    environment.collectionSettings.put(rowKey, holdsCredential(kind, json) ? sealForServer(environment, rowKey, json) : encodeSetting(json))
     return
   }
   const rowKey = seal.settingKey(seal.writtenForm, code, id) as Buffer
-  void environment.sealedSettings.put(rowKey, sealSetting(seal, rowKey, id, json))
+  environment.sealedSettings.put(rowKey, sealSetting(seal, rowKey, id, json))
 }
 
 /** Whether the text has what must never lie in clear, in whatever collection. */

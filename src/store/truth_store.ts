@@ -3,16 +3,19 @@
  * What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
+import { UNIX_SECONDS_MAX } from '../limits.js'
+import { claimClockNote, log } from '../telemetry/log.js'
 import { DocumentCache } from './document_cache.js'
-import { openEnvironment } from './environment.js'
+import type { StoreComparison } from './comparison/store_comparison.js'
+import { cutTail, openEnvironment, unusedBytes } from './environment.js'
 import type { Environment } from './environment.js'
-import { beginEpoch, endEpoch, presentEpoch } from './epochs.js'
+import { beginEpoch, endEpoch, presentEpoch, readHistory } from './epochs.js'
 import { markIndex } from './index_mark.js'
 import { noteAdoption } from './objects.js'
 import type { ObjectSource } from './objects.js'
 import { unreadableCredentials } from './sealing/credential_check.js'
 import { emptyKeyring } from './sealing/keyring.js'
-import { beginSealing } from './sealing/sealing_change.js'
+import { beginSealing, readSealing } from './sealing/sealing_change.js'
 import { View } from './view.js'
 import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
@@ -35,9 +38,10 @@ export class TruthStore {
    * @param cacheBytesMax of documents that this thread keeps at hand
    * @param keyring of this thread
    * @param held where objects of storage backends are at hand
+   * @param isReadOnly its files can't be written: nothing of what writes may be called
    */
-  constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring(), held?: ObjectSource) {
-    this.#environment = openEnvironment(generationPath, keyring, held)
+  constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring(), held?: ObjectSource, isReadOnly = false) {
+    this.#environment = openEnvironment(generationPath, keyring, held, isReadOnly)
     this.#cache = new DocumentCache(cacheBytesMax)
   }
 
@@ -70,8 +74,31 @@ export class TruthStore {
     })
   }
 
+  /**
+   * One slice of a comparison of the store with itself, on a snapshot of its own. The write lane, whose
+   * writes correct it.
+   * @returns whether something is left
+   */
+  compare(comparison: StoreComparison): boolean {
+    const { root } = this.#environment
+    root.resetReadTxn()
+    let isMore = true
+    try {
+      isMore = comparison.step(this.#environment)
+    } catch (error) {
+      // A mistake of ours is no damage.
+      if (error instanceof TypeError) throw error
+      isMore = comparison.skip(error instanceof Error ? error.message : String(error))
+    } finally {
+      root.resetReadTxn()
+    }
+    if (!isMore) this.#environment.lost.collections = undefined
+    return isMore
+  }
+
   /** For the write lane only: there is one writer per process. */
   openWriter(options: WriterOptions): Writer {
+    cutTail(this.#environment)
     return new Writer(this.#environment, options)
   }
 
@@ -82,6 +109,16 @@ export class TruthStore {
    */
   beginSealing(): number[] {
     return beginSealing(this.#environment)
+  }
+
+  /** As `beginSealing`, of a store that can't be written. */
+  readSealing(): number[] {
+    return readSealing(this.#environment)
+  }
+
+  /** As `beginEpoch`, of a store that can't be written. */
+  history(): Buffer {
+    return readHistory(this.#environment)
   }
 
   /** Credentials that no key opens, in a line for the log. */
@@ -133,13 +170,39 @@ export class TruthStore {
     }
   }
 
+  /**
+   * Bytes of the file that hold nothing: what may be written without the file growing, but for what readers
+   * still hold and for long runs of pages. About 30 calls of LMDB.
+   */
+  unusedBytes(): number {
+    const { root } = this.#environment
+    root.resetReadTxn()
+    try {
+      return unusedBytes(this.#environment)
+    } finally {
+      root.resetReadTxn()
+    }
+  }
+
   async close(): Promise<void> {
     await this.#environment.root.close()
   }
 }
 
+let isClockNoted = false
+
+/**
+ * What the stored formats can hold: a clock before 1970 or after 2106 is taken for the nearest, and logged
+ * once in a process.
+ */
 export function unixSeconds(): number {
-  return Math.floor(Date.now() / 1000)
+  const now = Math.floor(Date.now() / 1000)
+  const held = Math.min(Math.max(now, 0), UNIX_SECONDS_MAX)
+  if (held !== now && !isClockNoted) {
+    isClockNoted = true
+    if (claimClockNote()) log.warn('the clock is before 1970 or after 2106: times are stored as the nearest that can be')
+  }
+  return held
 }
 
 /** Transaction ids of the live readers in LMDB's listing (columns pid, thread, txnid; `-` when idle). */

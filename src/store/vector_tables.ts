@@ -5,16 +5,17 @@
 import type { VectorsEntry } from './entry.js'
 import type { Environment } from './environment.js'
 import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from './keys.js'
-import { CorruptRecord } from './record.js'
+import { CorruptRecord, DAMAGED_ROW } from './record.js'
 import { CLEAR, vectorsPlace } from './sealing/collection_seal.js'
 import { keyIdOf } from './sealing/sealed_record.js'
 import { decodeStamp, decodeVariantCount, decodeVectors, encodeStamp, encodeVariantCount, variantCrc, withBodyLsn } from './vectors.js'
 import type { VariantCount, VectorRecord, VectorStamp } from './vectors.js'
+import { log } from '../telemetry/log.js'
 
 /** @param record in clear, of an entry that sets one; undefined where a later entry has set another */
 export function applyVectors(environment: Environment, entry: VectorsEntry, record: Buffer | undefined): void {
   const { collection, docid } = entry
-  if (entry.queued > 0n) void environment.embedQueue.remove(lsnKey(entry.queued))
+  if (entry.queued > 0n) environment.embedQueue.remove(lsnKey(entry.queued))
   if (entry.change === 'restamp') restamp(environment, entry)
   if (entry.change !== 'set' || record === undefined) return
   forgetVectors(environment, collection, docid)
@@ -22,7 +23,7 @@ export function applyVectors(environment: Environment, entry: VectorsEntry, reco
   const stamp = { lsn: entry.lsn, dimensions, chunks: hashes.length, variant: variantCrc(variant) }
   const key = documentKey(collection, docid)
   writeRecord(environment, collection, key, record)
-  void environment.vectorStamps.put(key, encodeStamp(stamp))
+  environment.vectorStamps.put(key, encodeStamp(stamp))
   count(environment, collection, stamp, 1, variant)
 }
 
@@ -38,8 +39,8 @@ export function forgetVectors(environment: Environment, collection: number, doci
   if (!environment.vectorStamps.doesExist(key)) return
   const stamp = tolerated(() => readStamp(environment, collection, docid))
   if (stamp !== undefined) count(environment, collection, stamp, -1)
-  void environment.vectorStamps.remove(key)
-  void environment.vectors.remove(key)
+  environment.vectorStamps.remove(key)
+  environment.vectors.remove(key)
 }
 
 /** Inside a write nothing may fail for the sake of vectors that are damaged: they are made again by a reindex. */
@@ -48,7 +49,7 @@ function tolerated<T>(read: () => T): T | undefined {
     return read()
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    console.error(error.message)
+    log.error(error.message)
     return undefined
   }
 }
@@ -57,17 +58,23 @@ function tolerated<T>(read: () => T): T | undefined {
 function writeRecord(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
-  void environment.vectors.put(key, isSealed ? seal.seal(vectorsPlace(key), record) : record)
+  environment.vectors.put(key, isSealed ? seal.seal(vectorsPlace(key), record) : record)
 }
 
 /** @param variant where there may be no row of it yet */
 function count({ vectorVariants }: Environment, collection: number, stamp: VectorStamp, by: 1 | -1, variant = ''): void {
   const key = variantKey(collection, stamp.variant)
   const row = vectorVariants.get(key)
-  const before = row === undefined ? { variant, dimensions: stamp.dimensions, documents: 0, chunks: 0 } : decodeVariantCount(row)
+  const known = row === undefined ? undefined : tolerated(() => variantCountOf(key, row))
+  // A count that can't be believed begins anew.
+  const before = known ?? { variant, dimensions: stamp.dimensions, documents: 0, chunks: 0 }
   const documents = before.documents + by
-  if (documents <= 0) void vectorVariants.remove(key)
-  else void vectorVariants.put(key, encodeVariantCount({ ...before, documents, chunks: Math.max(0, before.chunks + by * stamp.chunks) }))
+  if (documents <= 0) vectorVariants.remove(key)
+  else vectorVariants.put(key, encodeVariantCount({ ...before, documents, chunks: Math.max(0, before.chunks + by * stamp.chunks) }))
+}
+
+function variantCountOf(key: Uint8Array, row: Buffer): VariantCount {
+  return decodeVariantCount(row, () => `vectors of variant ${Buffer.from(key).toString('hex')}`)
 }
 
 function clearRecord(environment: Environment, collection: number, docid: number): Buffer | undefined {
@@ -84,6 +91,8 @@ function readStamp(environment: Environment, collection: number, docid: number):
   const row = environment.vectorStamps.get(documentKey(collection, docid))
   return row === undefined ? undefined : decodeStamp(row, () => `vector stamp ${collection}/${docid}`)
 }
+
+const NO_DOCUMENT = documentKey(0, 0)
 
 /** A document that is to be embedded. */
 export interface QueuedEmbedding {
@@ -141,18 +150,23 @@ export class VectorView {
   variants(collection: number): VariantCount[] {
     const prefix = counterKey(collection)
     const range = { start: prefix, end: prefixEnd(prefix) }
-    return [...this.#environment.vectorVariants.getRange(range)].map(({ value }) => decodeVariantCount(value))
+    const rows = [...this.#environment.vectorVariants.getRange(range)]
+    return rows.map(({ key, value }) => tolerated(() => variantCountOf(key, value))).filter((count) => count !== undefined)
   }
 
   /** Documents that wait for their vectors, first come first, behind `after`; at most `count`. A document may be there more than once. */
   queued(after: bigint, count: number): QueuedEmbedding[] {
     const rows = this.#environment.embedQueue.getRange({ start: lsnKey(after + 1n), limit: count })
-    return [...rows].map(({ key, value }) => ({ lsn: lsnOfKey(key), collection: collectionOfKey(value), docid: docidOfKey(value) }))
+    return [...rows].map(({ key, value }) => {
+      // Of no document, like that of one that is gone: whoever takes it settles it.
+      const of = value === DAMAGED_ROW || value.length !== 8 ? NO_DOCUMENT : value
+      return { lsn: lsnOfKey(key), collection: collectionOfKey(of), docid: docidOfKey(of) }
+    })
   }
 
   /** How many of them there are. */
   get queueDepth(): number {
-    return (this.#environment.embedQueue.getStats() as { readonly entryCount: number }).entryCount
+    return this.#environment.embedQueue.rowCount
   }
 
   /** Whether the document of this write still waits. */

@@ -2,7 +2,7 @@
  * What is stored of a document's vectors: the record (chunks of its content and one vector each, as produced), the stamp beside it (what the index has to know, small enough to be read for all documents at a
  * start), and how many documents of a collection have vectors of which variant. Layout: docs/formats/truth-env.md. Pure; any thread. Little-endian machines only, as the whole store.
  */
-import { checkRecord, CorruptRecord, sealRecord } from './record.js'
+import { checkRecord, CorruptRecord, requireIntact, sealRecord } from './record.js'
 import { crc32c, pack, unpack } from './packages.js'
 
 export interface VectorRecord {
@@ -146,7 +146,9 @@ export function encodeVariantCount({ variant, dimensions, documents, chunks }: V
   return pack([variant, dimensions, documents, chunks])
 }
 
-export function decodeVariantCount(bytes: Buffer): VariantCount {
+/** @throws CorruptRecord */
+export function decodeVariantCount(bytes: Buffer, name: () => string): VariantCount {
+  requireIntact(bytes, 1, name)
   const [variant, dimensions, documents, chunks] = unpack(bytes) as [string, number, number, number]
   return { variant, dimensions, documents, chunks }
 }

@@ -5,39 +5,29 @@
 import { ByteWriter } from './byte_writer.js'
 import { BodyReader } from './body_reader.js'
 import type { BodyOf } from './body_reader.js'
-import { decodeCollection, type Collection } from './collection_row.js'
-import { STORE_COUNTERS, readCollectionCounters, readStoreCounters } from './counters.js'
+import { readCollection, readCollections, type Collection } from './collection_row.js'
+import { readStoreCounters, requireCollectionCounters, STORE_COUNTERS } from './counters.js'
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
 import { openEntry } from './entry.js'
+import { countRevisions, revisionAfter, revisionsBelow } from './revision_rows.js'
+import type { RevisionRow } from './revision_rows.js'
 import { putsSuperseding } from './superseding.js'
 import type { PutEntry, StoredEntry } from './entry.js'
-import { PACKED_KEY, peek } from './environment.js'
+import { isUpgradeWanted, PACKED_KEY } from './environment.js'
 import type { Environment } from './environment.js'
 import { hottest, minutesOf, readHistory } from './history_tables.js'
+import { dueRows } from './expiry_rows.js'
 import type { EventType, History } from './history.js'
-import { decodeHead } from './head.js'
+import { decodeHead, isSpelled } from './head.js'
 import type { Head } from './head.js'
 import { hasSpelling, readDocidsOfKey, readIdentity } from './identities.js'
 import type { Identity } from './identities.js'
-import {
-  collectionKey,
-  collectionOfKey,
-  counterKey,
-  docidOfKey,
-  documentKey,
-  expiryKey,
-  lsnKey,
-  lsnOfKey,
-  parseExpiryKey,
-  prefixEnd,
-  revisionKey,
-  revisionOfKey,
-} from './keys.js'
+import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, revisionKey } from './keys.js'
 import type { ExpiryRow } from './keys.js'
 import { readJob, readJobs, type Job, type JobKind } from './jobs.js'
 import { ObjectView } from './object_view.js'
-import { CorruptRecord } from './record.js'
+import { CorruptRecord, DAMAGED_ROW, requireIntact } from './record.js'
 import { statePlace } from './sealing/collection_seal.js'
 import type { CollectionSeal } from './sealing/collection_seal.js'
 import { keyIdOf } from './sealing/sealed_record.js'
@@ -81,14 +71,9 @@ export class View {
 
   collection(name: string): Collection | undefined {
     // A transaction must see its own writes.
-    if (this.#cache === undefined) return this.#lookUpCollection(name)
-    if (!this.#known.has(name)) this.#known.set(name, this.#lookUpCollection(name))
+    if (this.#cache === undefined) return readCollection(this.#environment, name)
+    if (!this.#known.has(name)) this.#known.set(name, readCollection(this.#environment, name))
     return this.#known.get(name)
-  }
-
-  #lookUpCollection(name: string): Collection | undefined {
-    const row = peek(this.#environment.collections, collectionKey(name))
-    return row === undefined ? undefined : decodeCollection(row)
   }
 
   /** How the collection is sealed, looked up once a snapshot for requests that follow each other. A transaction must see its own writes. */
@@ -101,15 +86,13 @@ export class View {
     return this.#seal
   }
 
-  /** Every collection, ordered by its lower-cased name. */
+  /** Every collection whose row can be believed, ordered by its lower-cased name. */
   collections(): Collection[] {
-    const found: Collection[] = []
-    for (const { value } of this.#environment.collections.getRange()) found.push(decodeCollection(value))
-    return found
+    return readCollections(this.#environment.collections)
   }
 
   collectionCounters(collection: number): CollectionCounters {
-    return readCollectionCounters(this.#environment, collection)
+    return requireCollectionCounters(this.#environment, collection)
   }
 
   storeCounters(): StoreCounters {
@@ -118,8 +101,10 @@ export class View {
 
   /** LSN of the last change of the collection's settings; 0: it never had any. */
   settingsLsn(collection: number): bigint {
-    const stamp = peek(this.#environment.collectionSettings, counterKey(collection))
-    return stamp === undefined ? 0n : stamp.readBigUInt64BE(0)
+    const stamp = this.#environment.collectionSettings.peek(counterKey(collection))
+    if (stamp === undefined) return 0n
+    requireIntact(stamp, 8, () => `stamp of the settings of collection ${collection}`)
+    return stamp.readBigUInt64BE(0)
   }
 
   /** The parsed JSON of a setting. */
@@ -155,13 +140,26 @@ export class View {
     return readIdentity(this.#environment, this.#sealOf(collection), collection, key, lang)
   }
 
+  /**
+   * The document of an identity, expired or not.
+   * @throws CorruptRecord also where it is another: a row that points astray must neither show nor change
+   * that one
+   */
+  headOf(collection: number, { docid, key, lang }: Identity): Head | undefined {
+    const head = this.headEvenExpired(collection, docid)
+    if (head !== undefined && !isSpelled(head, key, lang))
+      throw new CorruptRecord(`identity of document ${collection}/${docid}`, 'it leads to another document')
+    return head
+  }
+
   /** The document that was at some point written under just this spelling (service-1, identity rule 3). */
   find(collection: number, key: string, lang: string): Head | undefined {
     const identity = this.identity(collection, key, lang)
     if (identity === undefined) return undefined
     const spelledSo = identity.key === key && identity.lang === lang
     if (!spelledSo && !hasSpelling(this.#environment, this.#sealOf(collection), collection, identity.docid, key, lang)) return undefined
-    return this.head(collection, identity.docid)
+    const head = this.headOf(collection, identity)
+    return head === undefined || isExpired(head, this.now) ? undefined : head
   }
 
   /** Undefined when there is none or it has expired. */
@@ -182,6 +180,12 @@ export class View {
 
   /** A state as stored, in clear or sealed. */
   #decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
+    const head = this.#openState(record, collection, docid, name)
+    if (head.docid !== docid) throw new CorruptRecord(name(), `it is of document ${head.docid}`)
+    return head
+  }
+
+  #openState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     if (keyIdOf(record) === 0) return decodeHead(record, collection, name)
     const seal = this.#sealOf(collection)
     if (seal === undefined) throw new CorruptRecord(name(), 'sealed, in a collection that is not')
@@ -236,7 +240,7 @@ export class View {
 
   #markOf(cache: DocumentCache): Mark {
     if (this.#mark === undefined) {
-      const counters = peek(this.#environment.counters, counterKey(STORE_COUNTERS)) ?? NO_COUNTERS
+      const counters = this.#environment.counters.peek(counterKey(STORE_COUNTERS)) ?? NO_COUNTERS
       this.#mark = cache.mark(counters, () => this.storeCounters().lastLsn)
     }
     return this.#mark
@@ -249,19 +253,18 @@ export class View {
   }
 
   /** Heads of all documents that have not expired, by docid; each valid until the next. */
-  *heads(collection: number): Generator<Head> {
+  heads(collection: number): Generator<Head> {
     const prefix = counterKey(collection)
-    for (const { key, value } of this.#environment.heads.getRange({ start: prefix, end: prefixEnd(prefix) })) {
-      const docid = docidOfKey(key)
-      const head = this.#decodeState(value, collection, docid, () => `head ${collection}/${docid}`)
-      if (!isExpired(head, this.now)) yield head
-    }
+    return this.#headsWithin(prefix, prefixEnd(prefix), collection)
   }
 
   /** Heads of documents that have not expired with docids from `docidFirst` to below `docidEnd`, by docid; each valid until the next. */
-  *headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
-    const range = { start: documentKey(collection, docidFirst), end: documentKey(collection, docidEnd) }
-    for (const { key, value } of this.#environment.heads.getRange(range)) {
+  headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
+    return this.#headsWithin(documentKey(collection, docidFirst), documentKey(collection, docidEnd), collection)
+  }
+
+  *#headsWithin(start: Buffer, end: Buffer, collection: number): Generator<Head> {
+    for (const { key, value } of this.#environment.heads.getRange({ start, end })) {
       const docid = docidOfKey(key)
       const head = this.#decodeState(value, collection, docid, () => `head ${collection}/${docid}`)
       if (!isExpired(head, this.now)) yield head
@@ -306,45 +309,38 @@ export class View {
       for (const { value } of table.getRange(range)) yield keyIdOf(value)
   }
 
+  /** Whether rows may be left that have no checksum yet. */
+  isUpgradeWanted(): boolean {
+    return isUpgradeWanted(this.#environment)
+  }
+
   /** Whether bytes of before a rotation may be left in the files until the next start, which writes them anew. */
   isScrubWanted(): boolean {
     return isScrubWanted(this.#environment)
   }
 
   /** Superseded states of a document, newest first, without the current one. */
-  revisions(collection: number, docid: number): Head[] {
+  *revisions(collection: number, docid: number): Generator<Head> {
     const prefix = documentKey(collection, docid)
     const range = { start: prefixEnd(prefix), end: prefix, reverse: true }
-    const found: Head[] = []
     for (const { value } of this.#environment.revisions.getRange(range))
-      found.push(this.#decodeState(value, collection, docid, () => `revision ${collection}/${docid}`))
-    return found
+      yield this.#decodeState(value, collection, docid, () => `revision ${collection}/${docid}`)
   }
 
   /** Numbers of the superseded states below `below`, ascending, each with the body that it shows; undefined where its row is damaged. */
-  revisionsBelow(collection: number, docid: number, below: number): { readonly revision: number; readonly bodyLsn: bigint | undefined }[] {
-    const range = { start: documentKey(collection, docid), end: revisionKey(collection, docid, below) }
-    return [...this.#environment.revisions.getRange(range)].map(({ key, value }) => {
-      try {
-        return { revision: revisionOfKey(key), bodyLsn: this.#decodeState(value, collection, docid, () => 'revision').bodyLsn }
-      } catch (error) {
-        if (!(error instanceof CorruptRecord)) throw error
-        return { revision: revisionOfKey(key), bodyLsn: undefined }
-      }
-    })
+  revisionsBelow(collection: number, docid: number, below: number): RevisionRow[] {
+    const open = (record: Buffer): Head => this.stateOf(record, collection, docid)
+    return revisionsBelow(this.#environment, collection, docid, below, open)
   }
 
   /** Superseded states of a document. */
   countRevisions(collection: number, docid: number): number {
-    const prefix = documentKey(collection, docid)
-    return this.#environment.revisions.getKeysCount({ start: prefix, end: prefixEnd(prefix) })
+    return countRevisions(this.#environment, collection, docid)
   }
 
   /** Number of the superseded state that has `older` others before it; undefined when there are not so many. */
   revisionAfter(collection: number, docid: number, older: number): number | undefined {
-    const prefix = documentKey(collection, docid)
-    const [key] = [...this.#environment.revisions.getKeys({ start: prefix, end: prefixEnd(prefix), offset: older, limit: 1 })]
-    return key === undefined ? undefined : revisionOfKey(key)
+    return revisionAfter(this.#environment, collection, docid, older)
   }
 
   revision(collection: number, docid: number, revision: number): Head | undefined {
@@ -395,28 +391,19 @@ export class View {
 
   /** LSN of the last entry whose superseded states have been packed. */
   packedLsn(): bigint {
-    return this.#environment.settings.get(PACKED_KEY)?.readBigUInt64BE(0) ?? 0n
+    const packed = this.#environment.settings.get(PACKED_KEY)
+    // A damaged one is as good as none: what is packed already is passed over.
+    return packed === undefined || packed === DAMAGED_ROW ? 0n : packed.readBigUInt64BE(0)
   }
 
   /** Documents that are due but not swept yet, soonest first, at most `count`. */
   due(count: number): ExpiryRow[] {
-    const mark = this.#cache === undefined ? undefined : this.#markOf(this.#cache)
-    if (mark !== undefined) {
-      mark.soonestExpiry ??= this.#soonestExpiry()
-      if (mark.soonestExpiry > this.now) return []
-    }
-    const end = expiryKey(this.now + 1, 0, 0)
-    return [...this.#environment.expiries.getKeys({ end, limit: count })].map(parseExpiryKey)
-  }
-
-  #soonestExpiry(): number {
-    const [first] = [...this.#environment.expiries.getKeys({ limit: 1 })]
-    return first === undefined ? Number.POSITIVE_INFINITY : parseExpiryKey(first).expiresAt
+    return dueRows(this.#environment, this.now, count, this.#cache === undefined ? undefined : this.#markOf(this.#cache))
   }
 
   /** Ids of deleted collections whose rows are still there. */
   retired(): number[] {
-    return [...this.#environment.retired.getKeys()].map((key) => collectionOfKey(key))
+    return [...this.#environment.retired.intactKeys()].map((key) => collectionOfKey(key))
   }
 
   /** Appends the JSON of the document: head, and content unless it was not asked for. */

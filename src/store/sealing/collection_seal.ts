@@ -4,7 +4,7 @@
  * The row behind it: docs/formats/truth-env.md. Any thread reads; only `apply` and the rotation write.
  */
 import { SEAL_LANGS_KEPT_MAX } from '../../limits.js'
-import { documentKey, lowerCase, lsnKey } from '../keys.js'
+import { documentKey, lsnKey } from '../keys.js'
 import { checkRecord, sealRecord } from '../record.js'
 import { HMAC_BYTES, KEY_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
@@ -99,15 +99,15 @@ export class CollectionSeal {
     return hash.subarray(0, TEXT_HASH_BYTES)
   }
 
-  /** (collection, hash of the lower-case key, hash of the lower-case language); without `lang` the prefix of all languages. */
+  /**
+   * (collection, hash of the lower-case key, hash of the lower-case language); without `lang` the prefix of
+   * all languages.
+   * @param key, lang in one of their forms
+   */
   identityKey(form: number, key: string, lang: string | undefined): Buffer | undefined {
-    const hash = this.textHash(form, lowerCase(key))
+    const hash = this.textHash(form, key)
     if (hash === undefined) return undefined
-    return Buffer.concat([
-      documentKey(this.collection, 0).subarray(0, 4),
-      hash,
-      lang === undefined ? NOTHING : this.#langHash(form, lowerCase(lang)),
-    ])
+    return Buffer.concat([documentKey(this.collection, 0).subarray(0, 4), hash, lang === undefined ? NOTHING : this.#langHash(form, lang)])
   }
 
   /** (collection, docid, hash of the spelling). */

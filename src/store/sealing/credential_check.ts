@@ -5,7 +5,7 @@
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { CREDENTIAL_NAMES_SHOWN } from '../../limits.js'
-import { decodeCollection } from '../collection_row.js'
+import { readCollections } from '../collection_row.js'
 import type { Environment } from '../environment.js'
 import { collectionOfKey } from '../keys.js'
 import { CorruptRecord } from '../record.js'
@@ -21,8 +21,7 @@ export function unreadableCredentials(environment: Environment): string | undefi
     if (isSealedForServer(value) && !opens(environment, Buffer.from(key), value)) lost.set(collectionOfKey(key), keyIdOf(value))
   }
   if (lost.size === 0) return undefined
-  const names = [...environment.collections.getRange()]
-    .map(({ value }) => decodeCollection(value))
+  const names = readCollections(environment.collections)
     .filter(({ id }) => lost.has(id))
     .map(({ name }) => name)
   if (names.length === 0) names.push('the server (places in object stores, embedding providers)')

@@ -6,13 +6,14 @@ import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 import { readOrMakeFile } from '../once_file.js'
 import { KEY_BYTES } from './cipher.js'
+import { log } from '../../telemetry/log.js'
 
 export const KEY_FILE_NAME = 'secrets.key'
 
 /** @throws Error where the file is there and is not a key */
 export function readOrMakeKeyFile(directory: string): Uint8Array {
   const text = readOrMakeFile(directory, KEY_FILE_NAME, (path) => {
-    console.error(`credentials are sealed with the key in ${path}; with SVC_ENCRYPTION_KEY the key does not lie beside the data`)
+    log.warn(`credentials are sealed with the key in ${path}; with SVC_ENCRYPTION_KEY the key does not lie beside the data`)
     return randomBytes(KEY_BYTES).toString('base64')
   })
   const bytes = Buffer.from(text, 'base64')

@@ -4,11 +4,12 @@
  * node's own matter. Write lane only.
  */
 import { sealOfEntry, wantedSealOfEntry, resealEntry } from '../entry.js'
-import type { Environment, Table } from '../environment.js'
+import type { Environment } from '../environment.js'
 import { decodeIdentity, openIdentity, openSpelling, splitSpelling, writeIdentity, writeSpelling } from '../identities.js'
 import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../keys.js'
 import { CorruptRecord, checkRecord } from '../record.js'
 import { SETTING_KINDS } from '../settings.js'
+import type { Table } from '../table.js'
 import {
   clearText,
   holdsCredential,
@@ -77,7 +78,7 @@ export function resealBinlog(
     if (wanted === undefined || (wanted.scope === present.scope && wanted.keyId === present.keyId)) return 'skipped'
     const changed = resealEntry(seals, lsn, record)
     grownBytes += changed.length - record.length
-    void binlog.put(key, changed)
+    binlog.put(key, changed)
     return 'resealed'
   })
   return { ...rows, grownBytes }
@@ -139,7 +140,7 @@ function resealRecord(table: Table, seal: CollectionSeal, place: SealedPlace, ke
   // What is damaged must not get a seal that says it is whole.
   if (keyIdOf(record) === CLEAR) checkRecord(record, place.clearBytes, name)
   const clear = keyIdOf(record) === CLEAR ? record : seal.open(place, record, name)
-  void table.put(key, seal.writtenForm === CLEAR ? clear : seal.seal(place, clear))
+  table.put(key, seal.writtenForm === CLEAR ? clear : seal.seal(place, clear))
   return 'resealed'
 }
 
@@ -155,13 +156,14 @@ function resealText(
   const isSealed = table === 'sealedIdentities' || table === 'sealedSpellings'
   if ((isSealed ? keyIdOf(value) : CLEAR) === writtenForm) return 'skipped'
   if (table === 'identities' || table === 'sealedIdentities') {
-    const identity = isSealed ? openIdentity(seal, key, value) : decodeIdentity(value)
-    void environment[table].remove(key)
+    const identity = isSealed ? openIdentity(seal, key, value) : decodeIdentity(value, () => `identity ${key.toString('hex')}`)
+    // First: its place is kept.
     writeIdentity(environment, collection, identity)
+    environment[table].remove(key)
     return 'resealed'
   }
   const [name, lang] = isSealed ? openSpelling(seal, key, value) : splitSpelling(key.subarray(8))
-  void environment[table].remove(key)
+  environment[table].remove(key)
   writeSpelling(environment, collection, docidOfKey(key), name, lang)
   return 'resealed'
 }
@@ -186,7 +188,7 @@ function resealSetting(
   }
   const isInForm = isForServer ? keyIdOf(record) === environment.seals.keyring.primaryId : !holdsCredential(kind, json)
   if (isInForm) return 'skipped'
-  void environment.collectionSettings.put(key, sealForServer(environment, key, json))
+  environment.collectionSettings.put(key, sealForServer(environment, key, json))
   return 'resealed'
 }
 
@@ -194,7 +196,7 @@ function resealSealedSetting(environment: Environment, seal: CollectionSeal, key
   if (keyIdOf(record) === seal.writtenForm) return 'skipped'
   const kind = SETTING_KINDS[key[4] as number] ?? 'config'
   const [id, json] = openSetting(seal, key, record, () => `${kind} of collection ${seal.collection}`)
-  void environment.sealedSettings.remove(key)
+  environment.sealedSettings.remove(key)
   writeSetting(environment, seal.collection, kind, id, json)
   return 'resealed'
 }

@@ -13,7 +13,7 @@ import { openEnvironment, openTable } from '../environment.js'
 const WANTED = Buffer.from('scrub')
 
 export function wantScrub({ settings }: Environment): void {
-  if (!settings.doesExist(WANTED)) void settings.put(WANTED, Buffer.from([1]))
+  if (!settings.doesExist(WANTED)) settings.put(WANTED, Buffer.from([1]))
 }
 
 export function isScrubWanted({ settings }: Environment): boolean {
@@ -40,7 +40,7 @@ export async function scrub(generationPath: string): Promise<string> {
   rmSync(aside, { recursive: true })
   flush(generationPath)
   const renewed = openEnvironment(generationPath)
-  renewed.root.transactionSync(() => void renewed.settings.remove(WANTED))
+  renewed.root.transactionSync(() => renewed.settings.remove(WANTED))
   await renewed.root.close()
   return 'the store was written anew after a rotation of keys; the index is built from it'
 }

@@ -2,6 +2,7 @@
  * Changes of how collections are sealed: the row that a `sealing` entry writes, what a start brings up to date (a new primary key is one more form in which rows may lie from now on), and the checks
  * of master keys: a small sealed record per key that was ever used, so that another key under the same id is noticed before anything is read or written with it. Write lane only.
  */
+import { readCollections } from '../collection_row.js'
 import type { SealingEntry } from '../entry.js'
 import type { Environment } from '../environment.js'
 import { collectionOfKey, counterKey } from '../keys.js'
@@ -27,7 +28,7 @@ export function changeSealing(environment: Environment, { collection, isSealed, 
     row === undefined ? { isSealed: false, salt, changedLsn: lsn, forms: [CLEAR] } : decodeSealing(row, collection)
   // What was written so far stays as it is until a rotation.
   const forms = [written, ...before.forms.filter((form) => form !== written)]
-  void environment.sealings.put(counterKey(collection), encodeSealing({ isSealed, salt: before.salt, changedLsn: lsn, forms }))
+  environment.sealings.put(counterKey(collection), encodeSealing({ isSealed, salt: before.salt, changedLsn: lsn, forms }))
   if (isSealed) noteKeyUsed(environment, primaryId)
 }
 
@@ -37,7 +38,7 @@ export function finishForms(environment: Environment, collection: number): void 
   if (row === undefined) return
   const state = decodeSealing(row, collection)
   const forms = [state.isSealed ? environment.seals.keyring.primaryId : CLEAR]
-  void environment.sealings.put(counterKey(collection), encodeSealing({ ...state, forms }))
+  environment.sealings.put(counterKey(collection), encodeSealing({ ...state, forms }))
 }
 
 /**
@@ -46,19 +47,37 @@ export function finishForms(environment: Environment, collection: number): void 
  * @throws SealingRefused
  */
 export function beginSealing(environment: Environment): number[] {
-  const { root, seals } = environment
+  const { root, seals, settings } = environment
   return root.transactionSync(() => {
-    const rows = sealingRows(environment)
-    for (const { name, state } of rows) checkKeys(environment, name, state)
-    for (const id of seals.keyring.ids) checkKey(environment, id, rows)
+    const { rows, forgotten } = checkSealing(environment)
+    for (const id of forgotten) void settings.remove(checkName(id))
     for (const { collection, state } of rows) {
       const { primaryId } = seals.keyring
       if (!state.isSealed || state.forms.includes(primaryId)) continue
       noteKeyUsed(environment, primaryId)
-      void environment.sealings.put(counterKey(collection), encodeSealing({ ...state, forms: [primaryId, ...state.forms] }))
+      environment.sealings.put(counterKey(collection), encodeSealing({ ...state, forms: [primaryId, ...state.forms] }))
     }
-    return rows.filter(({ state }) => state.isSealed).map(({ collection }) => collection)
+    return sealedIn(rows)
   })
+}
+
+/** The same of a store that can't be written. */
+export function readSealing(environment: Environment): number[] {
+  return sealedIn(checkSealing(environment).rows)
+}
+
+/**
+ * @returns also the ids of checks that nothing was ever sealed under, any more: they are forgotten, and the
+ * ids may be given to other keys
+ */
+function checkSealing(environment: Environment): { readonly rows: readonly SealingRow[]; readonly forgotten: readonly number[] } {
+  const rows = sealingRows(environment)
+  for (const { name, state } of rows) checkKeys(environment, name, state)
+  return { rows, forgotten: environment.seals.keyring.ids.filter((id) => !checkKey(environment, id, rows)) }
+}
+
+function sealedIn(rows: readonly SealingRow[]): number[] {
+  return rows.filter(({ state }) => state.isSealed).map(({ collection }) => collection)
 }
 
 interface SealingRow {
@@ -68,7 +87,7 @@ interface SealingRow {
 }
 
 function sealingRows({ sealings, collections }: Environment): SealingRow[] {
-  const names = new Map([...collections.getRange()].map(({ value }) => [value.readUInt32LE(0), value.toString('utf8', 4)]))
+  const names = new Map(readCollections(collections).map(({ id, name }) => [id, name]))
   return [...sealings.getRange()].map(({ key, value }) => {
     const collection = collectionOfKey(key)
     return { collection, name: names.get(collection) ?? String(collection), state: decodeSealing(value, collection) }
@@ -99,20 +118,21 @@ export function noteKeyUsed(environment: Environment, id: number): void {
   if (id === KEY_FILE_ID || environment.settings.doesExist(checkName(id))) return
   const { keyring } = environment.seals
   const key = keyring.derive(id, CHECK_LABEL) as Uint8Array
-  void environment.settings.put(checkName(id), sealWith(keyring, key, id, checkPlace(id), CHECK_TEXT))
+  environment.settings.put(checkName(id), sealWith(keyring, key, id, checkPlace(id), CHECK_TEXT))
 }
 
-/** A check that nothing was ever sealed under, any more, is forgotten: the id may be given to another key. */
-function checkKey(environment: Environment, id: number, rows: readonly SealingRow[]): void {
+/** @returns false where another key was checked under the id, and nothing lies under it */
+function checkKey(environment: Environment, id: number, rows: readonly SealingRow[]): boolean {
   const stored = environment.settings.get(checkName(id))
-  if (stored === undefined) return
+  if (stored === undefined) return true
   const { keyring } = environment.seals
   try {
     openWith(keyring, keyring.derive(id, CHECK_LABEL), checkPlace(id), stored, () => `check of key ${id}`)
+    return true
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
     if (rows.some(({ state }) => state.forms.includes(id)))
       throw new SealingRefused(`the encryption key with id ${id} is not the one that this data was encrypted with`)
-    void environment.settings.remove(checkName(id))
+    return false
   }
 }

@@ -3,7 +3,7 @@
  * that lie in clear themselves. Asking for a collection that was never sealed costs one look-up, and none on a server without a master key.
  */
 import { SEALS_KEPT_MAX } from '../../limits.js'
-import type { Table } from '../environment.js'
+import type { Table } from '../table.js'
 import { counterKey } from '../keys.js'
 import { CollectionSeal, decodeSealing } from './collection_seal.js'
 import type { Keyring } from './keyring.js'
@@ -26,9 +26,8 @@ export class Seals {
   /** In the transaction of the caller. Undefined where the collection never was sealed. @throws CorruptRecord */
   of(collection: number): CollectionSeal | undefined {
     if (!this.keyring.canSeal) return undefined
-    const found = this.#table.getBinaryFast(counterKey(collection))
-    if (found === undefined) return undefined
-    const row = found.subarray(0, found.length)
+    const row = this.#table.peek(counterKey(collection))
+    if (row === undefined) return undefined
     const known = this.#known.get(collection)
     if (known?.row.equals(row) === true) return known.seal
     const seal = new CollectionSeal(this.keyring, collection, decodeSealing(row, collection))

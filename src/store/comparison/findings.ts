@@ -1,0 +1,58 @@
+/** What a comparison of the store with itself has found: so many of each kind, and the first ones by name. */
+import { FINDINGS_LISTED_MAX } from '../../limits.js'
+
+export const FINDING_KINDS = [
+  /** The checksum over key and value, or that of the record, does not hold. */
+  'row_damaged',
+  /** It is met in a walk through its table and not found by its key: a branch leads astray. */
+  'row_unreachable',
+  /** LMDB can't go through the table, or meets another number of rows than it has noted. */
+  'pages_damaged',
+  'head_without_identity',
+  'identity_without_head',
+  'body_missing',
+  'body_count_wrong',
+  'counters_differ',
+  /** Documents under the id of a collection that has no name. */
+  'collection_missing',
+] as const
+export type FindingKind = (typeof FINDING_KINDS)[number]
+
+export interface Finding {
+  readonly kind: FindingKind
+  /** Which row, by numbers where its collection is sealed. */
+  readonly place: string
+  readonly detail: string
+}
+
+export class Findings {
+  readonly #counts = new Map<FindingKind, number>()
+  readonly #listed = new Map<string, Finding>()
+
+  add(kind: FindingKind, place: string, detail: string): void {
+    const id = `${kind} ${place}`
+    if (this.#listed.has(id)) return
+    this.#counts.set(kind, this.countOf(kind) + 1)
+    if (this.#listed.size < FINDINGS_LISTED_MAX) this.#listed.set(id, { kind, place, detail })
+  }
+
+  countOf(kind: FindingKind): number {
+    return this.#counts.get(kind) ?? 0
+  }
+
+  get total(): number {
+    return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
+  }
+
+  /** The first ones. */
+  get listed(): readonly Finding[] {
+    return [...this.#listed.values()]
+  }
+
+  /** `2 row_damaged, 1 body_missing`. */
+  get summary(): string {
+    return FINDING_KINDS.filter((kind) => this.countOf(kind) > 0)
+      .map((kind) => `${this.countOf(kind)} ${kind}`)
+      .join(', ')
+  }
+}

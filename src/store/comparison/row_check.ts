@@ -1,0 +1,89 @@
+/** One row by itself: whether its checksums hold, and whether it is found by its key. */
+import { TABLES } from '../environment.js'
+import type { Environment, TableName } from '../environment.js'
+import { collectionOfKey, counterKey, docidOfKey } from '../keys.js'
+import { checkRecord, CorruptRecord } from '../record.js'
+import { isStamp } from '../stored_settings.js'
+import type { Findings } from './findings.js'
+
+/** CRC and version: what every record has. */
+const RECORD_BYTES_MIN = 5
+const KEY_BYTES_SHOWN = 32
+/** Their keys begin with the ids of a collection and of a document. */
+const DOCUMENT_TABLES: ReadonlySet<TableName> = new Set<TableName>([
+  'heads',
+  'bodies',
+  'bodyCounts',
+  'revisions',
+  'spellings',
+  'sealedSpellings',
+  'objects',
+  'histories',
+  'vectors',
+  'vectorStamps',
+])
+const COLLECTION_TABLES: ReadonlySet<TableName> = new Set<TableName>([
+  'identities',
+  'collectionSettings',
+  'retired',
+  'counters',
+  'sealings',
+  'sealedIdentities',
+  'sealedSettings',
+  'leaderboard',
+  'eventMinutes',
+  'vectorVariants',
+])
+
+export interface StoredRow {
+  readonly key: Buffer
+  readonly value: Buffer
+  readonly isChecked: boolean
+}
+
+/** @param isStrict every row has to have its checksum by now */
+export function checkRow(
+  environment: Environment,
+  of: TableName,
+  { key, value, isChecked }: StoredRow,
+  isStrict: boolean,
+  findings: Findings,
+): void {
+  const place = placeOf(environment, of, key)
+  if (!isChecked && isStrict) findings.add('row_damaged', place, 'the checksum over its key and value does not hold')
+  else if (environment[of].isOfRecords || (of === 'collectionSettings' && !isStamp(key))) checkStored(value, place, findings)
+  if (!environment[of].doesExist(key)) findings.add('row_unreachable', place, 'it is there, and not found by its key')
+}
+
+function checkStored(value: Buffer, place: string, findings: Findings): void {
+  try {
+    checkRecord(value, RECORD_BYTES_MIN, () => place)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    findings.add('row_damaged', place, error.detail)
+  }
+}
+
+/** By numbers: keys of identities hold texts, which the report shows of collections in clear only. */
+export function placeOf(environment: Environment, of: TableName, key: Buffer): string {
+  const [table] = TABLES[of]
+  if (DOCUMENT_TABLES.has(of) && key.length >= 8) {
+    const rest = key.length === 8 || of === 'spellings' ? '' : ` ${key.subarray(8, 8 + KEY_BYTES_SHOWN).toString('hex')}`
+    return `${table}: collection ${collectionOfKey(key)}, document ${docidOfKey(key)}${rest}`
+  }
+  if (COLLECTION_TABLES.has(of) && key.length >= 4) {
+    const rest = key.length === 4 ? '' : ` ${restOf(environment, of, key)}`
+    return `${table}: collection ${collectionOfKey(key)}${rest}`
+  }
+  return `${table}: ${key.subarray(0, KEY_BYTES_SHOWN).toString('hex')}`
+}
+
+function restOf(environment: Environment, of: TableName, key: Buffer): string {
+  if (of !== 'identities') return key.subarray(4, 4 + KEY_BYTES_SHOWN).toString('hex')
+  return isSealed(environment, collectionOfKey(key)) ? '' : JSON.stringify(key.toString('utf8', 4).replace('\0', '|'))
+}
+
+/** Whether it ever was. */
+export function isSealed({ sealings }: Environment, collection: number): boolean {
+  return sealings.doesExist(counterKey(collection))
+}

@@ -1,0 +1,261 @@
+/**
+ * Compares a store with itself, in slices: first every row of every table by itself, then collection by
+ * collection identities with heads, heads with what belongs to them, and counters with what was counted.
+ * Reads only. A slice sees one snapshot; what is compared with each other is read in one, but for the tally
+ * of a large collection, which is corrected by the writes in between (tally.ts).
+ */
+import { readCollectionCounters, readStoreCounters } from '../counters.js'
+import { isUpgradeWanted, TABLE_NAMES } from '../environment.js'
+import type { Environment, TableName } from '../environment.js'
+import { decodeIdentity, openIdentity } from '../identities.js'
+import type { Identity } from '../identities.js'
+import { collectionOfKey, counterKey, docidOfKey, lsnOfKey, prefixEnd } from '../keys.js'
+import { collectionIds } from '../lost_collections.js'
+import { CorruptRecord, DAMAGED_ROW } from '../record.js'
+import type { Row } from '../table.js'
+import { View } from '../view.js'
+import { checkDocument } from './document_check.js'
+import type { Compared, DocumentBounds } from './document_check.js'
+import { Findings } from './findings.js'
+import { checkRow, placeOf } from './row_check.js'
+import { Tally, TALLIED } from './tally.js'
+
+export interface SliceBounds extends DocumentBounds {
+  readonly rowsMax: number
+  readonly bytesMax: number
+  /** Whether a snapshot shows all that was applied before it, so that a tally can be corrected. */
+  readonly isTallyKept: boolean
+}
+
+/** Where the next slice goes on. */
+type Place =
+  | { readonly stage: 'rows'; readonly table: number; readonly from?: Buffer; readonly walked: number }
+  | { readonly stage: IdentityTable | 'heads'; readonly from?: Buffer }
+  | { readonly stage: 'next' | 'orphans' }
+
+type IdentityTable = 'identities' | 'sealedIdentities'
+
+export class StoreComparison {
+  readonly findings = new Findings()
+  readonly #bounds: SliceBounds
+  #place: Place = { stage: 'rows', table: 0, walked: 0 }
+  /** Ids of collections that are still to come, the present one last. */
+  #collections: number[] | undefined
+  #collection = 0
+  #rows = 0
+
+  constructor(bounds: SliceBounds) {
+    this.#bounds = bounds
+  }
+
+  /** Rows looked at so far. */
+  get rows(): number {
+    return this.#rows
+  }
+
+  /** Table or collection that the next slice begins with. */
+  get stage(): string {
+    const { stage } = this.#place
+    if (stage === 'rows') return `table ${TABLE_NAMES[this.#place.table]}`
+    return stage === 'next' || stage === 'orphans' ? 'collections' : `${stage} of collection ${this.#collection}`
+  }
+
+  /** One slice, on a snapshot of its own. @returns whether something is left */
+  step(environment: Environment): boolean {
+    const compared: Compared = { environment, view: new View(environment, 0), findings: this.findings }
+    const place = this.#place
+    switch (place.stage) {
+      case 'rows':
+        this.#walkRows(compared, place)
+        return true
+      case 'next':
+        this.#nextCollection(compared)
+        return true
+      case 'identities':
+      case 'sealedIdentities':
+        this.#walkIdentities(compared, place.stage, place.from)
+        return true
+      case 'heads':
+        this.#walkHeads(compared, place.from)
+        return true
+      case 'orphans':
+        checkOrphans(compared)
+        return false
+    }
+  }
+
+  /**
+   * The walk can't go on here, because LMDB refuses: with the next table, or the next collection.
+   * @returns whether something is left
+   */
+  skip(detail: string): boolean {
+    const place = this.#place
+    this.findings.add('pages_damaged', this.stage, detail)
+    if (place.stage === 'rows') this.#nextTable(place.table)
+    else this.#place = { stage: 'next' }
+    return place.stage !== 'next' && place.stage !== 'orphans'
+  }
+
+  #nextTable(table: number): void {
+    this.#place = table + 1 < TABLE_NAMES.length ? { stage: 'rows', table: table + 1, walked: 0 } : { stage: 'next' }
+  }
+
+  #walkRows({ environment, findings }: Compared, { table, from, walked }: Place & { readonly stage: 'rows' }): void {
+    const of = TABLE_NAMES[table] as TableName
+    const isStrict = !isUpgradeWanted(environment)
+    let [rows, bytes] = [0, 0]
+    let last: Buffer | undefined
+    for (const { key, value, isChecked } of environment[of].storedRows(from)) {
+      if (this.#isFull(rows, bytes)) {
+        this.#place = { stage: 'rows', table, from: Buffer.from(key), walked: walked + rows }
+        this.#rows += rows
+        return
+      }
+      // The look for a row by its key overwrites the buffer that the key lies in.
+      const row = { key: Buffer.from(key), value, isChecked }
+      if (last !== undefined && Buffer.compare(last, row.key) >= 0)
+        findings.add('row_unreachable', placeOf(environment, of, row.key), 'it is out of order')
+      checkRow(environment, of, row, isStrict, findings)
+      last = row.key
+      rows++
+      bytes += value.length
+    }
+    this.#rows += rows
+    // What was walked in several snapshots may have changed in between.
+    if (from === undefined && environment[of].rowCount !== rows)
+      findings.add('pages_damaged', `table ${of}`, `${rows} rows found, ${environment[of].rowCount} expected`)
+    this.#nextTable(table)
+  }
+
+  #nextCollection({ environment, view }: Compared): void {
+    environment.tallies.running = undefined
+    this.#collections ??= view
+      .collections()
+      .map(({ id }) => id)
+      .sort((a, b) => b - a)
+    const id = this.#collections.pop()
+    this.#collection = id ?? 0
+    this.#place = id === undefined ? { stage: 'orphans' } : { stage: 'identities' }
+  }
+
+  #walkIdentities(compared: Compared, stage: IdentityTable, from: Buffer | undefined): void {
+    const { environment } = compared
+    const prefix = counterKey(this.#collection)
+    if (this.#isGone(compared)) return
+    let [rows, bytes] = [0, 0]
+    for (const { key, value } of environment[stage].getRange({ start: from ?? prefix, end: prefixEnd(prefix) })) {
+      if (this.#isFull(rows, bytes)) {
+        this.#place = { stage, from: Buffer.from(key) }
+        return
+      }
+      checkIdentity(compared, stage, { key: Buffer.from(key), value })
+      rows++
+      bytes += value.length
+      this.#rows++
+    }
+    this.#place = { stage: stage === 'identities' ? 'sealedIdentities' : 'heads' }
+  }
+
+  #walkHeads(compared: Compared, from: Buffer | undefined): void {
+    const { environment } = compared
+    const id = this.#collection
+    if (this.#isGone(compared)) return
+    const prefix = counterKey(id)
+    const running = environment.tallies.running
+    // A tally that is not there any more was lost with a write that was undone.
+    const tally = from === undefined ? new Tally(id) : running?.collection === id ? running : undefined
+    const counted = tally ?? new Tally(id)
+    let [rows, bytes] = [0, 0]
+    let docidMax = 0
+    for (const { key, value } of environment.heads.getRange({ start: from ?? prefix, end: prefixEnd(prefix) })) {
+      if (this.#isFull(rows, bytes)) {
+        counted.nextDocid = docidOfKey(key)
+        environment.tallies.running = this.#bounds.isTallyKept ? tally : undefined
+        this.#place = { stage: 'heads', from: Buffer.from(key) }
+        this.#rows += rows
+        return
+      }
+      const row = { key: Buffer.from(key), value }
+      rows += checkDocument(compared, id, row, counted, this.#bounds)
+      bytes += value.length
+      docidMax = docidOfKey(row.key)
+    }
+    this.#rows += rows
+    checkCounters(compared, id, tally, docidMax)
+    this.#place = { stage: 'next' }
+  }
+
+  #isFull(rows: number, bytes: number): boolean {
+    return rows >= this.#bounds.rowsMax || bytes >= this.#bounds.bytesMax
+  }
+
+  /** Deleted since the walk began. */
+  #isGone({ environment }: Compared): boolean {
+    const isGone = environment.retired.doesExist(counterKey(this.#collection))
+    if (isGone) this.#place = { stage: 'next' }
+    return isGone
+  }
+}
+
+function checkIdentity({ environment, view, findings }: Compared, stage: IdentityTable, { key, value }: Row): void {
+  // Named as a damaged row already.
+  if (value === DAMAGED_ROW) return
+  const collection = collectionOfKey(key)
+  const place = placeOf(environment, stage, key)
+  try {
+    const identity = readIdentity(environment, stage, key, value, place)
+    const { docid } = identity
+    if (view.headOf(collection, identity) === undefined)
+      findings.add('identity_without_head', place, `it leads to document ${docid}, which is not there`)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    findings.add('identity_without_head', place, error.detail)
+  }
+}
+
+function readIdentity(environment: Environment, stage: IdentityTable, key: Buffer, value: Buffer, place: string): Identity {
+  if (stage === 'identities') return decodeIdentity(value, () => place)
+  const seal = environment.seals.of(collectionOfKey(key))
+  if (seal === undefined) throw new CorruptRecord(place, 'sealed, in a collection that is not')
+  return openIdentity(seal, key, value)
+}
+
+/** @param tally undefined: it was lost on the way */
+function checkCounters({ environment, findings }: Compared, collection: number, tally: Tally | undefined, docidMax: number): void {
+  const place = `collection ${collection}`
+  try {
+    const stored = readCollectionCounters(environment, collection)
+    if (docidMax >= stored.nextDocid)
+      findings.add('counters_differ', `${place}, nextDocid`, `${stored.nextDocid}, and document ${docidMax} is there`)
+    if (tally?.isComplete !== true) return
+    for (const field of TALLIED) {
+      const counted = tally.counted[field]
+      if (stored[field] !== counted) findings.add('counters_differ', `${place}, ${field}`, `${stored[field]} noted, ${counted} counted`)
+    }
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    findings.add('counters_differ', place, error.detail)
+  }
+}
+
+/** What belongs to no collection, and what is behind the last LSN. */
+function checkOrphans({ environment, view, findings }: Compared): void {
+  const known = new Set([
+    ...view.collections().map(({ id }) => id),
+    ...[...environment.retired.getKeys()].map((key) => collectionOfKey(key)),
+  ])
+  for (const of of ['heads', 'identities', 'sealedIdentities'] as const) {
+    for (const id of collectionIds(environment[of])) {
+      if (!known.has(id)) findings.add('collection_missing', `collection ${id}`, 'it has documents, and no name leads to it')
+    }
+  }
+  try {
+    const { lastLsn } = readStoreCounters(environment)
+    const [newest] = environment.binlog.getKeys({ reverse: true, limit: 1 })
+    if (newest !== undefined && lsnOfKey(newest) > lastLsn)
+      findings.add('counters_differ', 'store, lastLsn', `${lastLsn}, and entry ${lsnOfKey(newest)} is there`)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    findings.add('counters_differ', 'store', error.detail)
+  }
+}

@@ -1,0 +1,17 @@
+/**
+ * Damage that is passed over, because what it belongs to can do without the row, is said in the log: once in
+ * a thread for each record, as such rows may be met with every request.
+ */
+import { NOTED_DAMAGE_MAX } from '../limits.js'
+import { log } from '../telemetry/log.js'
+import { CorruptRecord } from './record.js'
+
+const noted = new Set<string>()
+
+/** @throws what is no CorruptRecord */
+export function noteDamage(error: unknown): void {
+  if (!(error instanceof CorruptRecord)) throw error
+  if (noted.has(error.record) || noted.size >= NOTED_DAMAGE_MAX) return
+  noted.add(error.record)
+  log.error('a damaged record is passed over', { reason: error })
+}
