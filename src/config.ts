@@ -19,11 +19,13 @@ import type { OverridableLimits } from './limits.js'
 import type { ProviderSettings } from './outbound/embedding/settings.js'
 
 export { ConfigError } from './config/sources.js'
-export { helpText, wantsHelp } from './config/help.js'
+export { helpText, wantsHelp, wantsVersion } from './config/help.js'
 export { formatAddress } from './config/values.js'
 export type { AccessMode, ListenAddress } from './config/values.js'
 
 export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
+  /** Requests from this machine are held to local origins and hosts: surface/http/local_guard.ts. */
+  readonly guardsLocal: boolean
   /** Access mode of HTTP requests. */
   readonly httpMode: AccessMode
   /** Threads that answer reads, at least two. */
@@ -58,6 +60,8 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   }
   const config: Config = {
     ...values,
+    // Once there is access control, it switches this off, too.
+    guardsLocal: !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
     httpMode: httpModeOverride ?? values.mode,
     vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
     readLanes: values.readLanes === 0 ? Math.max(2, availableParallelism()) : Math.max(2, values.readLanes),
@@ -74,6 +78,15 @@ function readOptions(sources: Sources): OptionValues {
   // The table is typed field by field; Object.entries loses that.
   const values: unknown = Object.fromEntries(entries)
   return values as OptionValues
+}
+
+/** Whether any source names the option, also with its default. */
+function isSet({ flag, variables, yaml: paths }: Option<readonly string[]>, { flags, env, yaml }: Sources): boolean {
+  return (
+    flags.values.has(flag) ||
+    variables.some((name) => nonEmpty(env[name]) !== undefined) ||
+    paths.some((path) => nonEmpty(yaml.get(path)) !== undefined)
+  )
 }
 
 function readOption(option: Option<unknown>, { flags, env, yaml }: Sources): unknown {

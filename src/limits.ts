@@ -9,6 +9,8 @@ const GIB = 1024 * MIB
 
 // ---- Input: what one request may say -------------------------------------------------------------------------------------------------------------------------
 
+/** What LMDB takes as a key with pages of 4 KiB. A longer one is in no table, and asking for it throws. */
+export const TRUTH_KEY_BYTES_MAX = 1978
 /** UTF-8 bytes. LMDB keys end at 1 978 B here: 4 (collection) + 1 024 (key) + 1 (separator) + 35 (lang) leaves room for growth by lower-casing. */
 export const KEY_BYTES_MAX = 1024
 /** UTF-8 bytes. Names are shown in lists and metric labels; a hash fits twice. */
@@ -29,12 +31,31 @@ export const DOCUMENT_BYTES_MAX = 16 * MIB
 export const BATCH_DOCUMENTS_MAX = 10_000
 /** Nesting of a JSON body: deeper is an attack on recursion, and no shape of ours needs more than 6. */
 export const JSON_DEPTH_MAX = 64
-/** Objects and lists of one body: 50 MB of heap. A batch of 500 documents with 256 metadata lists each has 129 000. */
+/**
+ * Objects and lists of one body that are kept: 70 MB of heap. A batch of 500 documents with 256 metadata
+ * lists each has 129 000.
+ */
 export const JSON_CONTAINERS_MAX = 1_048_576
-/** Bodies from here on are looked at for both before they are parsed: smaller ones can't take 4 MB of heap. */
-export const JSON_SHAPE_BYTES_MIN = 64 * KIB
+/**
+ * Texts, numbers, words, objects and lists of one body that are kept: 0.7 s of the parser and 110 MB at
+ * worst. 10 000 documents with 100 values of metadata each have half as many.
+ */
+export const JSON_VALUES_MAX = 2_097_152
+/**
+ * Different beginnings of objects in one body: the names of members so far, in their order. The parser makes
+ * a hidden class for each: 0.4 s and 60 MB. 10 000 documents whose metadata have no order of keys in common
+ * have some 100 000.
+ */
+export const JSON_SHAPES_MAX = 262_144
+/**
+ * Bodies from here on are looked through for all this before they are parsed: smaller ones can't take 6 MB of
+ * heap.
+ */
+export const JSON_SCANNED_BYTES_MIN = 64 * KIB
 /** Bytes of one request body on every surface (`SVC_MAX_BODY_BYTES`). */
 export const BODY_BYTES_DEFAULT = 32 * MIB
+/** `Retry-After` of an export whose temporary file can't be written: that of other storage failures. */
+export const EXPORT_RETRY_SECONDS = 5
 /** Highest `SVC_MAX_BODY_BYTES`: V8 strings end at 512 MiB - 24, and the body is held twice while it is parsed. */
 export const BODY_BYTES_CEILING = 256 * MIB
 /** UTF-8 bytes of a full-text query. */
@@ -49,12 +70,30 @@ export const LIMIT_DEFAULT = 50
 export const PAGE_DEPTH_MAX = 100_000
 /** Entries of `env` in /v1/get. */
 export const TEMPLATE_VARIABLES_MAX = 256
+/**
+ * UTF-8 bytes of their names together, escaped: 256 of 4 KiB. Looking for them takes 40 times as much memory.
+ */
+export const TEMPLATE_NAMES_BYTES_MAX = MIB
 /** Seconds. 100 years: a later expiry is a mistake in the unit. */
 export const TTL_SECONDS_MAX = 100 * 365 * 86_400
+/**
+ * Unix seconds that a write may state as `addedAt` and `updatedAt`: as far as records of histories reach, the
+ * year 2106.
+ */
+export const STATED_TIME_MAX = 0xffff_ffff
+/** Unix seconds that a write may state as `expiresAt`: what a `ttl` can lead to. */
+export const STATED_EXPIRY_MAX = STATED_TIME_MAX + TTL_SECONDS_MAX
 /** Fields of `fieldWeights` that are scored, as the engine's `kPlanFieldsMax`: 5 are standard, and each costs a cursor for every term. */
 export const FIELD_WEIGHTS_MAX = 64
 /** Error texts in the answer to a batch; the counters stay exact. */
 export const BATCH_ERRORS_MAX = 50
+
+/** Characters of the `hint` of a refusal: two lines of a terminal for each of three fields. */
+export const HINT_CHARACTERS_MAX = 500
+/** Characters of what came that a hint quotes: enough to know it again, too few to be a document. */
+export const HINT_EXCERPT_CHARACTERS_MAX = 40
+/** A longer example of what is expected is left out of a hint, and a longer name of a field is cut. */
+export const HINT_EXAMPLE_CHARACTERS_MAX = 80
 
 // ---- Queues and batches: what may wait ------------------------------------------------------------------------------------------------------------------------
 
@@ -117,8 +156,11 @@ export const BOOSTS_MAX = 64
 export const BOOST_FACTOR_MAX = 10_000
 /** Hits asked for beyond the limit, for documents that expired or moved on between the engine's snapshot and the store's: at 5 000 writes/s a 2 ms search sees 10. */
 export const FTS_SLACK_HITS = 16
-/** Searches for one request: the first, and again while hits that expired or match no more leave too few. Each asks for twice as many. */
-export const FTS_SEARCH_ROUNDS_MAX = 4
+/**
+ * Hits of one search at most, where it is repeated for more because hits that expired or match no more left
+ * too few: above every first one (PAGE_DEPTH_MAX and what is asked for beyond it); 2 MB.
+ */
+export const FTS_HITS_MAX = 131_072
 /** Highest field weight: weights are ratios, and a float32 must hold weight x tf without losing the small ones (2^24 / 16). */
 export const FTS_FIELD_WEIGHT_MAX = 1e6
 /** Content that one search analyses anew, of hits that have moved on since the index was asked: 0.5 s at 60 MB/s. Hits beyond are left out. */
@@ -281,6 +323,10 @@ export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB
 export const CACHED_REQUEST_BYTES_MAX = 16 * KIB
 /** Answers below are not compressed: gzip would save less than a packet. */
 export const GZIP_BYTES_MIN = 1024
+/**
+ * Answers above are not compressed: it would hold a lane for more than 0.3 s, and memory for a second copy.
+ */
+export const GZIP_BYTES_MAX = 32 * MIB
 /** Answers above are written piece by piece as the client takes them. Below, the kernel's send buffer takes most of it in one call. */
 export const ANSWER_STREAMED_BYTES_MIN = 128 * KIB
 /** Bytes of a refused body that are read and dropped before the connection is closed on it: a client that does not read before it has sent all then still gets its 413. */
@@ -291,8 +337,15 @@ export const BODY_FIRST_BYTES = 16 * KIB
 export const QUERY_PARAMETERS_MAX = 512
 /** Up to this many cores, garbage is collected by the thread that made it: the lanes and the loop keep the cores busy. */
 export const GC_HELPERS_CORES_MIN = 4
-/** V8 heap of one lane, old space. Enough for a 32 MiB body as text, parsed and analysed; above it the lane dies alone. */
-export const LANE_HEAP_MB_MAX = 1024
+/**
+ * V8 heap of one lane, old space, beside `LANE_HEAP_BODIES` times the largest body: what the parser makes of
+ * JSON_VALUES_MAX values and JSON_SHAPES_MAX shapes is 180 MB. Contents, answers and templates lie outside of
+ * it, with bounds of their own. Above it the lane dies alone. With bodies of 32 MiB it is 384 MB together, so
+ * that one request stays under 600 MB (docs/decisions/0168-what-one-request-may-take.md).
+ */
+export const LANE_HEAP_MB_MAX = 256
+/** A body as text of two bytes a character, and its texts once more, parsed. */
+export const LANE_HEAP_BODIES = 4
 /** V8 heap of one lane, young space: answers die young, and 16 MB keeps scavenges under 1 ms. */
 export const LANE_YOUNG_HEAP_MB = 16
 /** Threads that count: 64 read lanes, point, write, bulk, main, and room for those that take the place of dead ones. */
@@ -300,23 +353,52 @@ export const THREADS_MAX = 80
 /** Read workers that may die within LANE_DEATHS_WINDOW_MS before the server gives up: one bad request must not end it, a broken build must. */
 export const LANE_DEATHS_MAX = 10
 export const LANE_DEATHS_WINDOW_MS = 60_000
-/** Restarts of a server that died within SUPERVISOR_QUICK_MS of its start, in a row. */
-export const SUPERVISOR_QUICK_FAILURES_MAX = 5
+/**
+ * How long the reason of a lane's death is waited for, which comes by another way than the death, when its
+ * thread has ended: it frees its heap first. Also how long one is believed to be that of a death.
+ */
+export const LANE_DEATH_REASON_MS = 5_000
+/** The same for the write lane, whose death ends the process: a new one would need more to open the store. */
+export const WRITE_LANE_DEATH_REASON_MS = 100
+/** A server that ended within this time of its start failed quickly: the next start would, too, as a rule. */
 export const SUPERVISOR_QUICK_MS = 10_000
-/** Pause before a restart: doubles from the first with each quick failure. */
-export const SUPERVISOR_BACKOFF_MS_FIRST = 100
-export const SUPERVISOR_BACKOFF_MS_MAX = 5_000
+/**
+ * Pause before a restart after a quick failure; it doubles with each further one. Without end: what prevented
+ * the start (a full disk, too little memory) may be gone in an hour.
+ */
+export const SUPERVISOR_BACKOFF_MS_FIRST = 1_000
+export const SUPERVISOR_BACKOFF_MS_MAX = 60_000
 /** Collections that a start names whose credentials it can't open: a line that can be read. */
 export const CREDENTIAL_NAMES_SHOWN = 5
 /** Between two looks whether the index reaches the disk: as often as the engine tries again. */
 export const INDEX_WATCH_MS = 1000
 /** How long the answers that a fatal fault still sends have to leave their sockets before the process kills itself. */
-export const LAST_WORDS_MS = 100
+export const LAST_WORDS_MS = 50
 
 // ---- Store ----------------------------------------------------------------------------------------------------------------------------------------------------
 
 /** Address space reserved for the truth env, not memory or disk; beyond the largest file that a single node should hold. */
 export const TRUTH_MAP_BYTES = 256 * GIB
+/**
+ * Values up to so long get their checksum in one reused buffer: longer ones are few, and the buffer that each
+ * needs costs less than its copy.
+ */
+export const ROW_SCRATCH_BYTES = 64 * KIB
+/**
+ * Rows, and bytes of their values, that get their checksums in one transaction after an upgrade: some 20 ms
+ * of the write lane, which then is left to others as long.
+ */
+export const UPGRADE_ROWS_MAX = 2000
+export const UPGRADE_BYTES_MAX = 2 * MIB
+/** The latest second that histories hold, in u32: February 2106. */
+export const UNIX_SECONDS_MAX = 0xffff_ffff
+/**
+ * Damaged records of which a thread says once that it has passed them over; behind so many the store has to
+ * be restored anyhow.
+ */
+export const NOTED_DAMAGE_MAX = 1000
+/** Findings of a comparison of the store with itself that are named one by one; the others are counted. */
+export const FINDINGS_LISTED_MAX = 1000
 /** Reader slots of the truth env: a slot per thread, and threads end at 64 read lanes + point + write + bulk + main. */
 export const TRUTH_READERS_MAX = 126
 /** Bytes of a stored body after decompression: a document whose every byte is escaped as \u00XX (6 B). Larger is damage, not data. */
@@ -331,6 +413,51 @@ export const PACKING_SPACE_BYTES = 128 * 1024
 export const COMMIT_SILENCE_MS_MAX = 10_000
 /** How often the front end looks whether a commit has come to that. */
 export const COMMIT_WATCH_MS = 500
+/**
+ * Free space under which writes are refused (`SVC_DISK_RESERVE`): this part of the file system, at most
+ * DISK_RESERVE_BYTES_MAX. The index is flushed and merged into it, and deletes are written.
+ */
+export const DISK_RESERVE_SHARE = 16
+export const DISK_RESERVE_BYTES_MAX = 64 * MIB
+/**
+ * So much of it lies in a file, which makes room for deletes and the shutdown where others have taken the
+ * rest: several groups of FULL_DISK_GROUP_DOCUMENTS.
+ */
+export const RESERVE_FILE_SHARE = 4
+export const RESERVE_FILE_BYTES_MAX = 4 * MIB
+/** That file is written in pieces of this size, so that a lane and the disk have other work in between. */
+export const RESERVE_FILE_PIECE_BYTES = 256 * KIB
+/**
+ * How often the write lane looks at the disk while nothing is written: a statfs. So soon writing is resumed,
+ * too.
+ */
+export const DISK_WATCH_MS = 500
+/**
+ * While the disk is full groups are small, so that the pages which they copy fit into what is reserved: 64
+ * documents are about 1 MB.
+ */
+export const FULL_DISK_GROUP_DOCUMENTS = 64
+/**
+ * Rows that such a group removes unasked (binlog entries, deleted collections), for the same reason. After
+ * each group that was refused all the same, a quarter of them.
+ */
+export const FULL_DISK_ROWS = 64
+/**
+ * A commit was refused in spite of unused pages of the env: the pause until they count as space again. It
+ * doubles each time.
+ */
+export const DISK_RETRY_MS_FIRST = 1000
+export const DISK_RETRY_MS_MAX = 30_000
+/**
+ * While the disk refuses the index, writes that find room in the truth env are accepted until so much of the
+ * index is in memory alone. A start replays it.
+ */
+export const INDEX_NOT_STORED_BYTES_MAX = 16 * MIB
+/**
+ * Binlog that is kept while the disk is full, unless the index on disk still needs more: its pages take new
+ * documents.
+ */
+export const FULL_DISK_BINLOG_BYTES = MIB
 /** Binlog bytes kept where no consumer needs them (`SVC_BINLOG_MAX_SIZE`). */
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
 /** Documents of a batch committed in one transaction; between slices single writes may enter. */
@@ -426,12 +553,20 @@ export const EVENT_BUCKETS_MAX = 1000
 
 // ---- Diffs ----------------------------------------------------------------------------------------------------------------------------------------------------
 
-/** Lines that differ within a part for which the shortest diff is looked for: time and memory go with the square, 1 000 x 1 000 / 2 x 4 B. */
-export const DIFF_EDITS_MAX = 1000
-/** Steps of one diff, a comparison of two lines each: 0.2 s. */
-export const DIFF_STEPS_MAX = 50_000_000
-/** Characters of both texts that are compared line by line, once what they have in front and behind is left out. More counts as replaced. */
+/**
+ * Lines that differ, up to which the shortest diff is looked for: time and memory go with the square, 2 000 x
+ * 2 000 / 2 x 50 B at worst.
+ */
+export const DIFF_EDITS_MAX = 2000
+/** How long it is looked for: a tenth of the deadline. */
+export const DIFF_MS_MAX = 1000
+/**
+ * Bytes of both texts, escaped, that are compared line by line, once what they have in front and behind is
+ * left out. More counts as replaced.
+ */
 export const DIFF_TEXT_COMPARED_MAX = 8 * MIB
+/** Lines of both that are compared: each is a text and a number in JavaScript's heap, some 100 B. */
+export const DIFF_LINES_MAX = 262_144
 
 // ---- Export of histories --------------------------------------------------------------------------------------------------------------------------------------
 
@@ -487,6 +622,8 @@ export const SPOOL_BUFFER_BYTES = 64 * KIB
 export const BACKUP_PIECE_BYTES = MIB
 /** Names by the time that are tried for one backup: those of one second, made one after the other. */
 export const BACKUP_NAMES_TRIED_MAX = 1000
+/** Backups that a listing shows, the newest; each is opened for its seal. */
+export const BACKUPS_LISTED_MAX = 1000
 /** Rows that one transaction removes while a restored binlog is reset. */
 export const RESTORE_ROWS_PER_TRANSACTION = 10_000
 /** Requests that wait for the long lane: a backup each, at most a few. */
@@ -501,6 +638,14 @@ export const SWITCH_LANE_MS_MAX = 30_000
 export const SWITCH_OPEN_MS_MAX = 600_000
 /** V8 heap of the process that checks a restored store and builds its index: as a lane's. */
 export const RESTORE_HEAP_MB_MAX = 1024
+/** V8 heap of the process that `mds doctor` reads a store in: what it keeps is one document's states. */
+export const DOCTOR_HEAP_MB_MAX = 1024
+/**
+ * Rows, and bytes of their values, between two messages of the process that `mds doctor` reads a store in:
+ * where it died is known as exactly.
+ */
+export const DOCTOR_SLICE_ROWS = 20_000
+export const DOCTOR_SLICE_BYTES = 64 * MIB
 /** Vectors that the process gives to its engine before it waits for their files: with their codes and the index this keeps it below a GB. */
 export const RESTORE_VECTOR_BYTES_UNSTORED = 256 * MIB
 /** How often a restore looks whether somebody still waits for it. */
@@ -797,6 +942,21 @@ export const CONFIG_FILE_BYTES_MAX = 256 * KIB
 export const YAML_ALIASES_MAX = 50
 /** Warnings collected from the configuration; a container may inject hundreds of foreign variables. */
 export const CONFIG_WARNINGS_MAX = 100
+/** Origins and hosts whose verdict is kept, each of at most the 8 KB of all headers: 1 MB. */
+export const GUARD_NAMES_KEPT_MAX = 64
+/**
+ * How far a lane may be behind the deadline of a request before `/livez` says that it is stuck: handlers look
+ * at it several times a second, and the network is waited for 30 s at most.
+ */
+export const LANE_SILENCE_MS_MAX = 60_000
+/** How often the gauges of disk, warnings and backups are set: below the usual interval of scrapes, 15 s. */
+export const HEALTH_WATCH_MS = 5_000
+/** Characters of one text in a log line: a stack of 10 frames has 1 000. */
+export const LOG_TEXT_CHARS_MAX = 4096
+/** How long a line waits for a reader of the log that is behind. Longer would make requests wait for it. */
+export const LOG_WAIT_MS_MAX = 50
+/** Highest threshold of the slow-request log: an hour is above every deadline. */
+export const LOG_SLOW_MS_MAX = 3_600_000
 
 /** Collections with lines of their own in /metrics, three each; the rest are summed under `/other`. 1 000 keep a scrape under 300 KB. */
 export const METRIC_COLLECTIONS_MAX = 1000
@@ -822,6 +982,34 @@ export const ANALYZER_MEMORY_BYTES_KEPT_MAX = 48 * MIB
 /** The same of the chunker's: what it needs for all but the largest documents. It holds the text, and eight bytes a chunk. */
 export const CHUNKER_MEMORY_BYTES_KEPT_MAX = 8 * MIB
 
+/**
+ * Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length
+ * where there are more. 0: none is.
+ */
+export const SWEEP_DOCUMENTS_MAX = 256
+/**
+ * Behind the requests the store is compared with itself once in so long, from one begin to the next: damage
+ * is known within a day.
+ */
+export const SCRUB_INTERVAL_MS = 86_400_000
+/** From the start of the write lane to its first comparison: a start has other things to read. */
+export const SCRUB_BEGIN_MS_MAX = 60_000
+/**
+ * Rows, and bytes of their values, that a slice of it reads: some 3 ms of the write lane, or one large body.
+ */
+export const SCRUB_ROWS = 500
+export const SCRUB_BYTES = MIB
+/**
+ * Pauses between slices, in times of the slice, so that it takes a tenth of a thread; and at least so long.
+ * At 500 rows or 1 MiB in 30 ms a day is enough for 1 400 million rows or 2.8 TB.
+ */
+export const SCRUB_PAUSE_TIMES = 10
+export const SCRUB_PAUSE_MS_MIN = 20
+/**
+ * Revisions or bodies of one document, and bytes of its bodies, that are compared in one slice: some 40 ms.
+ */
+export const SCRUB_DOCUMENT_ROWS_MAX = 5000
+export const SCRUB_DOCUMENT_BYTES_MAX = 32 * MIB
 /** Bounds that a test may lower through the environment; production never sets them. */
 export const OVERRIDABLE = {
   QUEUE_POINT_REQUESTS_MAX,
@@ -829,6 +1017,7 @@ export const OVERRIDABLE = {
   QUEUE_WRITE_REQUESTS_MAX,
   QUEUE_HEAVY_REQUESTS_MAX,
   BODIES_IN_FLIGHT_BYTES_MAX,
+  LANE_HEAP_MB_MAX,
   ANSWERS_UNSENT_BYTES_MAX,
   INGESTS_QUEUED_MAX,
   INGEST_BYTES_HELD_MAX,
@@ -836,6 +1025,8 @@ export const OVERRIDABLE = {
   HELD_BODIES_KEPT_BYTES_MAX,
   HELD_BODIES_CACHED_BYTES_MAX,
   UNINDEXED_RETRY_MS,
+  SWEEP_DOCUMENTS_MAX,
+  SCRUB_INTERVAL_MS,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }
@@ -852,8 +1043,6 @@ export const PURGE_ROWS_MAX = 1024
 export const SCRUB_BYTES_AT_ONCE = 16 * MIB
 /** Free beside the size of the store that is written anew: its pages are filled otherwise. */
 export const SCRUB_ROOM_BYTES = 64 * MIB
-/** Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length where there are more. */
-export const SWEEP_DOCUMENTS_MAX = 256
 /** Entries of the binlog that one slice of packing looks at for superseded states: about 1 ms where none has any. */
 export const PACKING_ENTRIES_MAX = 1024
 /** Contents that one slice of packing compares, in bytes: about 2 ms of the write lane. One pair may be larger. */
@@ -883,6 +1072,8 @@ export const FRONTMATTER_DEPTH_MAX = 32
 export const IMPORT_ATTEMPTS_MAX = 10
 /** Longest wait before a request is sent again, whatever `Retry-After` says. */
 export const IMPORT_RETRY_WAIT_MS_MAX = 8_000
+/** What `mds add` reads: the largest body that a server takes without being told otherwise. */
+export const ADDED_FILE_BYTES_MAX = 32 * MIB
 /** Longer than any deadline of the server, so that its answer comes first. */
 export const CLIENT_REQUEST_MS_MAX = DEADLINE_HEAVY_MS + 10_000
 /** Problems that an import remembers for its closing list; the counters stay exact. */
@@ -902,13 +1093,21 @@ export const CROSS_TOP_K_DEFAULT = 10
 export const OVERSAMPLE_DEFAULT = 3
 /** Hits asked for beyond the page, for documents that are gone by the time they are read. */
 export const VECTOR_SLACK_HITS = 4
-/** Times that a search is repeated for more where too many were gone. */
-export const VECTOR_SEARCH_ROUNDS_MAX = 4
+/**
+ * What the vector engine gives in one answer at most (kVectorHitsMax). A sweep removes what has expired 256
+ * at a time without a pause: as many that are gone never stand before others for long.
+ */
+export const VECTOR_HITS_MAX = 100_000
+/**
+ * Where so many were gone that the page is short, a search asks again for so many times as much, to the end:
+ * 8 rounds from 14 hits to all that the engine gives.
+ */
+export const SEARCH_AGAIN_FACTOR = 4
 /** Candidates of a hybrid search at least, by words and by meaning: the reference's numbers. */
 export const HYBRID_WORD_CANDIDATES_MIN = 50
 export const HYBRID_MEANING_CANDIDATES_MIN = 20
-/** Candidates of a hybrid search at most, of each kind: what the vector engine gives in one answer (kVectorHitsMax). */
-export const HYBRID_CANDIDATES_MAX = 100_000
+/** Candidates of a hybrid search at most, of each kind. */
+export const HYBRID_CANDIDATES_MAX = VECTOR_HITS_MAX
 /** Passages on either side of the one that matched: with 1 500 characters each, a third of a megabyte. */
 export const WINDOW_SIZE_MAX = 100
 /** Collections that one request searches: each costs some 20 us at least. */

@@ -8,6 +8,10 @@ export function wantsHelp(argv: readonly string[]): boolean {
   return argv.includes('--help') || argv.includes('-h')
 }
 
+export function wantsVersion(argv: readonly string[]): boolean {
+  return argv.includes('--version')
+}
+
 export function helpText(): string {
   const rows = Object.values(OPTIONS).map((option) => {
     const { flag, variables, fallback, fallbackText, help, boolean } = option as Option<unknown>

@@ -15,6 +15,8 @@ import {
   parseWord,
 } from './values.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
+import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.js'
+import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
@@ -30,6 +32,8 @@ export interface Option<Value> {
   readonly fallbackText?: string
   readonly parse: (text: string) => Value
   readonly boolean?: true
+  /** Read again on SIGHUP, and in force from then on. Every other option needs a restart. */
+  readonly onSignal?: true
   readonly help: string
 }
 
@@ -44,6 +48,9 @@ export interface OptionValues extends VectorOptionValues {
   readonly httpEnabled: boolean
   readonly httpAddr: ListenAddress
   readonly corsOrigins: readonly string[]
+  /** Host names by which clients on this machine may know the server, beside its own. */
+  readonly allowedHosts: readonly string[]
+  readonly trustedProxies: readonly string[]
   readonly bodyBytesMax: number
   readonly ftsStemming: boolean
   readonly ftsDefaultLang: string
@@ -65,16 +72,26 @@ export interface OptionValues extends VectorOptionValues {
   /** Empty: `backups/` in the data directory. */
   readonly backupDirectory: string
   readonly binlogBytesMax: number
+  /** Free space under which writes are refused; 0: by the size of the file system. */
+  readonly diskReserveBytes: number
   /** Where outgoing requests may go beside the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
   /** Objects that nothing refers to any more stay in their object store so long. */
   readonly objectRetentionSeconds: number
   readonly metrics: boolean
+  readonly logFormat: LogFormat
+  readonly logLevel: LogLevel
+  /** A line in the log for each request. */
+  readonly accessLog: boolean
+  /** A line in the log for each request that takes longer; 0: none. */
+  readonly logSlowMs: number
   /** 0: one per core, at least two. */
   readonly readLanes: number
   readonly shutdownSecondsMax: number
   readonly supervisor: boolean
+  /** Quick failures in a row after which the supervisor gives up; 0: it never does. */
+  readonly supervisorRestartsMax: number
   readonly production: boolean
   /** Bytes of the constant that a load test's route answers, 0 for no such route. */
   readonly loadtestConstantBytes: number
@@ -130,7 +147,23 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['http.corsOrigins'],
     fallback: ['*'],
     parse: parseList,
-    help: 'origins that browsers may call from, comma separated, or *',
+    help: 'origins that browsers may call from, comma separated, or *; where it is set, requests from this machine are not held to local origins and hosts',
+  },
+  allowedHosts: {
+    flag: 'allowed-hosts',
+    variables: ['SVC_ALLOWED_HOSTS'],
+    yaml: ['http.allowedHosts'],
+    fallback: [],
+    parse: parseList,
+    help: 'host names beside localhost and addresses by which requests from this machine may call the server, comma separated, *.name for those below it, or *',
+  },
+  trustedProxies: {
+    flag: 'trusted-proxies',
+    variables: ['SVC_TRUSTED_PROXIES'],
+    yaml: ['http.trustedProxies'],
+    fallback: [],
+    parse: parseList,
+    help: 'addresses of proxies in front of the server; today it only says that there is one: requests from this machine are not held to local origins and hosts',
   },
   bodyBytesMax: {
     flag: 'max-body-bytes',
@@ -249,6 +282,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBytes(2 ** 20, 2 ** 40),
     help: 'binlog kept beyond what consumers need',
   },
+  diskReserveBytes: {
+    flag: 'disk-reserve',
+    variables: ['SVC_DISK_RESERVE'],
+    yaml: ['database.diskReserve'],
+    fallback: 0,
+    fallbackText: 'a 16th of the file system, at most 64MB',
+    parse: parseBytes(0, 2 ** 50),
+    help: 'free space under which writes are refused, so that reads, deletes and the shutdown go on',
+  },
   outboundAllowlist: {
     flag: 'outbound-allowlist',
     variables: ['SVC_OUTBOUND_ALLOWLIST'],
@@ -284,6 +326,43 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     boolean: true,
     help: 'GET /metrics',
   },
+  logFormat: {
+    flag: 'log-format',
+    variables: ['SVC_LOG_FORMAT'],
+    yaml: ['log.format'],
+    fallback: 'text',
+    parse: parseWord(LOG_FORMATS),
+    onSignal: true,
+    help: 'lines of the log as text or json',
+  },
+  logLevel: {
+    flag: 'log-level',
+    variables: ['SVC_LOG_LEVEL'],
+    yaml: ['log.level'],
+    fallback: 'info',
+    parse: parseWord(LOG_LEVELS),
+    onSignal: true,
+    help: 'what is logged: debug, info, warn or error, and what is worse',
+  },
+  accessLog: {
+    flag: 'access-log',
+    variables: ['SVC_ACCESS_LOG'],
+    yaml: ['log.access'],
+    fallback: false,
+    parse: parseBoolean,
+    boolean: true,
+    onSignal: true,
+    help: 'a line in the log for each request: method, path, status, bytes, time',
+  },
+  logSlowMs: {
+    flag: 'log-slow-ms',
+    variables: ['SVC_LOG_SLOW_MS'],
+    yaml: ['log.slowMs'],
+    fallback: 0,
+    parse: parseWhole(0, limits.LOG_SLOW_MS_MAX),
+    onSignal: true,
+    help: 'a line in the log for each request that takes more milliseconds; 0: none',
+  },
   backupDirectory: {
     flag: 'backup-dir',
     variables: ['SVC_BACKUP_DIR'],
@@ -316,6 +395,14 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     help: 'a parent process that restarts the server after a crash',
+  },
+  supervisorRestartsMax: {
+    flag: 'supervisor-restarts-max',
+    variables: ['SVC_SUPERVISOR_RESTARTS_MAX'],
+    yaml: ['supervisorRestartsMax'],
+    fallback: 0,
+    parse: parseWhole(0, 1_000_000),
+    help: 'quick failures in a row after which the supervisor exits with 1, for a service manager that restarts it; 0: it goes on, with pauses of 1, 2, 4 ... 60 s',
   },
   production: {
     flag: 'production',

@@ -88,7 +88,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.queueSize'],
     fallback: limits.EMBEDDING_QUEUE_DEFAULT,
     parse: parseWhole(1, limits.EMBEDDING_QUEUE_MAX),
-    help: 'documents that may wait for their vectors before writes wait for room',
+    help: 'documents that may wait for their vectors, those that are being embedded among them, before writes wait for room',
   },
   embeddingQueueWaitMs: {
     flag: 'embedding-queue-wait',

@@ -4,9 +4,11 @@
  */
 import { badRequest, serviceError } from '../errors.js'
 import { unescapeContent } from '../store/body.js'
-import { HEAD_FLAGS, textOfHead } from '../store/head.js'
+import { HEAD_FLAGS, isOfCollection, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
+import { CorruptRecord } from '../store/record.js'
 import type { View } from '../store/view.js'
+import { requireText } from './metadata.js'
 import type { Base, PreparedDocument, SharedBody, UpdateCommand, WantedRevision } from './commands.js'
 import { prepareDocument } from './preparation.js'
 import type { PreparationTools } from './preparation.js'
@@ -34,7 +36,13 @@ export function findDocument(view: View, collectionName: string, key: string, la
   const collection = view.collection(collectionName)
   const head = collection === undefined ? undefined : view.find(collection.id, key, lang)
   if (head === undefined) throw serviceError('notFound')
+  requireCollection(head, collectionName)
   return head
+}
+
+/** @throws CorruptRecord where a damaged row has led to the document of another collection */
+export function requireCollection(head: Head, name: string): void {
+  if (!isOfCollection(head, name)) throw new CorruptRecord(`head ${head.collection}/${head.docid}`, 'it is of another collection')
 }
 
 export function prepareUpdate(tools: ChangeTools, view: View, head: Head, change: DocumentChange): PreparedChange {
@@ -74,20 +82,19 @@ export function prepareRestore(tools: ChangeTools, view: View, head: Head, wante
   return { base: { docid: head.docid, lsn: head.lsn }, document }
 }
 
-/** All states of a document that count as revisions, newest first: the current one is the newest. */
-export function revisionsOf(view: View, head: Head): Head[] {
-  const superseded = view.revisions(head.collection, head.docid)
-  return (head.flags & HEAD_FLAGS.revision) !== 0 ? [head, ...superseded] : superseded
+/**
+ * All states of a document that count as revisions, newest first; the current one is the newest. Read one at
+ * a time: there may be a million.
+ */
+export function* revisionsOf(view: View, head: Head): Generator<Head> {
+  if ((head.flags & HEAD_FLAGS.revision) !== 0) yield head
+  yield* view.revisions(head.collection, head.docid)
 }
 
 function findRevision(view: View, head: Head, wanted: WantedRevision): Head {
-  const found = revisionsOf(view, head).find((state) =>
-    wanted.revision === null
-      ? state.updatedAt === wanted.timestamp
-      : state.revision === wanted.revision && state.updatedAt === wanted.timestamp,
-  )
-  if (found === undefined) throw serviceError('notFound')
-  return found
+  for (const state of revisionsOf(view, head))
+    if (state.updatedAt === wanted.timestamp && (wanted.revision === null || state.revision === wanted.revision)) return state
+  throw serviceError('notFound')
 }
 
 function bodyOf(head: Head): SharedBody {
@@ -116,5 +123,6 @@ export function parseChange(input: {
   }
   if (change.meta === null && change.contentMd === null && change.ttl === null) throw serviceError('nothingToUpdate')
   if (change.ttl !== null && change.ttl < 0) throw badRequest('invalid ttl')
+  requireText(change.contentMd, change.meta)
   return change
 }

@@ -42,6 +42,12 @@ export class SettingsCache {
   readonly #known = new Map<number, CollectionSettings>()
   #locations: { readonly lsn: bigint; readonly locations: Locations } = { lsn: 0n, locations: new Map() }
 
+  /** After a transaction that was undone: the stamps that it gave are given again. */
+  forget(): void {
+    this.#known.clear()
+    this.#locations = { lsn: 0n, locations: new Map() }
+  }
+
   /** Places in object stores that the server knows. */
   locations(view: View): Locations {
     const lsn = view.settingsLsn(SERVER_SETTINGS)

@@ -28,8 +28,18 @@ export interface PreparedDocument {
   readonly index: Buffer
   /** Seconds to live from now on; 0 for ever; null keeps the expiry as it is. */
   readonly ttl: number | null
+  /** Unix seconds: says when it expires in place of `ttl`. */
+  readonly expiresAt?: number
+  /** Stated by the client in place of the clock's. */
+  readonly times?: StatedTimes
   /** Its vectors are wanted, where what they are made of changes. Default: not. */
   readonly embeds?: boolean
+}
+
+/** Unix seconds; undefined: as without it. */
+export interface StatedTimes {
+  readonly addedAt?: number
+  readonly updatedAt?: number
 }
 
 export interface NewBody {
@@ -216,12 +226,19 @@ export type Command =
 
 const packr = new Packr({ useRecords: false, int64AsType: 'bigint' })
 
+/** Settings hold maps with names of the client's choosing, and msgpack gives the name `__proto__` another. */
+interface PackedSettings {
+  readonly kind: 'settings'
+  readonly json: string
+}
+
 /** Bytes in a buffer of their own, which the caller may transfer: the packer's buffer, of which they would be a view, must stay with the packer. */
 export function encodeCommand(command: Command): Uint8Array {
-  return new Uint8Array(packr.pack(command))
+  return new Uint8Array(packr.pack(command.kind === 'settings' ? { kind: 'settings', json: JSON.stringify(command) } : command))
 }
 
 /** @param bytes made by `encodeCommand` in this process; must stay unchanged while the command lives. */
 export function decodeCommand(bytes: Uint8Array): Command {
-  return packr.unpack(bytes) as Command
+  const command = packr.unpack(bytes) as Command | PackedSettings
+  return 'json' in command ? (JSON.parse(command.json) as SettingsCommand) : command
 }

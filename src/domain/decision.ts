@@ -11,7 +11,7 @@ import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
 import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { Placement, PreparedDocument } from './commands.js'
-import { documentId } from './identity.js'
+import { documentId, requirePlainName } from './identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
 
 export interface Step {
@@ -35,9 +35,11 @@ export interface PutDecision {
 export function decidePut(transaction: WriteTransaction, collectionName: string, document: PreparedDocument): PutDecision {
   const { view } = transaction
   const known = view.collection(collectionName)
+  if (known === undefined) requirePlainName('collection', collectionName)
   const collection = known?.id ?? transaction.nextCollection
   const identity = known === undefined ? undefined : view.identity(collection, document.key, document.lang)
-  const old = identity === undefined ? undefined : view.headEvenExpired(collection, identity.docid)
+  const old = identity === undefined ? undefined : view.headOf(collection, identity)
+  if (identity === undefined) requirePlainName('lang', document.lang)
   const steps: Step[] = []
   let lsn = transaction.nextLsn
   const expired = old !== undefined && isExpired(old, view.now)
@@ -106,7 +108,7 @@ function bufferOf(bytes: Uint8Array | null | undefined): Buffer | null {
 
 function headFields(now: number, lsn: bigint, docid: number, current: Head | undefined, document: PreparedDocument): HeadFields {
   const { body } = document
-  const expiresAt = document.ttl === null ? (current?.expiresAt ?? 0) : document.ttl > 0 ? now + document.ttl : 0
+  const { addedAt, updatedAt = now } = document.times ?? {}
   return {
     docid,
     revision: (current?.revision ?? 0) + 1,
@@ -116,12 +118,19 @@ function headFields(now: number, lsn: bigint, docid: number, current: Head | und
     bodyLsn: body.kind === 'new' ? lsn : body.lsn,
     bodyRawBytes: body.rawBytes,
     bodyStoredBytes: body.kind === 'new' ? body.record.length : body.storedBytes,
-    expiresAt,
-    addedAt: current?.addedAt ?? now,
-    updatedAt: now,
+    expiresAt: document.expiresAt ?? expiryOf(now, current, document.ttl),
+    addedAt: addedAt ?? current?.addedAt ?? now,
+    // Times ascend with the numbers of a document's states, whatever the client states: past states are found
+    // by bisection.
+    updatedAt: Math.max(updatedAt, document.times === undefined ? 0 : (current?.updatedAt ?? 0)),
     contentHash: document.contentHash,
     metaTriples: document.metaTriples,
   }
+}
+
+function expiryOf(now: number, current: Head | undefined, ttl: number | null): number {
+  if (ttl === null) return current?.expiresAt ?? 0
+  return ttl > 0 ? now + ttl : 0
 }
 
 /** A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix seconds, 0 for none */

@@ -5,7 +5,7 @@ import { badRequest } from '../errors.js'
 import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../limits.js'
 import { lowerCase } from '../store/keys.js'
 
-/** Output only; built, never parsed: `|` is not escaped. */
+/** `|` is not escaped. */
 export function documentId(collection: string, key: string, lang: string): string {
   return lowerCase(`${collection}|${key}|${lang}`)
 }
@@ -32,6 +32,15 @@ export function checkIdentity(key: string, lang: string): void {
   checkBytes('lang', lang, LANG_BYTES_MAX)
   if (key.includes('\0')) throw badRequest('invalid key: NUL is not allowed')
   if (CONTROL.test(lang)) throw badRequest('invalid lang: control characters are not allowed')
+}
+
+/**
+ * For new names: `|` separates the parts of an id, and two documents could have the same id. Names that older
+ * versions accepted stay usable. A key may contain `|`: it is the middle part.
+ * @throws ServiceError 400
+ */
+export function requirePlainName(field: 'collection' | 'lang', name: string): void {
+  if (name.includes('|')) throw badRequest(`invalid ${field}: | is not allowed`)
 }
 
 function checkBytes(field: string, value: string, bytesMax: number): void {

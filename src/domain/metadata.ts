@@ -17,7 +17,7 @@ const EMPTY: Metadata = { values: [], json: '{}', pairs: [] }
 /** @throws ServiceError 400 for anything that is not a map of string lists within the bounds. */
 export function parseMetadata(meta: unknown): Metadata {
   if (meta === undefined || meta === null) return EMPTY
-  if (typeof meta !== 'object' || Array.isArray(meta)) throw badRequest('invalid meta')
+  if (typeof meta !== 'object' || (Array.isArray(meta) && meta.length > 0)) throw badRequest('invalid meta')
   const entries = Object.entries(meta as Record<string, unknown>)
   if (entries.length === 0) return EMPTY
   if (entries.length > META_KEYS_MAX) throw badRequest(`invalid meta: ${entries.length} keys, at most ${META_KEYS_MAX} are allowed`)
@@ -43,6 +43,21 @@ function checkValues(key: string, list: unknown): string[] {
       throw badRequest(`invalid meta.${key}: a value of more than ${META_VALUE_BYTES_MAX} bytes`)
   }
   return list as string[]
+}
+
+/**
+ * A lone surrogate has no form in UTF-8, and would be stored as another character or not at all. Text that
+ * older versions accepted is still served, and stays unchanged by writes that do not replace it.
+ * @throws ServiceError 400
+ */
+export function requireText(contentMd: unknown, meta: unknown): void {
+  if (typeof contentMd === 'string' && !contentMd.isWellFormed()) throw badRequest('invalid contentMd: invalid UTF-8')
+  if (typeof meta !== 'object' || meta === null) return
+  for (const [key, values] of Object.entries(meta)) {
+    if (!key.isWellFormed()) throw badRequest('invalid meta: a key is invalid UTF-8')
+    if (Array.isArray(values) && values.some((value) => typeof value === 'string' && !value.isWellFormed()))
+      throw badRequest(`invalid meta.${key}: invalid UTF-8`)
+  }
 }
 
 /** Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a key without values asks that the key is there, with a value at least. */

@@ -7,12 +7,12 @@ import { resolveLanguage } from '../engine/languages.js'
 import { encodeUpsert } from '../engine/index_batch.js'
 import type { AnalysisOptions, Analyzer } from '../engine/types.js'
 import { badRequest } from '../errors.js'
-import { DOCUMENT_BYTES_MAX, TTL_SECONDS_MAX } from '../limits.js'
+import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../limits.js'
 import { encodeBody, escapeContent } from '../store/body.js'
 import type { Compression } from '../store/body.js'
 import { HEAD_FLAGS } from '../store/head.js'
 import { codeMarksOf, isCodeDocument } from './code_document.js'
-import type { NewBody, PreparedDocument, SharedBody } from './commands.js'
+import type { NewBody, PreparedDocument, SharedBody, StatedTimes } from './commands.js'
 import { checkIdentity } from './identity.js'
 import { parseMetadata } from './metadata.js'
 import type { Metadata } from './metadata.js'
@@ -36,6 +36,9 @@ export interface DocumentInput {
   readonly contentMd: string
   /** Seconds; 0 for ever; null keeps the expiry. */
   readonly ttl: number | null
+  /** Unix seconds; 0 and undefined: as `ttl` says. */
+  readonly expiresAt?: number
+  readonly times?: StatedTimes
   readonly saveRevision: boolean
   /** The content is that of an earlier state, stored already. */
   readonly sharedBody?: SharedBody
@@ -47,6 +50,7 @@ export interface DocumentInput {
 export function prepareDocument(tools: PreparationTools, input: DocumentInput): PreparedDocument {
   checkIdentity(input.key, input.lang)
   if (input.ttl !== null) checkTtl(input.ttl)
+  checkStated(input)
   const metadata = parseMetadata(input.meta)
   requireSchema(input.rules, metadata.values)
   const bytes = Buffer.byteLength(input.contentMd)
@@ -66,6 +70,8 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
     escaped: input.answered ? escaped : NOTHING,
     index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd).buffer),
     ttl: input.ttl,
+    ...(isStated(input.expiresAt) ? { expiresAt: input.expiresAt } : {}),
+    ...(input.times === undefined ? {} : { times: input.times }),
     embeds: tools.embedding?.current !== undefined,
   }
 }
@@ -74,6 +80,21 @@ const NOTHING = Buffer.alloc(0)
 
 export function checkTtl(ttl: number): void {
   if (!Number.isSafeInteger(ttl) || ttl < 0 || ttl > TTL_SECONDS_MAX) throw badRequest('invalid ttl')
+}
+
+function isStated(expiresAt: number | undefined): expiresAt is number {
+  return expiresAt !== undefined && expiresAt > 0
+}
+
+function checkStated({ ttl, expiresAt, times = {} }: DocumentInput): void {
+  const stated = [
+    ['expiresAt', expiresAt, STATED_EXPIRY_MAX],
+    ['addedAt', times.addedAt, STATED_TIME_MAX],
+    ['updatedAt', times.updatedAt, STATED_TIME_MAX],
+  ] as const
+  for (const [name, second, most] of stated)
+    if (second !== undefined && !(Number.isSafeInteger(second) && second >= 0 && second <= most)) throw badRequest(`invalid ${name}`)
+  if (isStated(expiresAt) && ttl !== null && ttl > 0) throw badRequest('invalid expiresAt: ttl is given, too')
 }
 
 function newBody(config: Config, escaped: Buffer): NewBody {

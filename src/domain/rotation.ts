@@ -201,7 +201,7 @@ export function showRotation({ id, fields }: Job): Readonly<Record<string, unkno
     status,
     primaryKeyID,
     startedAt: startedAt * NANOSECONDS,
-    ...(finishedAt === undefined ? {} : { finishedAt: finishedAt * NANOSECONDS }),
+    finishedAt: (finishedAt ?? 0) * NANOSECONDS,
     scanned,
     reencrypted,
     skipped,

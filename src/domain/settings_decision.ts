@@ -3,6 +3,7 @@
  */
 import { randomBytes } from 'node:crypto'
 import { badRequest, serviceError } from '../errors.js'
+import { requirePlainName } from './identity.js'
 import { CURATION_RULES_MAX, SPELL_DICTIONARY_WORDS_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { SERVER_SETTINGS } from '../store/settings.js'
@@ -36,6 +37,7 @@ interface Place {
 export function decideSettings(transaction: WriteTransaction, { collection, change }: SettingsCommand): SettingsDecision {
   const known = collection === null ? undefined : transaction.view.collection(collection)
   const place: Place = { transaction, name: collection ?? '', known }
+  if (known === undefined && collection !== null) requirePlainName('collection', collection)
   if (isEmbeddingChange(change)) return changeEmbedding(transaction, change)
   switch (change.kind) {
     case 'configure': {

@@ -1,7 +1,7 @@
 /** Rows of backup and restore. Pure data; rules in src/store/backups.ts and src/dispatch/generation_switch.ts. */
-import { DEADLINE_LONG_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_LONG_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape } from './schema.js'
+import { operation, optional, shape, text } from './schema.js'
 
 const common = {
   collection: 'server',
@@ -38,11 +38,53 @@ export const restore = operation({
   name: 'restore',
   description: 'Replaces everything by what a backup holds; what there is now is served until the backup has proved good',
   effect: 'write',
+  freesSpace: true,
   http: [{ method: 'POST', path: '/v1/restore' }],
-  input: Type.Object({ from: optional(Type.String({ description: 'Name of the backup.', examples: ['nightly.db'] })) }),
+  input: Type.Object({ from: text('Name of the backup.', 'nightly.db') }),
   output: shape('What is served now.', { restored: Type.String({ examples: ['nightly.db'] }) }),
-  errors: ['missingFrom', 'restoreFailed'],
+  errors: ['restoreFailed'],
   audit: 'write./v1/restore',
 })
 
-export const backupOperations = [backup, restore] as const
+const DESCRIBED = shape('A file in the directory of backups.', {
+  name: Type.String({ description: 'As a restore takes it.', examples: ['nightly.db'] }),
+  bytes: Type.Integer(),
+  createdAt: Type.Integer({ description: 'Unix seconds; of one that is not whole: when it was last written to.', examples: [1700000000] }),
+  sealed: Type.Boolean({
+    description:
+      'It ends in the seal of a whole backup. Whether its bytes are those that were written is found by a restore, which reads them all.',
+  }),
+})
+
+const onDirectory = { ...common, cost: 'heavy', deadlineMs: DEADLINE_HEAVY_MS } as const
+
+export const listBackups = operation({
+  ...onDirectory,
+  name: 'listBackups',
+  description: 'Lists the backups that are there, newest first',
+  effect: 'read',
+  http: [{ method: 'GET', path: '/v1/backups' }],
+  input: Type.Object({}),
+  output: shape('The newest, and how many there are in all.', {
+    backups: Type.Array(DESCRIBED),
+    total: Type.Integer(),
+  }),
+  errors: ['internal'],
+  audit: null,
+})
+
+export const deleteBackup = operation({
+  ...onDirectory,
+  name: 'deleteBackup',
+  description: 'Deletes a backup; refused while a restore is under way',
+  effect: 'write',
+  freesSpace: true,
+  http: [{ method: 'DELETE', path: '/v1/backups/:name' }],
+  input: Type.Object({ name: Type.String({ description: 'Name of the backup.', examples: ['nightly.db'] }) }),
+  output: shape('It is gone.', { deleted: Type.String({ examples: ['nightly.db'] }) }),
+  errors: ['notFound', 'restoring', 'internal'],
+  notDuringRestore: true,
+  audit: 'write./v1/backups/:name',
+})
+
+export const backupOperations = [backup, restore, listBackups, deleteBackup] as const

@@ -1,6 +1,6 @@
 /** Rows of bulk ingest: jobs that add documents behind an answered request. Pure data; rules in src/domain/bulk_ingest.ts. */
 import { DEADLINE_HEAVY_MS, DEADLINE_INGEST_CHUNK_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
-import { batchItem } from './documents.js'
+import { batchItem, keepTimes } from './documents.js'
 import { Type } from './json_schema.js'
 import { collection, operation, optional, shape, text, unixSeconds, wholeNumber } from './schema.js'
 
@@ -41,6 +41,7 @@ export const submitBulkIngest = operation({
       description: 'As of add-batch, but any number.',
       examples: [[{ key: 'a', lang: 'en', contentMd: '# A' }]],
     }),
+    keepTimes: optional(keepTimes),
     callbackUrl: optional(
       Type.String({
         description:
@@ -82,6 +83,7 @@ export const cancelBulkIngest = operation({
   group: 'Documents',
   description: 'Cancels a bulk ingest job that has not started',
   effect: 'write',
+  freesSpace: true,
   permission: 'write',
   collection: 'job',
   cost: 'write',
@@ -124,6 +126,7 @@ export const ingestChunk = operation({
     first: wholeNumber('Documents of the job before this part.'),
     last: Type.Boolean({ description: 'Nothing comes after.' }),
     documents: optional(Type.Array(batchItem)),
+    keepTimes: optional(keepTimes),
     lost: optional(wholeNumber('In place of documents: so many that could not be prepared.')),
   }),
   output: BulkIngestJob,

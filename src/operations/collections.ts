@@ -10,6 +10,7 @@ export const deleteCollection = operation({
   name: 'deleteCollection',
   description: 'Deletes a collection with all that belongs to it',
   effect: 'write',
+  freesSpace: true,
   permission: 'write',
   cost: 'heavy',
   http: [{ method: 'POST', path: '/v1/delete-collection' }],

@@ -10,11 +10,14 @@ const ruleFields = {
   enabled: optional(Type.Boolean({ default: false })),
   pins: optional(
     Type.Array(
-      Type.Object({
-        key: optional(Type.String()),
-        lang: optional(Type.String({ description: 'Without it the first language that the key has.' })),
-        position: optional(Type.Integer({ description: 'From 1; 0 or below: behind the organic results.' })),
-      }),
+      Type.Object(
+        {
+          key: optional(Type.String()),
+          lang: optional(Type.String({ description: 'Without it the first language that the key has.' })),
+          position: optional(Type.Integer({ description: 'From 1; 0 or below: behind the organic results.' })),
+        },
+        { title: 'PinInput' },
+      ),
       { description: 'Documents and their places.', examples: [[{ key: 'intro', position: 1 }]] },
     ),
   ),
@@ -29,7 +32,7 @@ const Rule = Type.Object(
     query: Type.String(),
     matchMode: Type.String(),
     enabled: Type.Boolean(),
-    pins: Type.Array(Type.Object({ key: Type.String(), lang: Type.Optional(Type.String()), position: Type.Integer() })),
+    pins: Type.Array(Type.Object({ key: Type.String(), lang: Type.Optional(Type.String()), position: Type.Integer() }, { title: 'Pin' })),
     hides: Type.Array(Type.String()),
     createdAt: unixSeconds('When the rule was made.'),
     updatedAt: unixSeconds('When it was replaced last.'),

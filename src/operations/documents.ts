@@ -48,8 +48,23 @@ export const add = operation({
 /** In a batch a bad document fails alone, so the schema lets every one pass. */
 export const batchItem = ownItem(
   'BatchDocument',
-  Type.Object({ key, lang, contentMd, meta: optional(metaMap), saveRevision: optional(saveRevision), ttl: optional(ttl) }),
+  Type.Object({
+    key,
+    lang,
+    contentMd,
+    meta: optional(metaMap),
+    saveRevision: optional(saveRevision),
+    ttl: optional(ttl),
+    expiresAt: optional(unixSeconds('When the document expires, as an export says it, in place of `ttl`. 0: as `ttl` says.')),
+    addedAt: optional(unixSeconds('With `keepTimes`: the first write.')),
+    updatedAt: optional(unixSeconds('With `keepTimes`: the last write; not before that of the state which is there.')),
+  }),
 )
+export const keepTimes = Type.Boolean({
+  description:
+    'Documents keep the `addedAt` and `updatedAt` that they come with, as lines of an export do; without it, times are those of this write.',
+  default: false,
+})
 const batchIdentity = ownItem('BatchIdentity', Type.Object({ key, lang }))
 
 export const addBatch = operation({
@@ -66,6 +81,7 @@ export const addBatch = operation({
       description: 'At most 10 000. `key`, `lang` and `contentMd` are required in each.',
       examples: [[{ key: 'a', lang: 'en', contentMd: '# A' }]],
     }),
+    keepTimes: optional(keepTimes),
   }),
   output: shape('What became of the documents.', {
     added: Type.Integer(),
@@ -190,6 +206,7 @@ export const deleteDocument = operation({
   name: 'delete',
   description: 'Deletes a document with its revisions',
   effect: 'write',
+  freesSpace: true,
   permission: 'write',
   cost: 'write',
   http: [{ method: 'POST', path: '/v1/delete' }],
@@ -211,6 +228,7 @@ export const deleteBatch = operation({
   name: 'deleteBatch',
   description: 'Deletes many documents',
   effect: 'write',
+  freesSpace: true,
   permission: 'write',
   cost: 'heavy',
   http: [{ method: 'POST', path: '/v1/delete-batch' }],

@@ -10,7 +10,7 @@ const Job = shape('A rotation.', {
   status: Type.String({ description: '`queued`, `running`, `completed` or `failed`.', examples: ['queued'] }),
   primaryKeyID: Type.Integer({ description: 'Id of the key that rows are sealed with.' }),
   startedAt: wholeNumber('Unix nanoseconds.'),
-  finishedAt: optional(wholeNumber('Unix nanoseconds.')),
+  finishedAt: wholeNumber('Unix nanoseconds; 0 until the job ends.'),
   scanned: wholeNumber('Stored rows looked at: documents, revisions, contents, identities, settings, entries of the binlog.'),
   reencrypted: wholeNumber('Rows brought into form.'),
   skipped: wholeNumber('Rows that were in form already.'),
@@ -91,7 +91,7 @@ export const encryptionJob = operation({
   http: [{ method: 'GET', path: '/v1/encryption/jobs/:id' }],
   input: Type.Object({ id: text('Id of the job.', 'rot-0123456789abcdef') }),
   output: Job,
-  errors: ['noEncryptionJobs', 'jobNotFound'],
+  errors: ['notFound'],
   deadlineMs: DEADLINE_POINT_MS,
   audit: null,
 })

@@ -14,11 +14,17 @@ export const exportCollection = operation({
   http: [{ method: 'POST', path: '/v1/export' }],
   input: Type.Object({
     collection,
-    format: optional(word(['ndjson', 'zip'], 'One document a line, or one markdown file a document, named `{key}.{lang}.md`.', 'ndjson')),
+    // Required over HTTP; where a protocol has a default of its own, its surface says `ndjson`.
+    format: {
+      ...word(['ndjson', 'zip'], 'One document a line, or one markdown file a document, named `{key}.{lang}.md`.'),
+      minLength: 1,
+      examples: ['ndjson'],
+    },
     filterMeta: optional(filterMeta),
   }),
   output: Type.String({ description: 'As it is read, of any length: one Document a line, or a ZIP file (`application/zip`).' }),
   contentType: 'application/x-ndjson',
+  otherContentType: 'application/zip',
   errors: ['unsupportedFormat'],
   // Of one part.
   deadlineMs: DEADLINE_HEAVY_MS,

@@ -5,7 +5,21 @@ import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import { contentBesidePassage, passageFields, retrievalFields } from './retrieval.js'
 import type { RangesInput } from '../domain/fulltext/ranges.js'
-import { collection, Document, filterMeta, limit, mapOf, offset, operation, optional, shape, text, wholeNumber, word } from './schema.js'
+import {
+  collection,
+  Document,
+  facets,
+  filterMeta,
+  limit,
+  mapOf,
+  offset,
+  operation,
+  optional,
+  shape,
+  text,
+  wholeNumber,
+  word,
+} from './schema.js'
 
 const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
 const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
@@ -33,10 +47,12 @@ const disableStem = Type.Boolean({ description: 'Words are looked for as they ar
 const disableSynonyms = Type.Boolean({ description: 'The synonyms of the collection are not looked for.', default: false })
 const bound = Type.Unsafe<string | number>({ anyOf: [{ type: 'string' }, { type: 'number' }] })
 const bounds = { gte: optional(bound), lte: optional(bound), gt: optional(bound), lt: optional(bound) }
-const rangesByField = mapOf(Type.Object(bounds), { description: 'Ranges that documents must lie in, by field.' })
+const rangesByField = mapOf(Type.Object(bounds, { title: 'Bounds' }), { description: 'Ranges that documents must lie in, by field.' })
 const rangeMeta = Type.Unsafe<RangesInput>({
   anyOf: [
-    Type.Array(Type.Object({ field: Type.String({ description: '`addedAt`, `updatedAt` or a metadata key.' }), ...bounds })),
+    Type.Array(
+      Type.Object({ field: Type.String({ description: '`addedAt`, `updatedAt` or a metadata key.' }), ...bounds }, { title: 'FieldRange' }),
+    ),
     rangesByField,
   ],
   description: 'Ranges that documents must lie in. Bounds are numbers, Unix seconds, ISO dates or texts.',
@@ -55,29 +71,39 @@ const spellCorrect = Type.Boolean({
   description:
     'Words that the collection lacks are corrected before the search, where the server has spell correction. Default: as the collection is configured.',
 })
-const Explanation = shape('Only with `explain`: what the score is made of.', {
-  score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
-  factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
-  parts: Type.Array(
-    Type.Object({
-      terms: Type.Array(Type.String(), { description: 'As indexed; several of a phrase.' }),
-      field: Type.String({ description: 'Empty for phrases and proximity, which are scored over all fields.' }),
-      tf: Type.Integer(),
-      idf: Type.Number(),
-      score: Type.Number(),
-    }),
-  ),
-})
+const Explanation = shape(
+  'Only with `explain`: what the score is made of.',
+  {
+    score: Type.Number({ description: 'The sum of the parts, times the factor.' }),
+    factor: Type.Number({ description: 'What `boost` makes of the sum.' }),
+    parts: Type.Array(
+      Type.Object(
+        {
+          terms: Type.Array(Type.String(), { description: 'As indexed; several of a phrase.' }),
+          field: Type.String({ description: 'Empty for phrases and proximity, which are scored over all fields.' }),
+          tf: Type.Integer(),
+          idf: Type.Number(),
+          score: Type.Number(),
+        },
+        { title: 'ExplanationPart' },
+      ),
+    ),
+  },
+  'Explanation',
+)
 const count = Type.Boolean({ description: 'Adds `totalMatches`, the number of all documents that match.', default: false })
 
-const Highlight = Type.Object({
-  fragment: Type.String({ description: 'The piece, with matched terms in tags and `…` where it was cut.' }),
-  matchedTerms: Type.Array(Type.String()),
-  startOffset: Type.Integer({ description: 'First byte of the piece in `contentMd` as UTF-8.' }),
-  endOffset: Type.Integer({ description: 'Behind its last byte.' }),
-  startLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it begins in, from 1.' })),
-  endLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it ends in.' })),
-})
+const Highlight = Type.Object(
+  {
+    fragment: Type.String({ description: 'The piece, with matched terms in tags and `…` where it was cut.' }),
+    matchedTerms: Type.Array(Type.String()),
+    startOffset: Type.Integer({ description: 'First byte of the piece in `contentMd` as UTF-8.' }),
+    endOffset: Type.Integer({ description: 'Behind its last byte.' }),
+    startLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it begins in, from 1.' })),
+    endLine: Type.Optional(Type.Integer({ description: 'Code documents: the line it ends in.' })),
+  },
+  { title: 'Highlight' },
+)
 const highlights = Type.Optional(Type.Array(Highlight, { description: 'With `highlight`: the best pieces of the content, in text order.' }))
 const highlight = {
   highlight: optional(
@@ -90,54 +116,59 @@ const highlight = {
   fragmentSize: optional(wholeNumber('Bytes of a piece, about; 0: 150.', { default: 150 })),
 }
 
-const FtsResponse = shape('Results, best first.', {
-  results: Type.Array(
-    Type.Object({
-      document: Document,
-      score: Type.Number(),
-      matchedTerms: Type.Array(Type.String(), {
-        description:
-          'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
-      }),
-      highlights,
-      ...passageFields,
-      pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
-      explanation: Type.Optional(Explanation),
-    }),
-  ),
-  total: Type.Integer({ description: 'Number of results in this answer.' }),
-  totalMatches: Type.Optional(Type.Integer({ description: 'Number of all documents that match; only with `count`.' })),
-  algorithm: Type.String(),
-  mode: Type.String({ description: 'The mode that was used.' }),
-  lang: Type.String(),
-  stemmingActive: Type.Boolean(),
-  synonymsActive: Type.Boolean(),
-  fuzzy: Type.Integer(),
-  offset: Type.Optional(Type.Integer({ description: 'Results passed over, where there are any.' })),
-  took: Type.Number({ description: 'Milliseconds.' }),
-  fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f.' })),
-  searchStats: Type.Object({
-    durationMs: Type.Number(),
-    queryTerms: Type.Integer(),
-    indexSize: Type.Integer(),
-    totalTokens: Type.Integer(),
-  }),
-  facets: Type.Optional(
-    mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), {
-      description: 'With `facetBy`: by key, the values by count, then by value.',
-    }),
-  ),
-  spellCorrected: Type.Optional(
-    Type.Object(
-      { original: Type.String(), corrected: Type.String() },
-      { description: 'The query was corrected and the results are those of the corrected one.' },
+const FtsResponse = shape(
+  'Results, best first.',
+  {
+    results: Type.Array(
+      Type.Object(
+        {
+          document: Document,
+          score: Type.Number(),
+          matchedTerms: Type.Array(Type.String(), {
+            description:
+              'Words of the query, as indexed, that the document has; `asked~found` where it has a similar one, `~word` where the collection suggested it.',
+          }),
+          highlights,
+          ...passageFields,
+          pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
+          explanation: Type.Optional(Explanation),
+        },
+        { title: 'FtsHit' },
+      ),
     ),
-  ),
-  expansionsCut: Type.Optional(
-    Type.Boolean({ description: 'A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken.' }),
-  ),
-  contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
-})
+    total: Type.Integer({ description: 'Number of results in this answer.' }),
+    totalMatches: Type.Optional(Type.Integer({ description: 'Number of all documents that match; only with `count`.' })),
+    algorithm: Type.String(),
+    mode: Type.String({ description: 'The mode that was used.' }),
+    lang: Type.String(),
+    stemmingActive: Type.Boolean(),
+    synonymsActive: Type.Boolean(),
+    fuzzy: Type.Integer(),
+    offset: Type.Optional(Type.Integer({ description: 'Results passed over, where there are any.' })),
+    took: Type.Number({ description: 'Milliseconds.' }),
+    fieldWeights: Type.Optional(mapOf(Type.Number(), { description: 'With bm25f.' })),
+    searchStats: Type.Object({
+      durationMs: Type.Number(),
+      queryTerms: Type.Integer(),
+      indexSize: Type.Integer(),
+      totalTokens: Type.Integer(),
+    }),
+    facets: Type.Optional(facets),
+    spellCorrected: Type.Optional(
+      Type.Object(
+        { original: Type.String(), corrected: Type.String() },
+        { description: 'The query was corrected and the results are those of the corrected one.' },
+      ),
+    ),
+    expansionsCut: Type.Optional(
+      Type.Boolean({
+        description: 'A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken.',
+      }),
+    ),
+    contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
+  },
+  'FtsAnswer',
+)
 
 /** What both forms of the request have. */
 const options = {
@@ -162,19 +193,22 @@ const options = {
   includeContent: contentBesidePassage,
 }
 
-const FtsRequest = Type.Object({
-  collection,
-  query,
-  ...options,
-  fieldWeights: optional(
-    mapOf(Type.Number(), {
-      description: 'With bm25f: weight of each field. Replaces the standard weights.',
-      default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
-    }),
-  ),
-  filterMeta: optional(filterMeta),
-  rangeMeta: optional(rangeMeta),
-})
+const FtsRequest = Type.Object(
+  {
+    collection,
+    query,
+    ...options,
+    fieldWeights: optional(
+      mapOf(Type.Number(), {
+        description: 'With bm25f: weight of each field. Replaces the standard weights.',
+        default: { content: 1, 'meta.title': 3, 'meta.tags': 2, 'meta.category': 2, 'meta.description': 1.5 },
+      }),
+    ),
+    filterMeta: optional(filterMeta),
+    rangeMeta: optional(rangeMeta),
+  },
+  { title: 'FtsRequest' },
+)
 
 export const fts = operation({
   ...common,
@@ -208,18 +242,21 @@ export const ftsQuery = operation({
   output: FtsResponse,
 })
 
-const MergedResult = Type.Object({
-  collection: Type.String(),
-  document: Document,
-  score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found it.' }),
-  rank: Type.Integer(),
-  matchedTerms: Type.Array(Type.String()),
-  highlights,
-  searches: Type.Array(
-    Type.Object({ search: Type.Integer({ description: 'Index in the request.' }), rank: Type.Integer(), score: Type.Number() }),
-    { description: 'Which searches found it, and where.' },
-  ),
-})
+const MergedResult = Type.Object(
+  {
+    collection: Type.String(),
+    document: Document,
+    score: Type.Number({ description: 'Sum of 1 / (rrfK + rank) over the searches that found it.' }),
+    rank: Type.Integer(),
+    matchedTerms: Type.Array(Type.String()),
+    highlights,
+    searches: Type.Array(
+      Type.Object({ search: Type.Integer({ description: 'Index in the request.' }), rank: Type.Integer(), score: Type.Number() }),
+      { description: 'Which searches found it, and where.' },
+    ),
+  },
+  { title: 'MergedHit' },
+)
 
 export const multiSearch = operation({
   ...found,
@@ -239,9 +276,14 @@ export const multiSearch = operation({
   }),
   output: shape('`responses`, or with `merge` `results`.', {
     responses: Type.Optional(
-      Type.Array(Type.Unsafe<object>({ anyOf: [FtsResponse, Type.Object({ error: Type.String(), status: Type.Integer() })] }), {
-        description: 'Answers in the order of the searches; a search that is wrong has an error, the others their results.',
-      }),
+      Type.Array(
+        Type.Unsafe<object>({
+          anyOf: [FtsResponse, Type.Object({ error: Type.String(), status: Type.Integer() }, { title: 'SearchError' })],
+        }),
+        {
+          description: 'Answers in the order of the searches; a search that is wrong has an error, the others their results.',
+        },
+      ),
     ),
     results: Type.Optional(Type.Array(MergedResult, { description: 'Best first, each document once.' })),
     total: Type.Integer({ description: 'Number of responses, or of results.' }),
@@ -279,7 +321,9 @@ export const ftsLanguages = operation({
   http: [{ method: 'GET', path: '/v1/fts-languages' }],
   input: Type.Object({}),
   output: shape('Languages.', {
-    languages: Type.Array(Type.Object({ code: Type.String({ examples: ['en'] }), name: Type.String({ examples: ['English'] }) })),
+    languages: Type.Array(
+      Type.Object({ code: Type.String({ examples: ['en'] }), name: Type.String({ examples: ['English'] }) }, { title: 'Language' }),
+    ),
     defaultLang: Type.String({ examples: ['en'] }),
   }),
   deadlineMs: DEADLINE_POINT_MS,

@@ -17,14 +17,22 @@ const onLoop = {
 export const health = operation({
   ...onLoop,
   name: 'health',
-  description: 'Whether the server can be used. 503 while it warms up, shuts down or cannot write.',
+  description:
+    'Whether the server can be used. 503 while it warms up, shuts down or cannot write; with `mode=read` a server that refuses writes for want of disk space is well.',
   permission: 'public',
+  input: Type.Object({
+    mode: Type.Optional(Type.String({ examples: ['read'], description: '`read`: whether it can be read, for those who balance readers.' })),
+  }),
   http: [
     { method: 'GET', path: '/health' },
     { method: 'GET', path: '/v1/health' },
   ],
   output: shape('A healthy server.', {
-    status: Type.String({ examples: ['healthy'], description: '`healthy`; with 503 `warming_up`, `unhealthy` or `shutting_down`.' }),
+    status: Type.String({
+      examples: ['healthy'],
+      description:
+        '`healthy`; with 503 `warming_up`, `unhealthy`, `shutting_down`, or `degraded` while the disk is full: reads go on, writes are refused.',
+    }),
     mode: Type.String({ examples: ['wr'] }),
     persistence: shape('Where the data lies.', {
       path: Type.String(),
@@ -35,6 +43,34 @@ export const health = operation({
       warnings: Type.Array(Type.Object({ code: Type.String(), detail: Type.String() })),
     }),
     durable: Type.Boolean({ description: 'True where an acknowledged write survives a power cut.' }),
+  }),
+  errors: ['warmingUp', 'unhealthy', 'diskFull'],
+})
+
+export const livez = operation({
+  ...onLoop,
+  name: 'livez',
+  description: 'Whether the process works: 503 says that only a restart helps. Warm-up, shutdown, load and a full disk are no reasons.',
+  permission: 'public',
+  http: [{ method: 'GET', path: '/livez' }],
+  output: shape('It works.', { status: Type.String({ examples: ['alive'], description: '`alive`; with 503 `failed` or `stuck`.' }) }),
+  errors: ['unhealthy'],
+})
+
+export const readyz = operation({
+  ...onLoop,
+  name: 'readyz',
+  description: 'Whether requests may come: 503 while the server warms up, shuts down, or lacks what its access mode needs.',
+  permission: 'public',
+  http: [{ method: 'GET', path: '/readyz' }],
+  input: Type.Object({
+    mode: Type.Optional(
+      Type.String({ examples: ['read'], description: 'Ready for what: `read`, `write` or `wr`. Default: the access mode of the server.' }),
+    ),
+  }),
+  output: shape('It is ready.', {
+    status: Type.String({ examples: ['ready'], description: '`ready`; with 503 `not_ready`, and a `reason`.' }),
+    mode: Type.String({ examples: ['wr'] }),
   }),
   errors: ['warmingUp', 'unhealthy'],
 })
@@ -159,7 +195,10 @@ export const stats = operation({
   permission: 'admin',
   cost: 'point',
   deadlineMs: DEADLINE_SEARCH_MS,
-  http: [{ method: 'GET', path: '/v1/stats' }],
+  http: [
+    { method: 'GET', path: '/v1/stats' },
+    { method: 'POST', path: '/v1/stats' },
+  ],
   output: shape('Counts and sizes.', {
     databasePath: Type.String(),
     databaseSize: wholeNumber('Bytes of the database file.'),
@@ -191,4 +230,4 @@ export const stats = operation({
   }),
 })
 
-export const healthOperations = [health, stats, metrics, systemInfo, config, endpoints, openapi, docs] as const
+export const healthOperations = [health, livez, readyz, stats, metrics, systemInfo, config, endpoints, openapi, docs] as const

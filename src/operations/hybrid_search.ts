@@ -1,7 +1,7 @@
 /** The row of hybrid search. Pure data; rules in src/domain/hybrid. */
 import { DEADLINE_EMBEDDED_MS } from '../limits.js'
 import { Type } from './json_schema.js'
-import { collection, Document, filterMeta, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
+import { collection, Document, facets, filterMeta, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
 import { searchStats, vectorFields } from './vector_search.js'
 
@@ -48,16 +48,19 @@ export const hybridSearch = operation({
   }),
   output: shape('Results, best first.', {
     results: Type.Array(
-      Type.Object({
-        document: Document,
-        combinedScore: Type.Number(),
-        ftsScore: Type.Number({ description: 'Of the words, as /v1/fts scores them; 0: not found by them.' }),
-        vectorScore: Type.Number({ description: 'Of the meaning; 0: not found by it.' }),
-        matchedTerms: Type.Array(Type.String()),
-        rank: Type.Integer({ description: 'From 1.' }),
-        pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
-        ...passageFields,
-      }),
+      Type.Object(
+        {
+          document: Document,
+          combinedScore: Type.Number(),
+          ftsScore: Type.Number({ description: 'Of the words, as /v1/fts scores them; 0: not found by them.' }),
+          vectorScore: Type.Number({ description: 'Of the meaning; 0: not found by it.' }),
+          matchedTerms: Type.Array(Type.String()),
+          rank: Type.Integer({ description: 'From 1.' }),
+          pinned: Type.Optional(Type.Boolean({ description: 'A curation rule put the document here.' })),
+          ...passageFields,
+        },
+        { title: 'HybridHit' },
+      ),
     ),
     total: Type.Integer({ description: 'Number of results in this answer.' }),
     strategy: Type.String(),
@@ -66,12 +69,12 @@ export const hybridSearch = operation({
     ftsAlgorithm: Type.String(),
     vectorAlgorithm: Type.String(),
     distanceMetric: Type.String(),
+    vectorsUsed: Type.Boolean({
+      description:
+        'False where words alone have found the results: no vector of the query could be had, none was asked for, or nothing near it has vectors.',
+    }),
     searchStats,
-    facets: Type.Optional(
-      mapOf(Type.Array(Type.Object({ value: Type.String(), count: Type.Integer() })), {
-        description: 'With `facetBy`: by key, the values by count, then by value.',
-      }),
-    ),
+    facets: Type.Optional(facets),
     contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
   }),
   errors: ['invalidOversample', 'vectorsLoading'],

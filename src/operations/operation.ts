@@ -52,6 +52,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly input: Input
   /** What it begins goes on after its answer, and would go with the store that a restore replaces: refused while one is under way. */
   readonly notDuringRestore?: true
+  /** A write that is taken while the disk is full: it gives space back, or takes none of the store's. */
+  readonly freesSpace?: true
   /** Its body is bytes that the front end made, the input's `message`. Not for clients. */
   readonly isBinary?: true
   readonly output: Output
@@ -61,6 +63,8 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly feature?: Feature
   /** Content type of a success, when it is not JSON. */
   readonly contentType?: string
+  /** Another one, which the request may ask for. */
+  readonly otherContentType?: string
   /** Errors of its own, beside those that follow from its input and its effect. */
   readonly errors?: readonly (keyof typeof CATALOGUE)[]
   /** Searches the index of vectors: 503 while that is made equal to the store. */

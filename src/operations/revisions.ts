@@ -19,13 +19,16 @@ export const revisions = operation({
     key: Type.String(),
     lang: Type.String(),
     revisions: Type.Array(
-      Type.Object({
-        timestamp: unixSeconds('When this version was written; what a restore takes.'),
-        revision: Type.Integer({ description: 'Number of the version, which tells those of one second apart.' }),
-        updatedAt: unixSeconds('Of the document in this version.'),
-        contentMd: Type.String(),
-        meta: metaMap,
-      }),
+      Type.Object(
+        {
+          timestamp: unixSeconds('When this version was written; what a restore takes.'),
+          revision: Type.Integer({ description: 'Number of the version, which tells those of one second apart.' }),
+          updatedAt: unixSeconds('Of the document in this version.'),
+          contentMd: Type.String(),
+          meta: metaMap,
+        },
+        { title: 'Revision' },
+      ),
     ),
     total: Type.Integer(),
   }),
@@ -95,6 +98,7 @@ export const truncate = operation({
   name: 'truncate',
   description: 'Deletes the older revisions of all documents of a collection, for good',
   effect: 'write',
+  freesSpace: true,
   permission: 'write',
   cost: 'heavy',
   http: [{ method: 'POST', path: '/v1/truncate' }],

@@ -42,8 +42,8 @@ export function wholeNumber(description: string, options: Annotations = {}): Sch
 }
 
 /** An object of an answer; all fields required unless optional. */
-export function shape<const Of extends Fields>(description: string, fields: Of): Schema<ObjectOf<Of>> {
-  return Type.Object(fields, { description })
+export function shape<const Of extends Fields>(description: string, fields: Of, title?: string): Schema<ObjectOf<Of>> {
+  return Type.Object(fields, title === undefined ? { description } : { title, description })
 }
 
 export const collection = text('Name of the collection. Created by the first write.', 'blog')
@@ -52,6 +52,12 @@ export const lang = text('Language code such as `en` or `en_GB`. Its spelling is
 export const metaMap = mapOf(Type.Array(Type.String()), {
   description: 'Metadata: each key holds a list of texts.',
   examples: [{ category: ['tutorial'], tags: ['markdown', 'search'] }],
+})
+/** One value of a facet. */
+export const FacetValue = Type.Object({ value: Type.String(), count: Type.Integer() }, { title: 'FacetValue' })
+export const facets = mapOf(Type.Array(FacetValue), {
+  title: 'Facets',
+  description: 'With `facetBy`: by key, the values by count, then by value.',
 })
 export const filterMeta = mapOf(Type.Array(Type.String()), {
   description: 'Metadata that documents must have: all keys, of each key any of the values.',

@@ -57,13 +57,20 @@ export const vectorSearch = operation({
   }),
   output: shape('Results, nearest first, each document once.', {
     results: Type.Array(
-      Type.Object({ document: Document, score: Type.Number(), rank: Type.Integer({ description: 'From 1.' }), ...passageFields }),
+      Type.Object(
+        { document: Document, score: Type.Number(), rank: Type.Integer({ description: 'From 1.' }), ...passageFields },
+        { title: 'VectorHit' },
+      ),
     ),
     total: Type.Integer({ description: 'Number of results in this answer.' }),
     model: Type.String({ examples: ['text-embedding-3-small'] }),
     dimensions: Type.Integer({ examples: [1536] }),
     algorithm: Type.String(),
     distanceMetric: Type.String(),
+    embedded: Type.Optional(
+      Type.String({ description: 'Where no document of the collection has vectors: `0 of 5`.', examples: ['0 of 5'] }),
+    ),
+    hint: Type.Optional(Type.String({ description: 'Beside `embedded`: what to call.' })),
     searchStats,
     contextTruncated: Type.Optional(Type.Boolean({ description: 'The token budget of the collection left results out.' })),
   }),
@@ -95,7 +102,10 @@ export const crossSearch = operation({
   }),
   output: shape('Results of all collections, nearest first.', {
     results: Type.Array(
-      Type.Object({ collection: Type.String(), document: Document, score: Type.Number(), rank: Type.Integer({ description: 'From 1.' }) }),
+      Type.Object(
+        { collection: Type.String(), document: Document, score: Type.Number(), rank: Type.Integer({ description: 'From 1.' }) },
+        { title: 'CrossSearchHit' },
+      ),
     ),
     total: Type.Integer({ description: 'Number of results in this answer.' }),
     targetCollections: Type.Array(Type.String(), { description: 'Where it was looked.' }),
@@ -117,17 +127,17 @@ export const classify = operation({
   cost: 'search',
   http: [{ method: 'POST', path: '/v1/classify' }],
   input: Type.Object({
-    labels: optional(Type.Array(Type.String(), { description: 'At most 100.', examples: [['sports', 'politics']] })),
+    labels: Type.Array(Type.String(), { description: 'At most 100.', examples: [['sports', 'politics']] }),
     text: optional(Type.String({ description: 'What is classified.' })),
     collection: optional(Type.String({ description: 'With `key`: a document is classified, by the vectors that it has.' })),
     key: optional(Type.String()),
     lang: optional(Type.String({ default: 'en' })),
     topK: optional(wholeNumber('Labels wanted; 0: all.', { default: 0 })),
     multi: optional(Type.Boolean({ description: 'All labels above the threshold, and not only the first ones.', default: false })),
-    threshold: optional(threshold('label')),
+    threshold: optional(Type.Number({ description: 'No label scores less; 0: any score will do.', default: 0 })),
   }),
   output: shape('Labels, nearest first.', {
-    results: Type.Array(Type.Object({ label: Type.String(), score: Type.Number() })),
+    results: Type.Array(Type.Object({ label: Type.String(), score: Type.Number() }, { title: 'LabelScore' })),
     model: Type.String(),
     dimensions: Type.Integer(),
   }),
@@ -135,20 +145,26 @@ export const classify = operation({
   deadlineMs: DEADLINE_EMBEDDED_MS,
 })
 
-const DuplicateGroup = Type.Object({
-  groupId: Type.String(),
-  type: Type.String({ description: '`exact` or `similar`.' }),
-  documents: Type.Array(
-    Type.Object({
-      docId: Type.String({ examples: ['blog|hello-world|en'] }),
-      key: Type.String(),
-      contentHash: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
-      contentMd: Type.Optional(Type.String()),
-      score: Type.Optional(Type.Number({ description: 'Of similar documents: the highest with another one of the group.' })),
-    }),
-  ),
-  score: Type.Optional(Type.Number({ description: 'Of similar documents: the mean of the pairs that were found.' })),
-})
+const DuplicateGroup = Type.Object(
+  {
+    groupId: Type.String(),
+    type: Type.String({ description: '`exact` or `similar`.' }),
+    documents: Type.Array(
+      Type.Object(
+        {
+          docId: Type.String({ examples: ['blog|hello-world|en'] }),
+          key: Type.String(),
+          contentHash: Type.String({ description: 'SHA-256 of the content, hexadecimal.' }),
+          contentMd: Type.Optional(Type.String()),
+          score: Type.Optional(Type.Number({ description: 'Of similar documents: the highest with another one of the group.' })),
+        },
+        { title: 'DuplicateDocument' },
+      ),
+    ),
+    score: Type.Optional(Type.Number({ description: 'Of similar documents: the mean of the pairs that were found.' })),
+  },
+  { title: 'DuplicateGroup' },
+)
 
 export const findDuplicates = operation({
   ...common,
@@ -196,14 +212,17 @@ export const vectorProjection = operation({
   }),
   output: shape('Points.', {
     points: Type.Array(
-      Type.Object({
-        id: Type.String(),
-        key: Type.String(),
-        docId: Type.String(),
-        chunkIndex: Type.Integer(),
-        x: Type.Number(),
-        y: Type.Number(),
-      }),
+      Type.Object(
+        {
+          id: Type.String(),
+          key: Type.String(),
+          docId: Type.String(),
+          chunkIndex: Type.Integer(),
+          x: Type.Number(),
+          y: Type.Number(),
+        },
+        { title: 'ProjectedPoint' },
+      ),
     ),
     query: Type.Optional(Type.Object({ x: Type.Number(), y: Type.Number() })),
     total: Type.Integer({ description: 'Vectors that there are.' }),

@@ -1,13 +1,17 @@
 /**
- * Which lines differ between two texts, in bounded time and memory. What both have in front and behind is set aside; the rest is compared as Myers does (fewest lines changed); a part in which too much differs is cut at
- * the lines that both have exactly once, in the order that keeps most of them (patience), and its pieces are compared. Where the steps run out, a piece counts as replaced: the result is always right, and says
- * when it may be longer than it needs to be.
- * Source: Myers, "An O(ND) Difference Algorithm and Its Variations", Algorithmica 1986. Pure.
+ * Which lines differ between two stretches, in bounded time and memory: the fewest lines changed (jsdiff's
+ * Myers). Where the stretches are too large for that, too many lines differ, or it takes too long, all lines
+ * count as replaced: always right, and the result says that it may be longer than it needs to be. Pure.
  */
-import { DIFF_EDITS_MAX, DIFF_STEPS_MAX } from '../../limits.js'
-import { anchorsBetween } from './patience.js'
+import { diffArrays } from 'diff'
+import { DIFF_EDITS_MAX, DIFF_LINES_MAX, DIFF_MS_MAX, DIFF_TEXT_COMPARED_MAX } from '../../limits.js'
+import type { Stretch } from './common_ends.js'
+import { EscapedLines } from './escaped_lines.js'
 
-/** Lines `aBegin` to `aEnd` of the first text (end exclusive) became lines `bBegin` to `bEnd` of the second. */
+/**
+ * Lines `aBegin` to `aEnd` of the first stretch (end exclusive) became lines `bBegin` to `bEnd` of the
+ * second.
+ */
 export interface Change {
   readonly aBegin: number
   readonly aEnd: number
@@ -22,135 +26,62 @@ export interface LineDiff {
   readonly isMinimal: boolean
 }
 
-/** @param a, b lines as numbers: equal lines have equal ones */
-export function diffLines(a: Int32Array, b: Int32Array): LineDiff {
-  return new Comparison(a, b).run()
+/** Comparisons between two looks at the deadline: 0.3 ms. */
+const COMPARISONS_POLLED = 0xffff
+
+/** @param poll throws where nobody waits any more */
+export function diffLines(a: Buffer, aPart: Stretch, b: Buffer, bPart: Stretch, poll: () => void): LineDiff {
+  const whole = { aBegin: 0, aEnd: aPart.lines, bBegin: 0, bEnd: bPart.lines }
+  if (aPart.lines === 0 && bPart.lines === 0) return { changes: [], isMinimal: true }
+  if (aPart.lines === 0 || bPart.lines === 0) return { changes: [whole], isMinimal: true }
+  const replaced = { changes: [whole], isMinimal: false }
+  const bytes = aPart.end - aPart.begin + bPart.end - bPart.begin
+  if (bytes > DIFF_TEXT_COMPARED_MAX || aPart.lines + bPart.lines > DIFF_LINES_MAX) return replaced
+  const numbers = new Map<string, number>()
+  const [aLines, bLines] = [numbered(a, aPart, numbers, poll), numbered(b, bPart, numbers, poll)]
+  let comparisons = 0
+  const components = diffArrays(aLines, bLines, {
+    maxEditLength: DIFF_EDITS_MAX,
+    timeout: DIFF_MS_MAX,
+    comparator: (one, other) => {
+      if ((++comparisons & COMPARISONS_POLLED) === 0) poll()
+      return one === other
+    },
+  })
+  return components === undefined ? replaced : { changes: changesOf(components), isMinimal: true }
 }
 
-class Comparison {
-  readonly #changes: Change[] = []
-  #stepsLeft = DIFF_STEPS_MAX
-  #isMinimal = true
-
-  constructor(
-    readonly a: Int32Array,
-    readonly b: Int32Array,
-  ) {}
-
-  run(): LineDiff {
-    // Parts still to be compared, the first on top: a stack of our own, because a part may be cut as often as it has lines.
-    const parts: Change[] = [{ aBegin: 0, aEnd: this.a.length, bBegin: 0, bEnd: this.b.length }]
-    for (let part = parts.pop(); part !== undefined; part = parts.pop()) {
-      const rest = this.#trim(part)
-      if (rest.aBegin === rest.aEnd || rest.bBegin === rest.bEnd) {
-        this.#add(rest)
-        continue
-      }
-      const changes = this.#shortest(rest)
-      if (changes !== undefined) for (const change of changes) this.#add(change)
-      else parts.push(...this.#cut(rest))
-    }
-    return { changes: this.#changes, isMinimal: this.#isMinimal }
+/** Equal lines have equal numbers. */
+function numbered(text: Buffer, { begin, end }: Stretch, numbers: Map<string, number>, poll: () => void): number[] {
+  const of: number[] = []
+  const lines = new EscapedLines(text, begin, poll)
+  while (lines.end < end && lines.next()) {
+    const line = text.toString('latin1', lines.begin, lines.end)
+    const number = numbers.get(line) ?? numbers.size
+    if (number === numbers.size) numbers.set(line, number)
+    of.push(number)
   }
-
-  #trim({ aBegin, aEnd, bBegin, bEnd }: Change): Change {
-    const { a, b } = this
-    while (aBegin < aEnd && bBegin < bEnd && a[aBegin] === b[bBegin]) {
-      aBegin++
-      bBegin++
-    }
-    while (aBegin < aEnd && bBegin < bEnd && a[aEnd - 1] === b[bEnd - 1]) {
-      aEnd--
-      bEnd--
-    }
-    return { aBegin, aEnd, bBegin, bEnd }
-  }
-
-  #add(change: Change): void {
-    if (change.aBegin === change.aEnd && change.bBegin === change.bEnd) return
-    const last = this.#changes.at(-1)
-    if (last !== undefined && last.aEnd === change.aBegin && last.bEnd === change.bBegin)
-      this.#changes[this.#changes.length - 1] = { ...last, aEnd: change.aEnd, bEnd: change.bEnd }
-    else this.#changes.push(change)
-  }
-
-  /** Pieces between anchors, the first last; nothing more to compare where there are none, or no steps left. */
-  #cut(part: Change): Change[] {
-    this.#isMinimal = false
-    const lines = part.aEnd - part.aBegin + part.bEnd - part.bBegin
-    const anchors = this.#stepsLeft < lines ? [] : anchorsBetween(this.a, this.b, part)
-    this.#stepsLeft -= lines
-    if (anchors.length === 0) {
-      this.#add(part)
-      return []
-    }
-    const pieces: Change[] = []
-    let [aBegin, bBegin] = [part.aBegin, part.bBegin]
-    for (const [aAt, bAt] of [...anchors, [part.aEnd, part.bEnd] as const]) {
-      pieces.push({ aBegin, aEnd: aAt, bBegin, bEnd: bAt })
-      aBegin = aAt + 1
-      bBegin = bAt + 1
-    }
-    return pieces.reverse()
-  }
-
-  /**
-   * Myers' greedy search. `reach` holds for each diagonal k = x - y the furthest x with so many edits; what it was before each round is kept for the way back.
-   * @returns undefined where more than DIFF_EDITS_MAX lines differ, or the steps run out
-   */
-  #shortest({ aBegin, aEnd, bBegin, bEnd }: Change): Change[] | undefined {
-    const { a, b } = this
-    const [n, m] = [aEnd - aBegin, bEnd - bBegin]
-    const editsMax = Math.min(n + m, DIFF_EDITS_MAX)
-    const reach = new Int32Array(2 * editsMax + 3)
-    const middle = editsMax + 1
-    const rounds: Int32Array[] = []
-    for (let edits = 0; edits <= editsMax; edits++) {
-      rounds.push(reach.slice(middle - edits, middle + edits + 1))
-      for (let k = -edits; k <= edits; k += 2) {
-        let x = startOn(reach, middle, k, edits)
-        let y = x - k
-        const from = x
-        while (x < n && y < m && a[aBegin + x] === b[bBegin + y]) {
-          x++
-          y++
-        }
-        reach[middle + k] = x
-        this.#stepsLeft -= 1 + x - from
-        if (x >= n && y >= m) return wayBack(rounds, n, m, aBegin, bBegin)
-      }
-      if (this.#stepsLeft < 0) return undefined
-    }
-    return undefined
-  }
+  return of
 }
 
-/** Where the way on diagonal k begins with one edit more: a line of `b` added to the way on k + 1, or one of `a` taken from that on k - 1. */
-function startOn(reach: Int32Array, middle: number, k: number, edits: number): number {
-  if (edits === 0) return 0
-  const below = reach[middle + k + 1] as number
-  const beside = reach[middle + k - 1] as number
-  return k === -edits || (k !== edits && beside < below) ? below : beside + 1
-}
-
-/** @param rounds before each round, the reach of the diagonals -edits to edits */
-function wayBack(rounds: readonly Int32Array[], n: number, m: number, aBegin: number, bBegin: number): Change[] {
+function changesOf(components: readonly { readonly count: number; readonly added: boolean; readonly removed: boolean }[]): Change[] {
   const changes: Change[] = []
-  let [x, y] = [n, m]
-  for (let edits = rounds.length - 1; edits > 0; edits--) {
-    const reach = rounds[edits] as Int32Array
-    const k = x - y
-    const isAdded = k === -edits || (k !== edits && (reach[k - 1 + edits] as number) < (reach[k + 1 + edits] as number))
-    const before = reach[(isAdded ? k + 1 : k - 1) + edits] as number
-    x = isAdded ? before : before + 1
-    y = x - k
-    changes.push(
-      isAdded
-        ? { aBegin: aBegin + x, aEnd: aBegin + x, bBegin: bBegin + y - 1, bEnd: bBegin + y }
-        : { aBegin: aBegin + x - 1, aEnd: aBegin + x, bBegin: bBegin + y, bEnd: bBegin + y },
-    )
-    if (isAdded) y--
-    else x--
+  let [aAt, bAt] = [0, 0]
+  let isOpen = false
+  for (const { count, added, removed } of components) {
+    if (!added && !removed) {
+      aAt += count
+      bAt += count
+      isOpen = false
+      continue
+    }
+    const [aEnd, bEnd] = [removed ? aAt + count : aAt, added ? bAt + count : bAt]
+    const last = changes.at(-1)
+    if (isOpen && last !== undefined) changes[changes.length - 1] = { ...last, aEnd, bEnd }
+    else changes.push({ aBegin: aAt, aEnd, bBegin: bAt, bEnd })
+    aAt = aEnd
+    bAt = bEnd
+    isOpen = true
   }
-  return changes.reverse()
+  return changes
 }

@@ -1,12 +1,16 @@
 /**
- * Two texts as a unified diff with three lines of context, as `patch` and `git apply` take it. Lines end at LF; a CR before it belongs to its line. Pure.
+ * Two contents as a unified diff with three lines of context, as `patch` and `git apply` take it. Lines end
+ * at LF; a CR before it belongs to its line. Read and written as JSON-escaped bytes, as contents are stored:
+ * outside of JavaScript's heap, whatever their size. Pure.
  */
-import { DIFF_TEXT_COMPARED_MAX } from '../../limits.js'
-import { diffLines, type Change, type LineDiff } from './line_diff.js'
+import { badRequest } from '../../errors.js'
+import { ANSWER_BYTES_MAX } from '../../limits.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
+import { commonEnds } from './common_ends.js'
+import { EscapedLines } from './escaped_lines.js'
+import { diffLines, type Change } from './line_diff.js'
 
 export interface UnifiedDiff {
-  /** Empty where the texts are the same. */
-  readonly text: string
   /** Lines. */
   readonly added: number
   readonly removed: number
@@ -15,65 +19,41 @@ export interface UnifiedDiff {
 }
 
 const CONTEXT_LINES = 3
-const NO_NEWLINE = '\n\\ No newline at end of file\n'
+const SPACE = 0x20
+const PLUS = 0x2b
+const MINUS = 0x2d
+const LINE_END = '\\n'
+const NO_NEWLINE = '\\n\\\\ No newline at end of file\\n'
 
-/** @param from, to what the two texts are called in the header */
-export function unifiedDiff(from: string, a: string, to: string, b: string): UnifiedDiff {
-  if (a === b) return { text: '', added: 0, removed: 0, isMinimal: true }
-  const [aLines, bLines] = [linesOf(a), linesOf(b)]
-  const { changes, isMinimal } = compare(aLines, bLines)
-  const hunks = hunksOf(changes).map((hunk) => formatHunk(hunk, aLines, bLines))
+/**
+ * Appends the diff, escaped; nothing where the contents are the same.
+ * @param from, to what the two contents are called in the header: ASCII without quotes
+ * @param a, b escaped contents
+ * @param poll throws where nobody waits any more
+ */
+export function writeUnifiedDiff(out: ByteWriter, from: string, a: Buffer, to: string, b: Buffer, poll: () => void): UnifiedDiff {
+  if (a.equals(b)) return { added: 0, removed: 0, isMinimal: true }
+  const ends = commonEnds(a, b, CONTEXT_LINES, poll)
+  const { changes, isMinimal } = diffLines(a, ends.a, b, ends.b, poll)
+  out.ascii(`--- ${from}${LINE_END}+++ ${to}${LINE_END}`)
+  const windowBegin = ends.tail[0] ?? ends.a.begin
+  const writer = new HunkWriter(
+    out,
+    ends.frontLines - ends.tail.length,
+    new EscapedLines(a, windowBegin, poll),
+    new EscapedLines(b, windowBegin, poll),
+  )
+  const moved = changes.map((change) => movedBy(change, ends.tail.length))
+  for (const hunk of hunksOf(moved)) writer.write(hunk)
   return {
-    text: `--- ${from}\n+++ ${to}\n${hunks.join('')}`,
     added: changes.reduce((sum, { bBegin, bEnd }) => sum + bEnd - bBegin, 0),
     removed: changes.reduce((sum, { aBegin, aEnd }) => sum + aEnd - aBegin, 0),
     isMinimal,
   }
 }
 
-/** With their ends, so that a last line without one differs from the same with one. */
-function linesOf(text: string): string[] {
-  const lines: string[] = []
-  for (let begin = 0; begin < text.length;) {
-    const end = text.indexOf('\n', begin)
-    const next = end < 0 ? text.length : end + 1
-    lines.push(text.slice(begin, next))
-    begin = next
-  }
-  return lines
-}
-
-/** What both have in front and behind is left out before lines are numbered; of what is between, only so much is compared. */
-function compare(a: readonly string[], b: readonly string[]): LineDiff {
-  let front = 0
-  while (front < a.length && front < b.length && a[front] === b[front]) front++
-  let behind = 0
-  while (behind < a.length - front && behind < b.length - front && a[a.length - 1 - behind] === b[b.length - 1 - behind]) behind++
-  const [aRest, bRest] = [a.slice(front, a.length - behind), b.slice(front, b.length - behind)]
-  const size = (lines: readonly string[]): number => lines.reduce((sum, line) => sum + line.length, 0)
-  if (size(aRest) + size(bRest) > DIFF_TEXT_COMPARED_MAX) {
-    const whole = { aBegin: front, aEnd: a.length - behind, bBegin: front, bEnd: b.length - behind }
-    return { changes: [whole], isMinimal: aRest.length === 0 || bRest.length === 0 }
-  }
-  const numbers = new Map<string, number>()
-  const numbered = (lines: readonly string[]): Int32Array => Int32Array.from(lines, (line) => numberOf(numbers, line))
-  const { changes, isMinimal } = diffLines(numbered(aRest), numbered(bRest))
-  return {
-    changes: changes.map(({ aBegin, aEnd, bBegin, bEnd }) => ({
-      aBegin: aBegin + front,
-      aEnd: aEnd + front,
-      bBegin: bBegin + front,
-      bEnd: bEnd + front,
-    })),
-    isMinimal,
-  }
-}
-
-function numberOf(numbers: Map<string, number>, line: string): number {
-  const known = numbers.get(line)
-  if (known !== undefined) return known
-  numbers.set(line, numbers.size)
-  return numbers.size - 1
+function movedBy({ aBegin, aEnd, bBegin, bEnd }: Change, lines: number): Change {
+  return { aBegin: aBegin + lines, aEnd: aEnd + lines, bBegin: bBegin + lines, bEnd: bEnd + lines }
 }
 
 /** Changes whose context touches share a hunk. */
@@ -87,29 +67,69 @@ function hunksOf(changes: readonly Change[]): Change[][] {
   return hunks
 }
 
-function formatHunk(changes: readonly Change[], a: readonly string[], b: readonly string[]): string {
-  const [first, last] = [changes[0] as Change, changes.at(-1) as Change]
-  const lead = Math.min(CONTEXT_LINES, first.aBegin)
-  const tail = Math.min(CONTEXT_LINES, a.length - last.aEnd)
-  const [aBegin, aEnd] = [first.aBegin - lead, last.aEnd + tail]
-  const [bBegin, bEnd] = [first.bBegin - lead, last.bEnd + tail]
-  const parts = [`@@ -${rangeOf(aBegin, aEnd)} +${rangeOf(bBegin, bEnd)} @@\n`]
-  let at = aBegin
-  for (const change of changes) {
-    for (; at < change.aBegin; at++) parts.push(formatLine(' ', a[at]))
-    for (; at < change.aEnd; at++) parts.push(formatLine('-', a[at]))
-    for (let line = change.bBegin; line < change.bEnd; line++) parts.push(formatLine('+', b[line]))
+/**
+ * Goes through both contents once, from the first line that may be shown: a line's number is how many were
+ * read.
+ */
+class HunkWriter {
+  /** @param linesBefore the first line of `a` and `b`, both of which are common up to the first change */
+  constructor(
+    readonly out: ByteWriter,
+    readonly linesBefore: number,
+    readonly a: EscapedLines,
+    readonly b: EscapedLines,
+  ) {}
+
+  write(changes: readonly Change[]): void {
+    const { a, b, out } = this
+    const [first, last] = [changes[0] as Change, changes.at(-1) as Change]
+    const lead = Math.min(CONTEXT_LINES, first.aBegin - a.count)
+    while (a.count < first.aBegin - lead) a.next()
+    while (b.count < first.bBegin - lead) b.next()
+    const [aBegin, bBegin] = [a.count, b.count]
+    const tail = linesFrom(this.#after(last), CONTEXT_LINES)
+    const ranges = `-${this.#range(aBegin, last.aEnd + tail)} +${this.#range(bBegin, last.bEnd + tail)}`
+    out.ascii(`@@ ${ranges} @@${LINE_END}`)
+    for (const change of changes) {
+      while (a.count < change.aBegin) this.#context()
+      while (a.count < change.aEnd) this.#line(MINUS, a)
+      while (b.count < change.bEnd) this.#line(PLUS, b)
+    }
+    for (let line = 0; line < tail; line++) this.#context()
   }
-  for (; at < aEnd; at++) parts.push(formatLine(' ', a[at]))
-  return parts.join('')
+
+  /** A reader behind the last change, beside that of the hunk. */
+  #after({ aEnd }: Change): EscapedLines {
+    const ahead = new EscapedLines(this.a.text, this.a.end, this.a.poll)
+    while (this.a.count + ahead.count < aEnd) ahead.next()
+    return ahead
+  }
+
+  /** Lines count from 1; an empty range names the line before it. */
+  #range(begin: number, end: number): string {
+    const count = end - begin
+    const line = this.linesBefore + begin
+    return count === 1 ? String(line + 1) : `${count === 0 ? line : line + 1},${count}`
+  }
+
+  #context(): void {
+    this.#line(SPACE, this.a)
+    this.b.next()
+  }
+
+  #line(mark: number, lines: EscapedLines): void {
+    const { out } = this
+    lines.next()
+    out.byte(mark)
+    out.part(lines.text, lines.begin, lines.end)
+    if (!lines.isEnded) out.ascii(NO_NEWLINE)
+    if (out.length > ANSWER_BYTES_MAX) throw badRequest(`answer too large: a diff of more than ${ANSWER_BYTES_MAX} bytes`)
+  }
 }
 
-/** Lines count from 1; an empty range names the line before it. */
-function rangeOf(begin: number, end: number): string {
-  const count = end - begin
-  return count === 1 ? String(begin + 1) : `${count === 0 ? begin : begin + 1},${count}`
-}
-
-function formatLine(mark: string, line = ''): string {
-  return line.endsWith('\n') ? mark + line : mark + line + NO_NEWLINE
+/** How many lines are left, up to `most`. */
+function linesFrom(lines: EscapedLines, most: number): number {
+  const before = lines.count
+  while (lines.count - before < most && lines.next());
+  return lines.count - before
 }

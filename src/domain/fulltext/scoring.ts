@@ -33,7 +33,7 @@ const BM25F_FIELDS: Scoring['fields'] = [
 /** Names of the fields that are scored where the request says none of its own. */
 export const STANDARD_FIELDS: readonly string[] = BM25F_FIELDS.map(([name]) => name)
 
-/** @param fieldWeights bm25f only; replaces the default weights as a whole */
+/** @param fieldWeights bm25f only; replaces the default weights as a whole, unless it is empty */
 export function resolveScoring(algorithm: string | undefined, fieldWeights: Readonly<Record<string, number>> | undefined): Scoring {
   switch (algorithm) {
     case undefined:
@@ -44,7 +44,12 @@ export function resolveScoring(algorithm: string | undefined, fieldWeights: Read
     case 'pmisparse':
       return { algorithm, k1: PMISPARSE_K1, b: B, fields: CONTENT_ONLY }
     case 'bm25f':
-      return { algorithm, k1: K1, b: B, fields: fieldWeights === undefined ? BM25F_FIELDS : readWeights(fieldWeights) }
+      return {
+        algorithm,
+        k1: K1,
+        b: B,
+        fields: Object.keys(fieldWeights ?? {}).length === 0 ? BM25F_FIELDS : readWeights(fieldWeights ?? {}),
+      }
     default:
       throw badRequest(`unknown algorithm: ${algorithm}`)
   }

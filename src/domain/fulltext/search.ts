@@ -13,9 +13,10 @@ import {
   CURATION_APPLIED_MAX,
   FTS_POLL_RESULTS,
   FTS_RECHECK_BYTES_MAX,
-  FTS_SEARCH_ROUNDS_MAX,
+  FTS_HITS_MAX,
   FTS_SLACK_HITS,
   PLAN_CURSORS_MAX,
+  SEARCH_AGAIN_FACTOR,
 } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -161,7 +162,7 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
   // What curation takes out of the organic results must not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
   let plan: SearchPlan = { ...first, k: first.k + apart }
-  for (let round = 1; ; round++) {
+  for (;;) {
     const hits = tools.engine.search(plan, stop.stopWord)
     if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
     answer.restart(hits.expansions)
@@ -170,9 +171,9 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
       readingAll(view, plan.collection, docids, () => writeResults(tools, view, plan, hits, arrangement, answer, stop)),
     )
     const exhausted = answer.isFull || hits.hits.length < plan.k
-    if (exhausted || round === FTS_SEARCH_ROUNDS_MAX)
+    if (exhausted || plan.k >= FTS_HITS_MAX)
       return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
-    plan = { ...plan, k: plan.k * 2 }
+    plan = { ...plan, k: Math.min(plan.k * SEARCH_AGAIN_FACTOR, FTS_HITS_MAX) }
   }
 }
 

@@ -183,7 +183,8 @@ function stemsOf({ analyzer }: PreparationTools, language: string, words: readon
 }
 
 function metadataWords(json: Buffer, key: string, term: string): Map<string, number> {
-  return textWords((headOf(json).meta[key] ?? []).join(' '), term)
+  const { meta } = headOf(json)
+  return textWords(Object.hasOwn(meta, key) ? (meta[key] as readonly string[]).join(' ') : '', term)
 }
 
 /** As bytes, which is three times as fast; as text where words may have accents that their stem has not. */

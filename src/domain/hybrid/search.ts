@@ -6,7 +6,7 @@ import { performance } from 'node:perf_hooks'
 import type { HighlightTerm, Hits } from '../../engine/types.js'
 import type { VectorHit } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, VECTOR_SEARCH_ROUNDS_MAX } from '../../limits.js'
+import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, SEARCH_AGAIN_FACTOR } from '../../limits.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { curationOf, type Curation } from '../curation.js'
@@ -51,17 +51,19 @@ export function searchHybrid(
     ...(facetBy === undefined ? {} : { facets: () => new FacetCounter(facetBy, facetValuesMax) }),
   }
   const writer = new ResultWriter(tools.out, tools, options, stop)
-  if (collection !== undefined) findResults(tools, request, vector, collection, writer, stop)
+  const vectorsUsed = collection !== undefined && findResults(tools, request, vector, collection, writer, stop)
   return writer.finish({
     strategy: strategy.kind,
     ...(strategy.kind === 'alpha' ? { alpha: strategy.alpha } : { rrfK: strategy.k }),
     ftsAlgorithm: words.scoring.algorithm,
     vectorAlgorithm: choice.algorithm,
     distanceMetric: choice.metric,
+    vectorsUsed,
     searchStats: { durationMs: shownMs(startedMs) },
   })
 }
 
+/** @returns whether anything was found by its meaning */
 function findResults(
   tools: HybridTools,
   request: HybridRequest,
@@ -69,12 +71,12 @@ function findResults(
   collection: SearchedCollection,
   writer: ResultWriter,
   stop: Stop,
-): void {
+): boolean {
   const read = readQuery(tools, request.words, collection, stop)
   const curation = curationOf(collection.settings.rules, request.words.text)
   const match = request.retrieval.mode === 'parent' ? undefined : new BestMatch(tools, stop)
   const apart = curation === undefined ? 0 : curation.pins.length + curation.hides.length
-  for (let round = 1, wanted = request.topK + apart; ; round++, wanted *= 2) {
+  for (let wanted = request.topK + apart; ; wanted *= SEARCH_AGAIN_FACTOR) {
     const found = candidates(tools, request, read, vector, collection, wanted, stop)
     writer.restart()
     match?.lookFor(termsOf(read, found), read.query.root)
@@ -87,7 +89,7 @@ function findResults(
         () => new HybridPage({ view, collection: collection.id, request, read, found, curation, writer, match }).write(),
       ),
     )
-    if (writer.isFull || found.isAll || round === VECTOR_SEARCH_ROUNDS_MAX) return
+    if (writer.isFull || found.isAll) return found.chunks.size > 0
   }
 }
 

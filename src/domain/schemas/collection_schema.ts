@@ -123,6 +123,8 @@ function readCount(place: string, given: unknown): number {
 }
 
 function objectAt(place: string, given: unknown): Json {
+  // PHP writes an empty map as an empty list.
+  if (Array.isArray(given) && given.length === 0) return {}
   if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(place, 'an object is expected')
   return given as Json
 }

@@ -10,6 +10,7 @@ import {
   EVENT_MINUTES_DAYS_KEPT,
   HOT_DOCUMENTS_DEFAULT,
   HOT_DOCUMENTS_MAX,
+  UNIX_SECONDS_MAX,
 } from '../../limits.js'
 import { EVENT_TYPES } from '../../store/history.js'
 import type { EventGroup, EventType, History } from '../../store/history.js'
@@ -35,13 +36,14 @@ export function trackingOf({ trackAccess = false, trackHot = trackAccess }: Coll
 /** The last 30 days, the present second included, where nothing is said. */
 export function readTimeRange(from: number | Absent, to: number | Absent, now: number): TimeRange {
   const end = readSecond('to', to ?? now + 1)
-  return { begin: readSecond('from', from ?? now - EVENTS_SECONDS_DEFAULT), end }
+  // 30 days before a clock of January 1970 lie before every record.
+  return { begin: readSecond('from', from ?? Math.max(0, now - EVENTS_SECONDS_DEFAULT)), end }
 }
 
 function readSecond(field: string, second: number): number {
   if (!Number.isSafeInteger(second) || second < 0) throw badRequest(`invalid ${field}: unix seconds are expected`)
-  // As far as records reach: the year 2106.
-  return Math.min(second, 0xffff_ffff)
+  // As far as records reach: the year 2106. An end lies behind the last second.
+  return Math.min(second, UNIX_SECONDS_MAX + 1)
 }
 
 export function readEventType(type: string | Absent): EventType | undefined {

@@ -40,12 +40,13 @@ export function classifyText(tools: VectorTools, input: ClassifyInput): Classifi
   const subject = subjectOf(tools, input, identity)
   const scored = labels.map((label, at) => ({ label, score: cosine(subject, vectors[at] as Float32Array) }))
   scored.sort((one, other) => other.score - one.score)
-  const near = scored.filter(({ score }) => score >= threshold)
+  // The default is no threshold: a label whose score is negative counts among all.
+  const near = threshold === 0 ? scored : scored.filter(({ score }) => score >= threshold)
   return { results: topK === 0 || input.multi === true ? near : near.slice(0, topK), model, dimensions }
 }
 
 function readLabels(labels: readonly string[] | Absent): readonly string[] {
-  if (!labels || labels.length === 0) throw badRequest('labels are required')
+  if (!labels || labels.length === 0) throw serviceError('missingFields')
   if (labels.length > CLASSIFY_LABELS_MAX) throw badRequest(`maximum ${CLASSIFY_LABELS_MAX} labels allowed`)
   for (const label of labels) {
     if (label.trim() === '') throw badRequest('labels must not be empty')
@@ -71,7 +72,7 @@ function storedSubject(
   lang: string,
   { variant, dimensions }: EmbeddingIdentity,
 ): Float32Array | string {
-  if (!collection || !key) throw badRequest('provide either text or collection+key')
+  if (!collection || !key) throw serviceError('missingFields', '`text`, or `collection` with `key`, is expected; neither came.')
   return store.read((view) => {
     const head = findDocument(view, collection, key, lang)
     const record = view.vectors.record(head.collection, head.docid)

@@ -3,8 +3,11 @@
  * Read lanes.
  */
 import { performance } from 'node:perf_hooks'
+import type { VectorHit } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { CROSS_COLLECTIONS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
+import { CROSS_COLLECTIONS_MAX, LANG_BYTES_MAX, VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
+import type { Head } from '../../store/head.js'
+import { lowerCase } from '../../store/keys.js'
 import type { View } from '../../store/view.js'
 import type { Filters } from '../filters.js'
 import type { SearchedCollection, Stop } from '../fulltext/search.js'
@@ -14,7 +17,7 @@ import { readingOf } from '../wanted_bodies.js'
 import { direction } from './geometry.js'
 import type { Retrieval, VectorChoice } from './request.js'
 import { ResultWriter } from './result_writer.js'
-import { nearest, queryOf, shownHead, shownMs, type VectorTools } from './search.js'
+import { moreThan, nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './search.js'
 
 export interface CrossTools extends VectorTools {
   readonly settings: SettingsCache
@@ -42,6 +45,13 @@ interface Source {
   readonly vector: Float32Array
 }
 
+/** The hits of one target so far. */
+interface Look {
+  readonly target: Target
+  k: number
+  hits: readonly VectorHit[]
+}
+
 interface Candidate {
   readonly target: Target
   readonly docid: number
@@ -55,26 +65,24 @@ const WHOLE: Retrieval = { mode: 'parent', windowSize: 0 }
 export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop): Uint8Array {
   const startedMs = performance.now()
   const source = search.source === undefined ? undefined : tools.store.read((view) => sourceOf(view, search))
-  const { query } = queryOf(tools, search.text, source?.vector ?? search.vector)
   const targets = tools.store.read((view) => targetsOf(tools, view, search.targets))
-  const k = search.limit + VECTOR_SLACK_HITS
-  const candidates = targets.flatMap((target) =>
-    nearest(tools, { choice: search.choice, query, filters: search.filters, k }, target, stop)
-      .filter(({ docid }) => source?.collection !== target.id || source.docid !== docid)
-      .map(({ docid, chunk, score }): Candidate => ({ target, docid, chunk, score })),
+  requireDimensions(
+    tools,
+    source === undefined ? search.vector : undefined,
+    targets.map(({ id }) => id),
   )
-  // Collections have an order, and so have the hits of one.
-  candidates.sort((one, other) => other.score - one.score)
+  const { query } = queryOf(tools, search.text, source?.vector ?? search.vector)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
   const writer = new ResultWriter(tools.out, tools, options, stop)
-  const shown = candidates.slice(0, search.limit).map(({ target, docid }) => [target.id, docid] as const)
-  tools.store.read((view) =>
-    readingOf(
-      view,
-      () => shown,
-      () => write(view, candidates, search.filters, writer),
-    ),
-  )
+  const looks = targets.map((target): Look => ({ target, k: search.limit + VECTOR_SLACK_HITS, hits: [] }))
+  for (let due: readonly Look[] = looks; due.length > 0;) {
+    for (const look of due)
+      look.hits = nearest(tools, { choice: search.choice, query, filters: search.filters, k: look.k }, look.target, stop)
+    const floor = writeNearest(tools, search, looks, source, writer)
+    // One that has more, of which some may be nearer than what is shown.
+    due = looks.filter(({ k, hits }) => hits.length === k && k < VECTOR_HITS_MAX && (hits.at(-1)?.score ?? floor) > floor)
+    for (const look of due) look.k = moreThan(look.k)
+  }
   return writer.finish({
     targetCollections: targets.map(({ name }) => name),
     algorithm: search.choice.algorithm,
@@ -84,29 +92,85 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   })
 }
 
-function write(view: View, candidates: readonly Candidate[], filters: Filters, writer: ResultWriter): void {
-  for (const { target, docid, chunk, score } of candidates) {
-    if (writer.isFull) return
-    const head = shownHead(view, target.id, docid, filters)
-    if (head !== undefined) writer.add(view, head, { chunk }, { score }, `"collection":${JSON.stringify(target.name)},`)
-  }
+/** @returns the score of the last result of a full page; below every score where there is room */
+function writeNearest(
+  tools: CrossTools,
+  { limit, filters }: CrossSearch,
+  looks: readonly Look[],
+  source: Source | undefined,
+  writer: ResultWriter,
+): number {
+  const candidates = looks.flatMap(({ target, hits }) =>
+    hits
+      .filter(({ docid }) => source?.collection !== target.id || source.docid !== docid)
+      .map(({ docid, chunk, score }): Candidate => ({ target, docid, chunk, score })),
+  )
+  // Collections have an order, and so have the hits of one.
+  candidates.sort((one, other) => other.score - one.score)
+  const shown = candidates.slice(0, limit).map(({ target, docid }) => [target.id, docid] as const)
+  writer.restart()
+  return tools.store.read((view) =>
+    readingOf(
+      view,
+      () => shown,
+      () => write(view, candidates, filters, writer),
+    ),
+  )
 }
 
-/** An id is collection, key and lang, lower-cased, with `|` between them; keys may hold one, languages and collections don't. */
+function write(view: View, candidates: readonly Candidate[], filters: Filters, writer: ResultWriter): number {
+  let last = Number.NEGATIVE_INFINITY
+  for (const { target, docid, chunk, score } of candidates) {
+    if (writer.isFull) return last
+    const head = shownHead(view, target.id, docid, filters)
+    if (head === undefined) continue
+    writer.add(view, head, { chunk }, { score }, `"collection":${JSON.stringify(target.name)},`)
+    last = score
+  }
+  return writer.isFull ? last : Number.NEGATIVE_INFINITY
+}
+
+/**
+ * An id is collection, key and lang, separated by `|`, in any case of letters. Keys may contain `|`, and so
+ * may collections and languages of older versions. The collection is named beside the id; where the rest can
+ * be split in several ways, the document that exists decides. Of two documents with the same id, the one
+ * whose language has no `|` is meant.
+ */
 function sourceOf(view: View, { source }: CrossSearch): Source {
   const { collection: name, id } = source as { collection: string; id: string }
-  const [first, last] = [id.indexOf('|'), id.lastIndexOf('|')]
-  if (first < 0 || last <= first) throw badRequest('invalid sourceDocID')
-  const [key, lang] = [id.slice(first + 1, last), id.slice(last + 1)]
-  checkNames({ collection: name, key, lang })
-  const collection = view.collection(name)
-  const isOfCollection = id.slice(0, first).toLowerCase() === name.toLowerCase()
-  const identity = collection === undefined || !isOfCollection ? undefined : view.identity(collection.id, key, lang)
-  const head = collection === undefined || identity === undefined ? undefined : view.head(collection.id, identity.docid)
+  if (id.indexOf('|') === id.lastIndexOf('|')) throw badRequest('invalid sourceDocID')
+  const end = endOfName(id, name)
+  const rest = id.slice((end ?? id.indexOf('|')) + 1)
+  const last = rest.lastIndexOf('|')
+  checkNames({ collection: name, key: rest.slice(0, Math.max(last, 0)), lang: rest.slice(last + 1) })
+  const collection = end === undefined ? undefined : view.collection(name)
+  const head = collection === undefined ? undefined : headOfParts(view, collection.id, rest)
   if (head === undefined) throw serviceError('notFound')
   const record = view.vectors.record(head.collection, head.docid)
   if (record === undefined || record.vectors.length === 0) throw badRequest('the source document has no vectors')
   return { collection: head.collection, docid: head.docid, vector: direction(record.vectors, record.dimensions) }
+}
+
+/**
+ * Where in an id the name of its collection ends; undefined: it is of another one. The spelling of the rest
+ * stays: it tells documents apart that older versions made of one name.
+ */
+function endOfName(id: string, name: string): number | undefined {
+  let end = id.indexOf('|')
+  for (let bars = name.split('|').length; bars > 1 && end >= 0; bars--) end = id.indexOf('|', end + 1)
+  return end >= 0 && lowerCase(id.slice(0, end)) === lowerCase(name) ? end : undefined
+}
+
+/** @param parts key and lang of an id */
+function headOfParts(view: View, collection: number, parts: string): Head | undefined {
+  const shortest = parts.length - LANG_BYTES_MAX - 1
+  for (let at = parts.lastIndexOf('|'); at >= Math.max(shortest, 0); at = parts.lastIndexOf('|', at - 1)) {
+    const identity = view.identity(collection, parts.slice(0, at), parts.slice(at + 1))
+    const head = identity === undefined ? undefined : view.head(collection, identity.docid)
+    if (head !== undefined) return head
+    if (at === 0) break
+  }
+  return undefined
 }
 
 /** Collections that are not there have no documents. @throws ServiceError 400 for what can't be the name of one */

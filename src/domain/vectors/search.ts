@@ -4,8 +4,8 @@
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
-import { serviceError } from '../../errors.js'
-import { VECTOR_SEARCH_ROUNDS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { SEARCH_AGAIN_FACTOR, VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -35,6 +35,8 @@ export interface VectorSearch {
   readonly retrieval: Retrieval
   readonly mmrLambda: number | undefined
   readonly contextTokensMax: number | undefined
+  /** Further fields of the answer. */
+  readonly notes?: object
 }
 
 /** The vector that is looked for, and the model that it is of. @throws ServiceError, EmbeddingsWanted */
@@ -44,9 +46,23 @@ export function queryOf(
   vector: Float32Array | undefined,
 ): Pick<VectorSearch, 'query' | 'model'> {
   if (vector !== undefined) return { query: vector, model: tools.embedding.current?.model ?? '' }
-  if (text === undefined) throw serviceError('missingFields')
+  if (text === undefined) throw serviceError('missingFields', '`query` or `queryVector` is expected; neither came.')
   const { identity, vectors } = vectorsOfTexts(tools, [text], 'query')
   return { query: vectors[0] as Float32Array, model: identity.model }
+}
+
+/**
+ * A query vector must have the length of the vectors that are searched or that the provider makes; another
+ * length means another model. Where there are neither, any length is accepted, and nothing is found.
+ * @throws ServiceError 400
+ */
+export function requireDimensions(tools: VectorTools, vector: Float32Array | undefined, collections: readonly number[]): void {
+  if (vector === undefined) return
+  const present = tools.store.read((view) => collections.flatMap((id) => view.vectors.variants(id).map(({ dimensions }) => dimensions)))
+  const made = tools.embedding.current?.dimensions
+  const known = [...new Set(made === undefined ? present : [made, ...present])].sort((one, other) => one - other)
+  if (known.length > 0 && !known.includes(vector.length))
+    throw badRequest(`invalid queryVector: ${vector.length} dimensions, ${known.join(' or ')} are expected`)
 }
 
 /** @param collection undefined where it is not there @returns the answer's JSON, a view of `tools.out` @throws ServiceError, BodiesWanted */
@@ -64,13 +80,14 @@ export function searchVectors(
     dimensions: search.query.length,
     algorithm: search.choice.algorithm,
     distanceMetric: search.choice.metric,
+    ...search.notes,
     searchStats: { durationMs: shownMs(startedMs) },
   })
 }
 
 function findResults(tools: VectorTools, search: VectorSearch, collection: SearchedCollection, writer: ResultWriter, stop: Stop): void {
   let k = search.limit + VECTOR_SLACK_HITS
-  for (let round = 1; ; round++) {
+  for (;;) {
     const hits = nearest(tools, { ...search, k }, collection, stop)
     writer.restart()
     const docids = (): number[] => hits.slice(0, search.limit).map(({ docid }) => docid)
@@ -83,9 +100,14 @@ function findResults(tools: VectorTools, search: VectorSearch, collection: Searc
         }
       }),
     )
-    if (writer.isFull || hits.length < k || round === VECTOR_SEARCH_ROUNDS_MAX) return
-    k *= 2
+    if (writer.isFull || hits.length < k || k === VECTOR_HITS_MAX) return
+    k = moreThan(k)
   }
+}
+
+/** What is asked for next, where this many were too few. */
+export function moreThan(k: number): number {
+  return Math.min(k * SEARCH_AGAIN_FACTOR, VECTOR_HITS_MAX)
 }
 
 /** What of a search the engine is asked for. */
