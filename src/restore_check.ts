@@ -9,7 +9,7 @@ import { analysisVersion } from './domain/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
 import { joinBatch } from './engine/index_batch.js'
 import { heldBodies } from './engine/held_bodies.js'
-import { makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
+import { checkTruth, makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
 import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits.js'
 import type { SearchEngine } from './engine/types.js'
@@ -17,9 +17,12 @@ import { SettingsCache } from './domain/collection_settings.js'
 import { ObjectFetching } from './worker/object_fetching.js'
 import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
+import { TRUTH_FILE } from './store/layout.js'
+import { CorruptRecord } from './store/record.js'
 import { checkEnvironment, resetBinlog } from './store/restored_env.js'
 import * as sealing from './store/sealing/sealing_change.js'
 import { TruthStore } from './store/truth_store.js'
+import { claimClockNote } from './telemetry/log.js'
 import { beginSealing, keyringOf } from './worker/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/vector_index.js'
 
@@ -34,16 +37,25 @@ process.once('message', (check: RestoreCheck) => {
   prepare(check).then(
     () => process.exit(0),
     (error: unknown) => {
-      process.send?.(error instanceof Error ? error.message : String(error), undefined, undefined, () => process.exit(1))
+      process.send?.(reasonOf(error), undefined, undefined, () => process.exit(1))
     },
   )
 })
+/** The parent says `backup NAME is` in front of it. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  return error instanceof CorruptRecord ? `damaged: ${error.message}` : error.message
+}
+
 process.once('disconnect', () => process.exit(1))
 
 async function prepare({ config, path }: RestoreCheck): Promise<void> {
+  // The server that has started this process logs it.
+  claimClockNote()
   makeRoomForLmdbLines()
   const engine = openEngine()
   const keyring = keyringOf(config, engine)
+  checkTruth(join(path, TRUTH_FILE))
   const environment = openEnvironment(path, keyring)
   requireKeys(environment)
   checkEnvironment(environment)

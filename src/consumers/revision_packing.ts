@@ -10,6 +10,7 @@ import { decodeHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
 import type { View } from '../store/view.js'
+import { log } from '../telemetry/log.js'
 
 export interface PackingSlice {
   readonly bodies: readonly PackedBody[]
@@ -47,7 +48,7 @@ function packBefore(view: View, { collection, docid, revision }: Head): PackedBo
     return record === undefined || record.length >= older.bodyStoredBytes ? undefined : { older, newer, record }
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    console.error(`not packed: ${error.message}`)
+    log.error('not packed', { reason: error })
     return undefined
   }
 }

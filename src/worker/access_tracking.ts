@@ -122,6 +122,7 @@ class WaitingReads {
 
 function trackedReads(documents: readonly ReadDocument[]): Work {
   return {
+    onFullDisk: 'waits',
     weight: documents.length,
     run(transaction: WriteTransaction): boolean {
       for (const { collection, docid, accesses } of documents) transaction.trackAccesses(collection, docid, accesses)

@@ -2,8 +2,9 @@
  * What the write lane does for one command: one or more slices, each run inside a write transaction, and an answer once the last one is on disk. Every slice decides and applies document by
  * document: a document is written whole or not at all, and a refusal of one leaves the others alone.
  */
+import assert from 'node:assert/strict'
 import { decideCancel, decideSubmit } from '../domain/bulk_ingest.js'
-import { changeOf, findDocument, prepareRestore, prepareUpdate } from '../domain/changes.js'
+import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../domain/changes.js'
 import type { ChangeTools, PreparedChange } from '../domain/changes.js'
 import type {
   Command,
@@ -13,14 +14,17 @@ import type {
   PreparedDocument,
   PreparedObject,
   RestoreCommand,
+  SetTtlCommand,
   UpdateCommand,
 } from '../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePlace, decidePut } from '../domain/decision.js'
 import type { PutDecision, Step } from '../domain/decision.js'
+import { requireApplicable } from '../domain/entry_check.js'
+import { checkTtl } from '../domain/preparation.js'
 import { decideRotation } from '../domain/rotation.js'
 import { requireSchemaStill } from '../domain/schemas/write_rules.js'
 import { decideSettings } from '../domain/settings_decision.js'
-import { ServiceError, serviceError } from '../errors.js'
+import { CATALOGUE, ServiceError, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { HeldBodies } from '../engine/held_bodies.js'
@@ -32,8 +36,10 @@ import type { PutEntry } from '../store/entry.js'
 import type { Head } from '../store/head.js'
 import type { TruthStore } from '../store/truth_store.js'
 import type { Answer } from './handler.js'
+import { hintOfText } from './hints.js'
 import { truncate } from './truncate_work.js'
 import { vectorsWork } from './vectors_work.js'
+import { log } from '../telemetry/log.js'
 
 /** Collects what a group has to publish to the index. */
 export interface GroupEffects {
@@ -52,17 +58,29 @@ export interface CommitTools extends ChangeTools {
   readonly held: HeldBodies
 }
 
+/** While the disk is full: `refused` would grow the store, and is answered 503; `runs` gives space back; `waits` is nobody's request, keeps until there is space, and begins a slice that was refused anew. */
+export type OnFullDisk = 'refused' | 'runs' | 'waits'
+
 export interface Work {
+  readonly onFullDisk: OnFullDisk
   /** Documents that the next slice will write. */
   readonly weight: number
+  /** Slices that it takes about. Default: one. */
+  readonly slices?: number
   /** Runs the next slice inside the transaction. @returns true when more slices are left */
   run(transaction: WriteTransaction, effects: GroupEffects): boolean
+  /** The slice that has run was not stored: of work that waits and remembers how far it is. */
+  undo?(): void
   /** The answer, after the last slice. */
   answer(): Answer
 }
 
 /** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
 export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
+  return guarded(workOfKind(tools, command))
+}
+
+function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
   switch (command.kind) {
     case 'add':
       return single((transaction, effects) => {
@@ -74,22 +92,15 @@ export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunk
     case 'restore':
       return single((transaction, effects) => changeDocument(tools, transaction, effects, command))
     case 'delete':
-      return single((transaction, effects) => {
+      return freeing((transaction, effects) => {
         const { collection, key, lang } = command
         carryOut(transaction, effects, [decideDelete(transaction, findDocument(transaction.view, collection, key, lang))])
         return jsonAnswer({ status: 'deleted', deleted: true, collection, key, lang })
       })
     case 'setTtl':
-      return single((transaction, effects) => {
-        const head = findDocument(transaction.view, command.collection, command.key, command.lang)
-        const expiresAt = command.ttl > 0 ? transaction.view.now + command.ttl : 0
-        const escaped = Buffer.from(transaction.view.escapedContent(head))
-        const decision = decideExpiry(transaction, head, expiresAt)
-        carryOut(transaction, effects, decision.steps)
-        return documentAnswer(decision, escaped)
-      })
+      return single((transaction, effects) => setTtl(transaction, effects, command))
     case 'deleteCollection':
-      return single((transaction, effects) => {
+      return freeing((transaction, effects) => {
         const collection = transaction.view.collection(command.collection)
         const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
         if (collection !== undefined) carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name)])
@@ -108,7 +119,7 @@ export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunk
         return { status: 202, body: JSON.stringify(answer) }
       })
     case 'cancelIngest':
-      return single((transaction, effects) => {
+      return freeing((transaction, effects) => {
         carryOut(transaction, effects, [decideCancel(transaction, command.id)])
         return jsonAnswer({ status: 'cancelled', id: command.id })
       })
@@ -136,6 +147,7 @@ export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunk
 function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
   let from: Buffer | undefined
   return {
+    onFullDisk: 'runs',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction) {
       if (from === undefined) transaction.forgetSwept(swept)
@@ -153,43 +165,104 @@ function place(tools: CommitTools, transaction: WriteTransaction, effects: Group
     const step = decidePlace(transaction, collection, placement)
     if (step === undefined) continue
     requirePlace(tools, transaction, collection, placement.object)
-    hold(tools, placement.object)
+    hold(tools, transaction, placement.object)
     carryOut(transaction, effects, [step])
     placed++
   }
   return jsonAnswer({ placed })
 }
 
-/** A command of one slice, whose refusal is its answer. */
+function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collection, key, lang, ttl }: SetTtlCommand): Answer {
+  checkTtl(ttl)
+  const head = findDocument(transaction.view, collection, key, lang)
+  const escaped = Buffer.from(transaction.view.escapedContent(head))
+  const decision = decideExpiry(transaction, head, ttl > 0 ? transaction.view.now + ttl : 0)
+  carryOut(transaction, effects, decision.steps)
+  return documentAnswer(decision, escaped)
+}
+
+/** A `single` that gives space back. */
+function freeing(run: (transaction: WriteTransaction, effects: GroupEffects) => Answer): Work {
+  return { ...single(run), onFullDisk: 'runs' }
+}
+
+/** A command of one slice. */
 function single(run: (transaction: WriteTransaction, effects: GroupEffects) => Answer): Work {
   let answer: Answer | undefined
   return {
+    onFullDisk: 'refused',
     weight: 1,
     run(transaction, effects) {
-      try {
-        answer = run(transaction, effects)
-      } catch (error) {
-        answer = error instanceof BodiesWanted ? { status: 503, body: '', wanted: error.objects } : refusal(error)
-      }
+      answer = run(transaction, effects)
       return false
     },
-    answer: () => answer ?? refusal(serviceError('internal')),
+    answer: () => {
+      assert(answer !== undefined, 'an answer before the slice has run')
+      return answer
+    },
   }
 }
 
-/** Only operating errors, raised before anything was applied, may pass: everything else must end the process inside the transaction. */
-export function refusal(error: unknown): Answer {
-  const status = error instanceof ServiceError ? error.http : 500
-  return { status, body: JSON.stringify({ error: refusalText(error) }) }
+/** Whatever a slice throws between two entries is the command's answer. */
+export function guarded(work: Work): Work {
+  let answer: Answer | undefined
+  return {
+    get onFullDisk() {
+      return work.onFullDisk
+    },
+    slices: work.slices ?? 1,
+    undo() {
+      answer = undefined
+      work.undo?.()
+    },
+    get weight() {
+      return work.weight
+    },
+    run(transaction, effects) {
+      try {
+        return work.run(transaction, effects)
+      } catch (error) {
+        answer = error instanceof BodiesWanted ? { status: 503, body: '', wanted: error.objects } : refusal(transaction, error)
+        return false
+      }
+    },
+    answer: () => answer ?? work.answer(),
+  }
 }
 
-/** A damaged record is found by `decide`, before anything was applied: the write is refused and says which record it was. */
-export function refusalText(error: unknown): string {
+export function refusal(transaction: WriteTransaction, error: unknown): Answer {
+  const text = refusalText(transaction, error)
+  const hint = hintOfText(text)
+  const body = JSON.stringify({ error: text, ...(hint === undefined ? {} : { hint }) })
+  return error instanceof ServiceError ? { ...refused(error), body } : { status: 500, body }
+}
+
+export function refused({ http, message, retryAfterSeconds }: ServiceError): Answer {
+  const headers = retryAfterSeconds === undefined ? {} : { headers: [['Retry-After', String(retryAfterSeconds)]] as const }
+  return { status: http, body: JSON.stringify({ error: message }), ...headers }
+}
+
+/**
+ * What `decide` throws is a refusal: nothing of the decision has been applied. A damaged record says which it
+ * was; what nobody thought of is a fault of ours, which must not cost the other clients the service. What
+ * `apply` throws, and what LMDB itself reports, must end the process inside the transaction.
+ */
+export function refusalText(transaction: WriteTransaction, error: unknown): string {
+  if (transaction.isApplying || isReportOfStore(error)) throw error
   if (error instanceof ServiceError || error instanceof CorruptRecord) return error.message
-  throw error
+  log.error('a decision failed', { fault: error })
+  return CATALOGUE.internal.text
 }
 
+/** LMDB's errors and those of the operating system have numbers. */
+function isReportOfStore(error: unknown): boolean {
+  return typeof (error as { readonly code?: unknown } | null)?.code === 'number'
+}
+
+/** All or nothing: what can't be applied is refused before the first step is. @throws CorruptRecord */
 export function carryOut(transaction: WriteTransaction, effects: GroupEffects, steps: readonly Step[]): void {
+  requireApplicable(steps)
+  for (const { entry } of steps) transaction.requireIntact(entry)
   for (const step of steps) {
     transaction.apply(step.entry, step.body)
     if (step.entry.kind === 'sealing') effects.sealings.push(step.entry)
@@ -241,7 +314,7 @@ function prepareAgain(
   } catch (error) {
     if (error instanceof ServiceError || error instanceof CorruptRecord || error instanceof BodiesWanted) throw error
     // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the process.
-    console.error('preparation on the write lane:', error)
+    log.error('preparation on the write lane', { fault: error })
     throw serviceError('internal')
   }
 }
@@ -256,7 +329,7 @@ export function decideChecked(
   requireSchemaStill(tools.settings, transaction.view, collection, document)
   requirePlace(tools, transaction, transaction.view.collection(collection)?.id, document.object)
   const decision = decidePut(transaction, collection, document)
-  hold(tools, document.object)
+  hold(tools, transaction, document.object)
   return decision
 }
 
@@ -278,8 +351,11 @@ function requirePlace(
 }
 
 /** What lies in process memory is there before its entry is applied. @throws ServiceError 503 where there is no room */
-function hold({ held }: CommitTools, object: PreparedObject | null | undefined): void {
-  if (object?.held instanceof Uint8Array && !held.keep(idOfObject(object.record), object.held)) throw serviceError('memoryFull')
+function hold({ held }: CommitTools, { kept }: WriteTransaction, object: PreparedObject | null | undefined): void {
+  if (!(object?.held instanceof Uint8Array)) return
+  const id = idOfObject(object.record)
+  if (!held.keep(id, object.held)) throw serviceError('memoryFull')
+  kept.push(id)
 }
 
 function addBatch(tools: CommitTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
@@ -288,6 +364,8 @@ function addBatch(tools: CommitTools, collection: string, documents: readonly Pr
   let added = 0
   let updated = 0
   return {
+    onFullDisk: 'refused',
+    slices: slicesOf(documents),
     get weight() {
       return Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next)
     },
@@ -301,7 +379,7 @@ function addBatch(tools: CommitTools, collection: string, documents: readonly Pr
           if (decision.added) added++
           else updated++
         } catch (error) {
-          refused.push(`${document.key}: ${refusalText(error)}`)
+          refused.push(`${document.key}: ${refusalText(transaction, error)}`)
         }
       }
       return next < documents.length
@@ -321,24 +399,26 @@ function deleteBatch(collection: string, documents: readonly (readonly [string, 
   let deleted = 0
   let notFound = 0
   return {
+    onFullDisk: 'runs',
     get weight() {
       return Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next)
     },
     run(transaction, effects) {
-      const found = transaction.view.collection(collection)
       const end = Math.min(next + COMMIT_SLICE_DOCUMENTS_MAX, documents.length)
       for (; next < end; next++) {
         const [key, lang] = documents[next] as readonly [string, string]
         try {
+          const found = transaction.view.collection(collection)
           const head = found === undefined ? undefined : transaction.view.find(found.id, key, lang)
           if (head === undefined) {
             notFound++
             continue
           }
+          requireCollection(head, collection)
           carryOut(transaction, effects, [decideDelete(transaction, head)])
           deleted++
         } catch (error) {
-          refused.push(`${key}: ${refusalText(error)}`)
+          refused.push(`${key}: ${refusalText(transaction, error)}`)
         }
       }
       return next < documents.length
@@ -351,6 +431,10 @@ function deleteBatch(collection: string, documents: readonly (readonly [string, 
         errors: refused.length === 0 ? null : refused.slice(0, BATCH_ERRORS_MAX),
       }),
   }
+}
+
+export function slicesOf(documents: { readonly length: number }): number {
+  return Math.max(1, Math.ceil(documents.length / COMMIT_SLICE_DOCUMENTS_MAX))
 }
 
 export function jsonAnswer(value: unknown): Answer {

@@ -2,6 +2,7 @@
  * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
  * that they already serve.
  */
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { ControlBlock } from '../dispatch/control_block.js'
 import { EmbeddingBlock } from '../dispatch/embedding_block.js'
@@ -17,13 +18,14 @@ import { TermVectors } from '../domain/fulltext/term_vectors.js'
 import { createAnalyzer } from '../engine/analyzer.js'
 import { createChunker } from '../engine/chunker.js'
 import { heldBodies } from '../engine/held_bodies.js'
-import { makeRoomForLmdbLines, openEngine } from '../engine/native_engine.js'
+import { checkTruth, makeRoomForLmdbLines, openEngine } from '../engine/native_engine.js'
 import { openVectorEngine } from '../engine/vector_engine.js'
 import type { Analyzer } from '../engine/types.js'
 import type { VectorTuning } from '../engine/vector_types.js'
-import { DOCUMENT_CACHE_BYTES_MAX, TERM_VECTORS_BYTES_MAX } from '../limits.js'
+import { DOCUMENT_CACHE_BYTES_MAX, INDEX_NOT_STORED_BYTES_MAX, TERM_VECTORS_BYTES_MAX } from '../limits.js'
 import { ByteWriter } from '../store/byte_writer.js'
-import { currentGeneration, generationPath } from '../store/layout.js'
+import { DiskSpace, isNoSpace } from '../store/disk_space.js'
+import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../store/layout.js'
 import { instanceOf } from '../store/objects.js'
 import type { Keyring } from '../store/sealing/keyring.js'
 import { scrub } from '../store/sealing/scrubbing.js'
@@ -35,8 +37,12 @@ import { ObjectFetching, rebuild } from './object_fetching.js'
 import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart, NextGeneration, OpenLane } from './lane_start.js'
 import { beginLoading, giveLacking, lackingOf, openVectors, tell, VECTORS_FOLDER } from './vector_index.js'
-import { createWriteLane } from './write_lane.js'
+import { readOnlyLane } from './read_only_lane.js'
+import { SpaceGuard } from './space_guard.js'
+import { createWriteLane, type SpaceListener } from './write_lane.js'
 import { watchIndexStorage } from './index_watch.js'
+import { log } from '../telemetry/log.js'
+import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../supervisor.js'
 
 /** All pages. */
 const ALONE: RebuildShare = { share: 0, shares: 1 }
@@ -47,7 +53,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   // A rebuild reads the store between the requests: it must not go on when that is closed.
   const end = new AbortController()
   // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
-  if (start.kind === 'write') makeRoomForLmdbLines()
+  if (start.kind === 'write') prepareTruth(currentGeneration(start.config.path), start.isReadOnly)
   else await control.storeAnnounced()
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
@@ -55,9 +61,9 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
   if (start.kind === 'write') {
     beginSealing(context, keyring)
-    const history = await context.store.beginEpoch()
+    const history = start.isReadOnly ? context.store.history() : await context.store.beginEpoch()
     await openIndex(context, history, { control, onFatal, end: end.signal })
-    openVectors(context.vectorEngine, generation, history)
+    if (!start.isReadOnly) openVectors(context.vectorEngine, generation, history)
     beginLoading(context, control, onFatal, end.signal)
   }
   const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
@@ -69,16 +75,38 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   return lane
 }
 
-function openStore({ kind, config }: LaneStart, generation: string, keyring: Keyring): TruthStore {
-  return new TruthStore(generation, kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0, keyring, heldBodies(config.limits))
+/**
+ * Before LMDB maps it: damaged pages would end the process without a word.
+ * @throws Error that says what is damaged and what to do
+ */
+function prepareTruth(generation: string, isReadOnly: boolean): void {
+  makeRoomForLmdbLines()
+  const path = join(generation, TRUTH_FILE)
+  // A file that LMDB can't open ends the process within lmdb-js (3.5.6).
+  for (const name of [path, `${path}-lock`]) if (existsSync(name)) closeSync(openSync(name, isReadOnly ? 'r' : 'r+'))
+  const signal = process.env[PAGES_DOUBTED_VARIABLE]
+  if (signal !== undefined) log.warn('every page of the store is looked at first: a damaged one may have ended the server', { signal })
+  let isSettled: boolean
+  try {
+    isSettled = checkTruth(path, signal !== undefined)
+  } catch (error) {
+    throw new Error(`${generation} is damaged: ${describe(error)}; ${restoreAdvice(generation)}`, { cause: error })
+  }
+  if (isReadOnly && !isSettled)
+    throw new Error(`${path} was not closed cleanly: the machine went down while it was written; start it once where it can be written`)
+}
+
+function openStore({ kind, config, isReadOnly }: LaneStart, generation: string, keyring: Keyring): TruthStore {
+  const cacheBytesMax = kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0
+  return new TruthStore(generation, cacheBytesMax, keyring, heldBodies(config.limits), isReadOnly)
 }
 
 /** The write lane, which opens it first, writes it anew where a rotation asked for that. */
 async function openScrubbed(start: LaneStart, generation: string, keyring: Keyring): Promise<TruthStore> {
   const store = openStore(start, generation, keyring)
-  if (start.kind !== 'write' || !store.read((view) => view.isScrubWanted())) return store
+  if (start.kind !== 'write' || start.isReadOnly || !store.read((view) => view.isScrubWanted())) return store
   await store.close()
-  console.error(await scrub(generation))
+  log.info(await scrub(generation))
   return openStore(start, generation, keyring)
 }
 
@@ -109,6 +137,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     embedding: new EmbeddingBlock(start.embedding),
     vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
+    isReadOnly: start.isReadOnly,
     out: new ByteWriter(),
   }
 }
@@ -198,6 +227,7 @@ export async function adoptNextGeneration(
     // An index of nothing says that it is being built: nothing is missing.
     if (lastLsn === 0n) context.engine.endRebuild()
     control.indexStale = false
+    control.writesLost = false
   }
   const end = new AbortController()
   if (start.kind === 'write') {
@@ -212,27 +242,61 @@ export async function adoptNextGeneration(
 }
 
 function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {
+  if (context.isReadOnly) return readOnlyLane()
   const { durability, temporal } = context.config
   const writer = context.store.openWriter({
     durability,
     tracksHistory: temporal,
     onCommit: (isRunning) => control.setCommitting(isRunning),
-    onFailure: (failure) => onFatal(describe(failure)),
+    onFailure: (failure) => {
+      if (isNoSpace(failure.cause)) control.diskFull = true
+      onFatal(describe(failure))
+    },
   })
   const stopWatch = watchIndexStorage(context.engine, onFatal)
   end.addEventListener('abort', stopWatch)
-  const lane = createWriteLane(context, {
+  const lane: WriteLane & SpaceListener = createWriteLane(context, {
     writer,
+    space: guardSpace(context, control, () => lane),
     onVectorFailure: (error) => {
-      console.error(`the vector engine refused a batch and is given what it lacks: ${describe(error)}`)
+      log.error('the vector engine refused a batch and is given what it lacks', { reason: error })
       beginLoading(context, control, onFatal, end)
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
     isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
     onPublished: () => control.countPublished(),
     onQueueDepth: (depth) => (control.embeddingDepth = depth),
+    onFindings: (count) => (control.findings = count),
   })
   return lane
+}
+
+function guardSpace({ config, store, engine }: LaneContext, control: ControlBlock, lane: () => SpaceListener): SpaceGuard {
+  const space = new DiskSpace(config.path, config.diskReserveBytes)
+  const isDoubted = process.env[DISK_FULL_VARIABLE] !== undefined
+  // It says so of the start, not of a generation that is adopted later.
+  delete process.env[DISK_FULL_VARIABLE]
+  const onChange = (isFull: boolean, freeBytes: number): void => {
+    const wasFull = control.diskFull
+    control.diskFull = isFull
+    const fields = { free: freeBytes, kept: space.floorBytes }
+    if (isFull) log.error('disk full: writes are refused until there is space', fields)
+    else if (wasFull) {
+      log.info('disk full no more: writes are taken again', fields)
+      setImmediate(() => lane().onSpace())
+    }
+  }
+  const parts = {
+    space,
+    unusedBytes: () => store.unusedBytes(),
+    isIndexStored: () => {
+      const state = engine.storageState()
+      return state === 'good' || (state === 'failing' && engine.stats().unflushedBytes < INDEX_NOT_STORED_BYTES_MAX)
+    },
+    onChange,
+    onStillFull: () => lane().onStillFull(),
+  }
+  return new SpaceGuard(parts, isDoubted)
 }
 
 /**
@@ -245,20 +309,27 @@ async function openIndex(
   { control, onFatal, end }: Pick<Rebuilding, 'control' | 'onFatal' | 'end'>,
 ): Promise<void> {
   const { store, engine } = context
-  const { checkpoint, damage } = engine.open(
-    join(currentGeneration(context.config.path), 'index'),
+  const generation = currentGeneration(context.config.path)
+  const { checkpoint, damage, isStoreBehind } = engine.open(
+    join(generation, 'index'),
     history,
     analysisVersion(context.config),
+    context.isReadOnly,
   )
   engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
-  for (const line of damage) console.error(`index: ${line}`)
+  for (const line of damage) log.error('index', { reason: line })
+  control.writesLost = isStoreBehind
+  if (isStoreBehind)
+    log.error('writes are lost', {
+      reason: `${generation}/${TRUTH_FILE} is in an older state than its index; ${restoreAdvice(generation)}`,
+    })
   const { isUsed, wasWhole, isBehind } = store.read((view) => ({
     isUsed: view.objects.isUsed(),
     wasWhole: !view.objects.isIndexIncomplete(),
     isBehind: checkpoint < view.storeCounters().lastLsn || damage.length > 0,
   }))
   // Before anything says that the index is complete. What of it is missing is looked for until it is there: unindexed.ts.
-  if (isUsed && isBehind && wasWhole) await store.markIndex(true)
+  if (isUsed && isBehind && wasWhole && !context.isReadOnly) await store.markIndex(true)
   if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
     if (checkpoint !== 0n) engine.beginRebuild()
     control.rebuildWanted = true
@@ -266,7 +337,7 @@ async function openIndex(
   }
   const isWhole = await replayFetching(context, checkpoint)
   if (damage.length === 0) {
-    if (isUsed && isBehind && wasWhole && isWhole) await store.markIndex(false)
+    if (isUsed && isBehind && wasWhole && isWhole && !context.isReadOnly) await store.markIndex(false)
     return
   }
   control.indexStale = true
@@ -280,7 +351,7 @@ async function replayFetching(context: LaneContext, checkpoint: bigint): Promise
   try {
     let replayed = replay(context, checkpoint)
     if (replayed.lacking.length > 0 && (await fetching.obtain(replayed.lacking))) replayed = replay(context, checkpoint, fetching.lost)
-    for (const line of replayed.damaged) console.error(`not indexed: ${line}`)
+    for (const line of replayed.damaged) log.error('not indexed', { reason: line })
     return replayed.lacking.length === 0
   } finally {
     await fetching.close()
@@ -288,14 +359,20 @@ async function replayFetching(context: LaneContext, checkpoint: bigint): Promise
 }
 
 /** In this order: the index on disk is complete, then the store says that it ended well. */
-async function closeWriteLane({ store, engine }: LaneContext, writeLane: WriteLane): Promise<void> {
+async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeLane: WriteLane): Promise<void> {
   await writeLane.close()
+  if (isReadOnly) return
   try {
     engine.flush()
   } catch (error) {
-    console.error(`the index is not stored; the next start replays: ${describe(error)}`)
+    log.error('the index is not stored; the next start replays', { reason: error })
   }
-  store.endEpoch()
+  try {
+    store.endEpoch()
+  } catch (error) {
+    if (!isNoSpace(error)) throw error
+    log.error('the disk is full: the end is not noted, and the next start takes it for an unclean one', { reason: error })
+  }
 }
 
 /**
@@ -330,7 +407,7 @@ async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuilding, c
     return
   }
   control.indexStale = true
-  console.error(`the index refused a batch and is rebuilt: ${describe(cause)}`)
+  log.error('the index refused a batch and is rebuilt', { reason: cause })
   await finishRebuild(context, rebuilding, {})
 }
 

@@ -30,6 +30,7 @@ import {
   errorAnswer,
   fetchFrame,
   forwardFrame,
+  hinted,
   ioFrame,
   readInput,
   requestContext,
@@ -41,8 +42,10 @@ import {
 import { LanePort } from './lane_port.js'
 import { fetchMessage } from './storage.js'
 import type { LaneOrder, LaneStart, NextGeneration, OpenLane } from './lane_start.js'
+import { joinLog, log } from '../telemetry/log.js'
 
 const start = workerData as LaneStart
+joinLog(start.log, `${start.kind} lane`)
 const control = new ControlBlock(start.control)
 const telemetry = new Telemetry(
   start.telemetry,
@@ -130,25 +133,31 @@ function runRequest(context: LaneContext, request: LaneRequest): LaneAnswer {
   try {
     const about = requestContext(operation, request, control)
     if (request.stream !== 0) return partFrame(request, about, request.stream)
-    const input = readInput(operation, request, context)
+    const input = readInput(operation, request, context, about)
     // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
     if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
     if (operation.searchesVectors === true && control.vectorsLoading) throw serviceError('vectorsLoading')
-    const handler = handlerOf(operation)
-    if (handler.kind === 'stream') return partFrame(request, about, streams.begin(handler.run(context, input as never, about)))
-    assert(handler.kind !== 'task' && handler.kind !== 'switch', `operation ${operation.name} is for the long lane`)
-    if (handler.kind === 'prepare') {
-      const command = handler.run(context, input as never, about)
-      return command instanceof StoreFirst ? storeFrame(request, command.message) : forwardFrame(request, command)
-    }
-    if (handler.kind === 'io') return ioFrame(request, handler.run(context, input as never, about))
-    return answerFrame(request, handler.run(context, input as never, about))
+    return hinted(operation, input, () => runHandler(context, request, about, input as never))
   } catch (error) {
     if (error instanceof EmbeddingsWanted) return textsFrame(request, error)
     if (error instanceof BodiesWanted)
       return fetchOrError(context, request, { objects: error.objects, body: request.body, isCommand: false })
     return answerFrame(request, errorAnswer(error, report))
   }
+}
+
+function runHandler(context: LaneContext, request: LaneRequest, about: RequestContext, input: never): LaneAnswer {
+  const handler = handlerOf(about.operation)
+  if (handler.kind === 'stream') return partFrame(request, about, streams.begin(handler.run(context, input, about)))
+  assert(handler.kind !== 'task' && handler.kind !== 'switch', `operation ${about.operation.name} is for the long lane`)
+  if (handler.kind === 'prepare') {
+    const command = handler.run(context, input, about)
+    return command instanceof StoreFirst ? storeFrame(request, command.message) : forwardFrame(request, command)
+  }
+  if (handler.kind === 'io') return ioFrame(request, handler.run(context, input, about))
+  const frame = answerFrame(request, handler.run(context, input, about))
+  // A large answer is not copied a second time.
+  return context.out.giveAway(frame.body) ? { ...frame, isOwned: true } : frame
 }
 
 /** Never throws: where what is wanted can't be asked for, that is the request's answer. */
@@ -171,12 +180,13 @@ async function runTasks(context: LaneContext, requests: readonly LaneRequest[]):
 async function runTask(context: LaneContext, request: LaneRequest): Promise<LaneAnswer> {
   const operation = operationOf(request)
   try {
-    const input = readInput(operation, request, context) as never
-    const handler = handlerOf(operation)
     const about = requestContext(operation, request, control)
+    const input = readInput(operation, request, context, about)
+    const handler = handlerOf(operation)
     assert(handler.kind === 'task' || handler.kind === 'switch', `operation ${operation.name} has no handler for the long lane`)
-    if (handler.kind === 'task') return answerFrame(request, await handler.run(context, input, about))
-    return switchFrame(request, await handler.run(context, input, about))
+    if (handler.kind === 'task')
+      return answerFrame(request, await hinted(operation, input, () => handler.run(context, input as never, about)))
+    return switchFrame(request, await hinted(operation, input, () => handler.run(context, input as never, about)))
   } catch (error) {
     return answerFrame(request, errorAnswer(error, report))
   }
@@ -260,7 +270,7 @@ function handlerOf(operation: Operation): Handler {
 
 function report(error: unknown): void {
   telemetry.add('lane_internal_errors', 1)
-  console.error(`lane ${start.kind}:`, error)
+  log.error(`lane ${start.kind}`, { fault: error })
 }
 
 let memorySampledAt = 0

@@ -45,6 +45,8 @@ export interface LaneContext {
   readonly embedding: EmbeddingBlock
   /** Reads on their way to the write lane; undefined where nothing is tracked. */
   readonly accesses: AccessRings | undefined
+  /** The data directory can't be written. */
+  readonly isReadOnly: boolean
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
   readonly out: ByteWriter
 }
@@ -65,6 +67,8 @@ export interface Answer {
   /** Default `application/json; charset=utf-8`. */
   readonly contentType?: string
   readonly headers?: readonly (readonly [string, string])[]
+  /** It stays the same until the server ends: whoever has it need not get it again. */
+  readonly isPage?: true
   /** One of several that make up the body: it goes out as it is. */
   readonly isPart?: boolean
   /** Not an answer: the command has to run again once these objects are at hand. */

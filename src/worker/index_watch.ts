@@ -4,6 +4,7 @@
  */
 import type { SearchEngine } from '../engine/types.js'
 import { INDEX_WATCH_MS } from '../limits.js'
+import { log } from '../telemetry/log.js'
 
 /** @returns a function that stops it */
 export function watchIndexStorage(engine: SearchEngine, onFatal: (reason: string) => void): () => void {
@@ -13,7 +14,7 @@ export function watchIndexStorage(engine: SearchEngine, onFatal: (reason: string
     if (state === last) return
     last = state
     if (state === 'lost') onFatal('storage failure: the index env can be written by another process only')
-    else console.error(state === 'good' ? 'index: on disk again' : 'index: the disk refuses it; it is tried again')
+    else log.warn(state === 'good' ? 'index: on disk again' : 'index: the disk refuses it; it is tried again')
   }, INDEX_WATCH_MS)
   return () => clearInterval(timer)
 }

@@ -11,25 +11,48 @@ import { encodeTextsFirst } from '../dispatch/text_vectors_codec.js'
 import type { EmbeddingsWanted } from '../domain/embedding/text_vectors.js'
 import { collectionOfIngest } from '../domain/bulk_ingest.js'
 import { checkNames } from '../domain/identity.js'
+import type { JsonScanner } from '../engine/json_scan.js'
 import { CATALOGUE, ServiceError } from '../errors.js'
-import { GZIP_BYTES_MIN } from '../limits.js'
+import { GZIP_BYTES_MAX, GZIP_BYTES_MIN } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { CorruptRecord } from '../store/record.js'
 import { ANONYMOUS, authorize, collectionsOf } from './authorize.js'
 import type { Answer, LaneContext, PreparedSwitch, RequestContext } from './handler.js'
-import { addParams, addQuery, parseBody, type Input } from './request_input.js'
+import { withHint } from './hints.js'
+import { addParams, addQuery, bodyScanner, parseBody, type Input } from './request_input.js'
 import { fieldsOf, validate } from './validation.js'
 
-/** @throws ServiceError 400 or 403 */
-export function readInput(operation: Operation, request: LaneRequest, { store }: LaneContext): Input {
-  const input = operation.isBinary === true ? { message: request.body } : parseBody(request.body)
+const scanners = new Map<Operation, JsonScanner>()
+
+function scannerOf(operation: Operation): JsonScanner {
+  const known = scanners.get(operation)
+  if (known !== undefined) return known
+  const made = bodyScanner(operation.input)
+  scanners.set(operation, made)
+  return made
+}
+
+/** @throws ServiceError 400, 403, or 503 where nobody waits any more */
+export function readInput(operation: Operation, request: LaneRequest, { store }: LaneContext, { stopWord }: RequestContext): Input {
+  const input = operation.isBinary === true ? { message: request.body } : parseBody(request.body, scannerOf(operation), stopWord)
   addQuery(input, request.query, fieldsOf(operation))
   addParams(input, request.params)
-  validate(operation, input)
-  if (operation.collection !== 'server') checkNames(input)
+  hinted(operation, input, () => {
+    validate(operation, input)
+    if (operation.collection !== 'server') checkNames(input)
+  })
   const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
   authorize(operation, ANONYMOUS, collectionsOf(operation, input, collectionOfJob))
   return input
+}
+
+/** Runs it; what it refuses of the input says what was expected. */
+export function hinted<Result>(operation: Operation, input: Input, run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    throw withHint(error, operation.input, input)
+  }
 }
 
 export function requestContext(operation: Operation, request: LaneRequest, control: ControlBlock): RequestContext {
@@ -44,7 +67,8 @@ export function requestContext(operation: Operation, request: LaneRequest, contr
 export function answerFrame(request: LaneRequest, answer: Answer, stream = 0): LaneAnswer {
   const plain = bytesOf(answer.body)
   const contentType = answer.contentType ?? null
-  const gzip = !answer.isPart && request.acceptsGzip && plain.length >= GZIP_BYTES_MIN && isText(contentType)
+  const isWorthIt = plain.length >= GZIP_BYTES_MIN && plain.length <= GZIP_BYTES_MAX
+  const gzip = !answer.isPart && request.acceptsGzip && isWorthIt && isText(contentType)
   return {
     slot: request.slot,
     generation: request.generation,
@@ -104,7 +128,7 @@ export function droppedFrame(request: LaneRequest): LaneAnswer {
 /** @param report is told of what is not an operating error: a fault of ours. */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
   if (error instanceof ServiceError) {
-    const body = JSON.stringify({ error: error.message })
+    const body = JSON.stringify({ error: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) })
     if (error.retryAfterSeconds === undefined) return { status: error.http, body }
     return { status: error.http, body, headers: [['Retry-After', String(error.retryAfterSeconds)]] }
   }

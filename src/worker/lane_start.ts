@@ -14,8 +14,12 @@ export interface LaneStart {
   readonly config: Config
   /** Phase of the server and one stop word per request: src/dispatch/control_block.ts. */
   readonly control: SharedArrayBuffer
+  /** The data directory can't be written: its stores are only read. */
+  readonly isReadOnly: boolean
   /** One row of counters per thread: src/telemetry/registry.ts. */
   readonly telemetry: SharedArrayBuffer
+  /** Level and switches of the log: src/telemetry/log.ts. */
+  readonly log: SharedArrayBuffer
   /** A ring of reads per thread: src/telemetry/access_rings.ts; null where nothing is tracked. */
   readonly accesses: SharedArrayBuffer | null
   /** Which provider makes vectors: src/dispatch/embedding_block.ts. */

@@ -10,6 +10,7 @@ export function minuteSweep(): Work {
   let collections: readonly number[] | undefined
   let next = 0
   return {
+    onFullDisk: 'runs',
     weight: EVENT_MINUTES_SWEEP_COLLECTIONS_MAX,
     run(transaction: WriteTransaction): boolean {
       collections ??= transaction.view.collections().map(({ id }) => id)

@@ -8,6 +8,7 @@ import { Outbound } from '../outbound/safe_fetch.js'
 import type { BodyObject } from '../store/objects.js'
 import type { LaneContext } from './handler.js'
 import { wanted } from './storage.js'
+import { log } from '../telemetry/log.js'
 
 type FetchingContext = Pick<LaneContext, 'config' | 'store' | 'settings' | 'held'>
 
@@ -37,7 +38,7 @@ export class ObjectFetching {
     const locations = store.read((view) => settings.locations(view))
     let failures = 0
     const fail = (location: number, error: unknown): void => {
-      if (!this.#away.has(location)) console.error(`not indexed yet: ${reasonOf(error)}`)
+      if (!this.#away.has(location)) log.warn('not indexed yet', { reason: reasonOf(error) })
       this.#away.add(location)
       failures++
     }
@@ -78,7 +79,7 @@ export async function rebuild(
     for (let step = pages.next(false); ;) {
       if (step.done === true) return step.value
       const { damaged, lacking } = step.value
-      for (const damage of damaged) console.error(`not indexed: ${damage}`)
+      for (const damage of damaged) log.error('not indexed', { reason: damage })
       // One page at a time: what has arrived meanwhile goes first.
       await new Promise<void>((resolve) => setImmediate(resolve))
       const isFetched = lacking.length > 0 && !end.aborted && (await fetching.obtain(lacking))

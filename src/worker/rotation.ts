@@ -4,6 +4,7 @@
  */
 import { stepRotation, unfinishedRotation } from '../domain/rotation.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX, ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN, ROTATION_WAIT_MS } from '../limits.js'
+import { log } from '../telemetry/log.js'
 import type { Work } from './commit_work.js'
 import type { LaneContext } from './handler.js'
 
@@ -18,8 +19,11 @@ export function rotationWork(lane: LaneContext, enqueue: (work: Work) => Promise
   const later = (restMs: number): void => {
     if (!isStopped) timer = setTimeout(() => void round(), restMs)
   }
+  let under: string | undefined
   const round = async (): Promise<void> => {
     const job = lane.store.read(unfinishedRotation)
+    if (under !== undefined && under !== job?.id) logEnd(lane, under)
+    under = job?.id
     if (job === undefined) {
       later(ROTATION_POLL_MS)
       return
@@ -35,10 +39,16 @@ export function rotationWork(lane: LaneContext, enqueue: (work: Work) => Promise
   }
 }
 
+function logEnd(lane: LaneContext, id: string): void {
+  const job = lane.store.read((view) => view.job('rotation', id))
+  log.info('rotation of keys ended', { job: id, status: String(job?.fields.status ?? 'gone') })
+}
+
 function stepOf(id: string): { readonly work: Work; readonly tookMs: () => number; readonly waits: () => boolean } {
   let tookMs = 0
   let waits = false
   const work: Work = {
+    onFullDisk: 'waits',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run: (transaction) => {
       const begun = performance.now()

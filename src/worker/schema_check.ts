@@ -10,6 +10,8 @@ export interface Mismatch {
   readonly isMissing: boolean
   /** Field names and list positions, from the outermost. */
   readonly path: readonly string[]
+  /** Which field is missing. */
+  readonly missing?: string
 }
 
 export type Check = (value: unknown) => Mismatch | null
@@ -33,7 +35,6 @@ const KNOWN: ReadonlySet<string> = new Set<keyof Keywords>([
 ])
 
 const WRONG: Mismatch = { isMissing: false, path: [] }
-const MISSING: Mismatch = { isMissing: true, path: [] }
 const isRight: Check = () => null
 
 /** @throws Error for a schema that uses what is not known here: a mistake of ours */
@@ -129,7 +130,7 @@ function objectCheck({ required = [], additionalProperties, properties = {}, pat
 
 function requiredCheck(required: readonly string[]): ObjectCheck {
   return (object) => {
-    for (const name of required) if (!Object.hasOwn(object, name)) return MISSING
+    for (const name of required) if (!Object.hasOwn(object, name)) return { isMissing: true, path: [], missing: name }
     return null
   }
 }
@@ -154,6 +155,6 @@ function fieldsCheck(isMeant: (name: string) => boolean, check: Check): ObjectCh
   }
 }
 
-function below(name: string, { isMissing, path }: Mismatch): Mismatch {
-  return { isMissing, path: [name, ...path] }
+function below(name: string, mismatch: Mismatch): Mismatch {
+  return { ...mismatch, path: [name, ...mismatch.path] }
 }

@@ -8,6 +8,7 @@ import type { VectorEngine } from '../engine/vector_types.js'
 import { readOrMakeKeyFile } from '../store/sealing/key_file.js'
 import { Keyring } from '../store/sealing/keyring.js'
 import type { TruthStore } from '../store/truth_store.js'
+import { log } from '../telemetry/log.js'
 
 const INDEX_LABEL = 'mds/v1/index'
 
@@ -21,6 +22,8 @@ interface SealedStores {
   readonly engine: SearchEngine
   /** Absent where another engine than the present one is opened for the store. */
   readonly vectorEngine?: VectorEngine
+  /** Absent where it can be written. */
+  readonly isReadOnly?: boolean
 }
 
 /**
@@ -28,10 +31,10 @@ interface SealedStores {
  * @returns ids of the collections that are sealed
  * @throws SealingRefused
  */
-export function beginSealing({ store, engine, vectorEngine }: SealedStores, keyring: Keyring): readonly number[] {
-  const sealed = store.beginSealing()
+export function beginSealing({ store, engine, vectorEngine, isReadOnly }: SealedStores, keyring: Keyring): readonly number[] {
+  const sealed = isReadOnly === true ? store.readSealing() : store.beginSealing()
   const lost = store.unreadableCredentials()
-  if (lost !== undefined) console.error(lost)
+  if (lost !== undefined) log.error(lost)
   if (!keyring.canSeal) return []
   const keys = keyring.ids.map((id) => Buffer.concat([Buffer.from([id]), keyring.derive(id, INDEX_LABEL) as Uint8Array]))
   engine.setSealKeys(keyring.primaryId, Buffer.concat(keys))

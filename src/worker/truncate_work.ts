@@ -2,6 +2,7 @@
  * Truncation of a collection's history as work of the write lane: slices in docid order, each bounded in documents looked at and in revisions removed, so that single writes go between. Documents
  * written while it runs are truncated to what they have when their slice comes. A damaged document is left as it is and named.
  */
+import { requireApplicable } from '../domain/entry_check.js'
 import { decideTrim } from '../domain/revision_trim.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_REVISIONS_MAX } from '../limits.js'
 import type { TruncateCommand } from '../domain/commands.js'
@@ -22,6 +23,8 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
       const decision = head === undefined ? undefined : decideTrim(transaction, head, keep)
       if (decision?.isPartial !== true) nextDocid = docid + 1
       if (decision === undefined) return 0
+      requireApplicable([decision.step])
+      transaction.requireIntact(decision.step.entry)
       transaction.apply(decision.step.entry, decision.step.body)
       return decision.trimmed
     } catch (error) {
@@ -34,6 +37,7 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
   }
 
   return {
+    onFullDisk: 'runs',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction) {
       const found = transaction.view.collection(name)

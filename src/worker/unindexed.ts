@@ -9,6 +9,7 @@ import { UNINDEXED_POLL_MS } from '../limits.js'
 import type { Work } from './commit_work.js'
 import type { LaneContext } from './handler.js'
 import { rebuild } from './object_fetching.js'
+import { log } from '../telemetry/log.js'
 
 const ALONE: RebuildShare = { share: 0, shares: 1 }
 
@@ -34,7 +35,7 @@ export function unindexedWork(lane: LaneContext, isBuilding: () => boolean, enqu
       try {
         if (!(await look())) restMs = lane.config.limits.UNINDEXED_RETRY_MS
       } catch (error) {
-        console.error(`not indexed: ${error instanceof Error ? error.message : String(error)}`)
+        log.error('not indexed', { reason: error })
         restMs = lane.config.limits.UNINDEXED_RETRY_MS
       }
       await setTimeout(restMs, undefined, { signal }).catch(() => undefined)
@@ -48,6 +49,7 @@ export function unindexedWork(lane: LaneContext, isBuilding: () => boolean, enqu
 /** Says in the store whether documents may be missing from the index. */
 export function indexMarkWork(isIncomplete: boolean): Work {
   return {
+    onFullDisk: 'waits',
     weight: 1,
     run(transaction) {
       transaction.markIndex(isIncomplete)

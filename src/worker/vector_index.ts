@@ -10,6 +10,7 @@ import type { VectorChange, VectorEngine, VectorLoading, VectorStamp } from '../
 import { VECTOR_LOAD_DOCUMENTS } from '../limits.js'
 import type { TruthStore } from '../store/truth_store.js'
 import type { LaneContext } from './handler.js'
+import { log } from '../telemetry/log.js'
 
 /** In a generation. */
 export const VECTORS_FOLDER = 'vectors'
@@ -22,16 +23,16 @@ export interface VectorSource {
 
 /** Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory can't be used nothing is refused: all vectors are in truth. */
 export function openVectors(vectorEngine: VectorEngine, generation: string, history: Uint8Array): void {
-  console.error(`vector kernels: ${vectorEngine.isa}`)
+  log.info('vector kernels', { reason: vectorEngine.isa })
   try {
     tell(vectorEngine.open(join(generation, VECTORS_FOLDER), history))
   } catch (error) {
-    console.error(`vectors: kept in memory only: ${describe(error)}`)
+    log.error('vectors: kept in memory only', { reason: error })
   }
 }
 
 export function tell(damage: readonly string[]): void {
-  for (const line of damage) console.error(`vectors: ${line}`)
+  for (const line of damage) log.error('vectors', { reason: line })
 }
 
 /** Compares at once, so that nothing is found that truth has not, and loads what is lacking between other work. @param onFatal where the engine can't be given it */
@@ -45,7 +46,7 @@ export function beginLoading(
   const lacking = lackingOf(source)
   control.vectorsLoading = lacking.length > 0
   if (lacking.length === 0) return
-  console.error(`vectors: those of ${lacking.length / 2} documents are read from the store`)
+  log.info(`vectors: those of ${lacking.length / 2} documents are read from the store`)
   const run = async (): Promise<void> => {
     for (const given of giveLacking(source, lacking)) {
       if (end.aborted) return

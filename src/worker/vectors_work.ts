@@ -6,7 +6,8 @@ import type { VectorsCommand } from '../domain/commands.js'
 import { decideDropped } from '../domain/bulk_ingest.js'
 import { decideVectors } from '../domain/embedding/embedded_document.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../limits.js'
-import { carryOut, jsonAnswer } from './commit_work.js'
+import { noteDamage } from '../store/noted_damage.js'
+import { carryOut, jsonAnswer, slicesOf } from './commit_work.js'
 import type { CommitTools, Work } from './commit_work.js'
 
 /** Answers how many entries it took, and whether the store is another. */
@@ -15,6 +16,8 @@ export function vectorsWork({ store }: CommitTools, { epoch, job, documents }: V
   let settled = 0
   let isOther = false
   return {
+    onFullDisk: 'refused',
+    slices: slicesOf(documents),
     get weight() {
       return Math.max(1, Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next))
     },
@@ -23,10 +26,14 @@ export function vectorsWork({ store }: CommitTools, { epoch, job, documents }: V
       if (isOther) return false
       const end = Math.min(next + COMMIT_SLICE_DOCUMENTS_MAX, documents.length)
       for (const document of documents.slice(next, end)) {
-        const step = decideVectors(transaction, document)
-        if (step === undefined) continue
-        carryOut(transaction, effects, [step])
-        settled++
+        try {
+          const step = decideVectors(transaction, document)
+          if (step === undefined) continue
+          carryOut(transaction, effects, [step])
+          settled++
+        } catch (error) {
+          noteDamage(error)
+        }
       }
       next = end
       if (next === documents.length && job !== '') carryOut(transaction, effects, decideDropped(transaction, job, settled))

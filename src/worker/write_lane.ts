@@ -1,7 +1,9 @@
 /**
  * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one transaction, published to the index, and answered once it is on disk.
  *
- * A group takes everything that queued while the previous one was being written. A batch gives up its turn after every slice. Answers leave in LSN order.
+ * A group takes everything that queued while the previous one was being written. A batch gives up its turn
+ * after every slice. Answers leave in LSN order. While the disk is full what grows the store is refused or
+ * waits, and what frees space goes on in small groups.
  */
 import { isUnfinishedIngest } from '../domain/bulk_ingest.js'
 import type { NamedDocument } from '../dispatch/embedding_codec.js'
@@ -9,23 +11,30 @@ import { decodeCommand } from '../domain/commands.js'
 import { joinBatch } from '../engine/index_batch.js'
 import { encodeVectorBatch } from '../engine/vector_bytes.js'
 import type { VectorChange } from '../engine/vector_types.js'
-import { GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../limits.js'
+import { serviceError } from '../errors.js'
+import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS, PURGE_ROWS_MAX, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { unixSeconds } from '../store/truth_store.js'
-import type { Writer } from '../store/writer.js'
-import { workOf } from './commit_work.js'
-import type { GroupEffects, Work } from './commit_work.js'
+import { NoSpace, type Writer } from '../store/writer.js'
+import { logCommand } from './command_log.js'
+import { refused, workOf } from './commit_work.js'
+import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from './handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
 import { maintenanceWork } from './maintenance.js'
 import { trackingWork } from './access_tracking.js'
 import { rotationWork } from './rotation.js'
+import { rowUpgradeWork } from './row_upgrade.js'
+import { scrubWork } from './scrub.js'
+import type { SpaceGuard } from './space_guard.js'
 import { indexMarkWork, unindexedWork } from './unindexed.js'
 
 /** One command under way. */
 interface Pending {
   readonly work: Work
+  /** Of the command; 0 for what the lane does unasked. */
+  readonly bytes: number
   readonly finish: (answer: Answer) => void
   /** Its documents that want vectors. */
   readonly queued: NamedDocument[]
@@ -45,6 +54,7 @@ interface GroupResult {
 
 export interface WriteLaneOptions {
   readonly writer: Writer
+  readonly space: SpaceGuard
   /** The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands. */
   readonly onIndexFailure: (error: unknown) => void
   /** The same of the vector engine. */
@@ -55,24 +65,42 @@ export interface WriteLaneOptions {
   readonly onPublished: () => void
   /** So many documents wait for vectors. */
   readonly onQueueDepth: (depth: number) => void
+  /** So much of the store is damaged, as far as it was compared with itself. */
+  readonly onFindings: (count: number) => void
 }
 
-export function createWriteLane(lane: LaneContext, options: WriteLaneOptions): WriteLane {
+/** Told by the guard of the space. */
+export interface SpaceListener {
+  /** There is space again. */
+  onSpace(): void
+  onStillFull(): void
+}
+
+export function createWriteLane(lane: LaneContext, options: WriteLaneOptions): WriteLane & SpaceListener {
   return new CommitQueue(lane, options)
 }
 
-class CommitQueue implements WriteLane {
+class CommitQueue implements WriteLane, SpaceListener {
   readonly #lane: LaneContext
   readonly #options: WriteLaneOptions
   readonly #stopMaintenance: () => void
   readonly #finishTracking: (() => Promise<void>) | undefined
   readonly #stopRotation: () => void
+  readonly #stopUpgrade: () => void
+  readonly #stopScrub: () => void
   readonly #stopIndexing: () => void
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
   /** Documents that wait for vectors. */
   #depth = 0
+  /** What keeps until there is space. */
+  #waiting: Pending[] = []
+  /** The group under way. */
+  #group: readonly Pending[] = []
+  #transaction: WriteTransaction | undefined
+  #isClosing = false
+  #isTrimming = false
   /** Defined exactly while the queue is being worked off. */
   #running: Promise<void> | undefined
 
@@ -80,9 +108,15 @@ class CommitQueue implements WriteLane {
     this.#lane = lane
     this.#options = options
     this.#countQueued()
-    this.#stopMaintenance = maintenanceWork(lane, (work) => this.#enqueue(work))
+    this.#stopMaintenance = maintenanceWork(
+      lane,
+      (work) => this.#enqueue(work),
+      () => options.space.rowsMax ?? PURGE_ROWS_MAX,
+    )
     this.#finishTracking = lane.accesses && trackingWork(lane.accesses, (work) => this.#enqueue(work))
     this.#stopRotation = rotationWork(lane, (work) => this.#enqueue(work))
+    this.#stopUpgrade = rowUpgradeWork(lane, (work) => this.#enqueue(work))
+    this.#stopScrub = scrubWork(lane, options.onFindings)
     this.#stopIndexing = unindexedWork(lane, options.isIndexBuilding, (work) => this.#enqueue(work))
   }
 
@@ -90,7 +124,10 @@ class CommitQueue implements WriteLane {
     await Promise.all(
       commands.map(async ({ bytes, reply }) => {
         const command = decodeCommand(bytes)
-        reply(await this.#enqueue(command.kind === 'ingestChunk' ? ingestChunkWork(this.#lane, command) : workOf(this.#lane, command)))
+        const work = command.kind === 'ingestChunk' ? ingestChunkWork(this.#lane, command) : workOf(this.#lane, command)
+        const answer = await this.#enqueue(work, bytes.length)
+        logCommand(command, answer)
+        reply(answer)
       }),
     )
   }
@@ -107,21 +144,52 @@ class CommitQueue implements WriteLane {
   }
 
   async close(): Promise<void> {
+    this.#isClosing = true
+    this.#takeUpWaiting()
     this.#stopMaintenance()
     await this.#finishTracking?.()
     this.#stopRotation()
+    this.#stopUpgrade()
+    this.#stopScrub()
     this.#stopIndexing()
     while (this.#running !== undefined) await this.#running
+    const { space } = this.#options
+    await space.stop()
+    // For the index, and for the note of the orderly end.
+    if (space.isFull) space.makeRoom()
     const lastLsn = this.#publishedLsn
     await this.#options.writer.flushed()
     if (lastLsn >= 0n) this.#lane.engine.flushedTo(lastLsn)
   }
 
-  #enqueue(work: Work): Promise<Answer> {
+  onSpace(): void {
+    this.#takeUpWaiting()
+  }
+
+  /**
+   * The pages of old entries of the binlog take new documents. Those stay that a start would need for the
+   * index.
+   */
+  onStillFull(): void {
+    const { trimmedLsn, binlogBytes } = this.#lane.store.read((view) => view.storeCounters())
+    const { checkpoint } = this.#lane.engine.stats()
+    if (this.#isTrimming || this.#isClosing || trimmedLsn >= checkpoint || binlogBytes <= FULL_DISK_BINLOG_BYTES) return
+    this.#isTrimming = true
+    void this.#enqueue(this.#trimWork(checkpoint)).then(() => (this.#isTrimming = false))
+  }
+
+  #enqueue(work: Work, bytes = 0): Promise<Answer> {
     return new Promise((finish) => {
-      this.#queue.push({ work, finish, queued: [] })
+      this.#queue.push({ work, bytes, finish, queued: [] })
       this.#running ??= this.#run()
     })
+  }
+
+  #takeUpWaiting(): void {
+    if (this.#waiting.length === 0) return
+    this.#queue = [...this.#waiting, ...this.#queue]
+    this.#waiting = []
+    this.#running ??= this.#run()
   }
 
   /**
@@ -129,16 +197,85 @@ class CommitQueue implements WriteLane {
    * be left until the next one.
    */
   async #run(): Promise<void> {
+    // It may find that nothing can be written, and must not have ended before whoever started it has noted
+    // that it runs.
+    await Promise.resolve()
     while (this.#queue.length > 0) {
+      this.#makeSpace()
+      if (this.#queue.length > 0) await this.#writeGroup()
+      // Answers leave and what has arrived meanwhile is queued before the next slice of a batch.
+      if (this.#queue.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    this.#running = undefined
+  }
+
+  async #writeGroup(): Promise<void> {
+    try {
       const result = await this.#options.writer.group(unixSeconds, (transaction) => this.#fill(transaction))
       this.#publish(result)
       // Afterwards: where nothing waits any more, a search finds everything.
       if (result.isQueueChanged) this.#countQueued()
       this.#settle(result)
-      // Answers leave and what has arrived meanwhile is queued before the next slice of a batch.
-      if (this.#queue.length > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    } catch (error) {
+      if (!(error instanceof NoSpace)) throw error
+      this.#undo()
     }
-    this.#running = undefined
+  }
+
+  /** Before a group: what grows the store stays only where there is space for it. */
+  #makeSpace(): void {
+    const { space } = this.#options
+    // A command has body and analysed text; the store gets the body, its rows and the pages that are copied
+    // for them.
+    const bytes = this.#queue.reduce((sum, { bytes: of, work }) => sum + of / (work.slices ?? 1), 0)
+    if (space.admits(bytes)) return
+    const queue = this.#queue
+    this.#queue = []
+    for (const pending of queue) {
+      const fate = this.#fateOf(pending)
+      if (fate === 'runs') this.#queue.push(pending)
+      else if (fate === 'waits') this.#waiting.push(pending)
+      else pending.finish(refused(serviceError('diskFull')))
+    }
+    if (this.#queue.length > 0) space.makeRoom()
+  }
+
+  /** An orderly end stores what the lane has counted, in what is reserved. A request does not outlive it. */
+  #fateOf({ work, bytes }: Pending): OnFullDisk {
+    if (!this.#isClosing || work.onFullDisk !== 'waits') return work.onFullDisk
+    return bytes > 0 ? 'refused' : 'runs'
+  }
+
+  /**
+   * The group was refused for want of space, and nothing of it is there. Its stamps are given again, so
+   * nothing may be remembered by them.
+   */
+  #undo(): void {
+    const group = this.#group
+    for (const id of this.#transaction?.kept ?? []) this.#lane.held.remove(id)
+    this.#lane.settings.forget()
+    // What has more slices has been queued again.
+    this.#queue = this.#queue.filter((pending) => !group.includes(pending))
+    for (const pending of group) {
+      pending.queued.length = 0
+      if (pending.work.onFullDisk === 'waits' && !this.#isClosing) {
+        pending.work.undo?.()
+        this.#waiting.push(pending)
+      } else pending.finish(refused(serviceError('diskFull')))
+    }
+    this.#options.space.onRefused()
+  }
+
+  #trimWork(lsnMax: bigint): Work {
+    return {
+      onFullDisk: 'runs',
+      weight: FULL_DISK_GROUP_DOCUMENTS,
+      run: (transaction) => {
+        const { rowsMax } = this.#options.space
+        return rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
+      },
+      answer: () => ({ status: 200, body: '' }),
+    }
   }
 
   /** Inside the transaction: one slice of each waiting command, in order, until the group is full. */
@@ -146,8 +283,10 @@ class CommitQueue implements WriteLane {
     const effects: GroupEffects = { indexOps: [], vectorOps: [], sealings: [], queued: [], isQueueChanged: false }
     const finished: Pending[] = []
     const again: Pending[] = []
-    let room = GROUP_DOCUMENTS_MAX
+    const { isFull, rowsMax } = this.#options.space
+    let room = isFull ? FULL_DISK_GROUP_DOCUMENTS : GROUP_DOCUMENTS_MAX
     let taken = 0
+    this.#transaction = transaction
     for (const pending of this.#queue) {
       if (room <= 0) break
       room -= pending.work.weight
@@ -157,8 +296,9 @@ class CommitQueue implements WriteLane {
       else finished.push(pending)
       for (const named of effects.queued.slice(before)) pending.queued.push(named)
     }
+    this.#group = this.#queue.slice(0, taken)
     this.#queue = [...this.#queue.slice(taken), ...again]
-    transaction.trimBinlog(this.#lane.config.binlogBytesMax, TRIM_ENTRIES_MAX)
+    transaction.trimBinlog(this.#lane.config.binlogBytesMax, rowsMax ?? TRIM_ENTRIES_MAX)
     const isQueueChanged = effects.isQueueChanged || effects.queued.length > 0
     return { finished, ...effects, isQueueChanged, released: transaction.released, lastLsn: transaction.nextLsn - 1n }
   }

@@ -3,32 +3,34 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
 import { failPoint } from '../../fail_point.js'
-import type { backup as backupRow, restore as restoreRow } from '../../operations/backup.js'
+import type { backup as backupRow, deleteBackup as deleteBackupRow, restore as restoreRow } from '../../operations/backup.js'
 import type { InputOf } from '../../operations/operation.js'
 import { BackupError, unpackBackup } from '../../store/backup_file.js'
-import { backupDirectory, defaultNames, isBackupName, writeBackup } from '../../store/backups.js'
+import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backups.js'
 import { beginGeneration, generationPath } from '../../store/layout.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { prepareStore } from '../restore_process.js'
 import type { Answer, Handler, LaneContext, PreparedSwitch, RequestContext } from '../handler.js'
+import { log } from '../../telemetry/log.js'
 
 async function backup({ config, store }: LaneContext, { to }: InputOf<typeof backupRow>): Promise<Answer> {
+  const begun = performance.now()
   const createdAt = unixSeconds()
   const names = to === undefined || to === '' ? defaultNames(createdAt) : [to]
   if (!names.every(isBackupName)) throw badRequest('invalid to')
   const about = { createdAt, epoch: store.presentEpoch(), lastLsn: store.read((view) => view.storeCounters().lastLsn) }
   try {
     const name = await writeBackup(backupDirectory(config.path, config.backupDirectory), names, about, (path) => store.copyTo(path))
+    log.info('backup written', { backup: name, ms: Math.round(performance.now() - begun) })
     return { status: 200, body: JSON.stringify({ backup: name }) }
   } catch (error) {
     if (error instanceof BackupError) throw new ServiceError(409, `backup ${names[0]} is ${error.message}`)
-    console.error('backup:', error)
+    log.error('backup', { fault: error })
     throw new ServiceError(500, `backup failed: ${reasonOf(error)}`)
   }
 }
 
 async function restore({ config }: LaneContext, { from }: InputOf<typeof restoreRow>, request: RequestContext): Promise<PreparedSwitch> {
-  if (from === undefined || from === '') throw serviceError('missingFrom')
   if (!isBackupName(from)) throw badRequest('invalid from')
   let path = ''
   try {
@@ -41,8 +43,32 @@ async function restore({ config }: LaneContext, { from }: InputOf<typeof restore
     return { generation, answer: { status: 200, body: JSON.stringify({ restored: from }) } }
   } catch (error) {
     if (path !== '') await rm(path, { recursive: true, force: true })
-    console.error(`restore of ${from}:`, error)
+    log.error(`restore of ${from}`, { fault: error })
     throw new ServiceError(500, `restore failed: backup ${from} is ${reasonOf(error)}`)
+  }
+}
+
+/** On the bulk lane: a backup or a restore that takes its time must not keep an operator from making room. */
+function list({ config }: LaneContext): Answer {
+  return answerOf('backups', () => listBackups(backupDirectory(config.path, config.backupDirectory)))
+}
+
+function remove({ config }: LaneContext, { name }: InputOf<typeof deleteBackupRow>): Answer {
+  if (!isBackupName(name)) throw badRequest('invalid name')
+  return answerOf('deletion of a backup', () => {
+    if (!deleteBackup(backupDirectory(config.path, config.backupDirectory), name)) throw serviceError('notFound')
+    log.info('backup deleted', { backup: name })
+    return { deleted: name }
+  })
+}
+
+function answerOf(what: string, run: () => unknown): Answer {
+  try {
+    return { status: 200, body: JSON.stringify(run()) }
+  } catch (error) {
+    if (error instanceof ServiceError) throw error
+    log.error(what, { fault: error })
+    throw new ServiceError(500, `${what}: ${reasonOf(error)}`)
   }
 }
 
@@ -55,4 +81,6 @@ function reasonOf(error: unknown): string {
 export const backupHandlers: readonly (readonly [string, Handler])[] = [
   ['backup', { kind: 'task', run: backup }],
   ['restore', { kind: 'switch', run: restore }],
+  ['listBackups', { kind: 'read', run: list }],
+  ['deleteBackup', { kind: 'read', run: remove }],
 ]

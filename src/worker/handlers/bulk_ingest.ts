@@ -24,12 +24,12 @@ import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '.
 import { commandOf } from '../storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 
-function submit(lane: LaneContext, { collection, documents, callbackUrl = '' }: InputOf<typeof submitRow>): Uint8Array {
+function submit(lane: LaneContext, { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>): Uint8Array {
   if (documents.length === 0) throw serviceError('noDocuments')
   if (callbackUrl !== '') checkCallback(lane, callbackUrl)
   const id = newId()
   const command = encodeCommand({ kind: 'submitIngest', id, collection, total: documents.length, callbackUrl })
-  return encodeIngest({ id, collection, callbackUrl, command, chunks: cut(documents) })
+  return encodeIngest({ id, collection, callbackUrl, command, chunks: cut(documents, keepTimes === true) })
 }
 
 /** What can be known before the job has run; the rest is found by the request itself. */
@@ -49,12 +49,12 @@ function newId(): string {
 }
 
 /** Each document is written out again: its text in the request may have been cut anywhere by a foreign writer of JSON, and chunks are parsed for themselves. */
-function cut(documents: readonly unknown[]): IngestChunk[] {
+function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   const chunks: IngestChunk[] = []
   let texts: string[] = []
   let length = 0
   const close = (): void => {
-    chunks.push({ documents: texts.length, body: Buffer.from(`{"documents":[${texts.join(',')}]}`) })
+    chunks.push({ documents: texts.length, body: Buffer.from(`{"keepTimes":${keepTimes},"documents":[${texts.join(',')}]}`) })
     texts = []
     length = 0
   }
@@ -76,7 +76,7 @@ function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, reques
   ;(input.documents ?? []).forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {
-      documents.push(prepareItem(lane, rules, item))
+      documents.push(prepareItem(lane, rules, item, input.keepTimes === true))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       errors.push({ place: `documents[${first + index}]`, text: error.message })

@@ -2,16 +2,16 @@
  * Documents: add, get, update, delete and what belongs to one document. Reads answer from stored bytes; writes are prepared here and decided on the write lane.
  */
 import { encodeCommand } from '../../domain/commands.js'
-import type { PreparedDocument } from '../../domain/commands.js'
+import type { PreparedDocument, StatedTimes } from '../../domain/commands.js'
 import { findDocument, parseChange, prepareUpdate } from '../../domain/changes.js'
 import { checkIdentity } from '../../domain/identity.js'
+import { requireText } from '../../domain/metadata.js'
 import { readSecond, stateAsOf } from '../../domain/past_states.js'
 import { checkTtl, prepareDocument } from '../../domain/preparation.js'
 import { writeRulesOf, type WriteRules } from '../../domain/schemas/write_rules.js'
-import { fillTemplate } from '../../domain/template.js'
+import { Template } from '../../domain/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits.js'
-import { escapeContent, unescapeContent } from '../../store/body.js'
 import { HEAD_FLAGS } from '../../store/head.js'
 import type {
   add as addRow,
@@ -29,6 +29,7 @@ import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '.
 import { commandOf } from '../storage.js'
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
+  requireText(input.contentMd, input.meta)
   const rules = rulesOf(lane, input.collection)
   const document = prepareDocument(lane, { ...input, meta: input.meta, rules, ttl: input.ttl ?? 0, saveRevision: true, answered: true })
   return commandOf(lane, { kind: 'add', collection: input.collection, document })
@@ -46,7 +47,7 @@ function prepareAddBatch(lane: LaneContext, input: InputOf<typeof addBatchRow>, 
   input.documents.forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {
-      documents.push(prepareItem(lane, rules, item))
+      documents.push(prepareItem(lane, rules, item, input.keepTimes === true))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       errors.push(`documents[${index}]: ${error.message}`)
@@ -61,14 +62,16 @@ function checkBatch(documents: readonly unknown[]): void {
 }
 
 /** One document of a batch, which stands for itself: whatever is wrong with it is its own error. */
-export function prepareItem(lane: LaneContext, rules: WriteRules, item: unknown): PreparedDocument {
-  const { key, lang, contentMd, meta, ttl, saveRevision } = fieldsOf(item)
+export function prepareItem(lane: LaneContext, rules: WriteRules, item: unknown, keepsTimes: boolean): PreparedDocument {
+  const { key, lang, contentMd, meta, ttl, saveRevision, expiresAt, addedAt, updatedAt } = fieldsOf(item)
   if (isMissing(key) || isMissing(lang) || contentMd === undefined || contentMd === null) throw serviceError('missingFields')
   if (typeof key !== 'string') throw badRequest('invalid key')
   if (typeof lang !== 'string') throw badRequest('invalid lang')
   if (typeof contentMd !== 'string') throw badRequest('invalid contentMd')
   if (typeof (ttl ?? 0) !== 'number') throw badRequest('invalid ttl')
+  const expiry = secondOf('expiresAt', expiresAt)
   if (typeof (saveRevision ?? true) !== 'boolean') throw badRequest('invalid saveRevision')
+  requireText(contentMd, meta)
   return prepareDocument(lane, {
     key,
     lang,
@@ -76,9 +79,22 @@ export function prepareItem(lane: LaneContext, rules: WriteRules, item: unknown)
     meta,
     rules,
     ttl: (ttl ?? 0) as number,
+    ...(expiry === undefined ? {} : { expiresAt: expiry }),
+    ...(keepsTimes ? { times: timesOf(addedAt, updatedAt) } : {}),
     saveRevision: (saveRevision ?? true) as boolean,
     answered: false,
   })
+}
+
+function timesOf(addedAt: unknown, updatedAt: unknown): StatedTimes {
+  const [added, updated] = [secondOf('addedAt', addedAt), secondOf('updatedAt', updatedAt)]
+  return { ...(added === undefined ? {} : { addedAt: added }), ...(updated === undefined ? {} : { updatedAt: updated }) }
+}
+
+function secondOf(name: string, value: unknown): number | undefined {
+  if (value === undefined || value === null) return undefined
+  if (typeof value !== 'number') throw badRequest(`invalid ${name}`)
+  return value
 }
 
 function fieldsOf(item: unknown): Readonly<Record<string, unknown>> {
@@ -90,43 +106,39 @@ function isMissing(value: unknown): boolean {
   return value === undefined || value === null || value === ''
 }
 
-function get(lane: LaneContext, input: InputOf<typeof getRow>): Answer {
+function get(lane: LaneContext, input: InputOf<typeof getRow>, request: RequestContext): Answer {
   return lane.store.read((view) => {
     const present = findDocument(view, input.collection, input.key, input.lang)
     const head = input.asOf === undefined ? present : stateAsOf(view, present, readSecond('asOf', input.asOf))
     const out = lane.out.begin()
-    const env = parseTemplateValues(input.env)
-    if (env === undefined || (head.flags & HEAD_FLAGS.template) === 0) {
-      view.writeDocument(head, out, true)
-      countAccess(lane, view, head)
-      return { status: 200, body: out.view() }
+    const values = parseTemplateValues(input.env)
+    if (values.length === 0 || (head.flags & HEAD_FLAGS.template) === 0) view.writeDocument(head, out, true)
+    else {
+      out.bytes(head.json)
+      out.ascii(',"contentMd":"')
+      new Template(values).fill(view.escapedContent(head), out, () => {
+        if (request.shouldStop()) throw serviceError('deadline')
+      })
+      out.ascii('"}')
     }
-    out.bytes(head.json)
-    out.ascii(',"contentMd":"')
-    out.bytes(escapeContent(fillTemplate(unescapeContent(view.escapedContent(head)), env)))
-    out.ascii('"}')
     countAccess(lane, view, head)
     return { status: 200, body: out.view() }
   })
 }
 
-function parseTemplateValues(env: InputOf<typeof getRow>['env']): Readonly<Record<string, string>> | undefined {
-  if (env === undefined || env === null) return undefined
-  const entries = Object.entries(env)
-  if (entries.length === 0) return undefined
+function parseTemplateValues(env: InputOf<typeof getRow>['env']): readonly (readonly [string, string])[] {
+  const entries = Object.entries(env ?? {})
   if (entries.length > TEMPLATE_VARIABLES_MAX)
     throw badRequest(`invalid env: ${entries.length} variables, at most ${TEMPLATE_VARIABLES_MAX} are allowed`)
-  const values = Object.create(null) as Record<string, string>
-  for (const [name, value] of entries) {
+  return entries.map(([name, value]: readonly [string, unknown]) => {
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean') throw badRequest(`invalid env.${name}`)
-    values[name] = String(value)
-  }
-  return values
+    return [name, String(value)]
+  })
 }
 
 function docMeta(lane: LaneContext, input: InputOf<typeof docMetaRow>): Answer {
   return lane.store.read((view) => {
-    const head = findDocument(view, input.collection, input.key, input.lang ?? 'en')
+    const head = findDocument(view, input.collection, input.key, input.lang || 'en')
     const out = lane.out.begin()
     view.writeDocument(head, out, false)
     return { status: 200, body: out.view() }

@@ -80,9 +80,8 @@ function jobs(lane: LaneContext): Answer {
 }
 
 function job(lane: LaneContext, { id }: InputOf<typeof jobRow>): Answer {
-  if (lane.config.encryption === null) throw serviceError('noEncryptionJobs')
   const found = lane.store.read((view) => view.job('rotation', id))
-  if (found === undefined) throw serviceError('jobNotFound')
+  if (found === undefined) throw serviceError('notFound')
   return json(showRotation(found))
 }
 

@@ -1,20 +1,22 @@
 /** Exports of collections, in parts: NDJSON copied from stored bytes, ZIP with a file for each document. Runs on the bulk lane; nothing but these streams lives between two parts. */
+import { tmpdir } from 'node:os'
 import { EntryNames } from '../../domain/export/entry_names.js'
 import { ExportPages } from '../../domain/export/pages.js'
 import type { DocumentForm } from '../../domain/export/pages.js'
 import { ZipWriter } from '../../domain/export/zip_writer.js'
 import { parseFilters } from '../../domain/filters.js'
-import { serviceError } from '../../errors.js'
-import { EXPORT_PART_BYTES } from '../../limits.js'
+import { ServiceError, serviceError } from '../../errors.js'
+import { EXPORT_PART_BYTES, EXPORT_RETRY_SECONDS } from '../../limits.js'
 import type { exportCollection as exportRow } from '../../operations/export.js'
 import type { InputOf } from '../../operations/operation.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import { Spool } from '../../store/spool.js'
+import { log } from '../../telemetry/log.js'
 import type { AnswerStream, Handler, LaneContext } from '../handler.js'
 
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
-  const { collection, format = 'ndjson' } = input
+  const { collection, format } = input
   if (format !== 'ndjson' && format !== 'zip') throw serviceError('unsupportedFormat')
   const pages = new ExportPages(lane.store, collection, parseFilters(input.filterMeta))
   return format === 'ndjson' ? ndjson(lane, pages) : zip(lane, pages)
@@ -40,7 +42,7 @@ function ndjson(lane: LaneContext, pages: ExportPages): AnswerStream {
 
 function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
   const names = new EntryNames()
-  const directory = new Spool(lane.config.path)
+  const directory = named(() => new Spool(lane.isReadOnly ? tmpdir() : lane.config.path))
   const writer = new ZipWriter(directory)
   const writeFile: DocumentForm = (view, head, out) => {
     const { key, lang } = textOfHead(head)
@@ -54,10 +56,10 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
     headers: attachment(pages.collection, 'zip'),
     next: (request) => {
       const out = lane.out.begin()
-      hasAllFiles ||= pages.fill(out, writeFile, request)
+      hasAllFiles ||= named(() => pages.fill(out, writeFile, request))
       let isLast = false
       while (hasAllFiles && !isLast && out.length < EXPORT_PART_BYTES) {
-        const bytes = directory.next()
+        const bytes = named(() => directory.next())
         isLast = bytes.length === 0
         if (isLast) writer.end(out)
         else out.bytes(bytes)
@@ -65,6 +67,25 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
       return { bytes: out.view(), isLast }
     },
     close: () => directory.close(),
+  }
+}
+
+/**
+ * What the directory of the archive lies in may be full, or can't be written: the answer, or the log of one
+ * that has begun, says which.
+ */
+function named<Result>(run: () => Result): Result {
+  try {
+    return run()
+  } catch (error) {
+    const { code, syscall } = error as NodeJS.ErrnoException
+    if (typeof code !== 'string' || typeof syscall !== 'string') throw error
+    log.error('an export was given up: its temporary file can not be written', { fault: error })
+    throw new ServiceError(
+      503,
+      `export failed: the temporary file in the data directory can not be written (${code})`,
+      EXPORT_RETRY_SECONDS,
+    )
   }
 }
 

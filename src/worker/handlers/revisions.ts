@@ -4,10 +4,10 @@
 import { findDocument, prepareRestore, revisionsOf } from '../../domain/changes.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { metadataDiff } from '../../domain/diff/metadata_diff.js'
-import { unifiedDiff } from '../../domain/diff/unified_diff.js'
+import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/past_states.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX, FTS_POLL_RESULTS } from '../../limits.js'
 import type { InputOf } from '../../operations/operation.js'
 import type {
   restoreRevision as restoreRow,
@@ -15,31 +15,37 @@ import type {
   revisions as revisionsRow,
   truncate as truncateRow,
 } from '../../operations/revisions.js'
-import { unescapeContent } from '../../store/body.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
 import { commandOf } from '../storage.js'
+
+/** Of a revision in the answer, beside its metadata and content. */
+const REVISION_FRAME_BYTES = 128
 
 function list(lane: LaneContext, input: InputOf<typeof revisionsRow>, request: RequestContext): Answer {
   const { collection, key, lang } = input
   return lane.store.read((view) => {
     const head = findDocument(view, collection, key, lang)
-    const states = revisionsOf(view, head)
-    const bytes = states.reduce((sum, state) => sum + state.bodyRawBytes + state.meta.length + 128, 0)
-    if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${states.length} revisions of together ${bytes} bytes`)
-    const out = lane.out.begin()
+    let [total, bytes] = [0, 0]
+    for (const state of revisionsOf(view, head)) {
+      total += 1
+      bytes += state.bodyRawBytes + state.meta.length + REVISION_FRAME_BYTES
+      if (total % FTS_POLL_RESULTS === 0 && request.shouldStop()) throw serviceError('deadline')
+    }
+    if (bytes > ANSWER_BYTES_MAX) throw badRequest(`answer too large: ${total} revisions of together ${bytes} bytes`)
+    const out = lane.out.begin().room(bytes)
     out.utf8(`{"collection":${JSON.stringify(collection)},"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"revisions":[`)
-    states.forEach((state, index) => {
+    let separator = ''
+    for (const state of revisionsOf(view, head)) {
       if (request.shouldStop()) throw serviceError('deadline')
-      out.ascii(
-        `${index === 0 ? '' : ','}{"timestamp":${state.updatedAt},"updatedAt":${state.updatedAt},"revision":${state.revision},"meta":`,
-      )
+      out.ascii(`${separator}{"timestamp":${state.updatedAt},"updatedAt":${state.updatedAt},"revision":${state.revision},"meta":`)
       out.bytes(state.meta)
       out.ascii(',"contentMd":"')
       view.writeContent(state, out)
       out.ascii('"}')
-    })
-    out.ascii(`],"total":${states.length}}`)
+      separator = ','
+    }
+    out.ascii(`],"total":${total}}`)
     return { status: 200, body: out.view() }
   })
 }
@@ -51,17 +57,25 @@ function restore(lane: LaneContext, input: InputOf<typeof restoreRow>): Uint8Arr
   return commandOf(lane, { kind: 'restore', collection, key, lang, wanted, ...prepared })
 }
 
-function diff(lane: LaneContext, input: InputOf<typeof diffRow>): Answer {
+function diff(lane: LaneContext, input: InputOf<typeof diffRow>, request: RequestContext): Answer {
   const { collection, key, lang } = input
+  const poll = (): void => {
+    if (request.shouldStop()) throw serviceError('deadline')
+  }
   return lane.store.read((view) => {
     const head = findDocument(view, collection, key, lang)
     const to = input.to === undefined ? head : stateOfRevision(view, head, input.to)
     const from = input.from === undefined ? stateBefore(view, to) : stateOfRevision(view, head, input.from)
-    const contentOf = (state: Head): string => unescapeContent(view.escapedContent(state))
-    const { text, ...counts } = unifiedDiff(`revision ${from.revision}`, contentOf(from), `revision ${to.revision}`, contentOf(to))
     const meta = metadataDiff(textOfHead(from).metaValues, textOfHead(to).metaValues)
-    const body = { collection, key, lang, from: nameOf(from), to: nameOf(to), diff: text, ...counts, meta }
-    return { status: 200, body: JSON.stringify(body) }
+    // A copy of the first: a content is valid until the next is read.
+    const a = Buffer.from(view.escapedContent(from))
+    const b = view.escapedContent(to)
+    const out = lane.out.begin()
+    // In front of what may be very large: JSON of small parts, without its last brace.
+    out.utf8(`${JSON.stringify({ collection, key, lang, from: nameOf(from), to: nameOf(to) }).slice(0, -1)},"diff":"`)
+    const counts = writeUnifiedDiff(out, `revision ${from.revision}`, a, `revision ${to.revision}`, b, poll)
+    out.utf8(`",${JSON.stringify({ ...counts, meta }).slice(1)}`)
+    return { status: 200, body: out.view() }
   })
 }
 

@@ -44,7 +44,7 @@ function json(value: unknown): Answer {
 }
 
 function command(collection: string | undefined, change: SettingsChange): Uint8Array {
-  return encodeCommand({ kind: 'settings', collection: collection ?? null, change })
+  return encodeCommand({ kind: 'settings', collection: collection === undefined || collection === '' ? null : collection, change })
 }
 
 /** What `read` finds in a collection, or undefined where the collection is not there. */
@@ -139,10 +139,10 @@ function listCuration(lane: LaneContext, { collection, id }: InputOf<typeof list
 }
 
 /** @throws ServiceError 404 */
-function findRule(view: View, collection: string | undefined, id: string): CurationRule {
+function findRule(view: View, named: string | undefined, id: string): CurationRule {
   const number = collectionOfRule(id)
   const rule = number === undefined ? undefined : (view.setting(number, 'curation', id) as CurationRule | undefined)
-  const place = rule === undefined ? undefined : view.collection(collection ?? rule.collection)
+  const place = rule === undefined ? undefined : view.collection(named === undefined || named === '' ? rule.collection : named)
   if (rule === undefined || place?.id !== number) throw serviceError('notFound')
   return rule
 }

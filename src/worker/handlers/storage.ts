@@ -21,6 +21,7 @@ import { CorruptRecord } from '../../store/record.js'
 import type { View } from '../../store/view.js'
 import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
 import { ObjectMaking } from '../storage.js'
+import { log } from '../../telemetry/log.js'
 
 /** Of one collection, or of the first behind it that has any; `next` is where to go on, empty at the end. */
 function misplaced(lane: LaneContext, { collection, docid }: InputOf<typeof misplacedRow>): Answer {
@@ -45,7 +46,7 @@ function misplacedOrNamed(lane: LaneContext, view: View, collection: number, doc
     return misplacedOf(lane, view, collection, storage, docidFirst)
   } catch (error) {
     if (!(error instanceof CorruptRecord)) throw error
-    console.error(`not moved: collection ${collection}: ${error.message}`)
+    log.error(`not moved: collection ${collection}`, { reason: error })
     return { docids: [], next: undefined }
   }
 }

@@ -21,7 +21,7 @@ import {
   readRetrieval,
   readTopK,
 } from '../../domain/vectors/request.js'
-import { queryOf, searchVectors } from '../../domain/vectors/search.js'
+import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/search.js'
 import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
 import type { InputOf } from '../../operations/operation.js'
 import type {
@@ -55,8 +55,28 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
     mmrLambda: readMmr(input),
     contextTokensMax: profile?.contextTokenBudget || undefined,
   }
-  const query = queryOf(lane, readQueryText(input.query), readQueryVector(input.queryVector))
-  return { status: 200, body: searchVectors(lane, { ...search, ...query }, collection, stop) }
+  const vector = readQueryVector(input.queryVector)
+  requireDimensions(lane, vector, collection === undefined ? [] : [collection.id])
+  const query = queryOf(lane, readQueryText(input.query), vector)
+  const notes = collection === undefined ? {} : noteOfEmbedding(lane, collection.id, input.collection)
+  return { status: 200, body: searchVectors(lane, { ...search, ...query, notes }, collection, stop) }
+}
+
+/**
+ * Documents that were written before there was a provider are nowhere near anything: the answer says so, and
+ * what to do.
+ */
+function noteOfEmbedding({ store }: LaneContext, id: number, name: string): object {
+  const { documents, embedded } = store.read((view) => ({
+    documents: view.collectionCounters(id).documents,
+    embedded: view.vectors.variants(id).reduce((sum, variant) => sum + variant.documents, 0),
+  }))
+  if (embedded > 0 || documents === 0) return {}
+  const call = `POST /v1/vector-reindex ${JSON.stringify({ collection: name })}`
+  return {
+    embedded: `0 of ${documents}`,
+    hint: `No document of the collection has vectors yet. Those written before there was an embedding provider get theirs by ${call}`,
+  }
 }
 
 function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefined {
@@ -87,7 +107,8 @@ function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: 
     filters: parseFilters(input.filterMeta),
     withContent: input.includeContent === true,
   }
-  if (search.text === undefined && search.vector === undefined && search.source === undefined) throw serviceError('missingFields')
+  if (search.text === undefined && search.vector === undefined && search.source === undefined)
+    throw serviceError('missingFields', '`query`, `queryVector`, or `sourceCollection` with `sourceDocID` is expected; none of them came.')
   return { status: 200, body: searchAcross(lane, search, stop) }
 }
 
@@ -104,9 +125,11 @@ function answerProjection(lane: LaneContext, input: InputOf<typeof projectionRow
   const points = input.sample ?? 0
   if (!Number.isInteger(points) || points < 0) throw badRequest('invalid sample')
   const [text, vector] = [readQueryText(input.query), readQueryVector(input.queryVector)]
+  const collection = collectionOf(lane, input.collection)
+  requireDimensions(lane, vector, collection === undefined ? [] : [collection.id])
   const query = text === undefined && vector === undefined ? undefined : queryOf(lane, text, vector).query
   const answer = lane.store.read((view) => {
-    const id = view.collection(input.collection)?.id ?? 0
+    const id = collection?.id ?? 0
     const dimensions = query?.length ?? (mostUsed(view.vectors.variants(id)) || (lane.embedding.current?.dimensions ?? 0))
     return projectVectors(view, id, dimensions, Math.min(points || PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX), query, stop)
   })
