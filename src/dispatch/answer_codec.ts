@@ -32,6 +32,8 @@ export interface LaneAnswer {
   /** Not 0: a part of an answer, and more can be asked for under this number. */
   readonly stream: number
   readonly body: Uint8Array
+  /** In a lane: the body is a buffer that nothing else uses any more, and need not be copied. */
+  readonly isOwned?: boolean
 }
 
 /** Kinds whose body is a buffer of its own. */
@@ -59,12 +61,12 @@ export class AnswerEncoder {
     return this.#builder.offset()
   }
 
-  /** Copies the answer's body; what is not for the client is taken. */
+  /** Copies the answer's body, unless it is owned; what is not for the client is taken. */
   add(answer: LaneAnswer): void {
     const builder = this.#builder
     let bodyAt = 0
     let attachment = -1
-    if (TAKEN.has(answer.kind)) attachment = this.#attachments.push(transferable(answer.body)) - 1
+    if (TAKEN.has(answer.kind) || answer.isOwned === true) attachment = this.#attachments.push(transferable(answer.body)) - 1
     else if (answer.body.length > INLINE_ANSWER_BYTES_MAX) attachment = this.#attachments.push(carry(answer.body, this.blocks)) - 1
     // Not the generated createBodyVector, which goes byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)

@@ -2,7 +2,6 @@
  * Moves bodies to where the configuration of their collection says, one step after another through the bulk lane, between other heavy requests: after a start, when a configuration has changed, and now
  * and then for what was written while it did. A store that does not answer is asked again later; until then bodies are read where they are. Front-end thread only.
  */
-import { setTimeout } from 'node:timers/promises'
 import { CATALOGUE } from '../errors.js'
 import { DEADLINE_HEAVY_MS, MOVES_POLL_MS, MOVES_RETRY_MS, OBJECT_SWEEP_MS } from '../limits.js'
 import { bodyLocations, misplacedBodies, moveBodies } from '../operations/storage.js'
@@ -10,6 +9,8 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { Dispatcher } from './dispatcher.js'
 import { askFor, Refused } from './inner_request.js'
 import type { BodyLocations } from './object_sweep.js'
+import { log } from '../telemetry/log.js'
+import { Pause } from './pause.js'
 
 interface Misplaced {
   readonly collection: number
@@ -24,7 +25,7 @@ export class BodyMoves {
   #isWanted = false
   /** What was prepared under the configuration of before has been written by then, or never will be. */
   #againAt = Infinity
-  #wake: (() => void) | undefined
+  readonly #pause = new Pause()
 
   constructor(
     readonly dispatcher: Dispatcher,
@@ -43,13 +44,13 @@ export class BodyMoves {
   look(): void {
     this.#isWanted = true
     this.#againAt = performance.now() + DEADLINE_HEAVY_MS
-    this.#wake?.()
+    this.#pause.wake()
   }
 
   /** The step that is under way ends first. */
   async stop(): Promise<void> {
     this.#end.abort()
-    this.#wake?.()
+    this.#pause.wake()
     await this.#running
   }
 
@@ -60,11 +61,11 @@ export class BodyMoves {
         if (this.#isWanted || (performance.now() >= this.#againAt && (await this.#hasObjects()))) await this.#pass()
       } catch (error) {
         if (this.#end.signal.aborted) return
-        console.error(`bodies are not moved yet: ${error instanceof Error ? error.message : String(error)}`)
+        log.warn('bodies are not moved yet', { reason: error })
         this.#isWanted = true
         restMs = MOVES_RETRY_MS
       }
-      await this.#rest(restMs)
+      await this.#pause.rest(restMs)
     }
   }
 
@@ -108,20 +109,12 @@ export class BodyMoves {
     } catch (error) {
       if (!(error instanceof Refused) || error.status !== CATALOGUE.internal.http) throw error
       if (docids.length === 1) {
-        console.error(`not moved: document ${collection}/${docids[0]}: ${error.message}`)
+        log.error(`not moved: document ${collection}/${docids[0]}`, { reason: error })
         return 0
       }
     }
     let moved = 0
     for (const docid of docids) moved += await this.#move(collection, [docid])
     return moved
-  }
-
-  async #rest(ms: number): Promise<void> {
-    const woken = new Promise<void>((resolve) => (this.#wake = resolve))
-    const timer = new AbortController()
-    await Promise.race([woken, setTimeout(ms, undefined, { signal: timer.signal, ref: false }).catch(() => undefined)])
-    timer.abort()
-    this.#wake = undefined
   }
 }

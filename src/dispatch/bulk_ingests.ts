@@ -15,9 +15,13 @@ import type { Dispatcher } from './dispatcher.js'
 import { ask } from './inner_request.js'
 import type { Io, IoTools } from './io.js'
 import type { OutgoingAnswer } from './ticket.js'
+import { log } from '../telemetry/log.js'
 
 /** A chunk that an object store has not taken for as long as it is asked counts as lost, too: the store may stay away for days. */
 const BACKEND_DOWN = refusal('backendUnavailable').body
+/** What may have been written, and what ends a lane, is not asked for again. */
+const LANE_LOST = refusal('laneLost').body
+const FINAL: ReadonlySet<OutgoingAnswer['body']> = new Set([refusal('outcomeUnknown').body, LANE_LOST, BACKEND_DOWN])
 
 interface Ingest extends SubmittedIngest {
   readonly bytes: number
@@ -105,11 +109,11 @@ export class BulkIngests {
       const place = { first, last: index === ingest.chunks.length - 1 }
       let answer = await this.#store(ingest, chunk.body, place)
       // No document ends a lane that the next chunk needs: it is counted with the others of its chunk, and the job goes on.
-      if (answer?.status === 500 || answer?.body === BACKEND_DOWN)
+      if (answer?.status === 500 || answer?.body === LANE_LOST || answer?.body === BACKEND_DOWN)
         answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
       if (answer?.status !== 200) {
         // Where it was cancelled between its turn and its first chunk there is nothing to say.
-        if (answer !== undefined && answer.status !== CATALOGUE.ingestEnded.http) console.error(`${ingest.id} ends: ${String(answer.body)}`)
+        if (answer !== undefined && answer.status !== CATALOGUE.ingestEnded.http) log.error(`${ingest.id} ends`, { reason: answer.body })
         return
       }
       if (place.last) this.#callBack(ingest, answer)
@@ -128,7 +132,7 @@ export class BulkIngests {
     while (!this.#end.signal.aborted) {
       const answer = await ask(this.dispatcher, { operation: ingestChunk, query: query.toString(), body })
       // What was refused for want of room or time has changed nothing and can be asked again; what may have been written can not.
-      if (answer.status !== 503 || answer.body === refusal('outcomeUnknown').body || answer.body === BACKEND_DOWN) return answer
+      if (answer.status !== 503 || FINAL.has(answer.body)) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     }
     return undefined
@@ -137,7 +141,7 @@ export class BulkIngests {
   #callBack({ id, callbackUrl }: Ingest, { body }: OutgoingAnswer): void {
     if (callbackUrl === '') return
     if (this.#callbacks.size >= CALLBACKS_MAX) {
-      console.error(`callback of ${id}: given up, ${CALLBACKS_MAX} are under way`)
+      log.warn(`callback of ${id}: given up, ${CALLBACKS_MAX} are under way`)
       return
     }
     const sent = this.#send(id, callbackUrl, body).finally(() => this.#callbacks.delete(sent))
@@ -157,9 +161,9 @@ export class BulkIngests {
         cut: true,
         redirectsMax: 0,
       })
-      if (status >= 300) console.error(`callback of ${id}: answered ${status}`)
+      if (status >= 300) log.warn(`callback of ${id}: answered ${status}`)
     } catch (error) {
-      console.error(`callback of ${id}: ${error instanceof Error ? error.message : String(error)}`)
+      log.warn(`callback of ${id}`, { reason: error })
     }
   }
 }

@@ -9,6 +9,7 @@ import type { S3Location } from '../outbound/s3_location.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Dispatcher } from './dispatcher.js'
 import { askFor } from './inner_request.js'
+import { log } from '../telemetry/log.js'
 
 /** What a lane says of them. */
 interface ClearObjects {
@@ -65,10 +66,7 @@ export class ClearSweep {
     try {
       restMs = (await this.#sweep()) && !this.#isSoon ? OBJECT_SWEEP_MS : CLEAR_SWEEP_MS
     } catch (error) {
-      if (!this.#isEnded)
-        console.error(
-          `objects in clear of encrypted collections are not removed yet: ${error instanceof Error ? error.message : String(error)}`,
-        )
+      if (!this.#isEnded) log.warn('objects in clear of encrypted collections are not removed yet', { reason: error })
     }
     if (this.#isEnded) return
     this.#isSoon = restMs !== OBJECT_SWEEP_MS

@@ -30,6 +30,12 @@ const PUBLISHED_WORD = 7
 const EMBEDDING_DEPTH_WORD = 8
 // Written by the write lane, read by every lane that searches.
 const VECTORS_LOADING_WORD = 9
+// Written by the write lane; the front end refuses writes by it before they are read.
+const DISK_FULL_WORD = 10
+// Written by the write lane when a comparison of the store with itself has gone on.
+const FINDINGS_WORD = 11
+// Written by the write lane when it opens the index, and when another generation is adopted.
+const WRITES_LOST_WORD = 12
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -103,6 +109,33 @@ export class ControlBlock {
   /** Publications since the start, in 32 bits: an answer that was made at another number may be out of date. */
   get published(): number {
     return Atomics.load(this.words, PUBLISHED_WORD)
+  }
+
+  /** True while there is no space for what grows the store. */
+  get diskFull(): boolean {
+    return Atomics.load(this.words, DISK_FULL_WORD) !== 0
+  }
+
+  set diskFull(full: boolean) {
+    Atomics.store(this.words, DISK_FULL_WORD, full ? 1 : 0)
+  }
+
+  /** What of the store is damaged, as far as it was compared with itself. */
+  get findings(): number {
+    return Atomics.load(this.words, FINDINGS_WORD)
+  }
+
+  set findings(count: number) {
+    Atomics.store(this.words, FINDINGS_WORD, count)
+  }
+
+  /** True where the index knows of writes that the store had on its disk and has no more. */
+  get writesLost(): boolean {
+    return Atomics.load(this.words, WRITES_LOST_WORD) !== 0
+  }
+
+  set writesLost(lost: boolean) {
+    Atomics.store(this.words, WRITES_LOST_WORD, lost ? 1 : 0)
   }
 
   /** True while the vector engine lacks vectors that the store has: searches for them must wait. */

@@ -34,6 +34,7 @@ import { READ_CLASSES, ReadPlaces, type ReadClass } from './read_places.js'
 import { RequestQueue } from './request_queue.js'
 import { SlotTable } from './slot_table.js'
 import { ticketOf, type AnswerSink, type DispatchRequest, type OutgoingAnswer, type Ticket } from './ticket.js'
+import { log } from '../telemetry/log.js'
 
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
@@ -91,6 +92,7 @@ export class Dispatcher {
   /** What the front end does for an operation whose lane answers with a message for it. */
   readonly onIo: Detours['onIo'] = (...io) => this.#detours.onIo(...io)
   readonly onEmbedding: Detours['onEmbedding'] = (embedding) => this.#detours.onEmbedding(embedding)
+  readonly overdueMs = (): number => this.#slots.overdueMs(performance.now())
 
   /** Calls `run` whenever a write of this kind is answered. */
   onWritten(operation: string, run: (answer: OutgoingAnswer) => void): void {
@@ -203,7 +205,7 @@ export class Dispatcher {
     try {
       if (ticket.sink !== null) await this.#pools?.switchTo(headers[1] ?? '')
     } catch (error) {
-      console.error('restore:', error)
+      log.error('restore', { fault: error })
       answer = { ...refusal('restoreFailed'), body: JSON.stringify({ error: `restore failed: ${(error as Error).message}` }) }
     }
     this.#isSwitching = false
@@ -271,7 +273,7 @@ export class Dispatcher {
   #onBatchLost(tickets: readonly Ticket[], batch: number): void {
     for (const ticket of tickets) {
       if (ticket.batch !== batch) continue
-      const code = ticket.queue === 'commit' ? 'outcomeUnknown' : 'internal'
+      const code = ticket.queue === 'commit' ? 'outcomeUnknown' : 'laneLost'
       ticket.batch = 0
       this.#answer(ticket, code)
       if (ticket.onCommitted !== null) this.#committed(ticket, refusal(code))

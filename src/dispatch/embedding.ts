@@ -14,6 +14,7 @@ import { EmbeddingSlices } from './embedding_slices.js'
 import { EmbeddingTexts } from './embedding_texts.js'
 import { EmbeddingWorker, type ProviderPlace } from './embedding_worker.js'
 import { askFor } from './inner_request.js'
+import { log } from '../telemetry/log.js'
 
 /** The provider of the moment. */
 export interface ActiveProvider extends ProviderPlace {
@@ -79,12 +80,10 @@ export class Embedding {
       const { stale } = await askFor<StaleVectors>(this.dispatcher, staleVectors, { variant })
       for (const { collection, variant: theirs, documents } of stale.slice(0, STALE_COLLECTIONS_TOLD_MAX)) {
         const count = `${documents} document${documents === 1 ? '' : 's'}`
-        console.error(
-          `collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex makes them anew`,
-        )
+        log.warn(`collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex makes them anew`)
       }
     } catch (error) {
-      console.error(`vectors: ${error instanceof Error ? error.message : String(error)}`)
+      log.error('vectors', { reason: error })
     }
   }
 }

@@ -16,6 +16,7 @@ import { refusal } from './answers.js'
 import type { Dispatcher } from './dispatcher.js'
 import { askFor, Refused } from './inner_request.js'
 import type { Io } from './io.js'
+import { log } from '../telemetry/log.js'
 
 /** As /v1/config shows it. */
 export interface VectorConfig {
@@ -111,7 +112,7 @@ export class ActiveEmbedding {
       )
       await this.#use(settings ?? this.config.embedding ?? this.#found)
     } catch (error) {
-      console.error(`embeddings: the default configuration can't be read: ${error instanceof Error ? error.message : String(error)}`)
+      log.error("embeddings: the default configuration can't be read", { reason: error })
       // Damage, or a lost key: another time won't do better. Embedding with another provider than the one that was chosen would be worse than not at all.
       if (error instanceof Refused && error.status === CATALOGUE.internal.http) await this.#use(undefined)
       else this.#again = setTimeout(() => void this.load(), EMBEDDING_RELOAD_MS).unref()
@@ -132,7 +133,7 @@ export class ActiveEmbedding {
     this.telemetry.set('embedding_circuit_open', 0)
     if (this.#provider !== undefined) {
       const { name, model, dimensions } = this.#provider
-      console.log(`embeddings: ${name} ${model}, ${dimensions} dimensions${this.#originOf(settings)}`)
+      log.info(`embeddings: ${name} ${model}, ${dimensions} dimensions${this.#originOf(settings)}`)
     }
     for (const listener of this.#listeners) listener()
     void before?.close()
@@ -145,7 +146,7 @@ export class ActiveEmbedding {
 
   async #make(settings: ProviderSettings): Promise<EmbeddingProvider | undefined> {
     if (isKeyMissing(settings)) {
-      console.error(`embeddings: the default configuration has no API key, which ${settings.provider} needs; nothing is embedded`)
+      log.error(`embeddings: the default configuration has no API key, which ${settings.provider} needs; nothing is embedded`)
       return undefined
     }
     const { isRemote, makeProvider } = await loadProviders()
@@ -153,7 +154,7 @@ export class ActiveEmbedding {
       if (!isRemote(settings)) return new (await loadLocal()).LocalProvider(settings)
       return makeProvider(settings, { outbound: await this.#guarded(), observer: this.#observer() })
     } catch (error) {
-      console.error(`embeddings: ${error instanceof Error ? error.message : String(error)}; nothing is embedded`)
+      log.error('embeddings: nothing is embedded', { reason: error })
       return undefined
     }
   }

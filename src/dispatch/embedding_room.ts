@@ -8,12 +8,11 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { ControlBlock } from './control_block.js'
 import type { NamedDocument, NamedDocuments, RoomFirst } from './embedding_codec.js'
 import type { OutgoingAnswer, Ticket } from './ticket.js'
+import { log } from '../telemetry/log.js'
 
 /** Who embeds. */
 export interface Progress {
   readonly settled: number
-  /** Documents of the queue that are being embedded. */
-  readonly underWay: number
   isUnderWay(named: NamedDocument): boolean
 }
 
@@ -82,15 +81,15 @@ export class EmbeddingRoom {
       return dropped
     } catch (error) {
       // They wait on, and get their vectors.
-      console.error(`not dropped: ${error instanceof Error ? error.message : String(error)}`)
+      log.error('not dropped', { reason: error })
       return 0
     }
   }
 
   #tick(): void {
     const now = performance.now()
-    // What is being embedded needs no room.
-    let excess = this.control.embeddingDepth - this.progress.underWay - this.config.embeddingQueueSize
+    // What is being embedded has its place until it is settled, and is not dropped.
+    let excess = this.control.embeddingDepth - this.config.embeddingQueueSize
     for (const waiter of this.#waiters) {
       if (this.progress.settled !== waiter.settled) Object.assign(waiter, { settled: this.progress.settled, progressAt: now })
       const isOver = now - waiter.progressAt >= this.config.embeddingQueueWaitMs || now >= waiter.deadlineAt

@@ -14,10 +14,12 @@ import {
 } from '../limits.js'
 import { EmbeddingError, type EmbeddingProvider } from '../outbound/embedding/provider.js'
 import type { Telemetry } from '../telemetry/registry.js'
+import { TimeLimit } from '../time_limit.js'
 import { refusal } from './answers.js'
 import type { ProviderPlace } from './embedding_worker.js'
 import type { OutgoingAnswer } from './ticket.js'
 import { encodeHeldVector, heldVectorId, type TextsFirst } from './text_vectors_codec.js'
+import { log } from '../telemetry/log.js'
 
 type Wanted = Pick<TextsFirst, 'texts' | 'role' | 'isOptional'>
 
@@ -67,7 +69,7 @@ export class EmbeddingTexts {
   #tell({ message }: EmbeddingError): void {
     if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
     this.#toldAt = performance.now()
-    console.error(`searches go without vectors: ${message}`)
+    log.warn('searches go without vectors', { reason: message })
   }
 
   async #bring(provider: EmbeddingProvider, texts: readonly string[], role: EmbeddingRole): Promise<void> {
@@ -87,8 +89,8 @@ export class EmbeddingTexts {
 
   async #ask(provider: EmbeddingProvider, texts: readonly string[], role: EmbeddingRole): Promise<void> {
     this.telemetry.add('embedding_cache_misses', texts.length)
-    const signal = AbortSignal.any([this.#end.signal, AbortSignal.timeout(EMBEDDINGS_WANTED_MS_MAX)])
-    const vectors = await provider.embed(texts, role, signal)
+    const limit = new TimeLimit(EMBEDDINGS_WANTED_MS_MAX, this.#end.signal)
+    const vectors = await provider.embed(texts, role, limit.signal).finally(() => limit.end())
     const { variant, dimensions } = provider
     texts.forEach((text, row) => this.#keep(heldVectorId(variant, role, text), vectors.subarray(row * dimensions, (row + 1) * dimensions)))
   }

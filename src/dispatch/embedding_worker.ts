@@ -2,7 +2,6 @@
  * Works off the documents that wait for vectors, first come first, and those that a reindex names: some slices side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; what is
  * here of it is a page, and lost with the process. Where the provider can't be had, everything waits. Front-end thread only.
  */
-import { setTimeout } from 'node:timers/promises'
 import {
   EMBEDDING_FAILURES_ALONE,
   EMBEDDING_FAILURES_TOLD_MS,
@@ -21,6 +20,8 @@ import type { Dispatcher } from './dispatcher.js'
 import type { NamedDocument, NamedDocuments } from './embedding_codec.js'
 import type { EmbeddingSlices, Outcome, SliceResult } from './embedding_slices.js'
 import { askFor } from './inner_request.js'
+import { log } from '../telemetry/log.js'
+import { Pause } from './pause.js'
 
 /** Where the provider of the moment is found. */
 export interface ProviderPlace {
@@ -60,7 +61,7 @@ export class EmbeddingWorker {
   #waitUntil = 0
   #toldAt = -Infinity
   #running: Promise<void> | undefined
-  #wake: (() => void) | undefined
+  readonly #pause = new Pause()
 
   constructor(
     readonly dispatcher: Dispatcher,
@@ -77,14 +78,10 @@ export class EmbeddingWorker {
   /** What the provider has given is stored first. The backlog stays for the next start; reindexes are told that they failed. */
   async stop(): Promise<void> {
     this.#end.abort()
-    this.#wake?.()
+    this.#pause.wake()
     await this.#running
     await Promise.all(this.#slices)
     for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the server shuts down' })
-  }
-
-  get underWay(): number {
-    return this.#ofQueue
   }
 
   isUnderWay(named: NamedDocument): boolean {
@@ -94,7 +91,7 @@ export class EmbeddingWorker {
   /** There is another provider, or none. */
   changed(): void {
     this.#waitUntil = 0
-    this.#wake?.()
+    this.#pause.wake()
   }
 
   /** Documents that have been settled so far: whether there is any progress. */
@@ -109,7 +106,7 @@ export class EmbeddingWorker {
     const settled = documents.map(
       (named) => new Promise<Outcome>((settle) => this.#asked.push({ named, tries: 0, failures: 0, successes: this.#successes, settle })),
     )
-    this.#wake?.()
+    this.#pause.wake()
     return await Promise.all(settled)
   }
 
@@ -129,7 +126,7 @@ export class EmbeddingWorker {
       } catch (error) {
         this.#backOff(error instanceof Error ? error.message : String(error))
       }
-      await this.#rest(EMBEDDING_POLL_MS)
+      await this.#pause.rest(EMBEDDING_POLL_MS)
     }
   }
 
@@ -143,7 +140,7 @@ export class EmbeddingWorker {
     if (provider === undefined || jobs.length === 0) return false
     const slice = this.#slice(provider, this.#epoch, jobs).finally(() => {
       this.#slices.delete(slice)
-      this.#wake?.()
+      this.#pause.wake()
     })
     this.#slices.add(slice)
     return true
@@ -278,7 +275,7 @@ export class EmbeddingWorker {
   }
 
   #backOff(reason: string, retryAfterMs = 0): void {
-    if (this.#waitMs === 0) console.error(`embedding waits: ${reason}`)
+    if (this.#waitMs === 0) log.warn('embedding waits', { reason })
     this.#waitMs = Math.min(Math.max(EMBEDDING_WAIT_MS_MIN, this.#waitMs * 2), EMBEDDING_WAIT_MS_MAX)
     this.#waitUntil = performance.now() + Math.min(Math.max(this.#waitMs, retryAfterMs), EMBEDDING_WAIT_MS_MAX)
   }
@@ -287,15 +284,7 @@ export class EmbeddingWorker {
   #tell({ named }: Job, reason: string): void {
     if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
     this.#toldAt = performance.now()
-    console.error(`not embedded: document ${nameOf(named)}: ${reason}`)
-  }
-
-  async #rest(ms: number): Promise<void> {
-    const woken = new Promise<void>((resolve) => (this.#wake = resolve))
-    const timer = new AbortController()
-    await Promise.race([woken, setTimeout(ms, undefined, { signal: timer.signal, ref: false }).catch(() => undefined)])
-    timer.abort()
-    this.#wake = undefined
+    log.error(`not embedded: document ${nameOf(named)}`, { reason })
   }
 }
 

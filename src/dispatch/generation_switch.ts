@@ -8,6 +8,7 @@ import { failPoint } from '../fail_point.js'
 import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits.js'
 import type { ControlBlock } from './control_block.js'
 import type { LanePool } from './lane_pool.js'
+import { log } from '../telemetry/log.js'
 
 /** The data directory, as src/store/layout.ts has it. */
 export interface Generations {
@@ -75,14 +76,14 @@ export class GenerationSwitch {
   }
 
   async #goBack(generation: string): Promise<void> {
-    await this.#tell('drop', generation).catch((error: unknown) => console.error('restore:', error))
+    await this.#tell('drop', generation).catch((error: unknown) => log.error('restore', { fault: error }))
     this.holder.release()
     await this.#remove(generation)
   }
 
   /** What can't be removed is left for the next start. */
   async #remove(generation: string): Promise<void> {
-    await this.generations.remove(generation).catch((error: unknown) => console.error('restore:', error))
+    await this.generations.remove(generation).catch((error: unknown) => log.error('restore', { fault: error }))
   }
 
   async #tell(kind: 'open' | 'adopt' | 'drop', generation: string): Promise<void> {

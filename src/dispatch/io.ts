@@ -4,6 +4,7 @@
  */
 import { refusal } from './answers.js'
 import type { OutgoingAnswer } from './ticket.js'
+import { log } from '../telemetry/log.js'
 
 export interface IoTools {
   /** Has the write lane commit a prepared command. @returns its answer, or null where nothing was written because nobody waits for the answer any more */
@@ -19,7 +20,7 @@ export async function answerOfIo(io: Io | undefined, message: Uint8Array, tools:
     if (io === undefined) throw new Error('the operation has nothing to do on the front end')
     return await io(message, tools)
   } catch (error) {
-    console.error('io:', error)
+    log.error('io', { fault: error })
     return refusal('internal')
   }
 }

@@ -7,12 +7,21 @@
  * requests are the business of the batch's `settled`.
  */
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import type { MessagePort } from 'node:worker_threads'
 import type { Piscina as Pool } from 'piscina'
-import { LANE_HEAP_MB_MAX, LANE_YOUNG_HEAP_MB, SWITCH_LANE_MS_MAX, SWITCH_OPEN_MS_MAX } from '../limits.js'
+import {
+  LANE_DEATH_REASON_MS,
+  LANE_HEAP_BODIES,
+  LANE_YOUNG_HEAP_MB,
+  SWITCH_LANE_MS_MAX,
+  SWITCH_OPEN_MS_MAX,
+  WRITE_LANE_DEATH_REASON_MS,
+} from '../limits.js'
+import type { Config } from '../config.js'
+import { programPath } from '../installation.js'
 import type { LaneKind, LaneOrder, LaneStart } from '../worker/lane_start.js'
 import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
+import { DeathReasons } from './death_reasons.js'
 import { releaseEnvelope, transferListOf, type Envelope } from './envelope.js'
 import { EnvelopeBlocks, type BlockMemory } from './envelope_blocks.js'
 import { encodeRequests } from './request_codec.js'
@@ -45,11 +54,15 @@ export interface LaneEvents {
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
 
 const CLOSE_TASK = 'close'
-const ENTRY = fileURLToPath(new URL('../worker/entry.js', import.meta.url))
+const ENTRY = programPath('worker/entry')
 
 interface PendingOrder {
   readonly port: MessagePort
   readonly settle: (error: string | null) => void
+}
+
+function heapMb({ bodyBytesMax, limits }: Config): number {
+  return limits.LANE_HEAP_MB_MAX + Math.ceil((LANE_HEAP_BODIES * bodyBytesMax) / (1024 * 1024))
 }
 
 export class LanePool {
@@ -58,7 +71,7 @@ export class LanePool {
   readonly #blocks: EnvelopeBlocks | null
   readonly #epochOffset = performance.timeOrigin
   #inFlight = 0
-  #lastError = ''
+  readonly #reasons: DeathReasons
   #toLoad: number
   #allLoaded: () => void = () => undefined
   /** Every thread has loaded its code, or one could not: from then on the process may end. An end while a thread loads an addon is the addon's crash. */
@@ -80,6 +93,7 @@ export class LanePool {
     readonly events: LaneEvents,
   ) {
     this.#toLoad = threads
+    this.#reasons = new DeathReasons(start.kind === 'write' ? WRITE_LANE_DEATH_REASON_MS : LANE_DEATH_REASON_MS)
     this.loaded = new Promise((resolve) => (this.#allLoaded = resolve))
     // The buffers of commands outlive their batch.
     this.#blocks = start.kind === 'read' || start.kind === 'point' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
@@ -95,13 +109,13 @@ export class LanePool {
       atomics: 'disabled',
       recordTiming: false,
       workerHistogram: false,
-      resourceLimits: { maxOldGenerationSizeMb: LANE_HEAP_MB_MAX, maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
+      resourceLimits: { maxOldGenerationSizeMb: heapMb(start.config), maxYoungGenerationSizeMb: LANE_YOUNG_HEAP_MB },
       workerData: laneStart,
     })
     this.#pool.on('message', (message: LaneHello) => this.#greet(message.port, new EnvelopeBlocks(message.answers)))
     // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
     this.#pool.on('error', (error: Error) => {
-      this.#lastError = error.message
+      this.#reasons.say(error.message)
       this.#allLoaded()
       if (!this.#wasReady) this.events.onFailed(this.kind, error.message)
     })
@@ -150,7 +164,7 @@ export class LanePool {
         settled(false)
       },
       (error: Error) => {
-        this.#lastError = error.message
+        this.#reasons.say(error.message)
         // Answers that the worker sent before it died are delivered first: they are in its port already, and a turn of the loop reads it.
         setImmediate(() => {
           releaseEnvelope(envelope, this.#blocks)
@@ -227,7 +241,7 @@ export class LanePool {
       this.#ports.delete(port)
       for (const order of [...this.#orders.values()]) if (order.port === port) order.settle('died')
       if (row >= 0) this.#ready -= 1
-      if (!this.#closing) this.events.onDeath(this.kind, row, this.#lastError)
+      if (!this.#closing) this.#reasons.ask((reason) => this.events.onDeath(this.kind, row, reason))
     })
   }
 }

@@ -24,6 +24,7 @@ import { EmbeddingBlock } from './embedding_block.js'
 import { GenerationSwitch, type Generations } from './generation_switch.js'
 import { LanePool, type LaneEvents } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
+import { log, logMemory } from '../telemetry/log.js'
 
 export interface LanesListener {
   /** All lanes are open and the index holds all of the store. */
@@ -62,10 +63,12 @@ export class Lanes implements LanePools, LaneEvents {
     readonly listener: LanesListener,
     generations: Generations,
     readonly embedding = EmbeddingBlock.create().buffer,
+    /** The data directory can't be written. */
+    readonly isReadOnly = false,
   ) {
     this.#switch = new GenerationSwitch(generations, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
-    this.#accesses = config.temporal ? AccessRings.create() : null
+    this.#accesses = config.temporal && !isReadOnly ? AccessRings.create() : null
     // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the write lane has opened the store.
     this.write = this.#start('write', 1)
     this.read = this.#start('read', this.config.readLanes)
@@ -117,7 +120,7 @@ export class Lanes implements LanePools, LaneEvents {
   onFailed(kind: LaneKind, reason: string): void {
     if (kind === 'point') {
       // It only helps: without it point reads share the read lanes as where no search runs.
-      console.error(`point reads have no lane of their own: ${reason}`)
+      log.warn('point reads have no lane of their own', { reason })
       return
     }
     // The others are still loading, perhaps.
@@ -133,9 +136,9 @@ export class Lanes implements LanePools, LaneEvents {
   onDeath(kind: LaneKind, row: number, reason: string): void {
     this.telemetry.add('lane_deaths', 1)
     if (row >= 0) this.telemetry.releaseRow(row)
-    console.error(`a ${kind} lane died: ${reason}`)
+    log.error(`a ${kind} lane died`, { reason })
     if (kind === 'write') {
-      this.listener.onFatal('the write lane died')
+      this.listener.onFatal(`the write lane died: ${reason}`)
       return
     }
     const now = performance.now()
@@ -152,7 +155,16 @@ export class Lanes implements LanePools, LaneEvents {
 
   #start(kind: LaneKind, threads: number): LanePool {
     const { config, control, telemetry, embedding } = this
-    const start = { kind, config, control: control.buffer, telemetry: telemetry.buffer, accesses: this.#accesses, embedding }
+    const start = {
+      kind,
+      config,
+      control: control.buffer,
+      telemetry: telemetry.buffer,
+      log: logMemory(),
+      accesses: this.#accesses,
+      isReadOnly: this.isReadOnly,
+      embedding,
+    }
     return new LanePool(start, threads, TASKS_PER_WORKER[kind], this)
   }
 }

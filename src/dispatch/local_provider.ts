@@ -3,7 +3,6 @@
  * key is needed. Front-end thread. Models: docs/decisions/0131-the-static-model.md, 0132-minilm-beside-the-project.md.
  */
 import { createRequire } from 'node:module'
-import { fileURLToPath } from 'node:url'
 import type { Piscina as Pool } from 'piscina'
 import {
   EMBEDDING_CALLS_WAITING_MAX,
@@ -12,6 +11,7 @@ import {
   MINILM_BATCH_MAX,
   STATIC_BATCH_MAX,
 } from '../limits.js'
+import { programPath } from '../installation.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../outbound/embedding/provider.js'
 import { variantOf, type ProviderSettings } from '../outbound/embedding/settings.js'
 import type { LocalTask } from '../worker/local_model.js'
@@ -19,7 +19,7 @@ import type { LocalTask } from '../worker/local_model.js'
 // By `require`, as in dispatch/lane_pool.ts.
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
 
-const ENTRY = fileURLToPath(new URL('../worker/local_model.js', import.meta.url))
+const ENTRY = programPath('worker/local_model')
 
 interface Call {
   readonly texts: readonly string[]

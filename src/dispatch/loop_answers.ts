@@ -4,12 +4,13 @@
  */
 import type { Config } from '../config.js'
 import { formatAddress } from '../config.js'
-import { serviceError } from '../errors.js'
+import { CATALOGUE, serviceError } from '../errors.js'
 import { offered } from '../operations/index.js'
 import { INTERFACE_VERSION } from '../version.js'
 import type { Answer } from '../worker/handler.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
 import { ProcessProbe } from './process_probe.js'
+import { answerLive, readyAnswer } from './probes.js'
 import type { LoopHandler } from './server_state.js'
 
 const directory = new DataDirectoryProbe()
@@ -20,19 +21,55 @@ const INDEX_NOT_STORED = {
   detail: 'the disk refuses the index; it is whole in memory, and the next start has more to replay',
 }
 
+function storeDamaged(count: number): { readonly code: string; readonly detail: string } {
+  const found = count === 1 ? '1 finding' : `${count} findings`
+  return { code: 'store_damaged', detail: `${found} where the store was compared with itself, named in the log and by mds doctor` }
+}
+
+/** The look before a group counts its bytes on top of what is kept. */
+function diskLow(freeBytes: number, largest: number): readonly { readonly code: string; readonly detail: string }[] {
+  if (freeBytes >= largest) return []
+  return [{ code: 'disk_low', detail: `${freeBytes} bytes are free; the largest requests are refused under ${largest}` }]
+}
+
 function json(status: number, value: unknown): Answer {
   return { status, body: JSON.stringify(value) }
 }
 
-const answerHealth: LoopHandler = (state) => {
+const WRITES_LOST = {
+  code: 'writes_lost',
+  detail: 'the store is in an older state than its index had seen at the start: the log says how far, a backup may have more',
+}
+
+const DISK_FULL = {
+  code: 'disk_full',
+  detail: 'what is free is kept for reads, deletes and the shutdown; writing is resumed when there is space',
+}
+
+/**
+ * 200: the server can do its work. With a full disk that is true for readers only: for a server in mode read,
+ * and for a probe with `?mode=read`, as a balancer of readers sends it
+ * (docs/decisions/0151-health-of-a-full-disk.md).
+ */
+export const answerHealth: LoopHandler = (state, { mode: asked }) => {
   const phase = state.phase()
   const mode = state.config.httpMode
   const found = directory.read(state.config, performance.now())
-  const persistence = state.indexUnstored() ? { ...found, warnings: [...found.warnings, INDEX_NOT_STORED] } : found
-  const durable = state.config.durability === 'sync' && persistence.writable && !persistence.ephemeral
+  const isFull = state.isDiskFull()
+  const damage = state.damageFound()
+  const warnings = [
+    ...found.warnings,
+    ...(state.indexUnstored() ? [INDEX_NOT_STORED] : []),
+    ...(damage > 0 ? [storeDamaged(damage)] : []),
+    ...(state.areWritesLost() ? [WRITES_LOST] : []),
+    ...(isFull ? [DISK_FULL] : diskLow(found.freeBytes, state.diskFloorBytes() + state.config.bodyBytesMax)),
+  ]
+  const persistence = { ...found, writable: found.writable && !isFull, warnings }
+  const durable = state.config.durability === 'sync' && found.writable && !persistence.ephemeral
   const headers = [['Retry-After', String(serviceError('warmingUp').retryAfterSeconds ?? 1)]] as const
   switch (phase) {
     case 'healthy':
+      if (isFull) return degraded(mode === 'read' || asked === 'read', { mode, persistence, durable })
       return json(200, { status: 'healthy', mode, persistence, durable })
     case 'warming_up':
       return { ...json(503, { status: 'warming_up', mode, persistence, durable }), headers }
@@ -41,6 +78,12 @@ const answerHealth: LoopHandler = (state) => {
     case 'draining':
       return { ...json(503, { status: 'shutting_down', mode, persistence, durable }), headers }
   }
+}
+
+function degraded(isForReaders: boolean, about: object): Answer {
+  const { text, retryAfterSeconds } = CATALOGUE.diskFull
+  const answer = json(isForReaders ? 200 : CATALOGUE.diskFull.http, { status: 'degraded', error: text, ...about })
+  return isForReaders ? answer : { ...answer, headers: [['Retry-After', String(retryAfterSeconds)]] }
 }
 
 const answerConfig: LoopHandler = (state) => {
@@ -99,6 +142,8 @@ export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
 /** By the name of the operation. */
 export const loopAnswers: readonly (readonly [string, LoopHandler])[] = [
   ['health', answerHealth],
+  ['livez', answerLive],
+  ['readyz', readyAnswer(answerHealth)],
   ['config', answerConfig],
   ['systemInfo', answerSystemInfo],
   ['endpoints', answerEndpoints],

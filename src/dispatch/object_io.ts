@@ -7,6 +7,7 @@ import { ObjectLost, Unwanted, type ObjectStores } from '../outbound/object_stor
 import type { OutgoingObject, StoreFirst, WantedObject } from './object_codec.js'
 import { refusal } from './answers.js'
 import type { OutgoingAnswer } from './ticket.js'
+import { log } from '../telemetry/log.js'
 
 export class ObjectIo {
   readonly #underWay = new Set<string>()
@@ -37,7 +38,7 @@ export class ObjectIo {
       if (error instanceof Unwanted) return refusal('deadline')
       const reason = reasonOf(error)
       if (probe !== undefined) return unreachable(reason)
-      console.error(`not written: ${reason}`)
+      log.error('not written', { reason })
       return refusal('backendUnavailable')
     } finally {
       for (const { key } of objects) this.#underWay.delete(key)
@@ -55,7 +56,7 @@ export class ObjectIo {
     } catch (error) {
       const owner = error instanceof ObjectLost ? objects.find(({ key }) => key === error.key)?.owner : undefined
       const whose = (words: string | undefined): string => (words === undefined ? '' : `: the body of ${words}`)
-      console.error(`not read: ${reasonOf(error)}${whose(owner?.logged)}`)
+      log.error('not read', { reason: `${reasonOf(error)}${whose(owner?.logged)}` })
       if (error instanceof ObjectLost) {
         const text = error.message + whose(isForClient ? owner?.named : owner?.logged)
         return { ...refusal('internal'), body: JSON.stringify({ error: text }) }

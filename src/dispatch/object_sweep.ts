@@ -9,6 +9,7 @@ import type { Telemetry } from '../telemetry/registry.js'
 import type { Dispatcher } from './dispatcher.js'
 import { askFor } from './inner_request.js'
 import type { ObjectIo } from './object_io.js'
+import { log } from '../telemetry/log.js'
 
 /** What a lane says of them. */
 export interface BodyLocations {
@@ -49,7 +50,7 @@ export class ObjectSweep {
         await work()
       } catch (error) {
         isWhole = false
-        if (!this.#isEnded) console.error(`objects are not swept${what}: ${error instanceof Error ? error.message : String(error)}`)
+        if (!this.#isEnded) log.warn(`objects are not swept${what}`, { reason: error })
       }
     }
     await attempt('', async () => {

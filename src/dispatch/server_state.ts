@@ -15,8 +15,20 @@ export interface ServerState {
   phase(): Phase
   /** Why the phase is `unhealthy`; empty otherwise. */
   phaseReason(): string
+  /** How far the lanes are behind the deadline of a request; 0: not at all. */
+  lanesOverdueMs(): number
+  /** The index lacks what the store has: searches wait. */
+  isIndexStale(): boolean
+  /** There is no space for what grows the store: writes are refused, reads go on. */
+  isDiskFull(): boolean
+  /** Free space under which writes are refused. */
+  diskFloorBytes(): number
   /** The disk refuses the index, and it is asked again. */
   indexUnstored(): boolean
+  /** Rows and documents that do not belong together, as the store compared with itself shows; 0: none. */
+  damageFound(): number
+  /** The store lacks writes that it had on its disk, as its index shows. */
+  areWritesLost(): boolean
   /** The embedding provider, without its key. */
   vectorConfig(): VectorConfig
 }

@@ -56,6 +56,19 @@ export class SlotTable {
     return isThere
   }
 
+  /**
+   * How far the lanes are behind the deadlines of the requests that they have; 0 where they are not. A
+   * request that is queued, or waits for the network, does not count: before the lanes are open one may be
+   * queued for minutes.
+   */
+  overdueMs(now: number): number {
+    let most = 0
+    this.forEach(({ batch, deadlineAt }) => {
+      if (batch !== 0) most = Math.max(most, now - deadlineAt)
+    })
+    return most
+  }
+
   /** Visits every ticket that has a slot. */
   forEach(visit: (ticket: Ticket) => void): void {
     let left = this.used

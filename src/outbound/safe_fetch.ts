@@ -4,6 +4,7 @@
  */
 import type { Dispatcher } from 'undici'
 import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits.js'
+import { TimeLimit } from '../time_limit.js'
 import { guardedConnector, systemResolver } from './connector.js'
 import type { Resolver } from './connector.js'
 import { checkUrl, OutboundRefused } from './destination.js'
@@ -68,15 +69,16 @@ export class Outbound {
    */
   async safeFetch(request: OutboundRequest): Promise<OutboundAnswer> {
     const own = request.connections === undefined ? this.connections(1) : undefined
-    const late = AbortSignal.timeout(request.msMax ?? OUTBOUND_MS_MAX)
-    const signal = request.signal === undefined ? late : AbortSignal.any([late, request.signal])
+    const limit = new TimeLimit(request.msMax ?? OUTBOUND_MS_MAX, request.signal)
+    const { signal } = limit
     try {
       // The package looks at the signal only once it has a connection.
       return await Promise.race([this.#follow(request, own ?? (request.connections as Dispatcher), signal), rejectionBy(signal)])
     } catch (error) {
-      if (late.aborted) throw new Error(`no answer within ${request.msMax ?? OUTBOUND_MS_MAX} ms`, { cause: error })
+      if (limit.isOver) throw new Error(`no answer within ${request.msMax ?? OUTBOUND_MS_MAX} ms`, { cause: error })
       throw error
     } finally {
+      limit.end()
       if (own !== undefined) void own.destroy()
     }
   }

@@ -3,6 +3,7 @@
  * process alone has the customary `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be adding to.
  * Decision: docs/decisions/0030-one-metric-prefix.md.
  */
+import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'
 import type { EngineStats } from '../engine/types.js'
 import { METRIC_COLLECTIONS_MAX } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
@@ -58,6 +59,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   lane_internal_errors: 'Requests that failed for a reason of ours.',
   bodies_moved: 'Bodies that were moved to where the configuration of their collection says.',
   objects_swept: 'Objects in object stores that nothing referred to any more, removed.',
+  store_comparisons: 'How often the whole store was compared with itself.',
   revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
   embedding_requests: 'Requests to embedding providers that ended.',
@@ -82,6 +84,11 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   heap_bytes: 'V8 heaps of all lanes in use.',
   external_bytes: 'Memory outside the V8 heaps that lanes hold.',
   embedding_provider_configured: '1 where there is an embedding provider.',
+  disk_free_bytes: 'Free space of the file system of the data directory.',
+  disk_writable: '1 where the data directory can be written.',
+  health_warnings: 'Warnings that /health shows now.',
+  last_backup_timestamp_seconds: 'When the newest backup in the backup directory was made, in Unix time; 0: there is none.',
+  supervisor_restarts: 'Times the supervisor has started the server again.',
   embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 
@@ -106,6 +113,8 @@ export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, op
 
 function renderServer(page: Page, gauges: StoreGauges): void {
   page.family('info', 'gauge', 'Always 1; the labels tell about the server.', [[[['mode', gauges.mode]], 1]])
+  const build = [['version', BUILD_VERSION], ['interface', INTERFACE_VERSION], ['node', process.version]] as const // prettier-ignore
+  page.family('build_info', 'gauge', 'Always 1; the labels tell what runs.', [[build, 1]])
   page.single('uptime_seconds', 'Seconds since the start.', gauges.uptimeSeconds)
   page.single('database_size_bytes', 'Bytes of the database file.', gauges.databaseBytes)
   page.single('database_readers', 'Open read snapshots.', gauges.readers)

@@ -30,6 +30,7 @@ export const COUNTERS = [
   'answer_bytes_sent',
   'lane_internal_errors',
   'revisions_packed',
+  'store_comparisons',
   'bodies_moved',
   'objects_swept',
   'accesses_uncounted',
@@ -59,6 +60,11 @@ export const GAUGES = [
   'external_bytes',
   'embedding_provider_configured',
   'embedding_circuit_open',
+  'disk_free_bytes',
+  'disk_writable',
+  'health_warnings',
+  'last_backup_timestamp_seconds',
+  'supervisor_restarts',
 ] as const
 export type GaugeName = (typeof GAUGES)[number]
 

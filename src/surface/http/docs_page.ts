@@ -8,7 +8,10 @@ import type { Schema } from '../../operations/json_schema.js'
 import type { HttpRoute, Operation } from '../../operations/operation.js'
 import { INTERFACE_VERSION } from '../../version.js'
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs_assets.js'
-import { errorsOf, exampleInput, propertiesOf, requiredOf } from './openapi.js'
+import { errorsOf, exampleInput, propertiesOf } from './openapi.js'
+
+/** Levels of nameless objects that one table shows. */
+const NESTED_MAX = 3
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
 
@@ -26,61 +29,130 @@ export function docsPolicy(): string {
 
 export function buildDocsPage(operations: readonly Operation[]): string {
   const groups = [...new Set(operations.map((row) => row.group))]
+  const types = new Map<string, Schema>()
   const navigation = groups.map((group) => {
-    const links = operations
-      .filter((row) => row.group === group)
-      .map((row) => `<a href="#${row.name}">${escapeHtml(row.http[0]?.path ?? row.name)}</a>`)
-    return `<h2>${escapeHtml(group)}</h2>${links.join('')}`
+    const links = operations.filter((row) => row.group === group).flatMap((row) => row.http.map((route) => renderLink(row, route)))
+    return `<div class="group"><h2>${escapeHtml(group)}</h2>${links.join('')}</div>`
   })
   const sections = groups.map((group) => {
     const rows = operations.filter((row) => row.group === group)
-    return `<h2>${escapeHtml(group)}</h2>${rows.map(renderOperation).join('\n')}`
+    return `<div class="group"><h2>${escapeHtml(group)}</h2>${rows.map((row) => renderOperation(row, types)).join('\n')}</div>`
   })
+  const typeSections = renderTypes(types)
+  const typeLinks = [...types.keys()].sort().map((name) => `<a href="#type-${name}" data-find="${name.toLowerCase()}">${name}</a>`)
   return `<!doctype html>
 <html lang="en"><head><meta charset="utf-8"><meta name="viewport" content="width=device-width, initial-scale=1">
 <title>Markdown Document Service: reference</title><style>${DOCS_STYLE}</style></head>
-<body><nav aria-label="Operations">${navigation.join('')}</nav>
+<body><nav aria-label="Operations"><div class="head"><input id="find" type="search" placeholder="Search: path, field, word" aria-label="Search operations" autocomplete="off">
+<button id="menu" type="button" aria-expanded="false" aria-controls="links">Menu</button></div>
+<div id="links">${navigation.join('')}<div class="group"><h2>Types</h2>${typeLinks.join('')}</div><p id="none" class="dim" hidden>Nothing found.</p></div></nav>
 <main><h1>Markdown Document Service</h1>
 <p>Interface version ${INTERFACE_VERSION}. Requests and answers are JSON; unknown fields are ignored, and null means the same as leaving a field out.
 Errors have the form <code>{"error": "..."}</code>. The same as an OpenAPI 3.1 document: <a href="/openapi.json">/openapi.json</a>.</p>
 ${sections.join('\n')}
+<div class="group"><h2>Types</h2>${typeSections}</div>
 </main><script>${DOCS_SCRIPT}</script></body></html>
 `
 }
 
-function renderOperation(row: Operation): string {
+function renderLink(row: Operation, { method, path }: HttpRoute): string {
+  return `<a href="#${row.name}" data-find="${escapeHtml(wordsOf(row))}"><span class="method ${method}">${method}</span> <span>${escapeHtml(path)}</span></a>`
+}
+
+/** What a search looks through, in lower-case. */
+function wordsOf(row: Operation): string {
+  const routes = row.http.map(({ method, path }) => `${method} ${path}`)
+  return [...routes, row.name, row.description, row.group, ...Object.keys(propertiesOf(row.input))].join(' ').toLowerCase()
+}
+
+function renderOperation(row: Operation, types: Map<string, Schema>): string {
   const routes = row.http.map(({ method, path }) => `<span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code>`)
   const route = row.http[0]
   const isJson = row.contentType === undefined
-  return `<section id="${row.name}"><h3>${routes.join(' ')}</h3><p>${renderText(row.description)}</p>
-${renderFields('Request', row.input)}${route === undefined ? '' : renderExample(row, route)}
-${isJson ? renderFields('Answer', row.output) : ''}${renderErrors(row)}</section>`
+  return `<section id="${row.name}" data-find="${escapeHtml(wordsOf(row))}"><h3>${routes.join(' ')}</h3><p>${renderText(row.description)}</p>
+${renderFields('Request', row.input, types)}${route === undefined ? '' : renderExample(row, route)}
+${isJson ? renderFields('Answer', row.output, types) : ''}${renderErrors(row)}</section>`
 }
 
-function renderFields(title: string, schema: Schema): string {
+/** Each with those that it brings: `types` grows while it is walked. */
+function renderTypes(types: Map<string, Schema>): string {
+  const shown: string[] = []
+  for (const [name, schema] of types) {
+    const table = renderFields('Field', untitled(schema), types)
+    const meaning = schema.description === undefined ? '' : `<p>${renderText(schema.description)}</p>`
+    shown.push(`<section id="type-${name}" data-find="${name.toLowerCase()}"><h3><code>${name}</code></h3>${meaning}${table}</section>`)
+  }
+  return shown.sort().join('\n')
+}
+
+function untitled({ title: _, ...rest }: Schema): Schema {
+  return rest
+}
+
+/** Fields of an object without a title are in the table of its parent, prefixed by the parent's name. */
+interface Row {
+  readonly name: string
+  readonly schema: Schema
+  readonly required: boolean
+  readonly depth: number
+}
+
+function rowsOf(schema: Schema, prefix: string, depth: number): Row[] {
+  const { required = [] } = schema
+  return Object.entries(propertiesOf(schema)).flatMap(([field, of]) => {
+    const inner = innerOf(of)
+    const row: Row = { name: `${prefix}${field}`, schema: of, required: required.includes(field), depth }
+    if (inner === undefined || inner.schema.title !== undefined || depth >= NESTED_MAX) return [row]
+    return [row, ...rowsOf(inner.schema, `${prefix}${field}${inner.mark}.`, depth + 1)]
+  })
+}
+
+/** The object behind a field: itself, or that of a list or a map. */
+function innerOf(schema: Schema): { readonly schema: Schema; readonly mark: string } | undefined {
+  const { items, additionalProperties, anyOf } = schema
+  const inside = items ?? additionalProperties
+  if (inside !== undefined && schema.title === undefined) {
+    const deeper = innerOf(inside)
+    return deeper === undefined ? undefined : { schema: deeper.schema, mark: `${items === undefined ? '.*' : '[]'}${deeper.mark}` }
+  }
+  if (schema.properties !== undefined || schema.title !== undefined) return { schema, mark: '' }
+  return anyOf?.map(innerOf).find((found) => found !== undefined)
+}
+
+function renderFields(title: string, schema: Schema, types: Map<string, Schema>): string {
   const { type, items } = schema
   const list = type === 'array' && items !== undefined
-  const properties = Object.entries(propertiesOf(list ? items : schema))
-  if (properties.length === 0) return ''
-  const required = requiredOf(list ? items : schema)
-  const rows = properties.map(([name, field]) => {
+  if (list && items.title !== undefined) return `<p>${title}: ${renderType(schema, types)}</p>`
+  const rows = rowsOf(list ? items : schema, '', 0).map(({ name, schema: field, required, depth }) => {
     const { description = '', default: standard } = field
-    const mark = title === 'Request' && required.includes(name) ? ' <span class="required">required</span>' : ''
+    const mark = title === 'Request' && required && depth === 0 ? ' <span class="required">required</span>' : ''
     const fallback = standard === undefined ? '' : ` <span class="dim">Default <code>${escapeHtml(JSON.stringify(standard))}</code>.</span>`
-    return `<tr><td><code>${escapeHtml(name)}</code>${mark}</td><td class="dim">${escapeHtml(typeOf(field))}</td><td>${renderText(description)}${fallback}</td></tr>`
+    return `<tr class="depth${depth}"><td><code>${escapeHtml(name)}</code>${mark}</td><td class="dim">${renderType(field, types)}</td><td>${renderText(description)}${fallback}</td></tr>`
   })
+  if (rows.length === 0) return type === 'object' && schema.additionalProperties !== undefined ? `<p>${renderType(schema, types)}</p>` : ''
   const heading = list ? `${title}: a list, in which each item has` : title
   return `<div class="scroll"><table><thead><tr><th scope="col">${heading}</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
-function typeOf(schema: Schema): string {
-  const { type, items, additionalProperties, title, anyOf } = schema
-  if (title !== undefined) return title
-  if (type === 'array') return `list of ${typeOf(items ?? {})}`
-  if (type === 'object' && additionalProperties !== undefined) return `map to ${typeOf(additionalProperties)}`
-  const known = anyOf?.[0]?.enum
-  if (known !== undefined) return known.join(', ')
-  return typeof type === 'object' ? type.join(' or ') : (type ?? 'any')
+/** HTML. What has a name is a link to its table, which `types` is told of. */
+function renderType(schema: Schema, types: Map<string, Schema>): string {
+  const { type, items, additionalProperties, title, anyOf, enum: values } = schema
+  if (title !== undefined) {
+    types.set(title, types.get(title) ?? namedBy(schema))
+    return `<a href="#type-${title}">${title}</a>`
+  }
+  if (values !== undefined) return values.map((value) => `<code>${escapeHtml(value)}</code>`).join(' ')
+  if (type === 'array') return `list of ${renderType(items ?? {}, types)}`
+  if (type === 'object' && additionalProperties !== undefined) return `map to ${renderType(additionalProperties, types)}`
+  const branches = (anyOf ?? []).filter((branch) => Object.keys(branch).length > 0)
+  if (branches.length > 0) return branches.map((branch) => renderType(branch, types)).join(' or ')
+  return escapeHtml(typeof type === 'object' ? type.join(' or ') : (type ?? 'any'))
+}
+
+/** The schema behind a name, where it is one choice beside anything. */
+function namedBy(schema: Schema): Schema {
+  const [only, ...others] = (schema.anyOf ?? []).filter((branch) => Object.keys(branch).length > 0)
+  return only !== undefined && others.length === 0 ? { ...schema, ...only } : schema
 }
 
 function renderExample(row: Operation, { method, path: template }: HttpRoute): string {
@@ -110,8 +182,10 @@ function textOf(value: unknown): string {
 }
 
 function renderErrors(row: Operation): string {
-  const hasBody = row.http.some(({ method }) => method !== 'GET') && Object.keys(propertiesOf(row.input)).length > 0
-  const texts = errorsOf(row, hasBody).map((code) => `<code>${CATALOGUE[code].http}</code> ${escapeHtml(CATALOGUE[code].text)}`)
+  const [route] = row.http
+  const texts = (route === undefined ? [] : errorsOf(row, route)).map(
+    (code) => `<code>${CATALOGUE[code].http}</code> ${escapeHtml(CATALOGUE[code].text)}`,
+  )
   return texts.length === 0 ? '' : `<p class="dim">Errors: ${texts.join(' &middot; ')}</p>`
 }
 

@@ -14,6 +14,7 @@ import { refusal } from '../../dispatch/answers.js'
 import type { AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
 import { BodyParts } from './body_parts.js'
 import type { ByteBudget } from './byte_budget.js'
+import { isLoopbackAddress } from './local_guard.js'
 import { statusLine } from './status_lines.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
@@ -36,16 +37,28 @@ export class Exchange implements AnswerSink {
   readonly path: string
   /** Raw, without the question mark. */
   readonly query: string
+  /** Its framing or its host is ambiguous: a proxy may read it differently. */
+  readonly isMisframed: boolean
   readonly origin: string
   readonly host: string
+  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`: what a browser says about who asks. */
+  readonly fetchSite: string
+  readonly fetchMode: string
+  readonly fetchDest: string
+  readonly referer: string
   readonly contentType: string
   readonly acceptsGzip: boolean
+  readonly acceptsBrotli: boolean
+  readonly ifNoneMatch: string
+  /** Address of the other end in text; empty where nobody asked for it, and for a unix socket. */
+  readonly peer: string
   /** Whatever says who asks. */
   readonly credentials: string
   /** Milliseconds, monotonic. */
   readonly acceptedAt = performance.now()
   #response: HttpResponse | null
   #state: 'reading' | 'discarding' | 'waiting' | 'writing' | 'done' = 'reading'
+  #closes = false
   #refused: keyof typeof CATALOGUE = 'bodyTooLarge'
   readonly #declaredBytes: number
   #body: Uint8Array | null = null
@@ -65,6 +78,7 @@ export class Exchange implements AnswerSink {
     public commonHeaders: readonly string[],
     /** How long a client may take nothing of an answer that comes in parts. */
     readonly stallMsMax: number,
+    readsPeer: boolean,
   ) {
     this.#response = response
     // First of all: a handler that returns without an abort handler ends the process.
@@ -72,13 +86,23 @@ export class Exchange implements AnswerSink {
     this.method = request.getCaseSensitiveMethod()
     this.path = request.getUrl()
     this.query = request.getQuery() ?? ''
-    this.origin = request.getHeader('origin')
-    this.host = request.getHeader('host')
-    this.contentType = request.getHeader('content-type')
-    this.credentials = `${request.getHeader('authorization')} ${request.getHeader('x-api-key')}`
-    this.acceptsGzip = takesGzip(request.getHeader('accept-encoding'))
-    const length = request.getHeader('content-length')
-    this.#declaredBytes = length === '' ? (request.getHeader('transfer-encoding') === '' ? 0 : -1) : Number(length)
+    const { first, isMisframed } = readHeaders(request)
+    const header = (name: string): string => first.get(name) ?? ''
+    this.isMisframed = isMisframed
+    this.origin = header('origin')
+    this.host = header('host')
+    this.fetchSite = header('sec-fetch-site')
+    this.fetchMode = header('sec-fetch-mode')
+    this.fetchDest = header('sec-fetch-dest')
+    this.referer = header('referer')
+    this.contentType = header('content-type')
+    this.credentials = `${header('authorization')} ${header('x-api-key')}`
+    this.peer = readsPeer ? this.peerText() : ''
+    this.acceptsGzip = takes('gzip', header('accept-encoding'))
+    this.acceptsBrotli = takes('br', header('accept-encoding'))
+    this.ifNoneMatch = header('if-none-match')
+    const length = header('content-length')
+    this.#declaredBytes = length === '' ? (header('transfer-encoding') === '' ? 0 : -1) : Number(length)
   }
 
   get isDone(): boolean {
@@ -106,16 +130,31 @@ export class Exchange implements AnswerSink {
     })
   }
 
+  /** Text; empty for a unix socket. */
+  peerText(): string {
+    return this.#response === null ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1')
+  }
+
+  isPeerLoopback(): boolean {
+    return this.#response !== null && isLoopbackAddress(new Uint8Array(this.#response.getRemoteAddress()))
+  }
+
+  /** Answers, and reads nothing more from the connection. */
+  answerAndClose(answer: OutgoingAnswer): void {
+    this.#closes = true
+    this.answer(answer)
+  }
+
   answer(answer: OutgoingAnswer): void {
     const response = this.#response
     if (response === null) return
     assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
-    const closes = this.#state !== 'waiting' && this.#leavesTooMuch()
+    const closes = this.#closes || (this.#state !== 'waiting' && this.#leavesTooMuch())
     this.#state = 'writing'
     this.#releaseBody()
     response.cork(() => {
       response.writeStatus(statusLine(answer.status))
-      if (answer.status !== 204) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
+      if (answer.status !== 204 && answer.status !== 304) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
       if (answer.gzip) response.writeHeader('Content-Encoding', 'gzip').writeHeader('Vary', 'Accept-Encoding')
       writeHeaders(response, this.commonHeaders)
       writeHeaders(response, answer.headers)
@@ -125,15 +164,17 @@ export class Exchange implements AnswerSink {
 
   #writeBody(response: HttpResponse, answer: OutgoingAnswer, closes: boolean): void {
     const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
-    if (answer.status === 204) {
+    if (answer.status === 204 || answer.status === 304) {
       // No argument at all: uWS takes an undefined one for a number.
       response.endWithoutBody()
       this.#finish(answer.status, 0)
       return
     }
     if (this.method === 'HEAD') {
-      // The length is that of the body that GET would get. uWS waits for that body on a connection that stays open, so it is closed.
-      response.endWithoutBody(bytes, true)
+      // The length is that of the body that GET would get. Given to endWithoutBody, uWS would wait for that
+      // body: it would answer nothing more on the connection, and not close it either.
+      if (closes) response.end('', true)
+      else response.writeHeader('Content-Length', String(bytes)).endWithoutBody()
       this.#finish(answer.status, 0)
       return
     }
@@ -149,7 +190,10 @@ export class Exchange implements AnswerSink {
     this.#stream(response, typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body, answer.status)
   }
 
-  /** A large answer goes out as fast as the client takes it: what the socket does not take at once is copied, because the lane's memory is given back when this returns. */
+  /**
+   * A large answer is sent as fast as the client reads it. What the socket does not accept at once is copied
+   * if it is in memory shared with a lane, because that memory is returned when this function returns.
+   */
   #stream(response: HttpResponse, body: Uint8Array, status: number): void {
     const [, done] = response.tryEnd(body, body.length)
     if (done) {
@@ -163,7 +207,8 @@ export class Exchange implements AnswerSink {
       return
     }
     this.#unsent = body.length - sent
-    const rest = new Uint8Array(body.subarray(sent))
+    const left = body.subarray(sent)
+    const rest = body.buffer instanceof SharedArrayBuffer ? new Uint8Array(left) : left
     response.onWritable((offset) => {
       const live = this.#response
       if (live === null) return true
@@ -278,12 +323,47 @@ export class Exchange implements AnswerSink {
   }
 }
 
+interface ReadHeaders {
+  /** The first value of each that is asked for. */
+  readonly first: ReadonlyMap<string, string>
+  readonly isMisframed: boolean
+}
+
+const WANTED = new Set([
+  'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'authorization', 'x-api-key', 'accept-encoding', 'if-none-match',
+  'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'referer',
+]) // prettier-ignore
+
+/**
+ * One pass over all, 1 to 2 us more than asking for eight by name, because uWS goes by the first of several
+ * and takes every Transfer-Encoding for `chunked`. Two lengths or hosts, or an encoding that is not exactly
+ * `chunked`, are what smuggles a request past a proxy.
+ */
+function readHeaders(request: HttpRequest): ReadHeaders {
+  const first = new Map<string, string>()
+  let isMisframed = false
+  request.forEach((name, value) => {
+    if (!WANTED.has(name)) return
+    const before = first.get(name)
+    if (before === undefined) first.set(name, value)
+    if (name === 'host') isMisframed ||= before !== undefined
+    else if (name === 'content-length') isMisframed ||= value === '' || (before !== undefined && before !== value)
+    else if (name === 'transfer-encoding') isMisframed ||= value !== 'chunked' || before !== undefined
+  })
+  return { first, isMisframed: isMisframed || (first.has('content-length') && first.has('transfer-encoding')) }
+}
+
 function writeHeaders(response: HttpResponse, headers: readonly string[]): void {
   for (let i = 0; i < headers.length; i += 2) response.writeHeader(headers[i]!, headers[i + 1]!)
 }
 
-/** True for `gzip` or `*` unless its weight is zero. */
-function takesGzip(acceptEncoding: string): boolean {
-  if (acceptEncoding === '') return false
-  return /(?:^|[,\s])(?:gzip|\*)\s*(?:;\s*q=(?!0(?:\.0*)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/i.test(acceptEncoding)
+/** A coding is taken where it is named, or `*` for gzip, unless its weight is zero. */
+const CODINGS = { gzip: codingPattern('gzip|\\*'), br: codingPattern('br') } as const
+
+function codingPattern(names: string): RegExp {
+  return new RegExp(`(?:^|[,\\s])(?:${names})\\s*(?:;\\s*q=(?!0(?:\\.0*)?\\s*(?:,|$))[\\d.]+\\s*)?(?:,|$)`, 'i')
+}
+
+function takes(coding: keyof typeof CODINGS, acceptEncoding: string): boolean {
+  return acceptEncoding !== '' && CODINGS[coding].test(acceptEncoding)
 }

@@ -20,7 +20,10 @@ import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
+import { LocalGuard } from './local_guard.js'
+import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
+import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 
 /** Answers `loadtestConstantBytes` bytes on the loop, so that a load test can tell what the hand-over to the lanes costs. Absent unless configured. */
 export const CONSTANT_PATH = '/loadtest/constant'
@@ -47,6 +50,9 @@ export class FrontEnd {
   readonly #unsent: ByteBudget
   readonly #answers: KeptAnswers
   readonly #constant: OutgoingAnswer | null
+  readonly #guard: LocalGuard | null
+  readonly #misframed = new Misframed()
+  readonly #newcomers = new Set<Exchange>()
   #listenSocket: uWS.us_listen_socket | undefined
   #open = 0
   #idleWaiters: (() => void)[] = []
@@ -56,6 +62,9 @@ export class FrontEnd {
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
     this.#cors = corsPolicy(parts.config.corsOrigins)
+    this.#guard = parts.config.guardsLocal
+      ? new LocalGuard(parts.config.allowedHosts, (method, path) => this.#mayBeLinked(method, path))
+      : null
     this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
     this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
     const commits = (): number => parts.control.published
@@ -103,14 +112,50 @@ export class FrontEnd {
 
   #onRequest(response: uWS.HttpResponse, request: uWS.HttpRequest): void {
     this.#open += 1
-    const call = new Call(this.#parts, this.#answers, () => this.#onDone())
-    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, this.#parts.config.limits.PART_STALL_MS_MAX)
+    const call = new Call(
+      this.#parts,
+      this.#answers,
+      () => this.#onDone(),
+      (exchange) => this.#newcomers.has(exchange),
+    )
+    const { PART_STALL_MS_MAX } = this.#parts.config.limits
+    const readsPeer = logsAccess() || slowMs() > 0
+    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, PART_STALL_MS_MAX, readsPeer)
+    if (logs('debug')) this.#note(exchange)
+    if (exchange.isMisframed || this.#misframed.has(exchange)) {
+      this.#misframed.add(exchange)
+      exchange.answerAndClose(refusal('badFraming'))
+      return
+    }
+    const foreign = this.#guard?.refusalOf(exchange) ?? null
+    if (foreign !== null) {
+      exchange.answer(refusal(foreign))
+      return
+    }
     exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
     try {
       this.#route(exchange, call)
     } catch (error) {
       call.onFault(exchange, error)
     }
+  }
+
+  /**
+   * Pages about the server itself. What reads or writes stored data is not a page: `GET /v1/backup` writes.
+   */
+  #mayBeLinked(method: string, path: string): boolean {
+    if (method !== 'GET' && method !== 'HEAD') return false
+    const match = this.#routes.match(method, path)
+    return path === '/' || (match.kind === 'found' && match.route.operation.effect === 'system')
+  }
+
+  /**
+   * Notes the requests of this turn of the loop: when a pipelined request follows one that waits, uWS closes
+   * the connection without a notice of the reason.
+   */
+  #note(exchange: Exchange): void {
+    if (this.#newcomers.size === 0) setImmediate(() => this.#newcomers.clear())
+    this.#newcomers.add(exchange)
   }
 
   #route(exchange: Exchange, call: Call): void {
@@ -121,6 +166,10 @@ export class FrontEnd {
     if (this.#constant !== null && exchange.path === CONSTANT_PATH) {
       call.constant = this.#constant
       exchange.readBody(this.#parts.config.bodyBytesMax)
+      return
+    }
+    if (exchange.path === '/' && (exchange.method === 'GET' || exchange.method === 'HEAD')) {
+      exchange.answer(TO_DOCS)
       return
     }
     const match = this.#routes.match(exchange.method, exchange.path)
@@ -138,13 +187,14 @@ export class FrontEnd {
   }
 
   /** What forbids the operation now, before its body is read. */
-  #refusalOf({ effect, cost }: Operation): keyof typeof CATALOGUE | null {
+  #refusalOf({ effect, cost, freesSpace }: Operation): keyof typeof CATALOGUE | null {
     const { config, control } = this.#parts
     if (effect === 'write' && config.httpMode === 'read') return 'readOnlyMode'
     if (effect === 'read' && config.httpMode === 'write') return 'writeOnlyMode'
     const phase = control.phase
     if (phase === 'draining' && cost !== 'loop') return 'shuttingDown'
     if (phase === 'unhealthy' && effect === 'write') return 'unhealthy'
+    if (control.diskFull && effect === 'write' && freesSpace !== true) return 'diskFull'
     if (phase === 'warming_up' && (effect === 'write' || cost === 'search')) return 'warmingUp'
     if (cost === 'search' && control.indexStale) return 'warmingUp'
     return null
@@ -161,6 +211,25 @@ export class FrontEnd {
   }
 }
 
+/**
+ * The peers that have sent a misframed request in this turn of the loop. uWS closes the connection only after
+ * it has parsed the whole packet, and calls the handler for each request in it: those may be smuggled, and
+ * are refused too. uWS does not say which connection a request belongs to, so peers are known by their
+ * address.
+ */
+class Misframed {
+  readonly #peers = new Set<string>()
+
+  has(exchange: Exchange): boolean {
+    return this.#peers.size > 0 && this.#peers.has(exchange.peerText())
+  }
+
+  add(exchange: Exchange): void {
+    if (this.#peers.size === 0) setImmediate(() => this.#peers.clear())
+    this.#peers.add(exchange.peerText())
+  }
+}
+
 /** Apart, so that neither drives out the other: those whose request allows it, and those of operations that always do. */
 interface KeptAnswers {
   readonly asked: AnswerCache
@@ -172,7 +241,19 @@ interface ListenWithHost {
   listen(host: string, port: number, options: number, callback: (socket: uWS.us_listen_socket | false) => void): void
 }
 
+/** For people who open the address in a browser. */
+const TO_DOCS: OutgoingAnswer = {
+  status: 302,
+  contentType: 'text/plain; charset=utf-8',
+  headers: ['Location', '/docs'],
+  gzip: false,
+  body: '',
+}
+
+const CLOSED_AT_ONCE = 'connection closed: a request came behind one that was not answered yet, or the client went'
+
 // Answers are JSON; a browser must not guess anything else into a stored document.
+const pages = new Pages()
 const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
 
 /** One request's way through the surface: what was found out about it, and its ticket once it is in the dispatcher. */
@@ -186,6 +267,8 @@ class Call implements ExchangeListener {
     readonly parts: FrontEndParts,
     readonly answers: KeptAnswers,
     readonly ended: () => void,
+    /** It came in this turn of the loop. */
+    readonly isNew: (exchange: Exchange) => boolean,
   ) {}
 
   onBody(exchange: Exchange, body: Uint8Array | null): void {
@@ -194,21 +277,26 @@ class Call implements ExchangeListener {
     else if (this.route !== null) this.#run(exchange, this.route, body)
   }
 
-  onAborted(): void {
+  onAborted(exchange: Exchange): void {
+    if (this.isNew(exchange)) log.debug(CLOSED_AT_ONCE, { method: exchange.method, path: exchange.path })
     if (this.#ticket !== null) this.parts.dispatcher.abandon(this.#ticket)
   }
 
   onDone(exchange: Exchange, status: number, bodyBytes: number): void {
-    if (status !== 0 && this.constant === null) {
-      this.parts.telemetry.countRequest(this.route?.operationIndex ?? -1, status, (performance.now() - exchange.acceptedAt) / 1000)
-      this.parts.telemetry.add('answer_bytes_sent', bodyBytes)
+    if (this.constant === null) {
+      const ms = performance.now() - exchange.acceptedAt
+      logRequest(exchange, status, bodyBytes, ms)
+      if (status !== 0) {
+        this.parts.telemetry.countRequest(this.route?.operationIndex ?? -1, status, ms / 1000)
+        this.parts.telemetry.add('answer_bytes_sent', bodyBytes)
+      }
     }
     this.ended()
   }
 
   /** A fault of ours while the request was on the loop: it is that request's 500, not the end of the others. */
   onFault(exchange: Exchange, error: unknown): void {
-    console.error('front end:', error)
+    log.error('front end', { fault: error })
     if (!exchange.isDone) exchange.answer(refusal('internal'))
   }
 
@@ -262,10 +350,20 @@ class Call implements ExchangeListener {
     const input: Record<string, string> = exchange.query === '' ? {} : Object.fromEntries(new URLSearchParams(exchange.query))
     for (let i = 0; i < this.params.length; i += 2) input[this.params[i]!] = this.params[i + 1]!
     try {
-      return outgoing(handler(this.parts.state, input))
+      const answer = handler(this.parts.state, input)
+      return answer.isPage === true ? pages.answer(answer, exchange) : outgoing(answer)
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       return { status: error.http, contentType: null, headers: [], gzip: false, body: JSON.stringify({ error: error.message }) }
     }
   }
+}
+
+/** Without the query string, which may hold what a log must not. */
+function logRequest({ method, path, peer }: Exchange, status: number, bytes: number, ms: number): void {
+  const isSlow = slowMs() > 0 && ms > slowMs()
+  if (!isSlow && !logsAccess()) return
+  const fields = { method, path, status, bytes, ms: Math.round(ms * 10) / 10, peer }
+  if (isSlow) log.warn('slow request', fields)
+  else log.info('request', fields)
 }

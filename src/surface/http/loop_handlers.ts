@@ -8,11 +8,12 @@ import type { Answer } from '../../worker/handler.js'
 import { buildDocsPage, docsPolicy } from './docs_page.js'
 import { buildOpenApi } from './openapi.js'
 
-const answerOpenApi = builtOnce((rows) => ({ status: 200, body: JSON.stringify(buildOpenApi(rows)) }))
+const answerOpenApi = builtOnce((rows) => ({ status: 200, body: JSON.stringify(buildOpenApi(rows)), isPage: true }))
 const answerDocs = builtOnce((rows) => ({
   status: 200,
   body: buildDocsPage(rows),
   contentType: 'text/html; charset=utf-8',
+  isPage: true,
   headers: [['Content-Security-Policy', docsPolicy()]],
 }))
 

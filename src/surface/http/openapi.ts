@@ -1,89 +1,145 @@
 /**
  * The OpenAPI 3.1 document, derived from the table of operations. Pure; built once, on the front-end thread. OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what the rows hold,
- * so schemas are copied with two changes: a Document becomes a reference, and a field that may be absent may also be null.
+ * so schemas are copied but for what openapi_schemas.ts changes for the sake of clients.
  */
 import { CATALOGUE } from '../../errors.js'
 import type { CatalogueEntry } from '../../errors.js'
 import type { Schema } from '../../operations/json_schema.js'
 import type { HttpRoute, Operation } from '../../operations/operation.js'
-import { Document } from '../../operations/schema.js'
 import { INTERFACE_VERSION } from '../../version.js'
+import { SchemaComponents } from './openapi_schemas.js'
+import type { Json, JsonObject } from './openapi_schemas.js'
 
-type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
-type JsonObject = { readonly [key: string]: Json }
 type ErrorCode = keyof typeof CATALOGUE
 
-const DOCUMENT_TITLE = Document.title ?? 'Document'
 const ABOUT = `A versioned database of markdown documents with full-text search.
 
 Requests and answers are JSON. Unknown fields are ignored; null means the same as leaving a field out. Where a request has a body, a field that the body lacks may stand in the query string. Errors have the form \`{"error": "..."}\`.`
 
+const GROUPS: Readonly<Record<Operation['group'], string>> = {
+  System: 'What the server is, how it does, and what it offers.',
+  Documents: 'Writing, reading and listing of documents.',
+  Revisions: 'Kept versions of documents.',
+  Collections: 'What is in a collection, and what happened to it.',
+  'Collection settings': 'What a collection is told beside its documents.',
+  'Full-text search': 'Search by words, completions and corrections.',
+  'Vector search': 'Search by meaning.',
+  'Export and backup': 'Copies of collections and of the whole store.',
+}
+
+/** What is wrong with a value is said by many texts, which name the field. */
+const INVALID_FIELD: CatalogueEntry = { http: 400, text: 'invalid <field>' }
+
+const ErrorAnswer: Schema = {
+  type: 'object',
+  required: ['error'],
+  properties: {
+    error: { type: 'string', description: 'What is wrong. Texts that the interface fixes never change.', examples: ['missing fields'] },
+    hint: { type: 'string', description: 'With `missing fields` and `invalid …`: which field, what is expected there, and what came.' },
+  },
+}
+
 export function buildOpenApi(operations: readonly Operation[]): JsonObject {
+  const components = new SchemaComponents()
+  components.named('Error', ErrorAnswer, false)
   const paths: Record<string, Record<string, Json>> = {}
   for (const row of operations) {
     for (const [index, route] of row.http.entries()) {
       const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
-      paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(row, route, index) }
+      paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(row, route, index, components) }
     }
   }
+  const groups = [...new Set(operations.map((row) => row.group))]
   return {
     openapi: '3.1.0',
     info: {
       title: 'Markdown Document Service',
       version: INTERFACE_VERSION,
       description: ABOUT,
+      contact: { name: 'Markdown Document Service' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    tags: [...new Set(operations.map((row) => row.group))].map((name) => ({ name })),
+    // Access control is a proxy's matter: the service itself asks for no credentials.
+    security: [],
+    tags: groups.map((name) => ({ name, description: GROUPS[name] })),
     paths,
-    components: {
-      schemas: {
-        [DOCUMENT_TITLE]: copySchema(Document, false, true),
-        Error: { type: 'object', required: ['error'], properties: { error: { type: 'string' } } },
-      },
-    },
+    components: { schemas: components.schemas },
   }
 }
 
-function describe(row: Operation, route: HttpRoute, index: number): JsonObject {
+function describe(row: Operation, route: HttpRoute, index: number, components: SchemaComponents): JsonObject {
   const properties = propertiesOf(row.input)
   const onPath = [...route.path.matchAll(/:(\w+)/g)].map((match) => match[1] ?? '')
-  const hasBody = route.method !== 'GET' && Object.keys(properties).some((name) => !onPath.includes(name))
+  const hasBody = takesBody(row, route)
   const required = requiredOf(row.input)
   const parameters = Object.entries(properties)
     .filter(([name]) => onPath.includes(name) || !hasBody)
-    .map(([name, schema]) => parameter(name, schema, onPath.includes(name) ? 'path' : 'query', required.includes(name)))
+    .map(([name, schema]) => parameter(name, schema, onPath.includes(name) ? 'path' : 'query', required.includes(name), components))
   return {
     operationId: index === 0 ? row.name : `${row.name}${index + 1}`,
     summary: row.description,
+    description: descriptionOf(row, route),
     tags: [row.group],
     ...(parameters.length > 0 ? { parameters } : {}),
-    ...(hasBody ? { requestBody: requestBody(row.input) } : {}),
-    responses: responses(row, hasBody),
+    ...(hasBody ? { requestBody: requestBody(row, onPath, components) } : {}),
+    responses: responses(row, route, components),
   }
 }
 
-function parameter(name: string, schema: Schema, place: 'path' | 'query', required: boolean): JsonObject {
-  const { description, ...rest } = copySchema(schema, false, false) as { readonly description?: string } & Record<string, Json>
-  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: rest }
+/**
+ * The server accepts DELETE with a body, but proxies and generators drop it: its input is shown as query
+ * parameters.
+ */
+export function takesBody(row: Operation, { method, path }: HttpRoute): boolean {
+  return method !== 'GET' && method !== 'DELETE' && Object.keys(propertiesOf(row.input)).some((name) => !path.includes(`:${name}`))
 }
 
-function requestBody(input: Schema): JsonObject {
-  return { required: true, content: { 'application/json': { schema: copySchema(input, true, false), example: exampleInput(input) } } }
+function descriptionOf({ description, output }: Operation, { method }: HttpRoute): string {
+  const answer = output.description === undefined ? '' : ` Answer: ${output.description}`
+  const said = description.endsWith('.') ? description : `${description}.`
+  return `${said}${method === 'DELETE' ? ' Parameters may stand in a JSON body as well.' : ''}${answer}`
 }
 
-function responses(row: Operation, hasBody: boolean): JsonObject {
+function parameter(name: string, schema: Schema, place: 'path' | 'query', required: boolean, components: SchemaComponents): JsonObject {
+  const { description, ...value } = components.copy(schema.type === 'object' ? jsonText(schema) : schema, false)
+  return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: value }
+}
+
+/** An object in a query string is JSON text: the one of OpenAPI's forms that every generator supports. */
+function jsonText({ description = '', examples = [] }: Schema): Schema {
+  const texts = examples.map((example) => JSON.stringify(example))
+  return { type: 'string', description: `${description} As JSON text.`, ...(texts.length === 0 ? {} : { examples: texts }) }
+}
+
+function requestBody(row: Operation, onPath: readonly string[], components: SchemaComponents): JsonObject {
+  const { properties = {}, required = [], ...input } = row.input
+  const isInBody = (name: string): boolean => !onPath.includes(name)
+  const inBody: Schema = {
+    ...input,
+    ...(required.some(isInBody) ? { required: required.filter(isInBody) } : {}),
+    properties: Object.fromEntries(Object.entries(properties).filter(([name]) => isInBody(name))),
+  }
+  const schema = components.named(input.title ?? `${pascal(row.name)}Request`, inBody, true)
+  return { required: true, content: { 'application/json': { schema, example: exampleInput(inBody) } } }
+}
+
+function pascal(name: string): string {
+  return name.charAt(0).toUpperCase() + name.slice(1)
+}
+
+function responses(row: Operation, route: HttpRoute, components: SchemaComponents): JsonObject {
   const headers = (row.answerHeaders ?? []).map(
     ([name, description, type = 'integer']) => [name, { description, schema: { type } }] as const,
   )
   const success: JsonObject = {
     description: 'Success',
     ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
-    ...(row.successStatus === 204 ? {} : { content: successContent(row) }),
+    ...(row.successStatus === 204 ? {} : { content: successContent(row, components) }),
   }
   const byStatus = new Map<number, CatalogueEntry[]>()
-  for (const code of errorsOf(row, hasBody)) {
+  if (Object.keys(propertiesOf(row.input)).length > 0) byStatus.set(INVALID_FIELD.http, [INVALID_FIELD])
+  for (const code of errorsOf(row, route)) {
     const entry: CatalogueEntry = CATALOGUE[code]
     byStatus.set(entry.http, [...(byStatus.get(entry.http) ?? []), entry])
   }
@@ -93,21 +149,30 @@ function responses(row: Operation, hasBody: boolean): JsonObject {
   return { [String(row.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
 }
 
-function successContent(row: Operation): JsonObject {
-  return { [(row.contentType ?? 'application/json').split(';')[0] ?? '']: { schema: copySchema(row.output, false, false) } }
+function successContent(row: Operation, components: SchemaComponents): JsonObject {
+  const { output } = row
+  const isNamed = output.type === 'object' && Object.keys(propertiesOf(output)).length > 0
+  const schema = isNamed ? components.named(output.title ?? `${pascal(row.name)}Answer`, output, false) : components.copy(output, false)
+  const { contentType = 'application/json', otherContentType } = row
+  const other = otherContentType === undefined ? {} : { [otherContentType]: { schema: { type: 'string', format: 'binary' } } }
+  return { [contentType.split(';')[0] ?? '']: { schema }, ...other }
 }
 
 /** Which errors an operation can answer: those of its row, and those that follow from what it is. */
-export function errorsOf(row: Operation, hasBody: boolean): readonly ErrorCode[] {
-  const codes = new Set<ErrorCode>()
+export function errorsOf(row: Operation, route: HttpRoute): readonly ErrorCode[] {
+  // Who may ask at all is looked at before anything else.
+  const codes = new Set<ErrorCode>(['foreignOrigin', 'foreignHost'])
+  const fields = propertiesOf(row.input)
   if (requiredOf(row.input).length > 0) codes.add('missingFields')
-  if ('limit' in propertiesOf(row.input)) codes.add('invalidLimit')
-  if ('offset' in propertiesOf(row.input)) codes.add('invalidOffset')
-  if (hasBody) for (const code of ['invalidJson', 'invalidUtf8', 'bodyTooLarge'] as const) codes.add(code)
+  if ('limit' in fields) codes.add('invalidLimit')
+  if ('offset' in fields) codes.add('invalidOffset')
+  if (row.cost !== 'loop') for (const code of ['invalidJson', 'invalidUtf8', 'bodyTooLarge'] as const) codes.add(code)
   if (row.effect === 'write') codes.add('readOnlyMode').add('unhealthy').add('outcomeUnknown')
+  if (row.effect === 'write' && row.freesSpace !== true) codes.add('diskFull')
   if (row.effect === 'read') codes.add('writeOnlyMode')
-  if (row.cost !== 'loop') codes.add('internal').add('overloaded').add('deadline').add('shuttingDown')
+  if (row.cost !== 'loop') codes.add('internal').add('laneLost').add('overloaded').add('deadline').add('shuttingDown')
   if (row.cost === 'search' || row.effect === 'write') codes.add('warmingUp')
+  if (route.path.includes('/:')) codes.add('notFound')
   for (const code of row.errors ?? []) codes.add(code)
   return [...codes]
 }
@@ -122,39 +187,14 @@ function errorResponse(entries: readonly CatalogueEntry[]): JsonObject {
   }
 }
 
-/** @param nullable marks fields that may be absent as nullable, at every depth; for input */
-function copySchema(schema: unknown, nullable: boolean, isRoot: boolean): Json {
-  if (Array.isArray(schema)) return schema.map((item) => copySchema(item, nullable, false))
-  if (typeof schema !== 'object' || schema === null) return schema as Json
-  const source = schema as Record<string, unknown>
-  if (!isRoot && source.title === DOCUMENT_TITLE) return { $ref: `#/components/schemas/${DOCUMENT_TITLE}` }
-  const copy: Record<string, Json> = {}
-  for (const [keyword, value] of Object.entries(source)) {
-    copy[keyword] =
-      keyword === 'properties'
-        ? copyProperties(value as Record<string, Schema>, requiredOf(source), nullable)
-        : copySchema(value, nullable, false)
-  }
-  return copy
-}
-
-function copyProperties(properties: Readonly<Record<string, Schema>>, required: readonly string[], nullable: boolean): JsonObject {
-  const entries = Object.entries(properties).map(([name, schema]) => {
-    const copy = copySchema(schema, nullable, false) as Record<string, Json>
-    const { type } = copy
-    const admitsNull = nullable && !required.includes(name) && typeof type === 'string'
-    return [name, admitsNull ? { ...copy, type: [type, 'null'] } : copy] as const
-  })
-  return Object.fromEntries(entries)
-}
-
 /** An input that the operation would take: every required field, and of the others those that have an example. */
 export function exampleInput(input: Schema): JsonObject {
   const required = requiredOf(input)
   const entries = Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {
-    const { examples, type } = schema as { readonly examples?: readonly Json[]; readonly type?: string }
+    const { examples, type, anyOf } = schema as Schema<unknown> & { readonly examples?: readonly Json[] }
+    const knownValue = anyOf?.[0]?.enum?.[0]
     if (examples?.[0] !== undefined) return [[name, examples[0]] as const]
-    return required.includes(name) ? [[name, type === 'string' ? '' : 0] as const] : []
+    return required.includes(name) ? [[name, knownValue ?? (type === 'string' ? '' : 0)] as const] : []
   })
   return Object.fromEntries(entries)
 }

@@ -1,0 +1,34 @@
+/**
+ * Why a lane has died. Its port reports the death, the pool the reason, in either order: the one that comes
+ * first waits for the other. Front-end thread only.
+ */
+import { LANE_DEATH_REASON_MS } from '../limits.js'
+
+export class DeathReasons {
+  #said: { readonly text: string; readonly at: number } | undefined
+  readonly #waiting: ((reason: string) => void)[] = []
+
+  constructor(readonly msMax = LANE_DEATH_REASON_MS) {}
+
+  say(text: string): void {
+    this.#said = { text, at: performance.now() }
+    for (const tell of this.#waiting.splice(0)) tell(text)
+  }
+
+  ask(told: (reason: string) => void): void {
+    const said = this.#said
+    if (said !== undefined && performance.now() - said.at < LANE_DEATH_REASON_MS) {
+      told(said.text)
+      return
+    }
+    const tell = (reason: string): void => {
+      clearTimeout(late)
+      told(reason)
+    }
+    const late = setTimeout(() => {
+      this.#waiting.splice(this.#waiting.indexOf(tell), 1)
+      told('no reason was given')
+    }, this.msMax)
+    this.#waiting.push(tell)
+  }
+}

@@ -1,0 +1,105 @@
+/**
+ * Refuses requests of foreign web pages to a server without access control on the same machine as the
+ * browser. A page can send requests to 127.0.0.1, and by DNS rebinding read the answers; the browser
+ * identifies it by `Origin` and `Host`, and images, scripts, frames and links, which have no `Origin`, by
+ * `Sec-Fetch-Site`. Only requests from a loopback address are checked. Front-end thread.
+ * Decision: docs/decisions/0182-web-pages-and-this-machine.md.
+ */
+import type { CATALOGUE } from '../../errors.js'
+import { GUARD_NAMES_KEPT_MAX } from '../../limits.js'
+
+export interface Asked {
+  /** Upper case. */
+  readonly method: string
+  readonly path: string
+  readonly origin: string
+  readonly host: string
+  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`; empty for clients that are no browsers. */
+  readonly fetchSite: string
+  readonly fetchMode: string
+  readonly fetchDest: string
+  readonly referer: string
+  isPeerLoopback(): boolean
+}
+
+/** Origins of extensions, which the user has installed. No page has such an origin. */
+const EXTENSIONS = /^(?:chrome|moz|safari-web|ms-browser)-extension:\/\//i
+
+export class LocalGuard {
+  /** Cached verdicts. */
+  readonly #origins = new Map<string, boolean>()
+  readonly #hosts = new Map<string, boolean>()
+
+  /**
+   * @param allowedHosts names, `*.name` for those below it, or `*`
+   * @param mayBeLinked whether pages of other sites may lead people there
+   */
+  constructor(
+    readonly allowedHosts: readonly string[],
+    readonly mayBeLinked: (method: string, path: string) => boolean,
+  ) {}
+
+  /** Null: it is admitted. The address is read last, because most requests don't need it. */
+  refusalOf(asked: Asked): keyof typeof CATALOGUE | null {
+    const isHomely = asked.origin === '' ? !this.#isEmbedded(asked) : kept(this.#origins, asked.origin, isLocalOrigin)
+    const isNamedWell = kept(this.#hosts, asked.host, (host) => this.#isGoodHost(host))
+    if ((isHomely && isNamedWell) || !asked.isPeerLoopback()) return null
+    return isHomely ? 'foreignHost' : 'foreignOrigin'
+  }
+
+  /**
+   * Whether a page of another site, or of another port, is behind a request without `Origin`. Such a request
+   * sends no foreign content, but it is executed. Browsers let no page set these headers; a page may leave
+   * the referrer out, but not choose it.
+   */
+  #isEmbedded({ method, path, fetchSite, fetchMode, fetchDest, referer }: Asked): boolean {
+    if (fetchSite !== 'cross-site' && fetchSite !== 'same-site') return false
+    if (isLocalOrigin(referer)) return false
+    const isLink = fetchMode === 'navigate' && fetchDest === 'document'
+    return !(isLink && this.mayBeLinked(method, path))
+  }
+
+  /** An address can't be rebound: only a name that an attacker owns can lead to this machine. */
+  #isGoodHost(host: string): boolean {
+    const name = hostnameOf(`http://${host}`)
+    if (name === undefined || /[/@?#\\]/.test(host)) return false
+    if (isLoopbackName(name) || name.startsWith('[') || /^\d+(?:\.\d+){3}$/.test(name)) return true
+    return this.allowedHosts.some((allowed) => isAllowed(name, allowed.toLowerCase()))
+  }
+}
+
+function isAllowed(name: string, allowed: string): boolean {
+  return allowed === '*' || name === allowed || (allowed.startsWith('*.') && name.endsWith(allowed.slice(1)))
+}
+
+function isLocalOrigin(origin: string): boolean {
+  if (EXTENSIONS.test(origin)) return true
+  const name = hostnameOf(origin)
+  return name !== undefined && isLoopbackName(name)
+}
+
+/** Lower case, without the port; addresses in their usual form. */
+function hostnameOf(url: string): string | undefined {
+  return URL.canParse(url) ? new URL(url).hostname.toLowerCase().replace(/\.$/, '') : undefined
+}
+
+function isLoopbackName(name: string): boolean {
+  return /^(?:(?:[^.]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/.test(name)
+}
+
+/** @param bytes of an address, 4 or 16, none of a unix socket */
+export function isLoopbackAddress(bytes: Uint8Array): boolean {
+  if (bytes.length === 4) return bytes[0] === 127
+  if (bytes.length !== 16 || bytes.subarray(0, 10).some((byte) => byte !== 0)) return false
+  const isMapped = bytes[10] === 0xff && bytes[11] === 0xff && bytes[12] === 127
+  return isMapped || (bytes.subarray(10, 15).every((byte) => byte === 0) && bytes[15] === 1)
+}
+
+function kept(verdicts: Map<string, boolean>, text: string, judge: (text: string) => boolean): boolean {
+  const known = verdicts.get(text)
+  if (known !== undefined) return known
+  const verdict = judge(text)
+  if (verdicts.size >= GUARD_NAMES_KEPT_MAX) verdicts.clear()
+  verdicts.set(text, verdict)
+  return verdict
+}

@@ -1,0 +1,52 @@
+/**
+ * Answers that stay the same until the server ends (the OpenAPI document, the reference page): encoded once
+ * for each content coding, with an ETag; 304 for a client that has them. Front-end thread only.
+ */
+import { createHash } from 'node:crypto'
+import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
+import type { OutgoingAnswer } from '../../dispatch/ticket.js'
+import type { Answer } from '../../worker/handler.js'
+
+/** 9 ms for 290 KB, for 22 KB; the next quality takes ten times as long for 3 % less. */
+const BROTLI_QUALITY = 6
+
+/** What of a request chooses the form. */
+export interface PageRequest {
+  readonly ifNoneMatch: string
+  readonly acceptsBrotli: boolean
+  readonly acceptsGzip: boolean
+}
+
+export class Pages {
+  readonly #pages = new WeakMap<Answer, ReturnType<typeof encoded>>()
+
+  /** @param answer the same object each time */
+  answer(answer: Answer, { ifNoneMatch, acceptsBrotli, acceptsGzip }: PageRequest): OutgoingAnswer {
+    const page = this.#pages.get(answer) ?? encoded(answer)
+    this.#pages.set(answer, page)
+    const { contentType = null, headers: own = [] } = answer
+    const coding = acceptsBrotli ? 'br' : acceptsGzip ? 'gzip' : 'identity'
+    const etag = page.etags[coding]
+    // A proxy in between asks again each time, so that a new version of the server is seen at once.
+    const headers = [...own.flat(), 'ETag', etag, 'Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding']
+    if (names(ifNoneMatch, etag)) return { status: 304, contentType, headers, gzip: false, body: '' }
+    if (coding === 'identity') return { status: 200, contentType, headers, gzip: false, body: page.plain }
+    return { status: 200, contentType, headers: [...headers, 'Content-Encoding', coding], gzip: false, body: page[coding] }
+  }
+}
+
+function encoded({ body }: Answer) {
+  const plain = Buffer.from(body)
+  const hash = createHash('sha256').update(plain).digest('base64url').slice(0, 22)
+  const br = brotliCompressSync(plain, { params: { [constants.BROTLI_PARAM_QUALITY]: BROTLI_QUALITY } })
+  return { plain, br, gzip: gzipSync(plain), etags: { identity: `"${hash}"`, br: `"${hash}-br"`, gzip: `"${hash}-gz"` } }
+}
+
+/**
+ * RFC 9110, section 13.1.2: a list of tags, compared without regard to `W/`, which proxies add; `*` names
+ * whatever there is.
+ */
+function names(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false
+  return ifNoneMatch.trim() === '*' || ifNoneMatch.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag)
+}

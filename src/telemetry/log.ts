@@ -1,0 +1,242 @@
+/**
+ * The log of the process: one line for each event, written synchronously by its thread, so that the last
+ * lines of a lane that dies are not lost. Lines are text (`time level message field=value: reason`) or JSON
+ * made by pino, which a thread loads with its first JSON line: 14 ms that a start with text does not pay.
+ * Level and switches are in memory that all threads share, so that SIGHUP changes them everywhere.
+ *
+ * Fields are a closed list: there is none for contents, bodies, headers or credentials. Control characters
+ * are escaped, so that a value can neither end a line nor reach a terminal. Decision:
+ * docs/decisions/0180-structured-logs.md.
+ */
+import { writeSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import type { Logger } from 'pino'
+import { LOG_TEXT_CHARS_MAX, LOG_WAIT_MS_MAX } from '../limits.js'
+
+export const LOG_FORMATS = ['text', 'json'] as const
+export type LogFormat = (typeof LOG_FORMATS)[number]
+/** From the least on. */
+export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
+export type LogLevel = (typeof LOG_LEVELS)[number]
+
+export interface LogSettings {
+  readonly logFormat: LogFormat
+  readonly logLevel: LogLevel
+  /** A line for each request. */
+  readonly accessLog: boolean
+  /** A line for each request that takes longer; 0: none. */
+  readonly logSlowMs: number
+}
+
+/** Every name that a line may carry beside its message. */
+type FieldName =
+  | 'action' | 'address' | 'backup' | 'bytes' | 'collection' | 'documents' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
+  | 'version' // prettier-ignore
+
+export interface LogFields extends Partial<Readonly<Record<FieldName, string | number | bigint | boolean>>> {
+  /** Why: an error or its text. Last in a line of text. */
+  readonly reason?: unknown
+  /** A mistake of ours: shown with where it was thrown. */
+  readonly fault?: unknown
+}
+
+const LEVEL_WORD = 0
+const FORMAT_WORD = 1
+const ACCESS_WORD = 2
+const SLOW_WORD = 3
+const CLOCK_WORD = 4
+const WORDS = 5
+
+let words = new Int32Array(new SharedArrayBuffer(WORDS * Int32Array.BYTES_PER_ELEMENT))
+words[LEVEL_WORD] = LOG_LEVELS.indexOf('info')
+let thread = 'main'
+let pino: Logger | undefined
+let untaken = 0
+/** The last of what was written is a line without its end. */
+let isCut = false
+
+export const log = {
+  debug: (message: string, fields?: LogFields): void => write('debug', message, fields),
+  info: (message: string, fields?: LogFields): void => write('info', message, fields),
+  warn: (message: string, fields?: LogFields): void => write('warn', message, fields),
+  error: (message: string, fields?: LogFields): void => write('error', message, fields),
+}
+
+/** To be handed to other threads, which give it to `joinLog`. */
+export function logMemory(): SharedArrayBuffer {
+  return words.buffer
+}
+
+/** This thread logs as the others do. @param name what its lines in JSON are marked with */
+export function joinLog(memory: SharedArrayBuffer, name: string): void {
+  words = new Int32Array(memory)
+  thread = name
+}
+
+/** For all threads that share the memory, from their next line on. */
+export function setLog({ logFormat, logLevel, accessLog, logSlowMs }: LogSettings): void {
+  Atomics.store(words, LEVEL_WORD, LOG_LEVELS.indexOf(logLevel))
+  Atomics.store(words, FORMAT_WORD, LOG_FORMATS.indexOf(logFormat))
+  Atomics.store(words, ACCESS_WORD, accessLog ? 1 : 0)
+  Atomics.store(words, SLOW_WORD, logSlowMs)
+}
+
+/**
+ * Every thread meets a wrong clock with every request, and one line is enough.
+ * @returns true for the first caller of the process
+ */
+export function claimClockNote(): boolean {
+  return Atomics.exchange(words, CLOCK_WORD, 1) === 0
+}
+
+/** Whether a line of this level is written. */
+export function logs(level: LogLevel): boolean {
+  return LOG_LEVELS.indexOf(level) >= Atomics.load(words, LEVEL_WORD)
+}
+
+export function logsJson(): boolean {
+  return Atomics.load(words, FORMAT_WORD) === LOG_FORMATS.indexOf('json')
+}
+
+export function logsAccess(): boolean {
+  return Atomics.load(words, ACCESS_WORD) !== 0
+}
+
+/** Milliseconds from which on a request is slow; 0: none is. */
+export function slowMs(): number {
+  return Atomics.load(words, SLOW_WORD)
+}
+
+function write(level: LogLevel, message: string, fields: LogFields = {}): void {
+  if (!logs(level)) return
+  // Warnings and errors go to standard error.
+  const stream = level === 'warn' || level === 'error' ? 2 : 1
+  if (logsJson()) {
+    pino ??= createJsonLog()
+    target = stream
+    pino[level]({ thread, ...plainFields(fields) }, shown(message))
+  } else {
+    send(stream, textLine(level, message, fields))
+  }
+}
+
+let target: 1 | 2 = 1
+
+/** By `require`, as in store/packages.ts. */
+function createJsonLog(): Logger {
+  const create = createRequire(import.meta.url)('pino') as typeof import('pino').pino
+  return create(
+    {
+      base: null,
+      level: 'debug',
+      timestamp: () => `,"time":"${new Date().toISOString()}"`,
+      formatters: { level: (label) => ({ level: label }) },
+    },
+    { write: (line: string) => send(target, `${escaped(line.trimEnd())}\n`) },
+  )
+}
+
+/** @returns one line with its end */
+export function textLine(level: LogLevel, message: string, fields: LogFields): string {
+  const { reason, ...rest } = plainFields(fields)
+  const pairs = Object.entries(rest).map(([name, value]) => ` ${name}=${typeof value === 'string' ? quoted(value) : String(value)}`)
+  const why = reason === undefined ? '' : `: ${String(reason)}`
+  return `${new Date().toISOString()} ${level} ${escaped(shown(message))}${escaped(pairs.join(''))}${escaped(why)}\n`
+}
+
+type PlainFields = Record<string, string | number | boolean>
+
+function plainFields({ reason, fault, ...fields }: LogFields): PlainFields {
+  const plain: PlainFields = {}
+  for (const [name, value] of Object.entries(fields)) {
+    if (value !== undefined) plain[name] = typeof value === 'string' ? shown(value) : typeof value === 'bigint' ? String(value) : value
+  }
+  if (reason !== undefined) plain.reason = reasonOf(reason)
+  else if (fault !== undefined) plain.reason = reasonOf(fault)
+  if (fault instanceof Error) plain.stack = stackOf(fault)
+  return plain
+}
+
+function reasonOf(reason: unknown): string {
+  return shown(wordsOf(reason))
+}
+
+/** With what caused it. */
+function wordsOf(reason: unknown, depth = 0): string {
+  if (!(reason instanceof Error)) return String(reason)
+  return reason.cause === undefined || depth > 3 ? reason.message : `${reason.message}: ${wordsOf(reason.cause, depth + 1)}`
+}
+
+/** The frames alone: the text before them is the reason. */
+function stackOf({ stack = '' }: Error): string {
+  const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
+  return shown(frames.map((line) => line.trim()).join(' < '))
+}
+
+/**
+ * Bounded, and without what an error's text may quote of a body or of an address: V8 shows a piece of what it
+ * could not parse, clients show the URL with its credentials.
+ */
+function shown(text: string): string {
+  const bounded = text.length > LOG_TEXT_CHARS_MAX ? `${text.slice(0, LOG_TEXT_CHARS_MAX)}...` : text
+  return (
+    bounded
+      .replace(/(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON/s, 'it is not valid JSON')
+      // To the last @ before the path: a password may have one.
+      .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi, '$1***@')
+      .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 ***')
+  )
+}
+
+function quoted(value: string): string {
+  return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
+}
+
+// Control characters, line separators, and what turns the direction of a terminal's line around.
+const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_C}]/gu
+
+/** In JSON each escape is its character again. */
+function escaped(text: string): string {
+  return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
+}
+
+/**
+ * Lines that are no events: what a start prints in text. As with the log, a closed stream ends nothing.
+ */
+export function print(level: 'info' | 'warn', lines: readonly string[]): void {
+  send(level === 'warn' ? 2 : 1, lines.map((line) => `${line}\n`).join(''))
+}
+
+/**
+ * Waits a little for a reader that is behind, then gives the line up and counts it. As long as lines are
+ * lost, none is waited for: a log without a reader must not slow the service down.
+ */
+function send(stream: 1 | 2, line: string): void {
+  let bytes = Buffer.from(untaken === 0 ? line : `${isCut ? '\n' : ''}${lostLine(untaken)}${line}`)
+  const givenUpAt = performance.now() + (untaken === 0 ? LOG_WAIT_MS_MAX : 0)
+  while (bytes.length > 0) {
+    try {
+      const written = writeSync(stream, bytes)
+      bytes = bytes.subarray(written)
+      isCut = bytes.length > 0
+    } catch (error) {
+      const { code } = error as NodeJS.ErrnoException
+      if (code === 'EAGAIN' && performance.now() < givenUpAt) {
+        Atomics.wait(PAUSE, 0, 0, 1)
+        continue
+      }
+      untaken += 1
+      return
+    }
+  }
+  untaken = 0
+}
+
+function lostLine(lines: number): string {
+  const message = `${lines} lines were lost: the reader of the log was behind`
+  return logsJson()
+    ? `${JSON.stringify({ level: 'warn', time: new Date().toISOString(), thread, msg: message })}\n`
+    : textLine('warn', message, {})
+}
+
+const PAUSE = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT))
