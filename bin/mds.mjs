@@ -2,7 +2,7 @@
 /** Starts the compiled command line; says what to do where nothing is compiled yet. */
 import { existsSync } from 'node:fs'
 
-const main = new URL('../dist/src/cli/main.js', import.meta.url)
+const main = new URL('../dist/bin/cli/main.js', import.meta.url)
 if (!existsSync(main)) {
   process.stderr.write('mds: not built yet; run `npm start` once, or `node scripts/setup.mjs`\n')
   process.exit(1)

@@ -1,31 +1,67 @@
-/** What a start prints: warnings, where the server listens, and first requests to try. Main thread, at start. The `ready` line is what scripts wait for. */
+/**
+ * What a start prints: warnings, the address of the server, and first requests to try. Main thread, at start.
+ * In text format these lines have no time and level, because people read them and scripts wait for `ready
+ * on`; in JSON they are log lines like others.
+ */
 import type { Config } from './config.js'
 import { isExposed } from './dispatch/loop_answers.js'
+import { log, logsJson, print } from './telemetry/log.js'
+
+const EXPOSED = [
+  'access control is off and the server listens beyond this machine:',
+  'whoever reaches the port reads and writes everything.',
+  'To keep it to this machine: --http-addr 127.0.0.1:11023',
+]
 
 export function printWarnings(config: Config): void {
-  for (const warning of config.warnings) console.warn(`warning: ${warning}`)
-  if (!isExposed(config)) return
-  console.warn('warning: ************************************************************************')
-  console.warn('warning: access control is off and the server listens beyond this machine:')
-  console.warn('warning: whoever reaches the port reads and writes everything.')
-  console.warn('warning: To keep it to this machine: --http-addr 127.0.0.1:11023')
-  console.warn('warning: ************************************************************************')
+  const exposed = isExposed(config)
+  if (logsJson()) {
+    for (const warning of config.warnings) log.warn(warning)
+    if (exposed) log.warn(EXPOSED.join(' '))
+    return
+  }
+  const frame = '*'.repeat(72)
+  const lines = [...config.warnings, ...(exposed ? [frame, ...EXPOSED, frame] : [])]
+  print(
+    'warn',
+    lines.map((line) => `warning: ${line}`),
+  )
 }
 
 export function printListening(address: string): void {
-  console.log(`listening on ${address}; opening the store`)
+  if (logsJson()) log.info('listening; opening the store', { address })
+  else print('info', [`listening on ${address}; opening the store`])
 }
 
 export function printReady(address: string, startMs: number): void {
-  console.log(`ready on ${address} after ${startMs} ms. Try:`)
+  if (logsJson()) {
+    log.info('ready', { address, ms: startMs })
+    return
+  }
   const { option, base } = curlTarget(address)
   const add = JSON.stringify({ collection: 'notes', key: 'first', lang: 'en', contentMd: '# Hello\n\nMarkdown, versioned and searchable.' })
-  console.log(`  curl ${option}-X POST ${base}/v1/add -d '${add}'`)
-  console.log(`  curl ${option}-X POST ${base}/v1/fts -d '${JSON.stringify({ collection: 'notes', query: 'searchable' })}'`)
-  console.log(`  API reference: ${base}/docs`)
+  const search = JSON.stringify({ collection: 'notes', query: 'searchable' })
+  print('info', [
+    `ready on ${address} after ${startMs} ms. Try:`,
+    `  curl ${option}-X POST ${base}/v1/add -d '${add}'`,
+    `  curl ${option}-X POST ${base}/v1/fts -d '${search}'`,
+    `  API reference: ${base}/docs`,
+  ])
 }
 
-function curlTarget(address: string): { readonly option: string; readonly base: string } {
+/** A start that is refused, in one line. */
+export function printRefusal(what: string, reason: string): void {
+  if (logsJson()) log.error(what, { reason })
+  else print('warn', [`${what}: ${reason}`])
+}
+
+/**
+ * The unspecified address is for listening: not every system connects to it, and a page opened under it
+ * counts as foreign (surface/http/local_guard.ts).
+ */
+export function curlTarget(address: string): { readonly option: string; readonly base: string } {
   if (address.startsWith('unix:')) return { option: `--unix-socket ${address.slice('unix:'.length)} `, base: 'http://localhost' }
-  return { option: '', base: `http://${address.startsWith(':') ? `127.0.0.1${address}` : address}` }
+  const [, host = address, port = ''] = /^(.*)(:\d+)$/.exec(address) ?? []
+  const named = ['', '0.0.0.0'].includes(host) ? '127.0.0.1' : host === '[::]' ? '[::1]' : host
+  return { option: '', base: `http://${named}${port}` }
 }

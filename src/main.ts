@@ -1,10 +1,29 @@
 /**
  * The program: configuration, then either the supervisor with the server as its child, or the server itself. Loads nothing heavy before the configuration is known good.
  */
-import { ConfigError, helpText, loadConfig, wantsHelp, type Config } from './config.js'
-import { EXIT_REFUSED, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
+import { isatty } from 'node:tty'
+import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config.js'
+import { reread } from './config/reload.js'
+import { EXIT_REFUSED, HEARS_MESSAGE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
+import { log, logsJson, setLog } from './telemetry/log.js'
+import { versionText } from './version.js'
 
 const argv = process.argv.slice(2)
+const supervised = process.env[SUPERVISED_VARIABLE] !== undefined
+const hadTerminal = isatty(0)
+let running: Config | undefined
+
+// Before the configuration is read, so that no change after that is missed: the handler runs in a later turn.
+process.on('SIGHUP', () => {
+  // The terminal was closed: as by any program in its foreground, that is taken as the wish to end.
+  if (hadTerminal && !isatty(0)) process.kill(process.pid, 'SIGTERM')
+  else if (running !== undefined) running = reread(running, argv, process.env, running.supervisor && !supervised)
+})
+// Node says it as well, in lines that no reader of JSON takes.
+process.on('uncaughtExceptionMonitor', (error) => {
+  if (logsJson()) log.error('the process ends', { fault: error })
+})
+if (supervised) process.send?.(HEARS_MESSAGE)
 
 function configure(): Config {
   try {
@@ -18,11 +37,14 @@ function configure(): Config {
 
 if (wantsHelp(argv)) {
   process.stdout.write(helpText())
+} else if (wantsVersion(argv)) {
+  console.log(versionText())
 } else {
   const config = configure()
-  const supervised = process.env[SUPERVISED_VARIABLE] !== undefined
+  setLog(config)
+  running = config
   if (config.supervisor && !supervised) {
-    process.exitCode = await supervise(argv)
+    process.exitCode = await supervise(argv, config.supervisorRestartsMax)
   } else {
     // uWS reads it when it is loaded. Its default of 4 KB is less than browsers with a few cookies send.
     process.env.UWS_HTTP_MAX_HEADERS_SIZE ??= '8192'

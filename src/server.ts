@@ -12,23 +12,27 @@ import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './dispatch/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './dispatch/embedding_provider.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
+import { answerHealth } from './dispatch/loop_answers.js'
 import { ObjectIo } from './dispatch/object_io.js'
 import { ObjectSweep } from './dispatch/object_sweep.js'
+import { watchHealth } from './dispatch/probes.js'
 import type { ServerState } from './dispatch/server_state.js'
 import { heldBodies } from './engine/held_bodies.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
-import { printListening, printReady, printWarnings } from './greeting.js'
+import { printListening, printReady, printRefusal, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits.js'
 import { laneOperations } from './operations/index.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
-import { backupDirectory, sweepBackups } from './store/backups.js'
-import { generationsOf, openDataDirectory, sweepDataDirectory } from './store/layout.js'
-import { EXIT_REFUSED } from './supervisor.js'
+import { backupDirectory, lastBackup, sweepBackups } from './store/backups.js'
+import { DiskSpace, floorOf } from './store/disk_space.js'
+import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
+import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
 import { FrontEnd } from './surface/http/front_end.js'
 import { loopHandlers } from './surface/http/loop_handlers.js'
 import { auditRotation } from './telemetry/audit.js'
 import { Telemetry } from './telemetry/registry.js'
+import { log } from './telemetry/log.js'
 
 /** Starts the server; the process then lives by its sockets. @param supervised it ends when its parent does. */
 export async function runServer(config: Config, supervised: boolean): Promise<void> {
@@ -56,7 +60,10 @@ class Server implements ServerState, LanesListener {
   readonly #embedding: ActiveEmbedding
   readonly #frontEnd: FrontEnd
   #lanes: Lanes | undefined
+  /** The data directory can't be written. */
+  #isReadOnly = false
   #phaseReason = ''
+  #diskFloorBytes: number | undefined
   #ending: Promise<void> | undefined
 
   constructor(readonly config: Config) {
@@ -66,6 +73,10 @@ class Server implements ServerState, LanesListener {
     this.#objects = new ObjectIo(new ObjectStores(outbound, held))
     this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects)
     this.#dispatcher.onWritten('rotateEncryption', ({ status, body }) => auditRotation(status, Buffer.from(body).toString()))
+    this.#dispatcher.onWritten('restore', ({ status, body }) => {
+      if (status === 200)
+        log.info('restored', { backup: (JSON.parse(Buffer.from(body).toString()) as { readonly restored: string }).restored })
+    })
     this.#moves = new BodyMoves(this.#dispatcher, this.#telemetry)
     this.#sweep = new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds)
     this.#clearSweep = new ClearSweep(this.#dispatcher, this.#objects.stores, this.#telemetry)
@@ -90,8 +101,28 @@ class Server implements ServerState, LanesListener {
     return this.#phaseReason
   }
 
+  lanesOverdueMs(): number {
+    return this.#dispatcher.overdueMs()
+  }
+
+  isIndexStale(): boolean {
+    return this.#control.indexStale
+  }
+
   indexUnstored(): boolean {
     return this.#engine.storageState() !== 'good'
+  }
+
+  damageFound(): number {
+    return this.#control.findings
+  }
+
+  areWritesLost(): boolean {
+    return this.#control.writesLost
+  }
+
+  isDiskFull(): boolean {
+    return this.#control.diskFull
   }
 
   vectorConfig(): VectorConfig {
@@ -102,15 +133,20 @@ class Server implements ServerState, LanesListener {
   async start(): Promise<void> {
     printWarnings(this.config)
     try {
-      const directory = openDataDirectory(this.config.path)
+      const directory = openDataDirectory(this.config.path, this.config.httpMode === 'read')
+      this.#isReadOnly = directory.isReadOnly
       lock(directory)
-      sweepDataDirectory(directory)
-      sweepBackups(backupDirectory(this.config.path, this.config.backupDirectory))
+      if (!directory.isReadOnly) {
+        sweepDataDirectory(directory)
+        sweepBackups(backupDirectory(this.config.path, this.config.backupDirectory))
+      }
       this.listenAddress = await this.#frontEnd.listen(this.config.httpAddr)
     } catch (error) {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
     printListening(this.listenAddress)
+    this.#telemetry.set('supervisor_restarts', Number(process.env[RESTARTS_VARIABLE] ?? 0))
+    watchHealth(answerHealth, this, this.#telemetry, lastBackup(backupDirectory(this.config.path, this.config.backupDirectory)))
     this.#lanes = new Lanes(
       this.config,
       this.#control,
@@ -119,6 +155,7 @@ class Server implements ServerState, LanesListener {
       this,
       generationsOf(this.config.path),
       this.#vectors.block.buffer,
+      this.#isReadOnly,
     )
   }
 
@@ -130,26 +167,41 @@ class Server implements ServerState, LanesListener {
   #open(): void {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
-    this.#moves.start()
-    this.#sweep.start()
-    this.#clearSweep.start()
-    this.#vectors.start()
+    // What they find out can't be written down.
+    if (!this.#isReadOnly) {
+      this.#moves.start()
+      this.#sweep.start()
+      this.#clearSweep.start()
+      this.#vectors.start()
+    }
     void this.#embedding.lookAround()
     printReady(this.listenAddress, Date.now() - this.startedAt)
   }
 
   onFailed(reason: string): void {
-    if (this.#control.phase === 'warming_up') refuseStart(reason)
+    // A start that met a full disk is tried again: there may be space by then.
+    if (this.#control.phase === 'warming_up') refuseStart(reason, this.#hasMetFullDisk() ? EXIT_FAILED : EXIT_REFUSED)
     this.onFatal(reason)
   }
 
   onFatal(reason: string): void {
     if (this.#control.phase === 'unhealthy') return
+    // Another process reads what is on disk, and refuses writes: nobody need wait for it.
+    if (this.#control.phase === 'healthy' && this.#hasMetFullDisk()) process.send?.(DISK_FULL_MESSAGE)
     this.#control.phase = 'unhealthy'
     this.#phaseReason = reason
-    console.error(`fatal: ${reason}`)
+    log.error('fatal', { reason })
     this.#dispatcher.failEverything()
     setTimeout(() => process.kill(process.pid, 'SIGKILL'), LAST_WORDS_MS)
+  }
+
+  diskFloorBytes(): number {
+    return (this.#diskFloorBytes ??= floorOf(this.config.path, this.config.diskReserveBytes))
+  }
+
+  #hasMetFullDisk(): boolean {
+    const space = new DiskSpace(this.config.path, this.config.diskReserveBytes)
+    return this.#control.diskFull || space.freeBytes() < space.floorBytes
   }
 
   /** Once; a second signal changes nothing. */
@@ -161,10 +213,10 @@ class Server implements ServerState, LanesListener {
   async #drainAndClose(): Promise<void> {
     if (this.#control.phase === 'unhealthy') return
     this.#control.phase = 'draining'
-    console.log('shutting down: finishing what was accepted')
+    log.info('shutting down: finishing what was accepted')
     this.#frontEnd.stopListening()
     const patience = setTimeout(() => {
-      console.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
+      log.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
       process.kill(process.pid, 'SIGKILL')
     }, this.config.shutdownSecondsMax * 1000)
     // Clients that neither send nor read must not cost the store its orderly end.
@@ -180,14 +232,14 @@ class Server implements ServerState, LanesListener {
     await this.#lanes?.close()
     await this.#objects.stores.close()
     clearTimeout(patience)
-    console.log('stopped')
+    log.info('stopped')
     process.exit(0)
   }
 }
 
-function lock({ path, lockPath }: { readonly path: string; readonly lockPath: string }): void {
+function lock({ path, lockPath, isReadOnly }: DataDirectory): void {
   try {
-    lockFile(lockPath)
+    lockFile(lockPath, isReadOnly)
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error)
     if (reason === 'locked') throw new Error(`${path} is in use by another process`)
@@ -195,7 +247,7 @@ function lock({ path, lockPath }: { readonly path: string; readonly lockPath: st
   }
 }
 
-function refuseStart(reason: string): never {
-  console.error(`can't start: ${reason}`)
-  process.exit(EXIT_REFUSED)
+function refuseStart(reason: string, code = EXIT_REFUSED): never {
+  printRefusal("can't start", reason)
+  process.exit(code)
 }

@@ -4,7 +4,7 @@
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits.js'
-import { batchBody } from './batches.js'
+import { batchBody, type BatchTarget } from './batches.js'
 import { ConnectionError, errorText, send } from './client.js'
 import type { Reply } from './client.js'
 import type { DocumentItem } from './document.js'
@@ -23,8 +23,14 @@ export class ImportStopped extends Error {}
 const STOPPING_STATUSES: readonly number[] = [401, 403, 404, 405]
 const FIRST_WAIT_MS = 250
 
-export async function sendBatch(url: string, collection: string, documents: readonly DocumentItem[]): Promise<BatchOutcome> {
-  const reply = await sendPatiently(url, batchBody(collection, documents))
+/** @param onWait is told why a request is to be sent again */
+export async function sendBatch(
+  url: string,
+  target: BatchTarget,
+  documents: readonly DocumentItem[],
+  onWait: (reason: string) => void = () => undefined,
+): Promise<BatchOutcome> {
+  const reply = await sendPatiently(url, batchBody(target, documents), onWait)
   if (reply.status === 200) return readOutcome(reply, documents)
   if (STOPPING_STATUSES.includes(reply.status)) throw new ImportStopped(`the server answers ${reply.status}: ${errorText(reply)}`)
   if (documents.length === 1) {
@@ -32,8 +38,8 @@ export async function sendBatch(url: string, collection: string, documents: read
   }
   // Too large, or refused as a whole: the halves tell which document it was. Depth is the logarithm of the batch.
   const middle = documents.length >> 1
-  const first = await sendBatch(url, collection, documents.slice(0, middle))
-  const second = await sendBatch(url, collection, documents.slice(middle))
+  const first = await sendBatch(url, target, documents.slice(0, middle), onWait)
+  const second = await sendBatch(url, target, documents.slice(middle), onWait)
   return {
     added: first.added + second.added,
     updated: first.updated + second.updated,
@@ -43,7 +49,7 @@ export async function sendBatch(url: string, collection: string, documents: read
 }
 
 /** A reply that is not 503. */
-async function sendPatiently(url: string, body: string): Promise<Reply> {
+async function sendPatiently(url: string, body: string, onWait: (reason: string) => void): Promise<Reply> {
   for (let attempt = 1; ; attempt += 1) {
     const backoffMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
     let reason: string
@@ -58,6 +64,7 @@ async function sendPatiently(url: string, body: string): Promise<Reply> {
       reason = error.message
     }
     if (attempt === IMPORT_ATTEMPTS_MAX) throw new ImportStopped(`${reason} (tried ${attempt} times)`)
+    onWait(reason)
     await wait(Math.min(waitMs, IMPORT_RETRY_WAIT_MS_MAX))
   }
 }

@@ -42,7 +42,15 @@ export async function* groupBatches(items: AsyncIterable<SourceItem>, bounds: Ba
   if (last !== undefined && (documents.length > 0 || problems.length > 0)) yield take(last)
 }
 
+/** What all batches of an import have in common. */
+export interface BatchTarget {
+  readonly collection: string
+  /** The documents' own `addedAt` and `updatedAt` are kept. */
+  readonly keepTimes: boolean
+}
+
 /** The body of `POST /v1/add-batch`. */
-export function batchBody(collection: string, documents: readonly DocumentItem[]): string {
-  return `{"collection":${JSON.stringify(collection)},"documents":[${documents.map((document) => document.json).join(',')}]}`
+export function batchBody({ collection, keepTimes }: BatchTarget, documents: readonly DocumentItem[]): string {
+  const times = keepTimes ? ',"keepTimes":true' : ''
+  return `{"collection":${JSON.stringify(collection)}${times},"documents":[${documents.map((document) => document.json).join(',')}]}`
 }

@@ -2,6 +2,7 @@
  * The CLI's HTTP client: JSON in, text out, over the connections that Node's fetch keeps alive. Knows which answers are worth a second try; how often is the caller's choice.
  */
 import { ANSWER_BYTES_MAX, CLIENT_REQUEST_MS_MAX } from '../limits.js'
+import { TimeLimit } from '../time_limit.js'
 
 /** The command stands beside its server: packing and unpacking answers took half of an export's time. */
 const PLAIN = { 'accept-encoding': 'identity' }
@@ -27,20 +28,29 @@ export class AnswerError extends Error {
   }
 }
 
+type Method = 'GET' | 'POST' | 'DELETE'
+
 /** @param base e.g. `http://127.0.0.1:11023` */
-export async function send(base: string, method: 'GET' | 'POST', path: string, body?: string): Promise<Reply> {
+export async function send(base: string, method: Method, path: string, body?: string): Promise<Reply> {
   const headers = { ...PLAIN, ...(body === undefined ? {} : { 'content-type': 'application/json' }) }
+  const limit = new TimeLimit(CLIENT_REQUEST_MS_MAX)
   try {
     const response = await fetch(new URL(path, base), {
       method,
       headers,
-      signal: AbortSignal.timeout(CLIENT_REQUEST_MS_MAX),
+      signal: limit.signal,
       ...(body === undefined ? {} : { body }),
     })
     const seconds = Number(response.headers.get('retry-after') ?? 'none')
-    return { status: response.status, text: await readText(response), retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined }
+    return {
+      status: response.status,
+      text: await readText(response.body),
+      retryAfterMs: Number.isFinite(seconds) ? seconds * 1000 : undefined,
+    }
   } catch (cause) {
     throw new ConnectionError(`no answer from ${base}: ${reasonOf(cause)}`, { cause })
+  } finally {
+    limit.end()
   }
 }
 
@@ -49,7 +59,7 @@ export async function* sendForBytes(base: string, path: string, body: string): A
   try {
     const response = await fetch(new URL(path, base), { method: 'POST', headers: { ...PLAIN, 'content-type': 'application/json' }, body })
     if (response.status >= 400) {
-      const text = await readText(response)
+      const text = await readText(response.body)
       throw new AnswerError(response.status, errorText({ status: response.status, text, retryAfterMs: undefined }))
     }
     for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) yield Buffer.from(chunk)
@@ -60,17 +70,39 @@ export async function* sendForBytes(base: string, path: string, body: string): A
 }
 
 /** The answer's JSON. @throws AnswerError, ConnectionError */
-export async function request(base: string, method: 'GET' | 'POST', path: string, body?: unknown): Promise<unknown> {
-  const reply = await send(base, method, path, body === undefined ? undefined : JSON.stringify(body))
+export async function request(base: string, method: Method, path: string, body?: unknown): Promise<unknown> {
+  return valueOf(await send(base, method, path, body === undefined ? undefined : JSON.stringify(body)))
+}
+
+/**
+ * As `request`, without a time limit: `fetch` gives up when an answer has not begun after five minutes.
+ * @throws AnswerError, ConnectionError
+ */
+export async function requestLong(base: string, method: Method, path: string, body?: unknown): Promise<unknown> {
+  const { request: ask } = await import('undici')
+  const patience = { headersTimeout: 0, bodyTimeout: 0 }
+  const sent =
+    body === undefined ? { headers: PLAIN } : { headers: { ...PLAIN, 'content-type': 'application/json' }, body: JSON.stringify(body) }
+  let reply: Reply
+  try {
+    const { statusCode, body: answer } = await ask(new URL(path, base), { method, ...sent, ...patience })
+    reply = { status: statusCode, text: await readText(answer), retryAfterMs: undefined }
+  } catch (cause) {
+    throw new ConnectionError(`no answer from ${base}: ${reasonOf(cause)}`, { cause })
+  }
+  return valueOf(reply)
+}
+
+function valueOf(reply: Reply): unknown {
   if (reply.status >= 400) throw new AnswerError(reply.status, errorText(reply))
   return parseJson(reply)
 }
 
-/** The server's `error` text, or the status where there is none. */
+/** The server's `error` text with its `hint`, or the status where there is none. */
 export function errorText(reply: Reply): string {
   try {
-    const { error } = parseJson(reply) as { error?: unknown }
-    if (typeof error === 'string') return error
+    const { error, hint } = parseJson(reply) as { error?: unknown; hint?: unknown }
+    if (typeof error === 'string') return typeof hint === 'string' ? `${error} (${hint})` : error
   } catch {
     // Not JSON: a proxy's page, for example. The status is all there is to say.
   }
@@ -85,12 +117,12 @@ function parseJson(reply: Reply): unknown {
   }
 }
 
-async function readText(response: Response): Promise<string> {
-  if (response.body === null) return ''
+async function readText(body: unknown): Promise<string> {
+  if (body === null) return ''
   const decoder = new TextDecoder('utf-8', { ignoreBOM: true })
   let text = ''
   let bytes = 0
-  for await (const chunk of response.body as unknown as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body as AsyncIterable<Uint8Array>) {
     bytes += chunk.length
     if (bytes > ANSWER_BYTES_MAX) throw new Error(`the answer is larger than ${ANSWER_BYTES_MAX} bytes`)
     text += decoder.decode(chunk, { stream: true })

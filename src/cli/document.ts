@@ -7,6 +7,10 @@ export interface ImportDocument {
   readonly lang: string
   readonly meta: Readonly<Record<string, unknown>>
   readonly contentMd: string
+  /** As an export has them: the server's to judge. */
+  readonly expiresAt?: unknown
+  readonly addedAt?: unknown
+  readonly updatedAt?: unknown
 }
 
 export interface SourcePoint {
@@ -53,7 +57,8 @@ export interface ImportSource {
 export class SourceError extends Error {}
 
 export function documentItem(document: ImportDocument, place: Place, warning?: string): DocumentItem {
-  const json = JSON.stringify({ key: document.key, lang: document.lang, meta: document.meta, contentMd: document.contentMd })
+  const { key, lang, meta, contentMd, expiresAt, addedAt, updatedAt } = document
+  const json = JSON.stringify({ key, lang, meta, contentMd, expiresAt, addedAt, updatedAt })
   return {
     kind: 'document',
     name: place.name,

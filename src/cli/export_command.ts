@@ -1,8 +1,8 @@
 /** `mds export`: a collection as a git repository in which each revision is a commit, or as the stream that `git fast-import` makes one of. Exit code 1 when it did not come to its end. */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdir, readdir } from 'node:fs/promises'
-import { dirname } from 'node:path'
+import { readdir } from 'node:fs/promises'
+import { makeFolders } from '../folders.js'
 import { GIT_EXPORT_SAID_BYTES_MAX, GIT_EXPORT_WRITTEN_BYTES } from '../limits.js'
 import { request } from './client.js'
 import { gitStream, type ExportedHistory } from './git_stream.js'
@@ -63,23 +63,10 @@ async function intoRepository(stream: AsyncGenerator<string | Buffer, ExportedHi
 /** Of a folder that is made where it is not there. @throws ExportStopped */
 async function entriesOf(folder: string): Promise<readonly string[]> {
   try {
-    await makeFolder(folder)
+    makeFolders(folder)
     return await readdir(folder)
   } catch (error) {
     throw new ExportStopped(`cannot use ${folder} (${error instanceof Error ? error.message : String(error)})`)
-  }
-}
-
-/** With those that lead to it. Not `recursive`, which tries for ever where the system takes no folder (`/proc`). */
-async function makeFolder(folder: string, hasParent = false): Promise<void> {
-  try {
-    await mkdir(folder)
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException
-    if (code === 'EEXIST') return
-    if (code !== 'ENOENT' || hasParent || dirname(folder) === folder) throw error
-    await makeFolder(dirname(folder))
-    await makeFolder(folder, true)
   }
 }
 

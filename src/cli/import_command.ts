@@ -21,6 +21,7 @@ export interface ImportOptions {
   readonly concurrency: number
   readonly resume: boolean
   readonly stripFrontmatter: boolean
+  readonly keepTimes: boolean
   readonly stateFolder: string
 }
 
@@ -65,9 +66,10 @@ async function importSource(path: string, source: ImportSource, options: ImportO
     const plan = {
       source,
       url: options.url,
-      collection: options.collection,
+      target: { collection: options.collection, keepTimes: options.keepTimes },
       batchDocumentsMax: options.batch,
-      concurrency: options.concurrency,
+      // One after the other: in the order of the source, which is that of the next export.
+      concurrency: options.keepTimes ? 1 : options.concurrency,
     }
     const result = await runImport({ ...plan, state: effective, progress })
     progress.stop()

@@ -4,7 +4,7 @@
  */
 import { IMPORT_BATCH_BYTES_MAX, IMPORT_PROBLEMS_KEPT_MAX } from '../limits.js'
 import { groupBatches } from './batches.js'
-import type { Batch } from './batches.js'
+import type { Batch, BatchTarget } from './batches.js'
 import { sendBatch } from './batch_sender.js'
 import type { BatchOutcome } from './batch_sender.js'
 import type { ImportSource } from './document.js'
@@ -14,7 +14,7 @@ import type { ResumeState } from './resume_state.js'
 export interface ImportPlan {
   readonly source: ImportSource
   readonly url: string
-  readonly collection: string
+  readonly target: BatchTarget
   readonly batchDocumentsMax: number
   readonly concurrency: number
   readonly state: ResumeState
@@ -47,14 +47,21 @@ export async function runImport(plan: ImportPlan): Promise<ImportResult> {
   const flights: Flight[] = []
   const landings = new Map<Flight, Promise<void>>()
   let failure: { readonly cause: unknown } | undefined
+  let waitsFor: string | undefined
+  /** Once for all requests that wait for the same. */
+  const tellWait = (reason: string): void => {
+    if (reason !== waitsFor) plan.progress.say(`waiting: ${reason}`)
+    waitsFor = reason
+  }
 
   const launch = (batch: Batch): void => {
     const flight: Flight = { batch, identities: new Set(batch.documents.map((document) => document.identity)), outcome: undefined }
     flights.push(flight)
-    const sent = batch.documents.length === 0 ? Promise.resolve(NOTHING) : sendBatch(plan.url, plan.collection, batch.documents)
+    const sent = batch.documents.length === 0 ? Promise.resolve(NOTHING) : sendBatch(plan.url, plan.target, batch.documents, tellWait)
     const landing = sent
       .then((outcome) => {
         flight.outcome = outcome
+        waitsFor = undefined
         for (let first = flights[0]; first?.outcome !== undefined; first = flights[0]) {
           ledger.settle(first.batch, first.outcome)
           flights.shift()

@@ -1,16 +1,21 @@
 /**
  * The command line `mds`: a client of the server's HTTP interface, and `serve`, which is the server itself. Data goes to stdout, everything said beside it to stderr.
- * Exit code 0 when all went well, 1 otherwise.
+ * Exit code 0 when all went well, 1 otherwise; of `doctor` 1 for damage, 2 where it can't look.
  */
-import { fileURLToPath } from 'node:url'
+import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError } from 'commander'
 import pc from 'picocolors'
+import { programPath } from '../installation.js'
 import { BATCH_DOCUMENTS_MAX, IMPORT_BATCH_DOCUMENTS_DEFAULT, IMPORT_CONCURRENCY_MAX, LIMIT_MAX } from '../limits.js'
+import { versionText } from '../version.js'
 import { AnswerError, ConnectionError, request } from './client.js'
+import { doctor } from './doctor.js'
+import { addDocument, CommandError, deleteDocument, type AddOptions } from './document_commands.js'
 import { exportCollection, type ExportOptions } from './export_command.js'
 import { importPath } from './import_command.js'
-import { formatHits, formatStats } from './output.js'
+import { formatHits, formatStats, formatStored } from './output.js'
 import { stateFolder } from './resume_state.js'
+import { backup, restore, vectorReindex, type BackupOptions } from './server_commands.js'
 
 const DEFAULT_URL = 'http://127.0.0.1:11023'
 /** Only for a person: the library would also colour a file whenever the environment says CI. */
@@ -22,21 +27,22 @@ export async function runCli(argv: readonly string[]): Promise<void> {
   try {
     await buildProgram().parseAsync(argv, { from: 'user' })
   } catch (error) {
-    if (!(error instanceof AnswerError || error instanceof ConnectionError)) throw error
+    if (!(error instanceof AnswerError || error instanceof ConnectionError || error instanceof CommandError)) throw error
     process.stderr.write(`${colors.red('mds:')} ${error.message}\n`)
     process.exitCode = 1
   }
 }
 
 async function serve(flags: readonly string[]): Promise<void> {
-  const main = new URL('../main.js', import.meta.url)
-  process.argv = [process.argv[0] ?? process.execPath, fileURLToPath(main), ...flags]
-  await import(main.href)
+  const main = programPath('main')
+  process.argv = [process.argv[0] ?? process.execPath, main, ...flags]
+  await import(pathToFileURL(main).href)
 }
 
 function buildProgram(): Command {
   const program = new Command('mds')
     .description('Markdown Document Service: a versioned database of markdown documents with search')
+    .version(versionText())
     .showHelpAfterError()
     .addHelpText('after', '\nThe address of the server is --url, else MDS_URL, else ' + DEFAULT_URL + '.')
   program.command('serve').description('run the server; takes the options of `npm start` (mds serve --help)')
@@ -44,7 +50,13 @@ function buildProgram(): Command {
   addExport(program)
   addSearch(program)
   addGet(program)
+  addAdd(program)
+  addDelete(program)
+  addBackup(program)
+  addRestore(program)
+  addVectorReindex(program)
   addStats(program)
+  addDoctor(program)
   return program
 }
 
@@ -60,6 +72,7 @@ function addImport(program: Command): void {
     .option('--batch <n>', 'documents in one request', wholeNumber(1, BATCH_DOCUMENTS_MAX), IMPORT_BATCH_DOCUMENTS_DEFAULT)
     .option('--concurrency <n>', 'requests in flight', wholeNumber(1, IMPORT_CONCURRENCY_MAX), 2)
     .option('--strip-frontmatter', 'store the body without its frontmatter block', false)
+    .option('--keep-times', 'keep addedAt and updatedAt of the lines of an export, and their order', false)
     .option('--no-resume', 'start from the beginning even where an earlier run was interrupted')
     .addHelpText('after', IMPORT_HELP)
     .action((path: string, options: ImportFlags) => importPath(path, { ...options, stateFolder: stateFolder(process.env) }))
@@ -110,6 +123,60 @@ function addGet(program: Command): void {
     })
 }
 
+function addAdd(program: Command): void {
+  withUrl(program.command('add'))
+    .description('write one document, its content from a file or standard input')
+    .argument('<collection>')
+    .argument('<key>')
+    .argument('[lang]', 'language', 'en')
+    .option('-f, --file <path>', 'the content; - is standard input', '-')
+    .option('-m, --meta <list>', 'metadata: k=v1|v2,k2=v')
+    .option('--ttl <seconds>', 'it expires after so many seconds', wholeNumber(1, Number.MAX_SAFE_INTEGER))
+    .option('--json', "the server's answer as it is", false)
+    .action(async (collection: string, key: string, lang: string, options: AddOptions & { json: boolean }) => {
+      print(await addDocument(collection, key, lang, options), options.json, formatStored)
+    })
+}
+
+function addDelete(program: Command): void {
+  withUrl(program.command('delete'))
+    .description('delete one document with its revisions')
+    .argument('<collection>')
+    .argument('<key>')
+    .argument('[lang]', 'language', 'en')
+    .action(async (collection: string, key: string, lang: string, { url }: { url: string }) => {
+      print(await deleteDocument(collection, key, lang, url), false, () => 'deleted\n')
+    })
+}
+
+function addBackup(program: Command): void {
+  withUrl(program.command('backup'))
+    .description('back the whole store up into the directory of backups of the server, or list and delete what is there')
+    .argument('[name]', 'of the file; without one it is called by its time')
+    .option('--list', 'list the backups', false)
+    .option('--delete <name>', 'delete one')
+    .option('--json', "the server's answer as it is", false)
+    .action(async (name: string | undefined, options: BackupOptions) => void process.stdout.write(await backup(name, options)))
+}
+
+function addRestore(program: Command): void {
+  withUrl(program.command('restore'))
+    .description('replace everything that the server has by what a backup holds')
+    .argument('<name>', 'of the backup (mds backup --list)')
+    .action(async (name: string, { url }: { url: string }) => void process.stdout.write(await restore(name, url)))
+}
+
+function addVectorReindex(program: Command): void {
+  withUrl(program.command('vector-reindex'))
+    .description('embed the documents of a collection that lack current vectors')
+    .argument('<collection>')
+    .option('--force', 'embed unchanged documents, too', false)
+    .option('--json', "the server's answer as it is", false)
+    .action(async (collection: string, options: { url: string; force: boolean; json: boolean }) => {
+      process.stdout.write(await vectorReindex(collection, options))
+    })
+}
+
 function addStats(program: Command): void {
   withUrl(program.command('stats'))
     .description('collections, sizes and counts of a server')
@@ -117,6 +184,18 @@ function addStats(program: Command): void {
     .action(async (options: { url: string; json: boolean }) => {
       print(await request(options.url, 'GET', '/v1/stats'), options.json, formatStats)
     })
+}
+
+function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('read a whole store that no server has open, and say what of it is damaged; nothing is changed')
+    .requiredOption('--db <path>', 'the data directory')
+    .addHelpText(
+      'after',
+      '\nExit code 0: nothing is damaged, 1: something is, 2: the store could not be read through. Keys are taken from SVC_ENCRYPTION_KEY, as by the server.',
+    )
+    .action(async ({ db }: { db: string }) => void (process.exitCode = await doctor(db)))
 }
 
 function withUrl(command: Command): Command {

@@ -1,6 +1,7 @@
 /**
- * An NDJSON file, gzipped or not, as an import source: one `{key, lang, meta, contentMd}` a line, other fields ignored. Gzip is known by its first two bytes, not by the name.
- * A position is a line number. Only one line is held at a time.
+ * An NDJSON file, gzipped or not, as an import source: one `{key, lang, meta, contentMd}` a line, with
+ * `expiresAt`, `addedAt` and `updatedAt` where it is of an export; other fields ignored. Gzip is known by its
+ * first two bytes, not by the name. A position is a line number. Only one line is held at a time.
  */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -75,10 +76,11 @@ function parseLine(line: Line, consumed: number, lang: string): SourceItem {
 /** The document, or what is wrong with it. Bounds and metadata are the server's to judge: it answers per document. */
 function readDocument(value: unknown, langDefault: string): ImportDocument | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object'
-  const { key, lang = langDefault, meta = {}, contentMd } = value as Record<string, unknown>
+  const { key, lang = langDefault, meta = {}, contentMd, expiresAt, addedAt, updatedAt } = value as Record<string, unknown>
   if (typeof key !== 'string' || key === '') return 'key: a text is required'
   if (typeof lang !== 'string') return 'lang: must be a text'
   if (typeof contentMd !== 'string') return 'contentMd: a text is required'
-  if (meta !== null && (typeof meta !== 'object' || Array.isArray(meta))) return 'meta: must be an object of lists of texts'
-  return { key, lang, meta: (meta ?? {}) as Record<string, unknown>, contentMd }
+  if (meta !== null && (typeof meta !== 'object' || (Array.isArray(meta) && meta.length > 0)))
+    return 'meta: must be an object of lists of texts'
+  return { key, lang, meta: (meta ?? {}) as Record<string, unknown>, contentMd, expiresAt, addedAt, updatedAt }
 }

@@ -26,6 +26,29 @@ export function formatStats(answer: unknown): string {
   return `${lines.join('\n')}\n${table}`
 }
 
+/** Not whether it was there before: the answer does not say, and equal times do not tell. */
+export function formatStored(answer: unknown): string {
+  return `${withoutControls(asText(asRecord(answer).id))} stored\n`
+}
+
+export function formatBackups(answer: unknown): string {
+  const { backups, total } = asRecord(answer)
+  const found = Array.isArray(backups) ? backups.map(asRecord) : []
+  if (found.length === 0) return 'no backups\n'
+  const rows = found.map(({ name, bytes, createdAt, sealed }) => {
+    const time = typeof createdAt === 'number' ? new Date(createdAt * 1000).toISOString() : ''
+    return [asText(name), formatBytes(bytes), time, sealed === true ? '' : 'not whole']
+  })
+  const count = typeof total === 'number' && total > found.length ? `${found.length} of ${total} shown\n` : ''
+  return formatTable(['name', 'size', 'made', ''], rows) + count
+}
+
+export function formatReindex(answer: unknown): string {
+  const { embedded, skipped, failed, errors } = asRecord(answer)
+  const lines = Array.isArray(errors) ? errors.map((error) => `  ${withoutControls(asText(error))}\n`) : []
+  return `${asText(embedded)} embedded, ${asText(skipped)} skipped, ${asText(failed)} failed\n${lines.join('')}`
+}
+
 const TITLE_CHARACTERS_MAX = 60
 
 /** The title in the metadata, or the first heading. */

@@ -3,9 +3,10 @@
  * end. A file that is damaged, of another version or of another source counts as absent: the import then starts from the beginning, which only repeats upserts.
  */
 import { createHash } from 'node:crypto'
-import { mkdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
+import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
+import { makeFolders } from '../folders.js'
 import type { SourcePoint } from './document.js'
 
 export interface ResumePoint extends SourcePoint {
@@ -36,7 +37,7 @@ export function openResumeState(
     point: readPoint(path, identity.fingerprint),
     save(point) {
       try {
-        mkdirSync(folder, { recursive: true })
+        makeFolders(folder)
         writeFileSync(`${path}.tmp`, JSON.stringify({ version: VERSION, fingerprint: identity.fingerprint, ...point }))
         renameSync(`${path}.tmp`, path)
         return undefined

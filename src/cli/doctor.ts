@@ -1,0 +1,74 @@
+/**
+ * `mds doctor`: starts the process that reads the store (src/doctor_check.ts), and prints what it found.
+ * Damaged pages can end that process, which is a finding too.
+ */
+import { fork } from 'node:child_process'
+import type { DoctorMessage, DoctorRequest } from '../doctor_check.js'
+import { programPath } from '../installation.js'
+import { DOCTOR_HEAP_MB_MAX } from '../limits.js'
+
+const PROGRAM = programPath('doctor_check')
+/** Signals that no page of a store can cause. The kernel sends SIGKILL where memory runs out. */
+const FROM_OUTSIDE = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']
+const EXIT = { healthy: 0, damaged: 1, refused: 2 } as const
+
+/** @returns the exit code */
+export async function doctor(path: string): Promise<number> {
+  const { last, how } = await read({ path, readsLeaves: false })
+  switch (last?.kind) {
+    case 'refused':
+      process.stderr.write(`mds: ${last.reason}\n`)
+      return EXIT.refused
+    case 'damaged':
+      return say(EXIT.damaged, `damaged: ${last.reason}`)
+    case 'stage': {
+      if (FROM_OUTSIDE.includes(how)) {
+        process.stderr.write(`mds: the process that reads the store was ended from outside (${how}, at ${last.stage})\n`)
+        return EXIT.refused
+      }
+      const { last: pages } = await read({ path, readsLeaves: true })
+      const reason = pages?.kind === 'damaged' ? `: ${pages.reason}` : ''
+      return say(EXIT.damaged, `damaged: the process that read the store was ended by it (${how}, at ${last.stage})${reason}`)
+    }
+    case 'done':
+      return report(last)
+    case undefined:
+      process.stderr.write(`mds: the process that reads the store has ended before it began (${how})\n`)
+      return EXIT.refused
+  }
+}
+
+interface Read {
+  /** Its last message. */
+  readonly last: DoctorMessage | undefined
+  /** How the process ended. */
+  readonly how: string
+}
+
+async function read(request: DoctorRequest): Promise<Read> {
+  const child = fork(PROGRAM, [], {
+    execArgv: [`--max-old-space-size=${DOCTOR_HEAP_MB_MAX}`],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  let last: DoctorMessage | undefined
+  child.on('message', (message) => (last = message as DoctorMessage))
+  const ended = new Promise<string>((resolve, reject) => {
+    child.once('error', reject)
+    child.once('exit', (code, signal) => resolve(signal ?? `exit code ${code}`))
+  })
+  child.send(request)
+  const how = await ended
+  return { last, how }
+}
+
+function report({ rows, total, summary, listed }: DoctorMessage & { readonly kind: 'done' }): number {
+  for (const { kind, place, detail } of listed) process.stdout.write(`${kind}: ${place}: ${detail}\n`)
+  if (total === 0) return say(EXIT.healthy, `healthy: ${rows} rows read, nothing is damaged`)
+  const shown = listed.length < total ? ` (${listed.length} shown)` : ''
+  return say(EXIT.damaged, `damaged: ${total} findings${shown} in ${rows} rows: ${summary}`)
+}
+
+function say(code: number, line: string): number {
+  process.stdout.write(`${line}\n`)
+  return code
+}
