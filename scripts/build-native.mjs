@@ -1,7 +1,11 @@
 /**
- * Builds the native engine into build/mds_engine.node. Quick when nothing changed: a hash over native/, CMakeLists.txt and the platform decides, kept beside the output.
- * `--sanitize=address` or `--sanitize=thread` builds and runs the native tests in build-asan/ or build-tsan/ instead; `--tests` runs them without a sanitizer in build-tests/.
- * `--bench` builds the engine's side of bench/search_engine.ts and bench/vector_search.ts, build-bench/native/bench/mds_{search,vector}_bench.
+ * Builds the native engine into build/mds_engine.node. Quick when nothing changed: a hash over native/,
+ * CMakeLists.txt and the platform decides, kept beside the output.
+ *   --tests               builds and runs the native tests in the same tree, from the addon's objects
+ *   --sanitize=address    the same in build-asan/; --sanitize=thread in build-tsan/
+ *   --share=K/N           of a sanitizer's tests the K-th of N shares
+ *   --fuzz                the fuzz targets in build-asan/, from the objects of its tests
+ *   --bench               the engine side of bench/{search_engine,vector_search}.ts, in build-bench/
  * Needs cmake and a C++ compiler; downloads nothing.
  */
 import { spawnSync } from 'node:child_process'
@@ -55,13 +59,13 @@ function step(title, command, args, live) {
   fail(`native: ${title} failed (${result.error?.message ?? `exit ${result.status ?? result.signal}`})`)
 }
 
-function configureAndBuild(folder, options, target = 'all') {
+function configureAndBuild(folder, options, ...targets) {
   const generator = !existsSync(join(root, folder, 'CMakeCache.txt')) && runs('ninja') ? ['-G', 'Ninja'] : []
   step(`configure ${folder}`, 'cmake', ['-S', '.', '-B', folder, ...generator, ...options], false)
   step(
     `compile in ${folder} (minutes when everything is new)`,
     'cmake',
-    ['--build', folder, '--target', ...target.split(' '), '--parallel', String(availableParallelism())],
+    ['--build', folder, '--target', ...targets, '--parallel', String(availableParallelism())],
     false,
   )
 }
@@ -73,31 +77,51 @@ function buildAddon() {
   if (existsSync(output) && existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return
   if (!existsSync(join(root, 'node_modules/node-api-headers'))) fail('The native engine needs the npm package node-api-headers: npm ci')
   requireTools()
-  configureAndBuild('build', ['-DMDS_TESTS=OFF', '-DMDS_WERROR=OFF'])
+  configureAndBuild('build', [], 'mds_engine')
   writeFileSync(stamp, hash)
   console.log('native: build/mds_engine.node is ready')
 }
 
 function buildBench() {
   requireTools()
-  configureAndBuild('build-bench', ['-DMDS_BENCH=ON'], 'mds_search_bench mds_vector_bench')
+  configureAndBuild('build-bench', ['-DMDS_BENCH=ON'], 'mds_search_bench', 'mds_vector_bench')
 }
 
-function runTests(folder, options) {
+/**
+ * The tree of a sanitizer. That of AddressSanitizer is clang's where there is one, because the fuzz targets
+ * link with its objects.
+ */
+function sanitizedOptions(sanitizer) {
+  const clang = sanitizer === sanitizers.address && process.env.CXX === undefined && runs('clang++')
+  return [
+    '-DMDS_TESTS=ON',
+    `-DMDS_SANITIZE=${sanitizer.flags}`,
+    ...(clang ? ['-DCMAKE_C_COMPILER=clang', '-DCMAKE_CXX_COMPILER=clang++'] : []),
+  ]
+}
+
+/** @param share `K/N`: the K-th of N shares of the tests, K from 1 */
+function runTests(folder, options, share) {
   requireTools()
-  configureAndBuild(folder, ['-DMDS_TESTS=ON', ...options])
+  const [index, count] = share.split('/').map(Number)
+  configureAndBuild(folder, [...options, `-DMDS_SHARE_INDEX=${index - 1}`, `-DMDS_SHARE_COUNT=${count}`], 'mds_tests')
   step('tests', 'ctest', ['--test-dir', folder, '--output-on-failure', '--parallel', String(availableParallelism())], true)
 }
 
 const argument = process.argv[2]
+const share = process.argv.find((each) => each.startsWith('--share='))?.slice('--share='.length) ?? '1/1'
 if (argument === undefined) {
   buildAddon()
 } else if (argument === '--tests') {
-  runTests('build-tests', [])
+  runTests('build', ['-DMDS_TESTS=ON'], share)
 } else if (argument === '--bench') {
   buildBench()
+} else if (argument === '--fuzz') {
+  requireTools()
+  configureAndBuild(sanitizers.address.folder, sanitizedOptions(sanitizers.address), 'mds_fuzz')
 } else {
   const sanitizer = argument.startsWith('--sanitize=') ? sanitizers[argument.slice('--sanitize='.length)] : undefined
-  if (sanitizer === undefined) fail('usage: build-native.mjs [--tests | --bench | --sanitize=address | --sanitize=thread]')
-  runTests(sanitizer.folder, [`-DMDS_SANITIZE=${sanitizer.flags}`])
+  if (sanitizer === undefined)
+    fail('usage: build-native.mjs [--tests | --bench | --fuzz | --sanitize=address | --sanitize=thread] [--share=K/N]')
+  runTests(sanitizer.folder, sanitizedOptions(sanitizer), share)
 }

@@ -5,10 +5,15 @@
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
+import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
 
-const TARGETS = ['mds_fuzz_batch', 'mds_fuzz_plan', 'mds_fuzz_storage', 'mds_fuzz_vectors']
-const FOLDER = 'build-fuzz'
+const TARGETS = filesUnder(projectRoot, 'native/test')
+  .flatMap((file) => /\/(fuzz_\w+)\.cc$/.exec(file)?.[1] ?? [])
+  .map((name) => `mds_${name}`)
+const FOLDER = 'build-asan'
+/** Inputs outlive the tree. */
+const CORPUS = 'build-fuzz/corpus'
 /** Larger inputs find nothing more and take longer; a chunk of a stored segment is repeated to its size. */
 const INPUT_BYTES_MAX = 16_384
 const SKIPPED = 77
@@ -27,19 +32,9 @@ function run(command, args) {
   }
 }
 
-run('cmake', [
-  '-S',
-  '.',
-  '-B',
-  FOLDER,
-  '-DMDS_TESTS=ON',
-  '-DCMAKE_BUILD_TYPE=RelWithDebInfo',
-  '-DCMAKE_C_COMPILER=clang',
-  '-DCMAKE_CXX_COMPILER=clang++',
-])
-run('cmake', ['--build', FOLDER, '--parallel', '2', '--target', ...TARGETS])
+run(process.execPath, ['scripts/build-native.mjs', '--fuzz'])
 for (const target of TARGETS) {
-  const corpus = join(FOLDER, 'corpus', target)
+  const corpus = join(CORPUS, target)
   mkdirSync(join(projectRoot, corpus), { recursive: true })
   const limits = [
     `-max_total_time=${seconds}`,
@@ -49,5 +44,5 @@ for (const target of TARGETS) {
     '-print_final_stats=1',
     '-verbosity=0',
   ]
-  run(join(projectRoot, FOLDER, 'native', 'test', target), [...limits, `-artifact_prefix=${join(FOLDER, 'corpus')}/`, corpus])
+  run(join(projectRoot, FOLDER, 'native', 'test', target), [...limits, `-artifact_prefix=${CORPUS}/`, corpus])
 }

@@ -1,6 +1,9 @@
 /**
- * Brings a checkout to the point where it runs: packages, native engine, compiled TypeScript. Behind `prestart` and `pretest`; needs nothing but Node.
- * Every step is skipped when the hash of its inputs is the one it was last built from, so that a second start costs a fraction of a second.
+ * Brings a checkout to the point where it runs: packages, then zstd-napi, the native engine, TypeScript and
+ * the bundled programs side by side. Behind `prestart` and `pretest`; needs nothing but Node. Every step is
+ * skipped when the hash of its inputs is the one it was last built from, so that a second start costs a
+ * fraction of a second. `--start` bundles the programs and leaves tsc out: a user's first start waits for it,
+ * and `npm test` and .ci/run check the types.
  */
 import { execFileSync } from 'node:child_process'
 import { existsSync, readFileSync, readdirSync, rmSync } from 'node:fs'
@@ -10,9 +13,12 @@ import { filesUnder, hashOf, openStamps } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
 
 const root = projectRoot
+const forStart = process.argv.includes('--start')
 const stamps = openStamps(join(root, 'build', 'setup.json'))
 /** A setup that had nothing to do says nothing. */
 const REPORT_FROM_MS = 1000
+/** In `dist`, and not of tsc. */
+const BUNDLES = 'bin'
 const logFile = (step) => join(root, 'build', 'log', `${step}.log`)
 
 function refuse(text) {
@@ -47,12 +53,12 @@ function checkBuildTools() {
 }
 
 /**
- * Packages are current when npm's own record of what it installed names the versions of package-lock.json, and the one addon that has no prebuilt binary is there.
+ * Packages are current when npm's own record of what it installed names the versions of package-lock.json.
  * A record of an interrupted install does not exist: npm writes it last.
  */
 function packagesAreCurrent() {
   const recordPath = join(root, 'node_modules', '.package-lock.json')
-  if (!existsSync(recordPath) || !existsSync(join(root, 'node_modules', 'zstd-napi', 'build', 'Release', 'binding.node'))) return false
+  if (!existsSync(recordPath)) return false
   const wanted = JSON.parse(readFileSync(join(root, 'package-lock.json'), 'utf8')).packages
   const installed = JSON.parse(readFileSync(recordPath, 'utf8')).packages
   for (const [path, wantedPackage] of Object.entries(wanted)) {
@@ -63,18 +69,22 @@ function packagesAreCurrent() {
   return true
 }
 
+const zstdIsBuilt = () => existsSync(join(root, 'node_modules', 'zstd-napi', 'build', 'Release', 'binding.node'))
+
 /**
- * Environment of `npm ci`. zstd-napi compiles through node-gyp, which downloads Node's headers unless it is told where they are: beside the running node, where its distribution
- * put them. npm 11 knows the second name only, older ones the first only.
+ * zstd-napi compiles through node-gyp, with one process unless JOBS says more. It downloads Node's headers
+ * unless it is told where they are: beside the running node, where its distribution put them. npm 11 knows
+ * the second name only, older ones the first only.
  */
-function npmEnvironment() {
+function buildEnvironment() {
+  const environment = { JOBS: 'max', ...process.env }
   const prefix = dirname(dirname(process.execPath))
-  if (!existsSync(join(prefix, 'include', 'node', 'node_api.h'))) return process.env
+  if (!existsSync(join(prefix, 'include', 'node', 'node_api.h'))) return environment
   const npmVersion =
     /npm\/(\d+)/.exec(process.env.npm_config_user_agent ?? '')?.[1] ??
     execFileSync('npm', ['--version'], { encoding: 'utf8' }).split('.')[0]
   const name = Number(npmVersion) >= 11 ? 'npm_package_config_node_gyp_nodedir' : 'npm_config_nodedir'
-  return { ...process.env, [name]: prefix }
+  return { ...environment, [name]: prefix }
 }
 
 /** Compiled files whose source has gone: a deleted test must not run again. */
@@ -82,6 +92,7 @@ function removeOrphans() {
   const dist = join(root, 'dist')
   if (!existsSync(dist)) return
   for (const folder of readdirSync(dist)) {
+    if (folder === BUNDLES) continue
     for (const file of filesUnder(root, `dist/${folder}`)) {
       const source = file.replace(/^dist\//, '').replace(/(\.js|\.js\.map)$/, '.ts')
       if (/\.js(\.map)?$/.test(file) && !existsSync(join(root, source))) rmSync(join(root, file))
@@ -89,17 +100,26 @@ function removeOrphans() {
   }
 }
 
+/**
+ * Without install scripts, which npm runs one after the other: the two that count run beside the other
+ * builds.
+ */
 async function installPackages() {
   if (packagesAreCurrent()) return
   checkBuildTools()
   // Warnings are not shown: the only one is that uws-pack, which ships binaries for Node 20 too, declares Node 22 as its engine.
-  const command = ['npm', 'ci', '--loglevel=error']
-  await runStep('installing packages and compiling zstd (npm ci)', command, {
-    cwd: root,
-    env: npmEnvironment(),
-    logPath: logFile('packages'),
-  })
+  const command = ['npm', 'ci', '--ignore-scripts', '--loglevel=error']
+  await runStep('installing packages (npm ci)', command, { cwd: root, logPath: logFile('packages') })
   if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')
+}
+
+/** zstd-napi has no prebuilt binary; lmdb has, and compiles itself where there is none for the platform. */
+async function buildPackages() {
+  if (zstdIsBuilt()) return
+  checkBuildTools()
+  const command = ['npm', 'rebuild', '--loglevel=error', 'zstd-napi', 'lmdb']
+  await runStep('compiling zstd', command, { cwd: root, env: buildEnvironment(), logPath: logFile('zstd') })
+  if (!zstdIsBuilt()) throw new Error(`npm rebuild ended well but zstd-napi has no binary: see ${logFile('zstd')}`)
 }
 
 /** The module is committed, so that users need no Rust. */
@@ -117,15 +137,30 @@ async function buildNative(lockHash) {
   stamps.set('native', hash)
 }
 
+/** For tests and benches, which import modules of `src` one by one. */
 async function compileTypeScript(lockHash) {
+  if (forStart) return
   const hash = hashOf(root, ['src', 'test', 'bench', 'loadtest', 'tsconfig.json'], lockHash)
   const hasDist = existsSync(join(root, 'dist', 'src', 'main.js'))
-  if (stamps.matches('typescript', hash) && hasDist) return
+  if (hasDist && stamps.matches('typescript', hash)) return
   removeOrphans()
   if (!hasDist) rmSync(join(root, 'dist', '.tsbuildinfo'), { force: true }) // It would make the compiler believe that its output is still there.
   const compiler = join(root, 'node_modules', 'typescript', 'bin', 'tsc')
   await runStep('compiling TypeScript', [process.execPath, compiler, '-p', root], { cwd: root, logPath: logFile('typescript') })
   stamps.set('typescript', hash)
+}
+
+/** Loaded when there are packages. */
+async function bundlePrograms() {
+  const { bundleWhereChanged } = await import('./lib/bundle.mjs')
+  await bundleWhereChanged(root)
+}
+
+/** Ends when all have ended, so that no compiler is left behind; then throws what went wrong first. */
+async function sideBySide(...steps) {
+  const ends = await Promise.allSettled(steps)
+  const failed = ends.find((end) => end.status === 'rejected')
+  if (failed !== undefined) throw failed.reason
 }
 
 async function setUp() {
@@ -134,8 +169,7 @@ async function setUp() {
   await installPackages()
   const lockHash = hashOf(root, ['package-lock.json'], `${process.platform} ${process.arch}`)
   checkWasm()
-  await buildNative(lockHash)
-  await compileTypeScript(lockHash)
+  await sideBySide(buildPackages(), buildNative(lockHash), compileTypeScript(lockHash), bundlePrograms())
   if (Date.now() - startMs > REPORT_FROM_MS) console.log(`mds setup: ready after ${seconds(startMs)}`)
 }
 

@@ -10,6 +10,7 @@ import { join, relative } from 'node:path'
 import { run } from 'node:test'
 import { spec } from 'node:test/reporters'
 import { inspect } from 'node:util'
+import { bundleWhereChanged } from './lib/bundle.mjs'
 import { seconds } from './lib/child.mjs'
 import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
@@ -25,6 +26,8 @@ const GROUPS = [
 ]
 
 const REASON_LINES_MAX = 40
+/** Files named at the end, slowest first: where the time of a run goes. */
+const SLOW_FILES_SHOWN = 15
 
 const patterns = process.argv.slice(2)
 const long = process.env.TEST_LONG === '1'
@@ -38,9 +41,11 @@ function filesOf(group) {
 
 /** Counts tests, not suites, and names what failed. A file that dies before its first test counts as one failed test. */
 async function runGroup(group, files) {
-  const tally = { name: group.name, passed: 0, failed: 0, skipped: 0, failures: [], startMs: Date.now() }
+  const tally = { name: group.name, passed: 0, failed: 0, skipped: 0, failures: [], fileMs: new Map(), startMs: Date.now() }
   const stream = run({ files, concurrency: group.concurrency, timeout: group.fileMsMax })
   const count = (field) => (event) => {
+    const fileMs = event.nesting === 0 ? event.details.duration_ms : 0
+    if (event.file !== undefined) tally.fileMs.set(event.file, (tally.fileMs.get(event.file) ?? 0) + fileMs)
     if (event.details.type === 'suite') {
       // A suite fails with its tests; alone it fails when a hook throws, and then nobody else says so.
       if (field !== 'failed' || event.details.error?.failureType === 'subtestsFailed') return
@@ -72,7 +77,7 @@ function reason(event) {
 
 /** ctest prints `98% tests passed, 1 tests failed out of 50`; anything else, a build that fails for example, counts as one failed test. */
 async function runNative() {
-  const tally = { name: 'native', passed: 0, failed: 0, skipped: 0, failures: [], startMs: Date.now() }
+  const tally = { name: 'native', passed: 0, failed: 0, skipped: 0, failures: [], fileMs: new Map(), startMs: Date.now() }
   if (!hasGoogleTest()) {
     console.log('native tests skipped: GoogleTest is not installed (apt-get install libgtest-dev)')
     return { ...tally, skipped: 1, elapsed: seconds(tally.startMs) }
@@ -103,6 +108,7 @@ function hasGoogleTest() {
 }
 
 async function runAll() {
+  await bundleWhereChanged(projectRoot)
   const tallies = []
   for (const group of GROUPS) {
     const files = filesOf(group)
@@ -119,6 +125,16 @@ function report(tallies) {
     const numbers = [tally.passed, tally.failed, tally.skipped].map((n, i) => String(n).padStart([7, 8, 9][i])).join('')
     console.log(tally.name.padEnd(11) + numbers + tally.elapsed.padStart(10))
   }
+  const files = tallies.flatMap((tally) => [...tally.fileMs]).sort(([, a], [, b]) => b - a)
+  console.log('\nslowest files')
+  for (const [file, ms] of files.slice(0, SLOW_FILES_SHOWN)) {
+    console.log(
+      `${(ms / 1000).toFixed(1).padStart(8)} s  ${relative(projectRoot, file)
+        .replace(/^dist\//, '')
+        .replace(/\.js$/, '.ts')}`,
+    )
+  }
+  console.log()
   for (const failure of tallies.flatMap((tally) => tally.failures)) console.log(`failed: ${failure}`)
   const sum = (field) => tallies.reduce((total, tally) => total + tally[field], 0)
   const [passed, failed, skipped] = [sum('passed'), sum('failed'), sum('skipped')]

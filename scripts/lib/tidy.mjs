@@ -37,7 +37,7 @@ function hashOf(file, options, rules) {
 function compilations() {
   const configured = spawnSync(
     'cmake',
-    ['-S', '.', '-B', FOLDER, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF', '-DMDS_BENCH=OFF'],
+    ['-S', '.', '-B', FOLDER, '-DCMAKE_EXPORT_COMPILE_COMMANDS=ON', '-DMDS_TESTS=OFF', '-DMDS_BENCH=OFF', '-DMDS_UNITY=OFF'],
     { cwd: projectRoot, stdio: ['ignore', 'ignore', 'inherit'] },
   )
   if (configured.status !== 0) return undefined
@@ -80,13 +80,20 @@ export async function tidyNative() {
   const recorded = readRecord()
   const changed = [...hashes.keys()].filter((file) => recorded[file] !== hashes.get(file))
   console.log(`clang-tidy: ${changed.length} of ${hashes.size} files changed since they were found clean`)
-  const failed = new Set()
+  const clean = new Map(Object.entries(recorded).filter(([file, hash]) => hashes.get(file) === hash))
+  // After each file: a run that is ended has not looked for nothing.
+  const write = () => {
+    const entries = [...clean].sort(([a], [b]) => (a < b ? -1 : 1))
+    writeFileSync(absolute(RECORD), `${JSON.stringify(Object.fromEntries(entries), null, 2)}\n`)
+  }
   const waiting = [...changed]
   async function lane() {
-    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) if (!(await isClean(file))) failed.add(file)
+    for (let file = waiting.shift(); file !== undefined; file = waiting.shift()) {
+      if (!(await isClean(file))) continue
+      clean.set(file, hashes.get(file))
+      write()
+    }
   }
   await Promise.all(Array.from({ length: availableParallelism() }, lane))
-  const clean = [...hashes].filter(([file]) => !failed.has(file)).sort(([a], [b]) => (a < b ? -1 : 1))
-  if (changed.length > 0) writeFileSync(absolute(RECORD), `${JSON.stringify(Object.fromEntries(clean), null, 2)}\n`)
-  return failed.size === 0
+  return clean.size === hashes.size
 }

@@ -1,0 +1,56 @@
+/**
+ * Bundles the programs: a server loads some 20 files in each of its threads instead of 400, and starts in
+ * half the time. Types are not looked at here: that is tsc's work.
+ */
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { join, relative } from 'node:path'
+import { build } from 'esbuild'
+import { hashOf } from './fingerprint.mjs'
+
+/** Every file that a process or a thread starts with, below `src`. */
+const PROGRAMS = ['main', 'cli/main', 'worker/entry', 'worker/local_model', 'restore_check', 'doctor_check']
+
+/** Does nothing where the bundles are of these sources. */
+export async function bundleWhereChanged(root) {
+  const stamp = join(root, 'dist', 'bin', '.sources')
+  const hash = hashOf(root, ['src', 'tsconfig.json', 'package-lock.json', 'scripts/lib/bundle.mjs'])
+  if (existsSync(stamp) && readFileSync(stamp, 'utf8') === hash) return
+  await bundle(root)
+  writeFileSync(stamp, hash)
+}
+
+/**
+ * Writes `dist/bin` below `folder` from `src` below `root`.
+ * @param changed sources that stand for those on disk: path below the root -> text
+ */
+export async function bundle(root, folder = root, changed = new Map()) {
+  const outdir = join(folder, 'dist', 'bin')
+  // Names of shared parts carry a hash of what is in them: nothing would overwrite those of before.
+  rmSync(outdir, { recursive: true, force: true })
+  await build({
+    absWorkingDir: root,
+    entryPoints: PROGRAMS.map((name) => `src/${name}.ts`),
+    outbase: 'src',
+    outdir,
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.15',
+    packages: 'external',
+    sourcemap: true,
+    logLevel: 'warning',
+    plugins: changed.size === 0 ? [] : [withChanges(root, changed)],
+  })
+}
+
+function withChanges(root, changed) {
+  return {
+    name: 'changed-sources',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        const contents = changed.get(relative(root, path))
+        return contents === undefined ? undefined : { contents, loader: 'ts' }
+      }),
+  }
+}

@@ -1,0 +1,209 @@
+/**
+ * The committed mutations (test/mutants/*.json): what each kind of entry changes in which source, and whether
+ * an entry still fits the code. An entry breaks one row of test/contract/coverage.json. No dependencies: a
+ * unit test reads the list, too.
+ */
+import { readFileSync, readdirSync } from 'node:fs'
+import { join } from 'node:path'
+
+/** Kinds of rows that must have a mutation; of the others a seeded sample is taken from what has one. */
+export const REQUIRED_KINDS = new Set(['request field', 'default', 'limit', 'rule'])
+
+/** A path as rows of the operation table write it, as one that requests are compared with. */
+const pathPattern = (path) => `^${path.replaceAll(/[:{][^/]+/g, '[^/]+')}$`
+
+/**
+ * Takes `documents[].meta` away from a JSON value, or puts something fixed in its place. Text of a function,
+ * for it goes into the mutated source. `[]`: of every item; `*`: of every member.
+ */
+const SPOIL = `function spoil(value, path, as) {
+  const [step, ...rest] = path
+  if (value === null || typeof value !== 'object') return
+  if (step === '[]' || step === '*') {
+    for (const name of Object.keys(value)) {
+      if (rest.length > 0) spoil(value[name], rest, as)
+      else if (as === undefined) delete value[name]
+      else value[name] = as
+    }
+  } else if (rest.length > 0) spoil(value[step], rest, as)
+  else if (as !== undefined) { if (value[step] !== undefined) value[step] = as }
+  else delete value[step]
+}`
+
+const stepsOf = (field) =>
+  JSON.stringify(
+    field
+      .replaceAll('[]', '.[]')
+      .split('.')
+      .filter((step) => step !== ''),
+  )
+const literal = (value) => (value === undefined ? 'undefined' : JSON.stringify(value))
+
+/** Answers that unit tests ask for without a server: by path, the name of the operation. */
+const LOOP_OPERATIONS = {
+  '/health': 'health',
+  '/v1/health': 'health',
+  '/v1/config': 'config',
+  '/v1/system/info': 'systemInfo',
+  '/v1/endpoints': 'endpoints',
+}
+
+function spoiltOnLoop(operation, field, as) {
+  const spoilt = `(...given) => {
+    const answer = handler(...given)
+    const body = JSON.parse(answer.body)
+    spoil(body, ${stepsOf(field)}, ${literal(as)})
+    return { ...answer, body: JSON.stringify(body) }
+  }`
+  return [
+    {
+      file: 'src/dispatch/loop_answers.ts',
+      find: 'export const loopAnswers: readonly (readonly [string, LoopHandler])[] = [\n',
+      replace: `${SPOIL}\nexport const loopAnswers = ([\n`,
+    },
+    {
+      file: 'src/dispatch/loop_answers.ts',
+      find: "  ['endpoints', answerEndpoints],\n]",
+      replace: `  ['endpoints', answerEndpoints],\n]).map(([name, handler]) => [name, name === '${operation}' ? ${spoilt} : handler])`,
+    },
+  ]
+}
+
+/** What an entry changes, by the field that says its kind. Each gives edits of sources. */
+const KINDS = {
+  /** A request's field is not read, or always has the value of `as`. */
+  input: ({ input, field, as }) => {
+    const [method, path] = input.split(' ')
+    const isMeant = `operation.http.some((route) => route.method === '${method}' && route.path === '${path}')`
+    return [
+      {
+        file: 'src/worker/lane_request.ts',
+        find: '  validate(operation, input)\n',
+        replace: `  validate(operation, input)\n${SPOIL}\n  if (${isMeant}) spoil(input, ${stepsOf(field)}, ${literal(as)})\n`,
+      },
+    ]
+  },
+  /** An answer's field is not written, or always has the value of `as`. */
+  answer: ({ answer, field, as }) => {
+    const [method, path] = answer.split(' ')
+    if (path in LOOP_OPERATIONS) return spoiltOnLoop(LOOP_OPERATIONS[path], field, as)
+    const isMeant = `this.method === '${method}' && new RegExp(${literal(pathPattern(path))}).test(this.path)`
+    return [
+      {
+        file: 'src/surface/http/exchange.ts',
+        find: '  answer(answer: OutgoingAnswer): void {\n',
+        replace: `  answer(answer: OutgoingAnswer): void {
+    ${SPOIL}
+    if (${isMeant} && !answer.gzip && answer.contentType === null && answer.status < 300 && answer.status !== 204) {
+      const spoilt = JSON.parse(Buffer.from(answer.body).toString())
+      spoil(spoilt, ${stepsOf(field)}, ${literal(as)})
+      answer = { ...answer, body: JSON.stringify(spoilt) }
+    }
+`,
+      },
+    ]
+  },
+  /** An answer lacks a header. */
+  header: ({ header, name }) => {
+    const [method, path] = header.split(' ')
+    const isMeant = `this.method === '${method}' && new RegExp(${literal(pathPattern(path))}).test(this.path)`
+    return [
+      {
+        file: 'src/surface/http/exchange.ts',
+        find: '  answer(answer: OutgoingAnswer): void {\n',
+        replace: `  answer(answer: OutgoingAnswer): void {
+    if (${isMeant}) answer = { ...answer, headers: answer.headers.filter((_, at, all) => all[at - (at % 2)] !== '${name}') }
+`,
+      },
+    ]
+  },
+  /** A route is not there. */
+  route: ({ route }) => {
+    const [method, path] = route.split(' ')
+    const isMeant = `exchange.method === '${method}' && new RegExp(${literal(pathPattern(path))}).test(exchange.path)`
+    return [
+      {
+        file: 'src/surface/http/front_end.ts',
+        find: "    if (match.kind === 'notFound') {\n",
+        replace: `    if (match.kind === 'notFound' || (${isMeant})) {\n`,
+      },
+    ]
+  },
+  /** A row of the configuration is not read: its default holds. */
+  option: ({ option }) => [
+    {
+      file: 'src/config.ts',
+      find: 'readOption(option as Option<unknown>, sources)',
+      replace: `name === '${option}' ? option.fallback : readOption(option as Option<unknown>, sources)`,
+    },
+  ],
+  /** A metric is not written. */
+  metric: ({ metric }) => [
+    {
+      file: 'src/telemetry/exposition.ts',
+      find: '  return page.text()\n',
+      replace: `  return page.text().split('\\n').filter((line) => !/^(?:# \\w+ )?${metric}(?:_bucket|_sum|_count)?(?:[ {]|$)/.test(line)).join('\\n')\n`,
+    },
+  ],
+  /** A short unique piece of a source is replaced. */
+  in: ({ in: file, find, replace }) => [{ file, find, replace }],
+}
+
+export function readMutants(root) {
+  const folder = join(root, 'test/mutants')
+  return readdirSync(folder)
+    .filter((name) => name.endsWith('.json'))
+    .sort()
+    .flatMap((name) => JSON.parse(readFileSync(join(folder, name), 'utf8')).map((entry) => ({ ...entry, list: name })))
+}
+
+export function readRows(root) {
+  return JSON.parse(readFileSync(join(root, 'test/contract/coverage.json'), 'utf8'))
+}
+
+export const isRequired = ({ kind, proof }) => REQUIRED_KINDS.has(kind) && typeof proof.test === 'string'
+
+export function nameOf(entry) {
+  const kind = Object.keys(KINDS).find((each) => each in entry)
+  const what = [entry[kind], entry.field ?? entry.name ?? entry.find].filter((part) => part !== undefined && part !== '').join(': ')
+  const becomes = entry.replace ?? (entry.as === undefined ? undefined : JSON.stringify(entry.as))
+  return becomes === undefined ? `without ${what}` : `${what} -> ${becomes === '' ? 'nothing' : becomes}`
+}
+
+/** @returns the mutated sources by file. @throws Error where the entry does not fit the code any more */
+export function mutatedSources(entry, root) {
+  const kinds = Object.keys(KINDS).filter((kind) => kind in entry)
+  if (kinds.length !== 1) throw new Error(`${entry.row}: an entry has exactly one of ${Object.keys(KINDS).join(', ')}`)
+  const sources = new Map()
+  for (const { file, find, replace } of KINDS[kinds[0]](entry)) {
+    if (typeof find !== 'string' || typeof replace !== 'string' || find === replace) throw new Error(`${entry.row}: nothing changes`)
+    const text = sources.get(file) ?? readFileSync(join(root, file), 'utf8')
+    const at = text.indexOf(find)
+    if (at < 0) throw new Error(`${entry.row}: ${file} has no ${JSON.stringify(find)} any more`)
+    if (text.indexOf(find, at + 1) >= 0) throw new Error(`${entry.row}: ${file} has ${JSON.stringify(find)} more than once`)
+    sources.set(file, text.slice(0, at) + replace + text.slice(at + find.length))
+  }
+  return sources
+}
+
+/**
+ * Required rows that no entry breaks, entries of rows that are not there (or not proved), and entries that do
+ * not fit the code. All texts, for people.
+ */
+export function faultsOf(root) {
+  const rows = readRows(root)
+  const entries = readMutants(root)
+  const proved = new Set(rows.filter(({ proof }) => typeof proof.test === 'string').map(({ id }) => id))
+  const broken = new Set(entries.map(({ row }) => row))
+  const lacking = rows.filter((row) => isRequired(row) && !broken.has(row.id)).map(({ id, text }) => `${id} has no mutation: ${text}`)
+  const stale = entries.flatMap((entry) => {
+    if (!proved.has(entry.row)) return [`${entry.list}: ${entry.row} is no row that a test proves`]
+    try {
+      mutatedSources(entry, root)
+      return []
+    } catch (error) {
+      return [`${entry.list}: ${error.message}`]
+    }
+  })
+  return [...lacking, ...stale]
+}
