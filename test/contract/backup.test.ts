@@ -3,12 +3,13 @@
  * 500 and leaves the old data served; the binlog is reset". Names: security.md, "File paths". Under load and with failures at every step: test/fault/restore.test.ts.
  */
 import assert from 'node:assert/strict'
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, writeFileSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import type { TestResponse } from '../harness/server.js'
-import { DocumentsClient, summary } from './documents_client.js'
+import { lastBackup } from '../../src/store/backups.js'
+import { startServer, type TestResponse } from '../harness/server.js'
+import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
 
 const HOSTILE = [
   '../x.db',
@@ -94,6 +95,98 @@ describe('backup and restore', () => {
     for (const name of ['link.db', 'dangling.db']) rmSync(join(backups, name))
   })
 
+  it('backups: what is there is listed, newest first, with size, time and whether it is whole; links, folders, other names and what is being written are not', async () => {
+    const list = async (): Promise<{ backups: { name: string; bytes: number; createdAt: number; sealed: boolean }[]; total: number }> =>
+      (await client.server.get('/v1/backups')).json()
+    for (const name of readdirSync(backups)) rmSync(join(backups, name), { recursive: true })
+    assert.deepEqual(await list(), { backups: [], total: 0 })
+    const before = Math.floor(Date.now() / 1000)
+    await backup('whole.db')
+    writeFileSync(join(backups, 'cut.db'), 'MDSBKUP')
+    utimesSync(join(backups, 'cut.db'), 1_000_000, 1_000_000)
+    symlinkSync(join(backups, 'whole.db'), join(backups, 'link.db'))
+    mkdirSync(join(backups, 'folder.db'))
+    mkdirSync(join(backups, '.backup-abc'))
+    writeFileSync(join(backups, '.backup-abc', 'truth.mdb'), 'under way')
+    writeFileSync(join(backups, 'a name.db'), 'not ours')
+    const { backups: found, total } = await list()
+    assert.equal(total, 2)
+    const [whole, cut] = found
+    assert.ok(whole !== undefined && whole.createdAt >= before && whole.createdAt <= Date.now() / 1000)
+    assert.deepEqual(whole, { name: 'whole.db', bytes: statSync(join(backups, 'whole.db')).size, createdAt: whole.createdAt, sealed: true })
+    assert.deepEqual(cut, { name: 'cut.db', bytes: 7, createdAt: 1_000_000, sealed: false })
+    rmSync(backups, { recursive: true })
+    assert.deepEqual(await list(), { backups: [], total: 0 }, 'the directory is made by the first backup')
+    mkdirSync(backups)
+  })
+
+  it('backups: one is deleted for good; what is not there is 404, what leads out 400, and links, folders and what is being written stay', async () => {
+    const remove = (name: string): Promise<TestResponse> => client.server.request('DELETE', `/v1/backups/${encodeURIComponent(name)}`)
+    await backup('old.db')
+    assert.equal(summary(await remove('old.db')), '200 {"deleted":"old.db"}')
+    assert.equal(existsSync(join(backups, 'old.db')), false)
+    assert.equal(summary(await remove('old.db')), '404 {"error":"not found"}')
+    const outside = mkdtempSync(join(tmpdir(), 'mds-outside-'))
+    writeFileSync(join(outside, 'x.db'), 'untouched')
+    symlinkSync(join(outside, 'x.db'), join(backups, 'link.db'))
+    mkdirSync(join(backups, 'folder.db'))
+    mkdirSync(join(backups, '.backup-abc'))
+    for (const name of HOSTILE.filter((each) => !['', '.', '..'].includes(each)).concat('.backup-abc'))
+      assert.equal(summary(await remove(name)), '400 {"error":"invalid name"}', name)
+    for (const path of ['/v1/backups/..', '/v1/backups/.', '/v1/backups/', '/v1/backups/../x.db', '/v1/backups/%2e%2e'])
+      assert.ok((await client.server.request('DELETE', path)).status >= 400, path)
+    for (const name of ['link.db', 'folder.db']) assert.equal(summary(await remove(name)), '404 {"error":"not found"}', name)
+    assert.deepEqual([readdirSync(backups).sort(), readdirSync(outside)], [['.backup-abc', 'folder.db', 'link.db'], ['x.db']])
+    rmSync(outside, { recursive: true })
+    for (const name of readdirSync(backups)) rmSync(join(backups, name), { recursive: true })
+  })
+
+  it('backups: in the data directory itself, only sealed files are listed and deleted', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mds-backups-'))
+    const server = await startServer({ directory, env: { SVC_BACKUP_DIR: directory } })
+    try {
+      assert.equal((await server.get('/v1/backup?to=own.db')).status, 200)
+      const { backups: found } = (await server.get('/v1/backups')).json<{ backups: { name: string }[] }>()
+      assert.deepEqual(
+        found.map(({ name }) => name),
+        ['own.db'],
+      )
+      for (const name of ['CURRENT', 'LOCK']) {
+        assert.equal(summary(await server.request('DELETE', `/v1/backups/${name}`)), '404 {"error":"not found"}', name)
+        assert.ok(existsSync(join(directory, name)), name)
+      }
+      assert.equal((await server.request('DELETE', '/v1/backups/own.db')).status, 200)
+    } finally {
+      await server.stop()
+      rmSync(directory, { recursive: true })
+    }
+  })
+
+  it('backups: the time of the last one is told beside links that lead nowhere', () => {
+    const directory = mkdtempSync(join(tmpdir(), 'mds-backups-'))
+    const newest = lastBackup(directory)
+    assert.equal(newest(), 0)
+    writeFileSync(join(directory, 'one.db'), 'x')
+    utimesSync(join(directory, 'one.db'), 1_000_000, 1_000_000)
+    symlinkSync(join(directory, 'gone.db'), join(directory, 'link.db'))
+    assert.equal(newest(), 1_000_000)
+    rmSync(directory, { recursive: true })
+  })
+
+  it('backups: none is deleted while a restore is under way', async () => {
+    await client.add('kept', 'doc', { contentMd: 'walrus' })
+    await backup('needed.db')
+    let isOver = false
+    const restoring = restore('needed.db').finally(() => (isOver = true))
+    const remove = (name: string): Promise<TestResponse> => client.server.request('DELETE', `/v1/backups/${name}`)
+    await client.until(async () => (await remove('absent.db')).status === 503, 'the restore under way')
+    const refused = await remove('needed.db')
+    assert.equal(isOver, false)
+    assert.equal(summary(refused), '503 {"error":"a restore is under way, please retry"}')
+    assert.equal((await restoring).status, 200)
+    assert.equal((await remove('needed.db')).status, 200)
+  })
+
   it('restore: everything is as it was at the backup: documents, revisions, settings, counters, searches; later writes go on from there', async () => {
     const c = client.collection()
     for (let at = 0; at < 30; at++) await client.add(c, `k${at}`, { contentMd: `walrus ${at}`, meta: { n: [String(at)] } })
@@ -140,9 +233,10 @@ describe('backup and restore', () => {
     await client.add(c, 'doc', { contentMd: 'walrus' })
     writeFileSync(join(backups, 'text.db'), 'not a backup')
     writeFileSync(join(backups, 'empty.db'), '')
-    assert.equal(summary(await client.post('/v1/restore', {})), '400 {"error":"missing from"}')
-    assert.equal(summary(await restore('')), '400 {"error":"missing from"}')
-    for (const name of ['none.db', 'text.db', 'empty.db']) assert.equal((await restore(name)).status, 500, name)
+    assert.equal(summary(await client.post('/v1/restore', {})), MISSING_FIELDS)
+    assert.equal(summary(await restore('')), MISSING_FIELDS)
+    for (const name of ['none.db', 'text.db', 'empty.db'])
+      assert.match(summary(await restore(name)), new RegExp(`^500 \\{"error":"restore failed: backup ${name} is not`))
     assert.deepEqual(await client.found(c, 'walrus'), ['doc'])
     assert.deepEqual(readdirSync(client.server.directory).filter((name) => name.startsWith('gen-')).length, 1)
   })

@@ -26,6 +26,8 @@ interface JobJson {
   readonly completedAt?: number
 }
 
+/** Long enough for a loaded machine. */
+const CALLBACK_MS = 20_000
 const PATIENCE_MS = 60_000
 const documentsOf = (count: number, words = 5): object[] =>
   Array.from({ length: count }, (_, i) => ({ key: `k${i}`, lang: 'en', contentMd: `walrus ${'word '.repeat(words)}${i}` }))
@@ -97,8 +99,8 @@ describe('bulk ingest jobs', () => {
     assert.ok(Math.abs(accepted.submittedAt - Date.now() / 1000) < 60)
     const ended = await jobs.ended(accepted.id)
     assert.deepEqual(
-      [ended.status, ended.total, ended.processed, ended.added, ended.updated, ended.failed, ended.errors],
-      ['completed', 1203, 1203, 1202, 1, 0, undefined],
+      [ended.collection, ended.status, ended.total, ended.processed, ended.added, ended.updated, ended.failed, ended.errors],
+      [c, 'completed', 1203, 1203, 1202, 1, 0, undefined],
     )
     assert.ok((ended.startedAt ?? 0) >= ended.submittedAt && (ended.completedAt ?? 0) >= (ended.startedAt ?? 0))
     for (let first = 0; first < documents.length; first += 500) await client.addBatch(same, documents.slice(first, first + 500))
@@ -258,7 +260,7 @@ describe('callbacks of bulk ingest jobs', () => {
     const jobs = new Jobs(client)
     try {
       const callbackUrl = `http://127.0.0.1:${port}/done?x=1`
-      const arrived = once(listener, 'received')
+      const arrived = once(listener, 'received', { signal: AbortSignal.timeout(CALLBACK_MS) })
       const id = await jobs.accepted('c', documentsOf(2), { callbackUrl })
       await arrived
       const [{ request, body } = assert.fail()] = received
@@ -269,7 +271,7 @@ describe('callbacks of bulk ingest jobs', () => {
       assert.deepEqual(JSON.parse(body), await jobs.get(id))
       assert.equal((JSON.parse(body) as JobJson).status, 'completed')
       assert.equal((JSON.parse(body) as JobJson).callbackUrl, callbackUrl)
-      const again = once(listener, 'received')
+      const again = once(listener, 'received', { signal: AbortSignal.timeout(CALLBACK_MS) })
       const failed = await jobs.accepted('c', [{}], { callbackUrl })
       await again
       assert.deepEqual([(JSON.parse(received[1]?.body ?? '') as JobJson).status, received[1]?.body.includes(failed)], ['failed', true])

@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { DocumentsClient } from './documents_client.js'
+import { DocumentsClient, summary } from './documents_client.js'
 
 const EVERY_ASCII = Array.from({ length: 128 }, (_, code) => String.fromCharCode(code)).join('')
 
@@ -12,10 +12,6 @@ const CONTENTS: Readonly<Record<string, string>> = {
   nul: 'a\0b\0\0c',
   emoji: '👩‍👩‍👧‍👦 🇩🇪 👍🏽 🙂',
   astral: '\u{1d54f}\u{20000}\u{10ffff}',
-  loneHigh: 'a\ud800b',
-  loneLow: 'a\udfffb',
-  swapped: '\udc00\ud800',
-  endsInHalf: 'emoji cut in half \ud83d',
   combining: 'e\u0301 \u00e9 A\u030a \u212b',
   direction: 'abc \u202eשלום\u202c مرحبا',
   separators: 'a\u2028b\u2029c\u0085d\u00a0e\ufeff',
@@ -26,6 +22,9 @@ const CONTENTS: Readonly<Record<string, string>> = {
   json: '{"collection":"x","contentMd":"\\"}',
 }
 
+/** Half of a surrogate pair is no character: UTF-8 has no form for it. */
+const LONE_SURROGATES = ['a\ud800b', 'a\udfffb', '\udc00\ud800', 'emoji cut in half \ud83d']
+
 describe('unusual text', () => {
   let client: DocumentsClient
   before(async () => {
@@ -33,7 +32,7 @@ describe('unusual text', () => {
   })
   after(() => client.stop())
 
-  it('text: any content, lone surrogates and NUL included, comes back as it was from add, get, search, revisions, update and restore', async () => {
+  it('text: any content, NUL included, comes back as it was from add, get, search, revisions, update and restore; lone surrogates are 400', async () => {
     const c = client.collection()
     for (const [key, contentMd] of Object.entries(CONTENTS)) {
       assert.equal((await client.add(c, key, { contentMd })).contentMd, contentMd, key)
@@ -48,6 +47,11 @@ describe('unusual text', () => {
     }
     const { documents } = await client.search(c, { limit: 1000 })
     assert.deepEqual(Object.fromEntries(documents.map(({ key, contentMd }) => [key, contentMd])), CONTENTS)
+    for (const contentMd of LONE_SURROGATES) {
+      const refused = await client.post('/v1/add', { collection: c, key: 'lone', lang: 'en', contentMd })
+      assert.equal(summary(refused), '400 {"error":"invalid contentMd: invalid UTF-8"}')
+      assert.equal(await client.get(c, 'lone'), undefined)
+    }
   })
 
   it('text: template values and contents with unusual text are put together character by character', async () => {
@@ -57,14 +61,21 @@ describe('unusual text', () => {
     }
   })
 
-  it('text: any metadata comes back as it was and is found by its value', async () => {
+  it('text: any metadata comes back as it was and is found by its value; lone surrogates are 400', async () => {
     const c = client.collection()
     for (const [key, text] of Object.entries(CONTENTS)) {
-      const meta = { [`key ${text.replaceAll(/[\ud800-\udfff]/g, '')}`]: [text, 'other'], value: [`only ${key}`, text] }
+      const meta = { [`key ${text}`]: [text, 'other'], value: [`only ${key}`, text] }
       assert.deepEqual((await client.add(c, key, { meta })).meta, meta, key)
       assert.deepEqual((await client.get(c, key))?.meta, meta, key)
       assert.ok((await client.keys(c, { filterMeta: { value: [text] }, limit: 1000 })).includes(key), key)
       assert.deepEqual(await client.keys(c, { filterMeta: { value: [`only ${key}`] } }), [key])
+    }
+    for (const text of LONE_SURROGATES) {
+      const refused = async (meta: object): Promise<string> =>
+        summary(await client.post('/v1/add', { collection: c, key: 'lone', lang: 'en', contentMd: '', meta }))
+      assert.equal(await refused({ value: ['other', text] }), '400 {"error":"invalid meta.value: invalid UTF-8"}')
+      assert.equal(await refused({ [text]: ['other'] }), '400 {"error":"invalid meta: a key is invalid UTF-8"}')
+      assert.equal(await client.get(c, 'lone'), undefined)
     }
   })
 

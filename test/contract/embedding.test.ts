@@ -134,6 +134,8 @@ describe('embedding', () => {
   })
 
   it('vector-stats: provider, model, dimensions, chunking and queue', async () => {
+    await add('counted', 'a', 'a text')
+    await whenEmbedded(server, { counted: 1 })
     const { collections, ...stats } = await vectorStats(server)
     assert.deepEqual(stats, {
       enabled: true,
@@ -148,6 +150,8 @@ describe('embedding', () => {
   })
 
   it('metrics: vectors and their making', async () => {
+    await add('counted', 'a', 'a text')
+    await whenEmbedded(server, { counted: 1 })
     const { text } = await server.get('/metrics')
     assert.match(text, /^mddb_vector_embeddings_total [1-9]\d*$/m)
     assert.match(text, /^mddb_vector_index_ready 1$/m)

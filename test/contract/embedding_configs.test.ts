@@ -7,6 +7,7 @@ import { after, before, describe, it } from 'node:test'
 import { EMBEDDING_CONFIGS_MAX } from '../../src/limits.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 import { startServer, type Server } from '../harness/server.js'
+import { withoutHint } from './documents_client.js'
 
 const KEY = 'sk-a-key-that-nobody-may-see'
 const PATH = '/v1/embedding-configs'
@@ -23,7 +24,7 @@ describe('embedding configurations', () => {
 
   async function answerOf(method: string, path: string, body?: unknown): Promise<string> {
     const { status, text } = await server.request(method, path, body)
-    return `${status} ${text}`
+    return `${status} ${withoutHint(text)}`
   }
   const get = async (id: string): Promise<Record<string, unknown>> => (await server.get(`${PATH}/${encodeURIComponent(id)}`)).json()
   const list = async (): Promise<Record<string, unknown>[]> =>
@@ -73,6 +74,7 @@ describe('embedding configurations', () => {
   })
 
   it('embedding config: a stored key is not sent to another address than it was given for', async () => {
+    await server.post(PATH, { ...DRAFT, apiKey: KEY })
     const put = (body: object): Promise<string> => answerOf('PUT', `${PATH}/one`, body)
     assert.equal(
       await put({ apiUrl: 'https://elsewhere.example' }),
@@ -85,6 +87,7 @@ describe('embedding configurations', () => {
   })
 
   it('embedding config: set-default, and the default can not be deleted; others are, with 204', async () => {
+    await server.post(PATH, DRAFT)
     await server.post(PATH, { ...DRAFT, id: 'two', isDefault: true })
     assert.deepEqual((await list()).map(({ id, isDefault }) => [id, isDefault]), [['one', false], ['two', true]]) // prettier-ignore
     assert.equal(await answerOf('POST', `${PATH}/set-default`, { id: 'one' }), '200 {"message":"default config updated"}')

@@ -6,6 +6,7 @@ import { after, before, describe, it } from 'node:test'
 import { gunzipSync } from 'node:zlib'
 import { rawPost, RawSocket } from '../harness/raw_socket.js'
 import { startServer, type Server } from '../harness/server.js'
+import { withoutHint } from './documents_client.js'
 
 const BODY_MAX = 64 * 1024
 const ERROR = (text: string): string => JSON.stringify({ error: text })
@@ -64,7 +65,7 @@ describe('bodies', () => {
     for (const body of broken) {
       const response = await server.post('/v1/get', body)
       assert.equal(response.status, 400, body)
-      assert.equal(response.text, ERROR('invalid JSON'), body)
+      assert.equal(withoutHint(response.text), ERROR('invalid JSON'), body)
     }
   })
 
@@ -85,16 +86,10 @@ describe('bodies', () => {
     assert.equal((await server.post('/v1/get', nested(20_000))).status, 400)
   })
 
-  it('a field named __proto__ answers 400 and pollutes nothing', async () => {
-    for (const body of [
-      '{"__proto__":{"collection":"a"},"key":"k","lang":"en"}',
-      '{"collection":"a","key":"k","lang":"en","meta":{"__proto__":["x"]}}',
-    ]) {
-      const response = await server.post('/v1/add', body)
-      assert.equal(response.status, 400, body)
-      assert.equal(response.text, ERROR('invalid __proto__'))
-    }
-    assert.equal((await server.post('/v1/get', '{"key":"k","lang":"en"}')).text, ERROR('missing fields'))
+  it('a field named __proto__ is an unknown one like others, lends the input nothing and pollutes nothing', async () => {
+    const response = await server.post('/v1/add', '{"__proto__":{"collection":"a"},"key":"k","lang":"en","contentMd":"x"}')
+    assert.equal(`${response.status} ${withoutHint(response.text)}`, `400 ${ERROR('missing fields')}`)
+    assert.equal(withoutHint((await server.post('/v1/get', '{"key":"k","lang":"en"}')).text), ERROR('missing fields'))
   })
 
   it('a missing, null or empty required field answers 400 missing fields', async () => {
@@ -107,21 +102,21 @@ describe('bodies', () => {
     ]) {
       const response = await server.post('/v1/get', body)
       assert.equal(response.status, 400, body)
-      assert.equal(response.text, ERROR('missing fields'), body)
+      assert.equal(withoutHint(response.text), ERROR('missing fields'), body)
     }
   })
 
   it('a field of the wrong type answers 400 and is named', async () => {
     const response = await server.post('/v1/get', '{"collection":"a","key":7,"lang":"en"}')
     assert.equal(response.status, 400)
-    assert.equal(response.text, ERROR('invalid key'))
+    assert.equal(withoutHint(response.text), ERROR('invalid key'))
   })
 
   it('limits that are negative or no integers answer 400 invalid limit', async () => {
     for (const limit of [-1, 1.5, '"10"', 'true']) {
       const response = await server.post('/v1/search', `{"collection":"a","limit":${limit}}`)
       assert.equal(response.status, 400, String(limit))
-      assert.equal(response.text, ERROR('invalid limit'), String(limit))
+      assert.equal(withoutHint(response.text), ERROR('invalid limit'), String(limit))
     }
   })
 
@@ -249,7 +244,7 @@ describe('connections', () => {
 
 describe('CORS', () => {
   it('any origin may call by default, and the total may be read', async () => {
-    const response = await server.get('/v1/health', { origin: 'https://app.example' })
+    const response = await server.get('/v1/health', { origin: 'http://localhost:3000' })
     assert.equal(response.headers['access-control-allow-origin'], '*')
     assert.equal(
       response.headers['access-control-expose-headers'],
@@ -258,7 +253,7 @@ describe('CORS', () => {
   })
 
   it('a preflight answers 204 with methods, headers and a day of validity', async () => {
-    const response = await server.request('OPTIONS', '/v1/add', undefined, { origin: 'https://app.example' })
+    const response = await server.request('OPTIONS', '/v1/add', undefined, { origin: 'http://localhost:3000' })
     assert.equal(response.status, 204)
     assert.equal(response.headers['access-control-allow-methods'], 'GET, POST, PUT, PATCH, DELETE, OPTIONS')
     assert.equal(response.headers['access-control-allow-headers'], 'Content-Type, Authorization, X-API-Key')

@@ -102,8 +102,16 @@ describe('slow clients', () => {
     assert.equal((await server.get('/health')).status, 200)
     process.kill(server.pid, 'SIGTERM')
     assert.equal(await server.ended, 0, server.output())
-    assert.match(server.output(), /^stopped$/m)
+    assert.match(server.output(), / info stopped$/m)
     await rm(server.directory, { recursive: true, force: true })
+  })
+
+  it('SIGTERM at the moment of readiness ends in order: no background loop begins a pause that nothing ends', async () => {
+    for (let round = 0; round < 3; round++) {
+      // Shorter than the pauses.
+      const server = await startServer({ args: ['--shutdown-timeout-sec', '4'] })
+      assert.equal(await server.stop(), 0, server.output())
+    }
   })
 })
 

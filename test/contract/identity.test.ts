@@ -37,9 +37,11 @@ describe('identity', () => {
     it('identity: a separator in a key does not make two documents one', async () => {
       const c = client.collection()
       await client.add(c, 'a|en', { lang: 'x', contentMd: 'one' })
-      await client.add(c, 'a', { lang: 'en|x', contentMd: 'two' })
+      const second = await client.post('/v1/add', { collection: c, key: 'a', lang: 'en|x', contentMd: 'two' })
+      assert.equal(summary(second), '400 {"error":"invalid lang: | is not allowed"}')
+      await client.add(c, 'a', { lang: 'x', contentMd: 'two' })
       assert.equal((await client.get(c, 'a|en', { lang: 'x' }))?.contentMd, 'one')
-      assert.equal((await client.get(c, 'a', { lang: 'en|x' }))?.contentMd, 'two')
+      assert.equal((await client.get(c, 'a', { lang: 'x' }))?.contentMd, 'two')
     })
   })
 
@@ -164,6 +166,32 @@ describe('identity', () => {
       assert.equal(await filled('[%%a%%]', { a: '' }), '[]')
       assert.equal(await filled('[%%a%%]', {}), '[%%a%%]')
       assert.equal(await filled('[%%a%%]', null), '[%%a%%]')
+    })
+
+    it('template: a name may be long, and hold percent signs and line ends', async () => {
+      const long = 'n'.repeat(3_000)
+      assert.equal(await filled(`[%%${long}%%]`, { [long]: 'x' }), '[x]')
+      assert.equal(await filled('%%50%%% %%a%b%% %%%%', { '50%': 'half', 'a%b': 'both' }), 'half both %%%%')
+      assert.equal(await filled('%%a\r\n"b\\%%', { 'a\r\n"b\\': 'x' }), 'x')
+      // What is no variable does not hide the next one, and of two that overlap the one counts that ends
+      // first.
+      assert.equal(await filled('100%% of %%a%% %%%b%%', { a: '1', b: '2' }), '100%% of 1 %2')
+      assert.equal(await filled('%%a%%b%%', { 'a%%b': 'long', a: 'short' }), 'shortb%%')
+      assert.equal(await filled('%%a%%b%%', { 'a%%b': 'long', b: 'short' }), 'long')
+    })
+
+    it('template: names of together more than 1 MiB are refused', async () => {
+      await filled('%%a%%', {})
+      const answer = await client.post('/v1/get', {
+        collection: 'templates',
+        key: 'template',
+        lang: 'en',
+        env: { ['x'.repeat(1_048_577)]: 'x' },
+      })
+      assert.deepEqual(
+        [answer.status, answer.json()['error']],
+        [400, 'invalid env: names of together 1048581 bytes, at most 1048576 are allowed'],
+      )
     })
 
     it('template: names of Object.prototype are ordinary names', async () => {

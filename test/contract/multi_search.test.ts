@@ -92,9 +92,8 @@ describe('POST /v1/multi-search', () => {
     assert.equal((await ask({ searches: [] })).status, 400)
     assert.equal((await ask({})).body.error, 'missing fields')
     assert.equal((await ask({ searches: Array.from({ length: 16 }, () => blog('log')) })).status, 200)
-    assert.deepEqual((await ask({ searches: Array.from({ length: 17 }, () => blog('log')) })).body, {
-      error: 'invalid searches: at most 16',
-    })
+    const refused = await ask({ searches: Array.from({ length: 17 }, () => blog('log')) })
+    assert.deepEqual([refused.status, refused.body.error], [400, 'invalid searches: at most 16'])
     assert.equal((await ask({ searches: [blog('log')], merge: true, rrfK: 0 })).status, 400)
   })
 

@@ -57,9 +57,11 @@ describe('the server about itself', () => {
     assert.deepEqual(listed, routes)
     for (const { method, path, description } of http) {
       assert.ok(description.length > 0, path)
-      const { status } = await server.request(method, path, method === 'GET' ? undefined : {})
+      const asked = path.replaceAll(/:\w+/g, 'nothing')
+      const { status } = await server.request(method, asked, method === 'GET' ? undefined : {})
       // A path that names something has nothing to answer for a name that nothing has; that it is served shows in what it says to another method.
-      if (path.includes('/:')) assert.deepEqual([status, (await server.request('PATCH', path, {})).status], [404, 405], `${method} ${path}`)
+      if (path.includes('/:'))
+        assert.deepEqual([status, (await server.request('PATCH', asked, {})).status], [404, 405], `${method} ${path}`)
       else assert.ok(status === 200 || status === 400, `${method} ${path}: ${status}`)
     }
   })

@@ -82,12 +82,12 @@ describe('schemas of collections', () => {
     it('schema: a malformed schema is refused at set with a text that names the place, and the old one stays', async () => {
       const cases: readonly (readonly [unknown, string])[] = [
         [5, 'an object is expected'],
-        [[], 'an object is expected'],
+        [[5], 'an object is expected'],
         ['{', 'not JSON'],
         [{ type: 'array' }, 'type: must be object'],
         [{ required: 'a' }, 'required: a list is expected'],
         [{ required: ['a', 5] }, 'required.1: the name of a field is expected'],
-        [{ properties: [] }, 'properties: an object is expected'],
+        [{ properties: [5] }, 'properties: an object is expected'],
         [{ properties: { a: true } }, 'properties.a: an object is expected'],
         [{ properties: { a: { type: 'list' } } }, 'properties.a.type: must be string, number, integer, or boolean'],
         [
@@ -197,6 +197,8 @@ describe('schemas of collections', () => {
       const schema = { required: names, properties: Object.fromEntries(names.map((name) => [name, { maxItems: 1 }])) }
       assert.deepEqual(await errors(schema, {}), names.map((name) => `missing required field "${name}"`)) // prettier-ignore
       assert.deepEqual(await errors(schema, { ...Object.fromEntries(names.map((name) => [name, ['x']])), free: ['1', '2'] }), [])
+      const twice = Object.fromEntries(names.map((name) => [name, ['x', 'y']]))
+      assert.equal((await errors(schema, twice)).length, names.length)
     })
 
     it('schema: at most 50 errors are told, and patterns cost one document a bounded time', async () => {

@@ -24,7 +24,7 @@ describe('bodies in memory', () => {
     assert.equal((await client.setTtl('mem', 'two', 1000)).contentMd, 'The body of two: kingfisher.')
     await client.update('mem', 'one', { meta: { tags: ['blue'] } })
     await client.addBatch('mem', [{ ...unkept('two')[0], contentMd: 'Another body: kingfisher.' }])
-    const exported = await client.post('/v1/export', { collection: 'mem' })
+    const exported = await client.post('/v1/export', { collection: 'mem', format: 'ndjson' })
     assert.deepEqual(
       exported.text.trimEnd().split('\n').map((line) => (JSON.parse(line) as { contentMd: string }).contentMd),
       ['A revision: kingfisher.', 'The body of one: kingfisher.', 'Another body: kingfisher.'],
@@ -109,7 +109,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.equal((await fresh.get('far', 'one'))?.contentMd, 'The body of one: kingfisher.')
     assert.deepEqual((await fresh.search('far')).documents.map(({ contentMd }) => contentMd.slice(0, 15)), ['A revision: kin', 'The body of one', 'The body of two']) // prettier-ignore
     assert.deepEqual(await fresh.found('far', 'kingfisher'), ['kept', 'one', 'two'])
-    const exported = await fresh.post('/v1/export', { collection: 'far' })
+    const exported = await fresh.post('/v1/export', { collection: 'far', format: 'ndjson' })
     assert.equal(exported.text.trimEnd().split('\n').length, 3)
     assert.deepEqual((await fresh.post('/v1/fts-reindex', { collection: 'far' })).json(), { status: 'ok', reindexed: 3, collection: 'far' })
     assert.equal((await fresh.setTtl('far', 'two', 1000)).contentMd, 'The body of two: kingfisher.')
@@ -167,7 +167,7 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
     assert.match(answer, /: it is not there: the body of document \\"private\\" \(en\) of collection \\"secretly\\""}$/)
     assert.equal(await configure(client, 'secretly', { storageBackend: 'boltdb' }), configured('secretly'))
     await client.until(() => Promise.resolve(client.server.output().includes('not moved: document')), 'the move that fails')
-    assert.match(client.server.output(), /^not read: object .*: it is not there: the body of document \d+\/1$/m)
+    assert.match(client.server.output(), / error not read: object .*: it is not there: the body of document \d+\/1$/m)
     assert.doesNotMatch(client.server.output(), /private/)
   })
 
@@ -194,8 +194,11 @@ describe('bodies in an object store', { skip: noObjectStore }, () => {
       await get('b'),
       /^500 {"error":"object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it was changed: the body of document \\"b\\" \(en\) of collection \\"lost\\""}$/,
     )
-    assert.match(client.server.output(), /^not read: object .*: it is not there: the body of document "a" \(en\) of collection "lost"$/m)
-    const exported = await client.server.request('POST', '/v1/export', { collection: 'lost' })
+    assert.match(
+      client.server.output(),
+      / error not read: object .*: it is not there: the body of document "a" \(en\) of collection "lost"$/m,
+    )
+    const exported = await client.server.request('POST', '/v1/export', { collection: 'lost', format: 'ndjson' })
     assert.match(summary(exported), /^500 .* of collection \\"lost\\""}$/)
     await client.addBatch('lost', unkept('c'))
     const moved = await metric('bodies_moved_total')
@@ -333,7 +336,7 @@ describe('bodies in backends with little room', { skip: noObjectStore }, () => {
     assert.equal(await configure(client, 'far', placeIn(store)), configured('far'))
     const documents = Array.from({ length: 150 }, (_, n) => large(`doc-${n}`))
     assert.equal((await client.addBatch('far', documents)).added, documents.length)
-    const exported = await client.post('/v1/export', { collection: 'far' })
+    const exported = await client.post('/v1/export', { collection: 'far', format: 'ndjson' })
     const contents = exported.text.trimEnd().split('\n').map((line) => (JSON.parse(line) as { contentMd: string }).contentMd) // prettier-ignore
     assert.deepEqual(contents, documents.map(({ contentMd }) => contentMd)) // prettier-ignore
     assert.deepEqual((await client.post('/v1/fts-reindex', { collection: 'far' })).json(), {

@@ -150,9 +150,9 @@ describe('storage backends after faults', { skip: noObjectStore }, () => {
     const ANEW = { ...SOON, SVC_FTS_DEFAULT_LANG: 'de' }
     const client = await server.start(ANEW)
     assert.deepEqual(await client.found('damaged', 'kingfisher'), ['whole'])
-    assert.match(client.server.output(), /^not indexed: \d+\/1: object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it is not there$/m)
+    assert.match(client.server.output(), / error not indexed: \d+\/1: object mds-[0-9a-f]{16}\/[0-9a-f]{32}: it is not there$/m)
     await client.until(async () => {
-      await client.stop()
+      await server.client.stop()
       const isMarked = await isIndexMarked()
       await server.start(ANEW)
       return !isMarked

@@ -9,6 +9,21 @@ import { DocumentsClient, NOT_FOUND, summary } from './documents_client.js'
 const TTL_MAX = 100 * 365 * 86_400
 const seconds = (): number => Math.floor(Date.now() / 1000)
 
+/** No operation knows the document `expires`; `stays` stands beside it. */
+async function gone(client: DocumentsClient, c: string): Promise<void> {
+  const { documents, total } = await client.search(c, { filterMeta: { colour: ['red'] } })
+  assert.deepEqual([documents.map(({ key }) => key), total], [['stays'], 1])
+  assert.deepEqual(await client.found(c, 'walrus'), ['stays'])
+  const counts = (await client.post('/v1/aggregate', { collection: c, facets: [{ field: 'colour' }] })).json()
+  assert.deepEqual([counts.totalDocs, counts.facets], [1, { colour: [{ value: 'red', count: 1 }] }])
+  const body = { collection: c, key: 'expires', lang: 'en' }
+  assert.equal(await client.get(c, 'expires'), undefined)
+  for (const path of ['/v1/doc-meta', '/v1/revisions', '/v1/delete']) assert.equal(summary(await client.post(path, body)), NOT_FOUND, path)
+  assert.equal(summary(await client.post('/v1/set-ttl', { ...body, ttl: 60 })), NOT_FOUND)
+  assert.equal(summary(await client.post('/v1/revisions/restore', { ...body, timestamp: 1 })), NOT_FOUND)
+  assert.equal(summary(await client.server.request('PATCH', '/v1/update', { ...body, ttl: 60 })), NOT_FOUND)
+}
+
 describe('expiry', () => {
   let client: DocumentsClient
   before(async () => {
@@ -69,26 +84,27 @@ describe('expiry', () => {
       await client.add(c, 'stays', { contentMd: 'walrus', meta: { colour: ['red'] } })
       const checksum = await client.checksum(c)
       await client.add(c, 'expires', { contentMd: 'walrus', meta: { colour: ['red'] }, ttl: 1 })
-      const gone = async (): Promise<void> => {
-        const { documents, total } = await client.search(c, { filterMeta: { colour: ['red'] } })
-        assert.deepEqual([documents.map(({ key }) => key), total], [['stays'], 1])
-        assert.deepEqual(await client.found(c, 'walrus'), ['stays'])
-        const counts = (await client.post('/v1/aggregate', { collection: c, facets: [{ field: 'colour' }] })).json()
-        assert.deepEqual([counts.totalDocs, counts.facets], [1, { colour: [{ value: 'red', count: 1 }] }])
-        const body = { collection: c, key: 'expires', lang: 'en' }
-        assert.equal(await client.get(c, 'expires'), undefined)
-        for (const path of ['/v1/doc-meta', '/v1/revisions', '/v1/delete'])
-          assert.equal(summary(await client.post(path, body)), NOT_FOUND, path)
-        assert.equal(summary(await client.post('/v1/set-ttl', { ...body, ttl: 60 })), NOT_FOUND)
-        assert.equal(summary(await client.post('/v1/revisions/restore', { ...body, timestamp: 1 })), NOT_FOUND)
-        assert.equal(summary(await client.server.request('PATCH', '/v1/update', { ...body, ttl: 60 })), NOT_FOUND)
-      }
       await client.until(async () => (await client.get(c, 'expires')) === undefined, 'the expiry')
-      await gone()
+      await gone(client, c)
       await sweptTo(c, 1)
-      await gone()
+      await gone(client, c)
       assert.equal(await client.checksum(c), checksum, 'what is left is what would be without it')
       assert.equal((await client.stats(c))?.revisionCount, 1)
+    })
+
+    it('expiry: a document is gone from its second on although nothing sweeps it', async () => {
+      const unswept = await DocumentsClient.start({ env: { SVC_LIMIT_SWEEP_DOCUMENTS_MAX: '0' } })
+      try {
+        const fields = { contentMd: 'walrus', meta: { colour: ['red'] } }
+        await unswept.add('c', 'stays', fields)
+        const { expiresAt = 0 } = await unswept.add('c', 'expires', { ...fields, ttl: 2 })
+        assert.deepEqual(await unswept.keys('c'), ['stays', 'expires'])
+        await unswept.until(() => Promise.resolve(seconds() >= expiresAt), 'its second')
+        await gone(unswept, 'c')
+        assert.equal((await unswept.stats('c'))?.documentCount, 2, 'it is there, and nobody sees it')
+      } finally {
+        await unswept.stop()
+      }
     })
 
     it('expiry: a ttl of add, add-batch, update and set-ttl alike ends the document', async () => {

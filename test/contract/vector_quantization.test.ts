@@ -100,6 +100,8 @@ describe('vector quantization', () => {
 
   it('vector quantization: disk_only_vectors: full vectors lie in files, and are there after a start', async () => {
     await configure({ quantization: 'int8', disk_only_vectors: true })
+    const { config } = (await client.server.get('/v1/collection-config?collection=places')).json<{ config: Fields }>()
+    assert.deepEqual([config.disk_only_vectors, config.diskOnlyVectors], [true, true])
     const before = await ask(textOf(7))
     await whenStored(DOCUMENTS * DIMENSIONS * Float32Array.BYTES_PER_ELEMENT)
     await client.stop()

@@ -161,12 +161,18 @@ describe('search by vectors', () => {
         '400 {"error":"invalid queryVector: a number is not finite, or too large"}',
       )
     const none = { results: [], total: 0 }
-    for (const body of [
-      { ...query, collection: 'nowhere' },
-      { collection: 'animals', queryVector: [1, 2, 3] },
-    ]) {
-      const { results, total } = await ask('/v1/vector-search', body)
-      assert.deepEqual({ results, total }, none)
+    const { results, total } = await ask('/v1/vector-search', { ...query, collection: 'nowhere' })
+    assert.deepEqual({ results, total }, none)
+  })
+
+  it('vector-search, cross-search and vector-projection: a queryVector of the wrong length is 400 and names the right one', async () => {
+    const text = '400 {"error":"invalid queryVector: 3 dimensions, 64 are expected"}'
+    for (const path of ['/v1/vector-search', '/v1/cross-search', '/v1/vector-projection']) {
+      for (const collection of ['animals', 'nowhere'])
+        assert.equal(await refused(path, { collection, targetCollections: [collection], queryVector: [1, 2, 3] }), text, path)
+      const long = Array.from({ length: DIMENSIONS + 1 }, () => 1)
+      assert.match(await refused(path, { collection: 'animals', queryVector: long }), /^400 .*invalid queryVector: 65 dimensions, 64 are/)
+      assert.match(await refused(path, { collection: 'animals', queryVector: long.slice(1) }), /^200 /)
     }
   })
 
@@ -299,11 +305,28 @@ describe('search by vectors', () => {
       [],
       'stored vectors are used',
     )
-    assert.equal(await refused('/v1/classify', { text }), '400 {"error":"labels are required"}')
-    assert.equal(await refused('/v1/classify', { labels }), '400 {"error":"provide either text or collection+key"}')
+    for (const missing of [{ text }, { text, labels: [] }, { labels }, { labels, key: 'doc-0' }, { labels, collection: 'animals' }])
+      assert.equal(await refused('/v1/classify', missing), MISSING_FIELDS, JSON.stringify(missing))
     const many = Array.from({ length: 101 }, (_, at) => `label ${at}`)
     assert.equal(await refused('/v1/classify', { labels: many, text }), '400 {"error":"maximum 100 labels allowed"}')
     assert.equal(await refused('/v1/classify', { labels, collection: 'animals', key: 'nobody' }), NOT_FOUND)
+  })
+
+  it('classify: without topK and threshold, and with 0 for both, all labels are answered, those with a negative score among them', async () => {
+    const text = 'otter'
+    const cosine = (label: string): number => ranking(embedText(text, DIMENSIONS), { [label]: label })[0]?.[1] ?? 0
+    const apart = Array.from({ length: 200 }, (_, at) => `word${at}`).filter((label) => cosine(label) < -0.01)
+    const labels = ['otter', ...apart.slice(0, 3)]
+    assert.equal(labels.length, 4)
+    for (const fields of [{}, { topK: 0 }, { threshold: 0 }, { topK: 0, threshold: 0 }, { multi: true }, { topK: null, threshold: null }]) {
+      const { results } = (await client.post('/v1/classify', { labels, text, ...fields })).json<{
+        results: { label: string; score: number }[]
+      }>()
+      assert.deepEqual(results.map(({ label }) => label).sort(), [...labels].sort(), JSON.stringify(fields))
+      assert.ok((results.at(-1)?.score ?? 0) < 0)
+    }
+    const { results } = (await client.post('/v1/classify', { labels, text, threshold: 0.001 })).json<{ results: { label: string }[] }>()
+    assert.deepEqual(results.map(({ label }) => label), ['otter']) // prettier-ignore
   })
 
   it('find-duplicates: equal contents and near ones are grouped; equal ones need no vectors', async () => {

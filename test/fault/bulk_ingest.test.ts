@@ -70,7 +70,7 @@ async function verify(server: Server, collection: string, running: string, waiti
 }
 
 describe('the end of the process during a bulk ingest', () => {
-  it('bulk ingest: a kill during a job leaves it failed, with counters that are exactly what is stored', async () => {
+  it('bulk ingest: a kill during a job leaves it failed, with counters that are exactly what is stored', async (t) => {
     const stopped: number[] = []
     for (const moment of MOMENTS) {
       const collection = `killed-${moment}`
@@ -80,6 +80,7 @@ describe('the end of the process during a bulk ingest', () => {
       await runUntil(first, running, moment)
       await first.kill()
       const second = await startServer({ directory })
+      t.after(() => second.kill())
       const job = await verify(second, collection, running, waiting)
       assert.ok(job.added >= moment)
       stopped.push(job.added)

@@ -107,7 +107,10 @@ export class Chores {
       await this.#ended(http, `/v1/encryption/jobs/${(started.body as { readonly id: string }).id}`, outcome)
   }
 
-  /** @returns the job once it has ended; null where nobody can say */
+  /**
+   * @returns the job once it has ended; null where nobody can say, or it waits for space on a disk that
+   * refuses writes
+   */
   async #ended(http: HttpClient, at: string, outcome: ChoreOutcome): Promise<{ readonly status: string; readonly failed: number } | null> {
     const deadline = Date.now() + JOB_MS_MAX
     while (Date.now() < deadline) {
@@ -115,6 +118,8 @@ export class Chores {
       if (!this.#count(reply, outcome)) return null
       const job = reply.body as { readonly status: string; readonly failed: number }
       if (!['pending', 'processing', 'queued', 'running'].includes(job.status)) return job
+      const health = (await http.send('GET', '/health')).body as { readonly status: string }
+      if (health.status === 'degraded') return null
       await new Promise((resolve) => setTimeout(resolve, POLL_MS))
     }
     outcome.complaints.push(`${at} has not ended after ${JOB_MS_MAX} ms`)

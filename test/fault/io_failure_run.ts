@@ -30,7 +30,7 @@ const RESTORE_EVERY = 3
 const SURVIVED_MAX = 5
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 /** What a start may leave in the data directory, and in its folder of backups. */
-const PERMITTED = /^(CURRENT|LOCK|backups|secrets\.key|gen-\d{6})$/
+const PERMITTED = /^(CURRENT|LOCK|RESERVE|backups|secrets\.key|gen-\d{6})$/
 
 export interface PointReport {
   /** Calls of the kind until the end, and how many of them failed: none where the run was too short. */

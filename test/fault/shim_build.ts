@@ -11,7 +11,7 @@ import { fileURLToPath } from 'node:url'
 export const PROJECT_ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
 /** @returns the path of the shared object, for LD_PRELOAD. Throws with the compiler's output where it does not compile. */
-export function buildShim(name: 'powercut' | 'iofail'): string {
+export function buildShim(name: 'powercut' | 'iofail' | 'clock'): string {
   const folder = path.join(PROJECT_ROOT, 'test/fault/shim')
   const source = path.join(folder, `${name}.c`)
   const version = createHash('sha256')

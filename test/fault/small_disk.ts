@@ -40,6 +40,11 @@ export class SmallDisk {
     }
   }
 
+  /** From now on nothing can be written to it, by anybody; or it can again. */
+  makeReadOnly(isReadOnly: boolean): void {
+    execFileSync('mount', ['-o', `remount,${isReadOnly ? 'ro' : 'rw'}`, this.path])
+  }
+
   empty(): void {
     rmSync(this.#ballast, { force: true })
   }

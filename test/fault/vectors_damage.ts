@@ -112,11 +112,16 @@ export class DamageRun {
     cpSync(this.#sound, folder, { recursive: true })
     damage.apply(folder)
     const server = await this.#start()
-    await whenLoaded(server)
-    assert.notDeepEqual(vectorLines(server), [], 'the log says what is done')
-    assert.deepEqual(await answersOf(server), this.#answers)
-    await findsItself(server)
-    assert.equal(await server.stop(), 0, server.output())
+    try {
+      await whenLoaded(server)
+      assert.notDeepEqual(vectorLines(server), [], 'the log says what is done')
+      assert.deepEqual(await answersOf(server), this.#answers)
+      await findsItself(server)
+      assert.equal(await server.stop(), 0, server.output())
+    } finally {
+      // The next case takes the same directory.
+      await server.kill()
+    }
   }
 
   #start(): Promise<Server> {

@@ -272,7 +272,7 @@ export function vectorLines(server: Server): string[] {
   return server
     .output()
     .split('\n')
-    .filter((line) => line.startsWith('vectors: '))
+    .filter((line) => /^\S+ \w+ vectors: /.test(line))
 }
 
 /** Asks until the vector index is whole. */

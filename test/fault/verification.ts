@@ -16,6 +16,7 @@ export interface Findings {
 const COMPLAINTS_MAX = 20
 /** Keys that are looked at side by side: more than the server has lanes. */
 const LOOKERS = 4
+const BUSY_TRIES = 5
 
 export async function verifyStore(http: HttpClient, ledger: Ledger): Promise<Findings> {
   const complaints: string[] = []
@@ -72,7 +73,10 @@ async function searchFor(http: HttpClient, ledger: Ledger, key: string, state: D
 }
 
 async function hitsOf(http: HttpClient, query: string, mode = 'simple'): Promise<readonly string[]> {
-  const reply = await http.post('/v1/fts', { collection: COLLECTION, query, mode, limit: 5 })
+  const search = { collection: COLLECTION, query, mode, limit: 5 }
+  let reply = await http.post('/v1/fts', search)
+  // A lane of a busy machine may be behind its deadline: 503 asks to come again.
+  for (let tries = 1; reply.status === 503 && tries < BUSY_TRIES; tries++) reply = await http.post('/v1/fts', search)
   if (reply.status === 404) return []
   if (reply.status !== 200) throw new Error(`fts answers ${reply.status} ${JSON.stringify(reply.body)}`)
   const { results } = reply.body as { readonly results: readonly { readonly document: { readonly key: string } }[] }

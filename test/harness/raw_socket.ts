@@ -23,8 +23,8 @@ export class RawSocket {
     })
   }
 
-  static async open(port: number): Promise<RawSocket> {
-    const socket = connect({ port, host: '127.0.0.1' })
+  static async open(port: number, host = '127.0.0.1'): Promise<RawSocket> {
+    const socket = connect({ port, host })
     await new Promise<void>((resolve, reject) => {
       socket.once('connect', resolve)
       socket.once('error', reject)

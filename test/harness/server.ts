@@ -8,21 +8,31 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { Agent, request as httpRequest, type IncomingHttpHeaders } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { programPath } from '../../src/installation.js'
 import { gcFlags } from '../../src/supervisor.js'
 
 /** How long a start may take: an empty store needs half a second, the rest is for a loaded machine and for tests that restart a filled one. */
 const START_MS_MAX = 60_000
-const MAIN = fileURLToPath(new URL('../../src/main.js', import.meta.url))
+/** How long a start may take that is to be refused. */
+const REFUSAL_MS_MAX = 30_000
+export const MAIN = programPath('main')
 
 export interface ServerOptions {
   /** Added to the environment; `undefined` removes. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly args?: readonly string[]
+  /** Another file of the runtime than the one that runs the tests. */
+  readonly execPath?: string
+  /** Of the runtime, before the program. */
+  readonly nodeArgs?: readonly string[]
   /** Kept after `stop`. Default: a fresh one, removed by `stop`. */
   readonly directory?: string
   /** With the parent process that restarts it. Default false. */
   readonly supervisor?: boolean
+  /** Called at once, for what is to happen while it starts. */
+  readonly onSpawn?: (pid: number, isReady: () => boolean) => void
+  /** Runs it as this user, which takes the right to. */
+  readonly uid?: number
   /** `host:port` or `unix:/path`. Default: a free port of the loopback address. */
   readonly address?: string
 }
@@ -45,6 +55,8 @@ export interface Server {
   readonly url: string
   /** Everything printed so far, both streams. */
   output(): string
+  /** Nobody reads what is printed any more. */
+  closeOutput(): void
   /** An object or array is sent as JSON, text and bytes as they are. */
   request(method: string, path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
   post(path: string, body?: unknown, headers?: Readonly<Record<string, string>>): Promise<TestResponse>
@@ -62,8 +74,10 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
   const child = spawnServer({ ...options, directory })
   const printed = collectOutput(child)
+  let isReady = false
+  options.onSpawn?.(child.pid ?? -1, () => isReady)
   const ended = once(child, 'exit').then(([code]) => code as number | null)
-  const address = await readyAddress(child, printed)
+  const address = await readyAddress(child, printed).finally(() => (isReady = true))
   const agent = new Agent({ keepAlive: true, maxSockets: 256 })
   const target = targetOf(address)
   const finish = async (signal: NodeJS.Signals): Promise<number | null> => {
@@ -79,6 +93,10 @@ export async function startServer(options: ServerOptions = {}): Promise<Server> 
     port: target.port ?? 0,
     url: `http://${address}`,
     output: printed,
+    closeOutput: () => {
+      child.stdout?.destroy()
+      child.stderr?.destroy()
+    },
     request,
     post: (path, body, headers) => request('POST', path, body, headers),
     get: (path, headers) => request('GET', path, undefined, headers),
@@ -99,7 +117,10 @@ export async function runToEnd(options: ServerOptions): Promise<{ readonly code:
   const directory = options.directory ?? (await mkdtemp(join(tmpdir(), 'mds-test-')))
   const child = spawnServer({ ...options, directory })
   const printed = collectOutput(child)
+  // One that is not refused would run for ever.
+  const late = setTimeout(() => child.kill('SIGKILL'), REFUSAL_MS_MAX)
   const [code] = (await once(child, 'close')) as [number | null]
+  clearTimeout(late)
   if (options.directory === undefined) await rm(directory, { recursive: true, force: true })
   return { code, output: printed() }
 }
@@ -111,8 +132,10 @@ function spawnServer(options: ServerOptions & { readonly directory: string }): C
   const env = { ...Object.fromEntries(inherited), ...standard, ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
   // Without the supervisor, but with the flags that it gives: what is measured and tested is what runs.
-  const args = [...gcFlags(), MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0', ...(options.args ?? [])]
-  return spawn(process.execPath, args, { env: defined, stdio: ['ignore', 'pipe', 'pipe'] })
+  const program = [MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0']
+  const args = [...gcFlags(), ...(options.nodeArgs ?? []), ...program, ...(options.args ?? [])]
+  const user = options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }
+  return spawn(options.execPath ?? process.execPath, args, { env: defined, stdio: ['ignore', 'pipe', 'pipe'], ...user })
 }
 
 function collectOutput(child: ChildProcess): () => string {
@@ -129,7 +152,8 @@ function collectOutput(child: ChildProcess): () => string {
 async function readyAddress(child: ChildProcess, printed: () => string): Promise<string> {
   return await new Promise((resolve, reject) => {
     const check = (): void => {
-      const address = /^ready on (\S+) after/m.exec(printed())?.[1]
+      const [, text, json] = /^(?:ready on (\S+) after|\{.*"address":"([^"]+)".*"msg":"ready"\}$)/m.exec(printed()) ?? []
+      const address = text ?? json
       if (address !== undefined) settle(() => resolve(address))
     }
     const fail = (): void => settle(() => reject(new Error(`the server did not start:\n${printed()}`)))

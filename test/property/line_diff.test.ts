@@ -10,8 +10,22 @@ import { join } from 'node:path'
 import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { metadataDiff } from '../../src/domain/diff/metadata_diff.js'
-import { unifiedDiff } from '../../src/domain/diff/unified_diff.js'
+import { writeUnifiedDiff, type UnifiedDiff } from '../../src/domain/diff/unified_diff.js'
 import { DIFF_EDITS_MAX } from '../../src/limits.js'
+import { escapeContent, unescapeContent } from '../../src/store/body.js'
+import { ByteWriter } from '../../src/store/byte_writer.js'
+
+function unifiedDiff(
+  from: string,
+  a: string,
+  to: string,
+  b: string,
+  poll: () => void = () => undefined,
+): UnifiedDiff & { readonly text: string } {
+  const out = new ByteWriter().begin()
+  const counts = writeUnifiedDiff(out, from, escapeContent(a), to, escapeContent(b), poll)
+  return { ...counts, text: unescapeContent(out.view()) }
+}
 
 /** Every line of the format is checked: counts, places, context. */
 function carryOut(a: string, diff: string): string {
@@ -74,7 +88,23 @@ test('a diff carried out gives the other text, and the shortest is as short as c
   )
 })
 
-test('texts in which too much differs are cut at what they have in common, and the diff is right', () => {
+/**
+ * Seconds of processor time, and bytes of the old heap that were in use beyond those before, at the most seen
+ * when the deadline was polled.
+ */
+function costOf(run: (poll: () => void) => void): { readonly seconds: number; readonly heapBytes: number } {
+  const before = process.memoryUsage().heapUsed
+  let heapBytes = 0
+  let polls = 0
+  const begin = process.cpuUsage()
+  run(() => {
+    if (polls++ % 16 === 0) heapBytes = Math.max(heapBytes, process.memoryUsage().heapUsed - before)
+  })
+  const { user, system } = process.cpuUsage(begin)
+  return { seconds: (user + system) / 1e6, heapBytes }
+}
+
+test('texts in which many lines differ: the diff is right, and the shortest up to the bound on lines that differ', () => {
   const numbers = fc.integer({ min: 1, max: 1e9 }).map((seed) => {
     let state = seed
     return (below: number): number => {
@@ -91,27 +121,55 @@ test('texts in which too much differs are cut at what they have in common, and t
       const diff = unifiedDiff('old', one, 'new', two)
       assert.equal(carryOut(one, diff.text), two)
     }),
-    { numRuns: 30 },
+    { numRuns: 15 },
   )
+  const a = Array.from({ length: 3 * DIFF_EDITS_MAX }, (_, at) => `line ${at}`)
+  const replaced = (every: number): string => a.map((one, at) => (at % every === 0 ? 'new' : one)).join('\n')
+  // A line replaced is two that differ.
+  const few = unifiedDiff('old', a.join('\n'), 'new', replaced(7))
+  assert.deepEqual([few.isMinimal, few.added], [true, Math.ceil(a.length / 7)])
+  const many = unifiedDiff('old', a.join('\n'), 'new', replaced(2))
+  assert.equal(many.isMinimal, false)
+  assert.ok(many.added >= a.length - 2, 'all is replaced between the first change and the last')
+  assert.equal(carryOut(a.join('\n'), many.text), replaced(2))
 })
 
-test('texts made to be hard take a bounded time', () => {
+test('texts made to be hard take a bounded time, and heap that does not grow with them', () => {
   const repeated = (lines: readonly string[], count: number): string =>
     Array.from({ length: count }, (_, at) => lines[at % lines.length]).join('\n')
   const cases: readonly (readonly [string, string])[] = [
     // Nothing in common; the same lines in other orders; no line twice, backwards; one line, over and over.
     [repeated(['a'], 500_000), repeated(['b'], 500_000)],
-    [repeated(['a', 'b', 'b'], 300_000), repeated(['b', 'a', 'a', 'a'], 300_000)],
-    [Array.from({ length: 200_000 }, (_, at) => at).join('\n'), Array.from({ length: 200_000 }, (_, at) => 200_000 - at).join('\n')],
+    [repeated(['a', 'b', 'b'], 60_000), repeated(['b', 'a', 'a', 'a'], 60_000)],
+    [Array.from({ length: 100_000 }, (_, at) => at).join('\n'), Array.from({ length: 100_000 }, (_, at) => 100_000 - at).join('\n')],
     [repeated([''], 4_000_000), repeated(['', 'x'], 3_000_000)],
+    [repeated(['a'], 8_000_000), repeated(['b'], 8_000_000)],
     ['x'.repeat(16_000_000), 'y'.repeat(16_000_000)],
+    ['\\'.repeat(1_000_000), `${'\\'.repeat(999_998)}\n`],
   ]
   for (const [a, b] of cases) {
-    const begin = process.cpuUsage()
-    const diff = unifiedDiff('old', a, 'new', b)
-    const { user, system } = process.cpuUsage(begin)
-    assert.ok(user + system < 20e6, `${(user + system) / 1e6} s`)
-    assert.equal(carryOut(a, diff.text), b)
+    const [one, two] = [escapeContent(a), escapeContent(b)]
+    const out = new ByteWriter().begin()
+    const { seconds, heapBytes } = costOf((poll) => writeUnifiedDiff(out, 'old', one, 'new', two, poll))
+    assert.ok(seconds < 4, `${seconds} s`)
+    assert.ok(heapBytes < 150e6, `${heapBytes} B`)
+    if (a.length < 8_000_000) assert.equal(carryOut(a, unescapeContent(out.view())), b)
+  }
+})
+
+test('the deadline ends a diff wherever it is', () => {
+  const a = `${Array.from({ length: 60_000 }, (_, at) => `a${at % 7}`).join('\n')}\n`
+  const b = `${Array.from({ length: 60_000 }, (_, at) => `a${(at * at) % 11}`).join('\n')}\n`
+  let polls = 0
+  unifiedDiff('old', a, 'new', b, () => polls++)
+  assert.ok(polls > 20, `${polls}`)
+  for (let last = 1; last < polls; last += Math.ceil(polls / 20)) {
+    let at = 0
+    const stop = (): void => {
+      if (++at === last) throw new Error('deadline')
+    }
+    assert.throws(() => unifiedDiff('old', a, 'new', b, stop), /deadline/)
+    assert.equal(at, last)
   }
 })
 

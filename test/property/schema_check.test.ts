@@ -47,12 +47,13 @@ function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
 /** What ajv says of the value, in the terms of the check. */
 function judgement(validate: ReturnType<typeof ajv.compile>, value: unknown): Mismatch | null {
   if (validate(value)) return null
-  const { keyword, instancePath } = validate.errors![0]!
+  const { keyword, instancePath, params } = validate.errors![0]!
   const path = instancePath
     .split('/')
     .slice(1)
     .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
-  return { isMissing: keyword === 'required', path }
+  if (keyword === 'required') return { isMissing: true, path, missing: (params as { readonly missingProperty: string }).missingProperty }
+  return { isMissing: false, path }
 }
 
 function assertAgreement(schema: Schema, name: string): void {

@@ -339,7 +339,7 @@ class Run {
     this.compareShown(view, head, document)
     checkEmbedded(view, head, document.states.at(-1)?.content ?? '', document.embedded)
     const older = document.states.slice(0, -1).filter((state) => state.kept)
-    const contents = view.revisions(collectionId, identity.docid).map((state) => unescapeContent(view.escapedContent(state)))
+    const contents = [...view.revisions(collectionId, identity.docid)].map((state) => unescapeContent(view.escapedContent(state)))
     assert.deepEqual(contents, older.map((state) => state.content).reverse())
   }
 }

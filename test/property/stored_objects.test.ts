@@ -376,7 +376,7 @@ class Run {
       present.content,
     )
     const older = this.store.read((view) =>
-      view.revisions(head.collection, head.docid).map((state) => unescapeContent(view.escapedContent(state))),
+      [...view.revisions(head.collection, head.docid)].map((state) => unescapeContent(view.escapedContent(state))),
     )
     const expected = states.slice(0, -1).map((state) => state.content)
     assert.deepEqual(older, expected.reverse())

@@ -68,7 +68,16 @@ const silent = { update: () => undefined, say: () => undefined, stop: () => unde
 async function makePlan(url: string, path: string, overrides: Partial<ImportPlan> = {}): Promise<ImportPlan & { state: ResumeState }> {
   const source = await openNdjson(path, { lang: 'en' })
   const state = openResumeState(join(folder, 'state'), { fingerprint: source.fingerprint, collection: 'c', url })
-  return { source, url, collection: 'c', batchDocumentsMax: 2, concurrency: 2, progress: silent, ...overrides, state }
+  return {
+    source,
+    url,
+    target: { collection: 'c', keepTimes: false },
+    batchDocumentsMax: 2,
+    concurrency: 2,
+    progress: silent,
+    ...overrides,
+    state,
+  }
 }
 
 const KEYS = ['a', 'b', 'c', 'd', 'e']

@@ -127,7 +127,7 @@ describe('an NDJSON file as a source', () => {
   })
 
   it('lang falls back to the option, meta to none, other fields are ignored', async () => {
-    const path = makeFile('x.ndjson', '{"key":"k","contentMd":"","meta":null,"addedAt":5}\n')
+    const path = makeFile('x.ndjson', '{"key":"k","contentMd":"","meta":null,"other":5}\n')
     assert.deepEqual(documentsOf(await readAll(await openNdjson(path, { lang: 'pl' }))), [
       { key: 'k', lang: 'pl', meta: {}, contentMd: '' },
     ])
@@ -141,7 +141,7 @@ describe('an NDJSON file as a source', () => {
       '{"key":1,"contentMd":""}',
       '{"key":"k"}',
       '{"key":"k","contentMd":"","lang":1}',
-      '{"key":"k","contentMd":"","meta":[]}',
+      '{"key":"k","contentMd":"","meta":["a"]}',
     ]
     const bytes = Buffer.concat([
       Buffer.from([line('first'), ...bad].join('\n') + '\n'),

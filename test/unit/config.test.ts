@@ -38,6 +38,14 @@ describe('where a configuration value comes from', () => {
     assert.equal(config.compressionMediumBytes, 10_240)
     assert.equal(config.metrics, true)
     assert.equal(config.bodyBytesMax, 33_554_432)
+    assert.deepEqual(config.corsOrigins, ['*'])
+    assert.deepEqual([config.spell, config.temporal, config.production, config.outboundAllowPrivate], [false, false, false, false])
+    assert.deepEqual([config.searchCacheSize, config.searchesMax, config.searchQueueMsMax, config.shutdownSecondsMax], [500, 0, 2000, 15])
+    assert.deepEqual([config.embedding, config.embeddingQueueSize, config.embeddingQueueWaitMs], [null, 1000, 5000])
+    assert.deepEqual([config.embeddingChunkEnabled, config.embeddingChunkMode, config.embeddingChunkSize], [true, undefined, 1500])
+    assert.deepEqual([config.embeddingCacheSize, config.embeddingCacheMsMax], [1024, 3_600_000])
+    assert.equal(config.vectorDefaultAlgorithm, 'flat')
+    assert.equal(config.encryption, null)
     assert.deepEqual(config.warnings, [])
   })
 
@@ -62,13 +70,13 @@ describe('where a configuration value comes from', () => {
 
   it('configuration: every variable of every option is read', () => {
     const samples: Readonly<Record<string, string>> = {
-      path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', bodyBytesMax: '64KB', ftsStemming: 'false',
+      path: 'some-directory', mode: 'read', httpModeOverride: 'read', httpEnabled: 'true', httpAddr: '127.0.0.1:7', corsOrigins: 'https://a.example', allowedHosts: 'a.example', trustedProxies: '10.0.0.1', bodyBytesMax: '64KB', ftsStemming: 'false',
       ftsDefaultLang: 'de', ftsSynonyms: 'false', spell: 'true', temporal: 'true', searchQueueMsMax: '77', searchCacheSize: '7', searchesMax: '7', compressionEnabled: 'false', compressionSmallBytes: '7', compressionMediumBytes: '2000',
-      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false',
+      durability: 'async', backupDirectory: 'some-backups', binlogBytesMax: '7MB', metrics: 'false', readLanes: '7', shutdownSecondsMax: '7', supervisor: 'false', supervisorRestartsMax: '7', diskReserveBytes: '7MB',
       production: 'false', loadtestConstantBytes: '7', outboundAllowlist: 'a.internal:7', outboundAllowPrivate: 'true', objectRetentionSeconds: '60',
       embeddingProvider: 'ollama', embeddingModel: 'a-model', embeddingDimensions: '7', embeddingApiUrl: 'https://a.example', embeddingAutodetect: '0', embeddingQueueSize: '7',
       embeddingQueueWaitMs: '1m30s', embeddingChunkMode: 'code', embeddingChunkEnabled: 'false', embeddingChunkSize: '700', embeddingCacheSize: '7', embeddingCacheMsMax: '7m',
-      vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
+      logFormat: 'json', logLevel: 'debug', accessLog: 'true', logSlowMs: '7', vectorDefaultAlgorithm: 'hnsw', vectorBqRerankFactor: '7', vectorParallelWorkers: '7', vectorParallelMinSize: '7',
     } // prettier-ignore
     assert.deepEqual(Object.keys(samples).sort(), Object.keys(OPTIONS).sort(), 'every option has a sample')
     for (const [name, option] of Object.entries(OPTIONS)) {

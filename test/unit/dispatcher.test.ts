@@ -72,11 +72,11 @@ describe('dispatcher', () => {
     for (let i = 0; i < 40; i++) assert.equal((await ask(requestOf('get', { ...DOCUMENT, key: `k${i}` }))).status, 200)
   })
 
-  it('reads of a batch that is lost are answered 500, and the lane serves the next ones', async () => {
+  it('reads of a batch that is lost are answered 503, and the lane serves the next ones', async () => {
     const lost = await Promise.all(Array.from({ length: 5 }, () => ask(requestOf('get', DOCUMENT, { operationIndex: NO_OPERATION }))))
     for (const { status, text } of lost) {
-      assert.equal(status, 500)
-      assert.equal(text, '{"error":"internal error"}')
+      assert.equal(status, 503)
+      assert.equal(text, '{"error":"the thread of this request has died, please retry"}')
     }
     assert.equal((await ask(requestOf('get', { ...DOCUMENT, key: 'k1' }))).status, 200)
   })

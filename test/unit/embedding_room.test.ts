@@ -70,12 +70,12 @@ describe('room for documents that want vectors', () => {
     )
   })
 
-  it('room: what is being embedded needs none and is not dropped', async () => {
+  it('room: what is being embedded takes room until it is settled, and is not dropped', async () => {
     const subject = new Subject(0)
     for (let at = 1; at <= 4; at++) subject.taken.add(at)
-    subject.progress.underWay = 4
-    assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 4)), { added: SIZE + 4 })
-    subject.control.embeddingDepth = SIZE + 4
+    assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE + 4)), { added: SIZE + 4, embeddingDropped: 4 })
+    assert.ok(subject.dropped[0]?.named.documents.every(({ queued }) => queued > 4))
+    subject.dropped.length = 0
     subject.taken.add(5)
     assert.deepEqual(bodyOf(await subject.write('addBatch', 5)), { added: 5 })
     assert.deepEqual(subject.dropped, [], 'its documents are all under way')

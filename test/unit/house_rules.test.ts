@@ -118,6 +118,21 @@ describe('house rules', () => {
     )
   })
 
+  it('no wait is bounded by AbortSignal.timeout or AbortSignal.any, which a garbage collection may disarm: TimeLimit', () => {
+    assert.deepEqual(
+      sources.filter((path) => /\bAbortSignal\.(?:any|timeout)\b/.test(withoutComments(read(path)))),
+      [],
+    )
+  })
+
+  it('only the command line, the greeting and a refused configuration write to the console; everything else goes through the log', () => {
+    const writing = sources.filter((path) => /\bconsole\.|process\.std(?:out|err)\b/.test(withoutComments(read(path))))
+    assert.deepEqual(
+      writing.filter((path) => folderOf(path) !== 'cli' && !['src/greeting.ts', 'src/main.ts'].includes(path)),
+      [],
+    )
+  })
+
   it("only exchange.ts touches uWebSockets.js's response and request; front_end.ts names them to hand them over", () => {
     const touching = sources.filter((path) => /\bHttp(Response|Request)\b/.test(withoutComments(read(path))))
     assert.deepEqual(

@@ -50,7 +50,7 @@ it('an object that was replaced is kept for as long as backups of before may ref
       for (let from: Buffer | undefined, isLast = false; !isLast; isLast = from === undefined)
         from = forgetReleases(environment, before, from, 1)
     })
-    return environment.objectReleases.getKeysCount()
+    return environment.objectReleases.rowCount
   }
   assert.equal(forgotten(NOW - 1), 2)
   assert.equal(forgotten(NOW), 1, 'one at a time')
@@ -61,13 +61,13 @@ it('an object that was replaced is kept for as long as backups of before may ref
 it('an object that nothing ever referred to is as old as its name says; one in memory leaves no trace', () => {
   const [orphan, young] = [made(2, 3), made(0, 4)]
   assert.deepEqual([isUnwanted(environment, 1, orphan.id, NOW, DAY), isUnwanted(environment, 1, young.id, NOW, DAY)], [true, false])
-  const before = environment.objectReleases.getKeysCount()
+  const before = environment.objectReleases.rowCount
   const held = made(2, 5, MEMORY_LOCATION)
   environment.root.transactionSync(() => {
     writeObject(environment, bodyKey(1, 2, 1n), held.record, NOW)
     removeObject(environment, bodyKey(1, 2, 1n), NOW)
   })
-  assert.equal(environment.objectReleases.getKeysCount(), before)
+  assert.equal(environment.objectReleases.rowCount, before)
 })
 
 it("what a store has never referred to has been nobody's since it is served: the one before may have referred to it", () => {

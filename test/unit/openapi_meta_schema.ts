@@ -20,6 +20,7 @@ export const openApiMetaSchema: object = {
         title: text,
         version: text,
         description: text,
+        contact: { type: 'object', additionalProperties: false, properties: { name: text, url: text, email: text } },
         license: {
           type: 'object',
           required: ['name'],
@@ -32,6 +33,7 @@ export const openApiMetaSchema: object = {
       type: 'array',
       items: { type: 'object', required: ['url'], additionalProperties: false, properties: { url: text, description: text } },
     },
+    security: { type: 'array', items: { type: 'object' } },
     tags: {
       type: 'array',
       uniqueItems: true,

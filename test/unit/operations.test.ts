@@ -16,11 +16,10 @@ import { buildOpenApi, exampleInput } from '../../src/surface/http/openapi.js'
 import { openApiMetaSchema } from './openapi_meta_schema.js'
 
 const ROUTES = [
-  'GET /health', 'GET /v1/health', 'GET /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
+  'GET /health', 'GET /v1/health', 'GET /livez', 'GET /readyz', 'GET /v1/stats', 'POST /v1/stats', 'GET /metrics', 'GET /v1/system/info', 'GET /v1/config', 'GET /v1/endpoints', 'GET /openapi.json', 'GET /docs',
   'POST /v1/add', 'POST /v1/add-batch', 'POST /v1/bulk-ingest-job', 'GET /v1/bulk-ingest-job/:id', 'DELETE /v1/bulk-ingest-job/:id', 'GET /v1/bulk-ingest-jobs', 'POST /v1/get', 'POST /v1/search', 'PATCH /v1/update', 'GET /v1/doc-meta', 'POST /v1/doc-meta', 'POST /v1/delete', 'POST /v1/delete-batch',
-  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'POST /v1/revisions/diff', 'POST /v1/truncate', 'POST /v1/export', 'GET /v1/backup', 'POST /v1/restore', 'POST /v1/temporal/query', 'POST /v1/temporal/hot', 'POST /v1/temporal/histogram', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
-  'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs',
-  'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
+  'POST /v1/delete-collection', 'POST /v1/set-ttl', 'POST /v1/revisions', 'POST /v1/revisions/restore', 'POST /v1/revisions/diff', 'POST /v1/truncate', 'POST /v1/export', 'GET /v1/backup', 'GET /v1/backups', 'DELETE /v1/backups/:name', 'POST /v1/restore', 'POST /v1/temporal/query', 'POST /v1/temporal/hot', 'POST /v1/temporal/histogram', 'GET /v1/meta-keys', 'GET /v1/checksum', 'POST /v1/aggregate',
+  'GET /v1/collection-config', 'PUT /v1/collection-config', 'DELETE /v1/collection-config', 'GET /v1/collection-configs', 'GET /v1/synonyms', 'POST /v1/synonyms', 'DELETE /v1/synonyms', 'GET /v1/stopwords', 'POST /v1/stopwords', 'DELETE /v1/stopwords',
   'POST /v1/schema/set', 'POST /v1/schema/get', 'POST /v1/schema/delete', 'POST /v1/schema/list', 'POST /v1/validate',
   'GET /v1/curation', 'POST /v1/curation', 'PUT /v1/curation', 'DELETE /v1/curation',
   'GET /v1/embedding-configs', 'POST /v1/embedding-configs', 'GET /v1/embedding-configs/:id', 'PUT /v1/embedding-configs/:id', 'DELETE /v1/embedding-configs/:id', 'POST /v1/embedding-configs/set-default',
@@ -30,7 +29,7 @@ const ROUTES = [
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
 
-function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): ServerState {
+function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
   const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
   return {
     config,
@@ -38,15 +37,19 @@ function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}): Ser
     startedAt: Date.now() - 61_000,
     phase: () => phase,
     phaseReason: () => 'flush failed',
+    isDiskFull: () => isDiskFull,
+    diskFloorBytes: () => 0,
     indexUnstored: () => false,
+    damageFound: () => 0,
+    areWritesLost: () => false,
+    lanesOverdueMs: () => 0,
+    isIndexStale: () => false,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
 }
 
-function ask(name: string, state: ServerState = serverState()): Answer {
-  const handler = loopHandlers.get(name)
-  assert.ok(handler, name)
-  return handler(state, {})
+function ask(name: string, state: ServerState = serverState(), input: Readonly<Record<string, string>> = {}): Answer {
+  return (loopHandlers.get(name) ?? assert.fail(name))(state, input)
 }
 
 function askJson(name: string, state?: ServerState): Record<string, unknown> {
@@ -79,6 +82,7 @@ describe('the table', () => {
       'cancelBulkIngest',
       'createEmbeddingConfig',
       'delete',
+      'deleteBackup',
       'deleteBatch',
       'deleteCollection',
       'deleteCollectionConfig',
@@ -126,6 +130,7 @@ describe('the table', () => {
       'getSchema',
       'getSpellDictionary',
       'hybridSearch',
+      'listBackups',
       'listBulkIngests',
       'listCollectionConfigs',
       'listCuration',
@@ -154,8 +159,10 @@ describe('the table', () => {
       'endpoints',
       'ftsLanguages',
       'health',
+      'livez',
       'metrics',
       'openapi',
+      'readyz',
       'stats',
       'systemInfo',
     ])
@@ -276,7 +283,8 @@ describe('the OpenAPI document', () => {
     assert.match(responses('/v1/get')['404']?.description ?? '', /not found/)
     assert.match(responses('/v1/get')['400']?.description ?? '', /missing fields/)
     assert.ok(responses('/v1/search')['200']?.headers?.['X-Total-Count'])
-    assert.equal(responses('/v1/health')['403'], undefined)
+    assert.doesNotMatch(responses('/v1/health')['403']?.description ?? '', /mode/)
+    for (const status of ['403', '500', '503']) assert.ok(responses('/v1/stats')[status], status)
   })
 
   it('openapi: a path with a parameter becomes a template with the parameter in it', () => {
@@ -316,7 +324,7 @@ describe('the reference page', () => {
   it('docs: every operation has its place with route, fields and an example', () => {
     const page = String(ask('docs').body)
     for (const row of operations) {
-      assert.ok(page.includes(`<section id="${row.name}">`), row.name)
+      assert.ok(page.includes(`<section id="${row.name}" `), row.name)
       for (const { path } of row.http) assert.ok(page.includes(`<code>${path}</code>`), path)
     }
     assert.ok(page.includes('{base_url}/v1/add'))
@@ -349,6 +357,24 @@ describe('answers of the loop', () => {
       assert.equal(askJson('health', state).status, status)
     }
     assert.equal(askJson('health', serverState('unhealthy')).error, 'flush failed')
+  })
+
+  it('health: with a full disk writers get 503 degraded, readers 200, and freeBytes says how much there is', () => {
+    const full = serverState('healthy', {}, true)
+    assert.equal(ask('health', full).status, 503)
+    assert.deepEqual(ask('health', full).headers, [['Retry-After', '5']])
+    const { status, error, persistence } = askJson('health', full) as Record<string, unknown> & {
+      persistence: { writable: boolean; freeBytes: number; warnings: { code: string }[] }
+    }
+    assert.deepEqual([status, error], ['degraded', 'disk full, writes are refused until there is space'])
+    assert.equal(persistence.writable, false)
+    assert.ok(persistence.freeBytes > 0)
+    assert.ok(persistence.warnings.some(({ code }) => code === 'disk_full'))
+    for (const answer of [ask('health', full, { mode: 'read' }), ask('health', serverState('healthy', { SVC_MODE: 'read' }, true))]) {
+      assert.equal(answer.status, 200)
+      assert.equal((JSON.parse(String(answer.body)) as { status: string }).status, 'degraded')
+    }
+    assert.equal(ask('health', serverState('warming_up', {}, true), { mode: 'read' }).status, 503)
   })
 
   it('health: async durability is never called durable', () => {
@@ -409,7 +435,7 @@ describe('answers of the loop', () => {
     assert.deepEqual([grpc, mcp], [[], []])
     for (const { path, description, requiresAuth } of http) {
       assert.ok(description.length > 0, path)
-      assert.equal(requiresAuth, !['/health', '/v1/health', '/metrics', '/openapi.json', '/docs'].includes(path), path)
+      assert.equal(requiresAuth, !['/health', '/v1/health', '/livez', '/readyz', '/metrics', '/openapi.json', '/docs'].includes(path), path)
     }
   })
 

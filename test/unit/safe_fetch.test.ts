@@ -3,6 +3,7 @@ import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'
 import { after, before, describe, it } from 'node:test'
+import { setTimeout as delay } from 'node:timers/promises'
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib'
 import { parseAllowed } from '../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../src/outbound/allowlist.js'
@@ -10,6 +11,7 @@ import { OutboundRefused } from '../../src/outbound/destination.js'
 import { BodyTooLarge } from '../../src/outbound/received_body.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { OUTBOUND_ADDRESSES_MAX } from '../../src/limits.js'
+import { forceCollections } from '../harness/forced_gc.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
 
@@ -249,6 +251,20 @@ describe('outgoing requests', () => {
     }
     const hanging = open(() => new Promise(() => undefined))
     await assert.rejects(hanging.safeFetch({ url: `http://hanging.example:${port}/`, msMax: 100 }), /no answer within 100 ms/)
+  })
+
+  it('the whole ends in time whatever is collected meanwhile, beside a signal of the caller', async () => {
+    const silent = route('/silent', () => undefined)
+    const end = forceCollections()
+    try {
+      const outcome = Promise.race([
+        open().safeFetch({ url: silent, msMax: 300, signal: new AbortController().signal }),
+        delay(5_000, 'never', { ref: false }),
+      ])
+      await assert.rejects(outcome, /no answer within 300 ms/)
+    } finally {
+      end()
+    }
   })
 
   it('a caller can give up', async () => {

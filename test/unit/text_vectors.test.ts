@@ -7,6 +7,7 @@ import { EmbeddingsWanted, vectorsOfTexts, vectorsOfTextsIfAny } from '../../src
 import type { HeldBodies } from '../../src/engine/held_bodies.js'
 import { EMBEDDINGS_WANTED_MAX } from '../../src/limits.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../src/outbound/embedding/provider.js'
+import { log } from '../../src/telemetry/log.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
 
 const DIMENSIONS = 2
@@ -123,11 +124,14 @@ describe('vectors of texts', () => {
   })
 
   it('texts: searches that go without vectors fill no log', async (t) => {
-    const told = t.mock.method(console, 'error', () => undefined)
+    const told = t.mock.method(log, 'warn', () => undefined)
     const subject = new Subject(10)
     subject.fails = new EmbeddingError('unavailable', 'it is away')
     for (let at = 0; at < 50; at++) assert.equal(await subject.request([`text ${at}`], 'query', true), undefined)
-    assert.deepEqual(told.mock.calls.map(({ arguments: [line] }) => line as string), ['searches go without vectors: it is away']) // prettier-ignore
+    assert.deepEqual(
+      told.mock.calls.map(({ arguments: line }) => line),
+      [['searches go without vectors', { reason: 'it is away' }]],
+    )
   })
 
   it('texts: another model finds nothing of the one before; too many texts are refused', async () => {

@@ -1,0 +1,54 @@
+/**
+ * A provider that takes requests and never answers. The server collects its garbage many times a second, so
+ * that no time limit may hang on what nothing holds.
+ */
+import assert from 'node:assert/strict'
+import { after, before, describe, it } from 'node:test'
+import { EmbeddingServer } from '../harness/embedding_server.js'
+import { FORCED_COLLECTIONS } from '../harness/forced_gc.js'
+import { startServer, type Server } from '../harness/server.js'
+import { embeddingEnv, whenEmbedded } from './embedding_client.js'
+
+const WAIT_MS = 15_000
+/** The deadline of such a search is 20 s: what comes between was not the limit of the texts. */
+const LATE_MS = 19_000
+
+describe('a provider that hangs', () => {
+  let provider: EmbeddingServer
+  let server: Server
+
+  before(async () => {
+    provider = await EmbeddingServer.start()
+    server = await startServer({ env: embeddingEnv(provider), nodeArgs: FORCED_COLLECTIONS })
+    assert.equal((await server.post('/v1/add', { collection: 'c', key: 'a', lang: 'en', contentMd: 'an otter' })).status, 200)
+    await whenEmbedded(server, { c: 1 })
+    provider.standing = 'hang'
+  })
+  after(async () => {
+    await server.stop()
+    await provider.stop()
+  })
+
+  it('embedding: the vectors of query texts are waited for 15 s: hybrid-search answers by words alone then, vector-search 503', async () => {
+    const ask = async (
+      operation: string,
+      body: object,
+    ): Promise<{ readonly status: number; readonly ms: number; readonly text: string }> => {
+      const begun = performance.now()
+      const { status, text } = await server.post(`/v1/${operation}`, { collection: 'c', ...body })
+      return { status, text, ms: performance.now() - begun }
+    }
+    const hybrid = Array.from({ length: 6 }, (_, at) => ask('hybrid-search', { query: `otter ${at}` }))
+    const [vector, ...words] = await Promise.all([ask('vector-search', { query: 'stone' }), ...hybrid])
+    for (const { ms } of [vector, ...words]) assert.ok(ms >= WAIT_MS - 50 && ms < LATE_MS, `${ms} ms`)
+    assert.equal(vector.status, 503, vector.text)
+    for (const { status, text } of words) {
+      assert.equal(status, 200, text)
+      const { results } = JSON.parse(text) as { readonly results: readonly { ftsScore: number; vectorScore: number }[] }
+      assert.deepEqual(
+        results.map(({ ftsScore, vectorScore }) => [ftsScore > 0, vectorScore]),
+        [[true, 0]],
+      )
+    }
+  })
+})

@@ -1,0 +1,32 @@
+/**
+ * Docs/decisions/0168 says of every operation where it looks at its deadline, or what bounds it: held to the
+ * table of operations, to the named files and to the named bounds.
+ */
+import assert from 'node:assert/strict'
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { it } from 'node:test'
+import * as limits from '../../src/limits.js'
+import { laneOperations } from '../../src/operations/index.js'
+
+const root = join(import.meta.dirname, '../../..')
+const text = readFileSync(join(root, 'docs/decisions/0168-what-one-request-may-take.md'), 'utf8')
+// What the front end answers by itself has no work to stop.
+const running = laneOperations.filter(({ cost }) => cost !== 'loop')
+const rows = [...text.matchAll(/^\| (`.*`) \| (.*) \| (.*) \|$/gm)].map((row) =>
+  row.slice(1).map((cell) => [...cell.matchAll(/`([^`]+)`/g)].map(([, name = '']) => name)),
+)
+
+it('long operations: every operation is in the table, once', () => {
+  const named = rows.flatMap(([names = []]) => names)
+  assert.deepEqual([...named].sort(), running.map(({ name }) => name).sort())
+})
+
+it('long operations: the files that are named look at the deadline, and the bounds exist', () => {
+  for (const [names = [], files = [], bounds = []] of rows) {
+    for (const file of files)
+      assert.match(readFileSync(join(root, 'src', file), 'utf8'), /shouldStop\(\)|[sS]topWord/, `${names.join()}: ${file}`)
+    assert.ok(bounds.length > 0, names.join())
+    for (const bound of bounds) assert.ok(bound in limits, `${names.join()}: ${bound}`)
+  }
+})

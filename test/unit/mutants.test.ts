@@ -1,0 +1,64 @@
+/**
+ * The list of mutations (test/mutants): every row of the contract's coverage that must have one has one, and
+ * each still fits the code. What they do to the tests is the campaign's (npm run campaign:mutants).
+ */
+import assert from 'node:assert/strict'
+import { spawnSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, describe, it } from 'node:test'
+
+const ROOT = join(import.meta.dirname, '..', '..', '..')
+const directory = mkdtempSync(join(tmpdir(), 'mds-mutants-check-'))
+after(() => rmSync(directory, { recursive: true }))
+
+function check(root: string): { readonly status: number | null; readonly faults: string } {
+  const program = join(ROOT, 'scripts/campaign-mutants.mjs')
+  const { status, stderr } = spawnSync(process.execPath, [program, '--check', '--root', root], { encoding: 'utf8' })
+  return { status, faults: stderr }
+}
+
+const ROW = { id: 'a.row', source: 'contract', kind: 'limit', text: 'at most 7', proof: { test: 'takes seven' } }
+const MUTANT = { row: 'a.row', in: 'src/limits.ts', find: 'MOST = 7', replace: 'MOST = 8' }
+let made = 0
+
+function repository(mutants: readonly object[], rows: readonly object[] = [ROW]): string {
+  const root = join(directory, String(made++))
+  for (const folder of ['test/contract', 'test/mutants', 'src']) mkdirSync(join(root, folder), { recursive: true })
+  writeFileSync(join(root, 'test/contract/coverage.json'), JSON.stringify(rows))
+  writeFileSync(join(root, 'test/mutants/all.json'), JSON.stringify(mutants))
+  writeFileSync(join(root, 'src/limits.ts'), 'export const MOST = 7\nexport const LEAST = 1\nexport const FIRST = 1\n')
+  return root
+}
+
+describe('mutations', () => {
+  it('every request field, default, limit and rule that a test proves has a mutation (CONTRIBUTING.md says how to add one), and each fits the code', () => {
+    const { status, faults } = check(ROOT)
+    assert.equal(status, 0, faults)
+  })
+
+  it('a row without a mutation is named; one that need not have one, or comes later, is not', () => {
+    assert.equal(check(repository([MUTANT])).status, 0)
+    const other = { ...ROW, id: 'another.row' }
+    assert.match(check(repository([MUTANT], [ROW, other])).faults, /^another\.row has no mutation: at most 7$/m)
+    const free = [{ ...other, kind: 'metric' }, { ...other, id: 'late.row', proof: { later: 'because' } }] // prettier-ignore
+    assert.equal(check(repository([MUTANT], [ROW, ...free])).status, 0)
+  })
+
+  it('a mutation that does not fit the code any more is named', () => {
+    const cases: readonly (readonly [object, RegExp])[] = [
+      [{ ...MUTANT, find: 'MOST = 9' }, /a\.row: src\/limits\.ts has no "MOST = 9" any more/],
+      [{ ...MUTANT, find: ' = 1' }, /a\.row: src\/limits\.ts has " = 1" more than once/],
+      [{ ...MUTANT, replace: 'MOST = 7' }, /a\.row: nothing changes/],
+      [{ row: 'a.row' }, /a\.row: an entry has exactly one of/],
+      [{ ...MUTANT, option: 'path' }, /a\.row: an entry has exactly one of/],
+      [{ ...MUTANT, row: 'no.row' }, /no\.row is no row that a test proves/],
+    ]
+    for (const [mutant, fault] of cases) {
+      const { status, faults } = check(repository([MUTANT, mutant]))
+      assert.equal(status, 1, JSON.stringify(mutant))
+      assert.match(faults, fault)
+    }
+  })
+})
