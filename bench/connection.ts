@@ -85,11 +85,11 @@ export class Connection {
 
 /** A POST with a JSON body as the bytes on the wire. */
 export function postBytes(path: string, json: string): Buffer {
-  const head = `POST ${path} HTTP/1.1\r\nHost: bench\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n`
+  const head = `POST ${path} HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(json)}\r\n\r\n`
   return Buffer.concat([Buffer.from(head), Buffer.from(json)])
 }
 
 /** A GET as the bytes on the wire. */
 export function getBytes(path: string): Buffer {
-  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: bench\r\n\r\n`)
+  return Buffer.from(`GET ${path} HTTP/1.1\r\nHost: localhost\r\n\r\n`)
 }

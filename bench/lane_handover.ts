@@ -16,6 +16,7 @@ import { Lanes } from '../src/dispatch/lanes.js'
 import type { Ticket } from '../src/dispatch/ticket.js'
 import { laneOperations as operations } from '../src/operations/index.js'
 import { generationsOf, openDataDirectory } from '../src/store/layout.js'
+import { logMemory } from '../src/telemetry/log.js'
 import { Telemetry } from '../src/telemetry/registry.js'
 import type { LaneKind } from '../src/worker/lane_start.js'
 import { Report } from './report.js'
@@ -78,7 +79,9 @@ async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: Lane
         config,
         control: control.buffer,
         telemetry: telemetry.buffer,
+        log: logMemory(),
         accesses: null,
+        isReadOnly: false,
         embedding: EmbeddingBlock.create().buffer,
       },
       config.readLanes,

@@ -85,7 +85,7 @@ const BAD: readonly BadClient[] = [
   async (server) => expectStatus(await server.post('/v1/add', Buffer.alloc(BODY_MAX * 2, 0x78)), [413, 503]),
   (server) =>
     withSocket(server, async (socket) => {
-      socket.write('POST /v1/add HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n')
+      socket.write('POST /v1/add HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n')
       for (let i = 0; i < 40; i++) socket.write(`8000\r\n${'y'.repeat(0x8000)}\r\n`)
       await pause(pick(20))
     }),

@@ -1,0 +1,47 @@
+/**
+ * A client that does nothing wrong, in a process of its own: asks for one document every 10 ms, and says what
+ * it waited when it is asked. Started by loadtest/hostile.ts.
+ */
+import { Agent, request } from 'node:http'
+
+/** What is said of the time since the last question. */
+export interface Waits {
+  readonly answers: number
+  /** Requests without a 200: 503 is what a busy server may say, once in a while. */
+  readonly refused: number
+  readonly failed: number
+  readonly p99Ms: number
+  readonly longestMs: number
+}
+
+const EVERY_MS = 10
+
+function poll(port: number): void {
+  const agent = new Agent({ keepAlive: true, maxSockets: 8 })
+  const body = JSON.stringify({ collection: 'healthy', key: 'k', lang: 'en' })
+  let waits: number[] = []
+  let [refused, failed] = [0, 0]
+  const ask = (): void => {
+    const begin = performance.now()
+    const outgoing = request(
+      { agent, host: '127.0.0.1', port, method: 'POST', path: '/v1/get', headers: { 'content-length': body.length } },
+      (answer) => {
+        if (answer.statusCode !== 200) refused += 1
+        answer.resume().on('end', () => waits.push(performance.now() - begin))
+      },
+    )
+    outgoing.on('error', () => (failed += 1))
+    outgoing.end(body)
+  }
+  setInterval(ask, EVERY_MS)
+  process.on('message', () => {
+    const sorted = waits.sort((one, other) => one - other)
+    const at = (share: number): number => Math.round(10 * (sorted[Math.floor(share * sorted.length)] ?? sorted.at(-1) ?? 0)) / 10
+    process.send?.({ answers: sorted.length, refused, failed, p99Ms: at(0.99), longestMs: at(1) } satisfies Waits)
+    waits = []
+    ;[refused, failed] = [0, 0]
+  })
+  process.on('disconnect', () => process.exit(0))
+}
+
+poll(Number(process.argv[2]))
