@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <future>
 #include <optional>
 #include <thread>
 
@@ -216,6 +217,28 @@ TEST_F(RefusedStorage, AfterAMergeWhoseManifestWasRefusedItsSourcesAreDeletedWit
   while (!isSwept() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(isSwept()) << engine.stats().indexLiveBytes << " bytes live, " << engine.stats().storedBytes << " stored";
   history.expect_equal(engine, 10);
+}
+
+TEST_F(RefusedStorage, ACommitUnderWayHoldsUpNobodyWhoAsksHowSegmentsLie) {
+  SegmentRef segment;
+  SegmentStore* asked = nullptr;
+  bool isAnswered = false;
+  std::future<uint64_t> answer;
+  const auto ask = [&] { return asked->is_sealed_otherwise(*segment.segment) ? 0 : asked->size().fileBytes; };
+  SegmentStore::Options options{test::kTestMapBytes, {}, std::make_shared<IndexSealing>()};
+  options.onPoint = [&](const char* point) {
+    if (asked == nullptr || std::string_view(point) != "before manifest") return;
+    // Another thread: one that had to wait would get its answer after the commit.
+    answer = std::async(std::launch::async, ask);
+    isAnswered = answer.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
+  };
+  const auto store = SegmentStore::open(directory.path(), std::move(options), found);
+  ASSERT_TRUE(store.ok());
+  segment = keep(*store.value(), 1);
+  asked = store.value().get();
+  ASSERT_TRUE(asked->commit({}, {segment}).ok());
+  EXPECT_TRUE(isAnswered);
+  EXPECT_GT(answer.get(), 0U);
 }
 
 }  // namespace

@@ -144,9 +144,11 @@ export class Dispatcher {
     clearInterval(this.#sweep)
   }
 
-  /** Every write that a lane may have committed is answered `outcome unknown`, everything else 500. For the end of a process that must not go on. */
+  /** Every write that a lane may have committed is answered `outcome unknown`, everything else 503, to be asked again. For the end of a process that must not go on. */
   failEverything(): void {
-    this.#slots.forEach((ticket) => this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'internal'))
+    this.#slots.forEach((ticket) =>
+      this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown'),
+    )
   }
 
   onAnswer(answer: LaneAnswer): void {

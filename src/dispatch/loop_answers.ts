@@ -18,7 +18,7 @@ const machine = new ProcessProbe()
 
 const INDEX_NOT_STORED = {
   code: 'index_not_stored',
-  detail: 'the disk refuses the index; it is whole in memory, and the next start has more to replay',
+  detail: 'the disk does not take the index; it is whole in memory, and the next start has more to replay',
 }
 
 function storeDamaged(count: number): { readonly code: string; readonly detail: string } {

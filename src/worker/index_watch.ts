@@ -13,8 +13,8 @@ export function watchIndexStorage(engine: SearchEngine, onFatal: (reason: string
     const state = engine.storageState()
     if (state === last) return
     last = state
-    if (state === 'lost') onFatal('storage failure: the index env can be written by another process only')
-    else log.warn(state === 'good' ? 'index: on disk again' : 'index: the disk refuses it; it is tried again')
+    if (state === 'lost') onFatal('storage failure: this process can write its index no more')
+    else log.warn(state === 'good' ? 'index: on disk again' : 'index: the disk does not take it')
   }, INDEX_WATCH_MS)
   return () => clearInterval(timer)
 }

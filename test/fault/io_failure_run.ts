@@ -28,6 +28,8 @@ const BINLOG_BYTES = String(16 << 20)
 const RESTORE_EVERY = 3
 /** A failure that was survived is followed by a start after so many of them, so that each is near one. */
 const SURVIVED_MAX = 5
+/** Shown of a server's output: its last lines. */
+const OUTPUT_CHARS = 4000
 const MASTER_KEY = Buffer.alloc(32, 7).toString('base64')
 /** What a start may leave in the data directory, and in its folder of backups. */
 const PERMITTED = /^(CURRENT|LOCK|RESERVE|backups|secrets\.key|gen-\d{6})$/
@@ -210,8 +212,11 @@ export class FailureRun {
     return wasHit ? [...leftovers, ...(await this.#verify())] : leftovers
   }
 
+  /** With the server's words, which alone say why a question got 500. */
   async #verify(): Promise<readonly string[]> {
-    const { complaints, found } = await verifyStore(this.#server.client, this.#ledger)
+    const { complaints, found } = await verifyStore(this.#server.client, this.#ledger).catch((cause: unknown) => {
+      throw new Error(`the store can not be looked at: ${this.#server.output.slice(-OUTPUT_CHARS)}`, { cause })
+    })
     for (const [key, state] of found) this.#ledger.observe(key, state)
     return [...complaints, ...(await this.#chores.verify(this.#server.client))]
   }

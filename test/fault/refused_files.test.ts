@@ -1,7 +1,7 @@
 /**
- * The disk refuses what is derived from the store, for as long as it likes: the files of the index and of the
- * vectors. Writes are taken all the same, searches stay right in the process and after a kill, and what was
- * refused is stored by itself when there is space.
+ * The disk refuses what is derived from the store, for as long as it likes, or does not answer: the files of the
+ * index and of the vectors. Writes are taken all the same, searches stay right in the process and after a kill,
+ * and what was refused is stored by itself when there is space.
  */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
@@ -163,6 +163,30 @@ describe('the disk refuses the index', () => {
       await serving(
         () => startServer({ directory }),
         (server) => assertRight(server, () => 2),
+      )
+    })
+  })
+
+  it('index on a disk that does not answer: everything else is answered, health warns of it, and the process ends, whose next start finds all', async () => {
+    await withFaults(async ({ directory, control }) => {
+      await serving(
+        () => startServer({ directory, env: control.environment(directory) }),
+        async (server) => {
+          control.arm({ kind: 'flush', at: 1, error: 'EIO', manner: 'hang', lasts: false, only: 'segments.mdb' })
+          await write(server, 1)
+          await untilAsked(() => Promise.resolve(control.state().hits), (hits) => hits > 0) // prettier-ignore
+          for (const path of ['/v1/stats', '/metrics', '/v1/health']) assert.equal((await server.get(path)).status, 200, path)
+          await assertRight(server, () => 1)
+          await untilAsked(() => warnings(server), isUnstored)
+          await write(server, 2, 0, 1)
+          assert.deepEqual(await keysOf(server, wordOf(0, 2)), ['k0'])
+          await server.ended
+          assert.match(server.output(), /fatal: .*this process can write its index no more/)
+        },
+      )
+      await serving(
+        () => startServer({ directory }),
+        (server) => assertRight(server, (at) => (at === 0 ? 2 : 1)),
       )
     })
   })

@@ -103,6 +103,21 @@ describe('dispatcher', () => {
     assert.equal(words.isStopped(0), true)
   })
 
+  it('a request that a process which must end has not answered is answered 503, to be asked again', async () => {
+    const withoutLanes = new Dispatcher(config, ControlBlock.create(), telemetry, noObjects)
+    const names = ['get', 'fts', 'add']
+    const answers = names.map(
+      (name) =>
+        new Promise<OutgoingAnswer>((resolve) => {
+          withoutLanes.submit({ ...requestOf(name, DOCUMENT), sink: { answer: resolve } })
+        }),
+    )
+    withoutLanes.failEverything()
+    withoutLanes.stop()
+    for (const { status, body, headers } of await Promise.all(answers))
+      assert.deepEqual({ status, body, headers }, { status: 503, body: '{"error":"shutting down"}', headers: ['Retry-After', '1'] })
+  })
+
   it('a point read that meets more searches than there are lanes is answered before a batch of them is', async () => {
     const documents = Array.from({ length: 300 }, (_, i) => ({ key: `s${i}`, lang: 'en', contentMd: `${'word '.repeat(2_000)}${i}` }))
     assert.equal((await ask(requestOf('addBatch', { collection: 'searched', documents }))).status, 200)

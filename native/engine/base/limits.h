@@ -2,6 +2,7 @@
 // there.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
 #include <cstdint>
 
@@ -25,6 +26,10 @@ inline constexpr size_t kChunkBytes = kChunkValueBytes - kPackedPadding;
 inline constexpr size_t kStoreTransactionBytes = size_t{4} << 20;
 // Keys deleted in one transaction: a delete touches tree pages only, not the 64 KB behind the key.
 inline constexpr size_t kStoreDeletesPerTransaction = 512;
+// A transaction of the index env (4 MB at most) that has not returned by then: health says that the index is not stored, and the bound of what waits for the disk holds.
+inline constexpr std::chrono::milliseconds kIndexFailingAfter{5'000};
+// By then it may never: the process ends and the next one replays. Longer than a commit of the truth is waited for, since no client waits for this one.
+inline constexpr std::chrono::milliseconds kIndexLostAfter{30'000};
 // Address space reserved for the index env, which costs nothing until it is used: 256 GB is a thousand times the index of 50 000 documents.
 inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
 

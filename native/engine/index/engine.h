@@ -59,7 +59,8 @@ struct EngineStats {
   uint64_t storageFailures;
 };
 
-// kFailing: the last flush was refused, and is tried again; kLost: all will be refused, until another process opens the index.
+// kFailing: the last flush was refused, and is tried again, or a write has not returned for kIndexFailingAfter; kLost: all will be refused, until another process opens
+// the index, or a write has not returned for kIndexLostAfter.
 enum class StorageState : uint8_t { kGood = 0, kFailing = 1, kLost = 2 };
 
 struct OpenRequest {

@@ -259,8 +259,9 @@ Status Engine::flush_memory() noexcept {
 
 StorageState Engine::storage_state() const noexcept {
   if (!has_store()) return StorageState::kGood;
-  if (store_->is_lost()) return StorageState::kLost;
-  return isFlushRefused_.load(std::memory_order_relaxed) ? StorageState::kFailing : StorageState::kGood;
+  const std::chrono::milliseconds silence = store_->silence();
+  if (store_->is_lost() || silence >= kIndexLostAfter) return StorageState::kLost;
+  return isFlushRefused_.load(std::memory_order_relaxed) || silence >= kIndexFailingAfter ? StorageState::kFailing : StorageState::kGood;
 }
 
 Status Engine::persist() noexcept {

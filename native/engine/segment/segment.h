@@ -29,6 +29,8 @@ class ChunkLease {
   ChunkLease(const ChunkLease&) = delete;
   ChunkLease& operator=(const ChunkLease&) = delete;
   virtual ~ChunkLease() = default;
+  // The key that they are sealed with on disk; 0: they lie there in clear.
+  [[nodiscard]] virtual uint8_t key_id() const noexcept { return 0; }
 };
 
 class Segment {
@@ -43,6 +45,8 @@ class Segment {
 
   [[nodiscard]] uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] bool is_stored() const noexcept { return lease_ != nullptr; }
+  // Of a stored segment: ChunkLease::key_id.
+  [[nodiscard]] uint8_t key_id() const noexcept { return lease_->key_id(); }
   [[nodiscard]] uint32_t slot_count() const noexcept { return static_cast<uint32_t>(views_.docids.size()); }
   [[nodiscard]] uint32_t term_count() const noexcept { return termCount_; }
   // On the heap; mapped chunks not counted.

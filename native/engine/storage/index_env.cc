@@ -37,6 +37,8 @@ MDB_val value_of(KeyBytes& key) noexcept { return {key.size(), key.data()}; }
 
 Status failure(const char* what, int code) { return Status::io(std::string("index env: ") + what + ": " + mdb_strerror(code)); }
 
+int64_t now_ms() noexcept { return std::chrono::duration_cast<std::chrono::milliseconds>(std::chrono::steady_clock::now().time_since_epoch()).count(); }
+
 struct EnvCloser {
   void operator()(MDB_env* env) const noexcept { mdb_env_close(env); }
 };
@@ -71,17 +73,31 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
   Status status = index->in_transaction(
       false, [&index](void* transaction) { return mdb_dbi_open(static_cast<MDB_txn*>(transaction), nullptr, 0, &index->table_); }, "open table");
   if (!status.ok()) return status;
-  if (!isReadOnly) {
-    const std::lock_guard lock(index->mutex_);
-    index->cut_tail();
-  }
+  const std::lock_guard lock(index->mutex_);
+  if (!isReadOnly) index->cut_tail();
+  index->note_size();
   return index;
 }
 
 IndexEnv::~IndexEnv() { mdb_env_close(env_); }
 
+std::chrono::milliseconds IndexEnv::silence() const noexcept {
+  const int64_t began = writeBeganMs_.load(std::memory_order_relaxed);
+  return std::chrono::milliseconds(began == 0 ? 0 : now_ms() - began);
+}
+
 Status IndexEnv::in_transaction(bool isWrite, const std::function<int(void*)>& body, const char* what) const {
   const std::lock_guard lock(mutex_);
+  if (!isWrite) return run_transaction(false, body, what);
+  writeBeganMs_.store(now_ms(), std::memory_order_relaxed);
+  Status status = run_transaction(true, body, what);
+  writeBeganMs_.store(0, std::memory_order_relaxed);
+  note_size();
+  return status;
+}
+
+// `mutex_` is held.
+Status IndexEnv::run_transaction(bool isWrite, const std::function<int(void*)>& body, const char* what) const {
   MDB_txn* transaction = nullptr;
   int code = mdb_txn_begin(env_, nullptr, isWrite ? 0 : MDB_RDONLY, &transaction);
   if (code != MDB_SUCCESS) return failure(what, code);
@@ -203,15 +219,14 @@ Result<std::vector<RecordKey>> IndexEnv::keys() const {
   return found;
 }
 
-IndexEnv::Size IndexEnv::size() const {
-  const std::lock_guard lock(mutex_);
+// `mutex_` is held.
+void IndexEnv::note_size() const noexcept {
   struct stat facts {};
   const char* path = nullptr;
-  Size size{};
-  if (mdb_env_get_path(env_, &path) == MDB_SUCCESS && stat(path, &facts) == 0) size.fileBytes = static_cast<uint64_t>(facts.st_size);
+  if (mdb_env_get_path(env_, &path) == MDB_SUCCESS && stat(path, &facts) == 0) fileBytes_.store(static_cast<uint64_t>(facts.st_size), std::memory_order_relaxed);
   MDB_stat pages{};
-  if (mdb_env_stat(env_, &pages) == MDB_SUCCESS) size.liveBytes = (pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages) * uint64_t{pages.ms_psize};
-  return size;
+  if (mdb_env_stat(env_, &pages) != MDB_SUCCESS) return;
+  liveBytes_.store((pages.ms_branch_pages + pages.ms_leaf_pages + pages.ms_overflow_pages) * uint64_t{pages.ms_psize}, std::memory_order_relaxed);
 }
 
 }  // namespace mds

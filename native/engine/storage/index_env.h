@@ -7,6 +7,7 @@
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -58,18 +59,26 @@ class IndexEnv {
     uint64_t fileBytes;
     uint64_t liveBytes;  // without free pages
   };
-  [[nodiscard]] Size size() const;
+  // As the last transaction that wrote left it: nobody waits for one that is under way.
+  [[nodiscard]] Size size() const noexcept { return {fileBytes_.load(std::memory_order_relaxed), liveBytes_.load(std::memory_order_relaxed)}; }
 
   // LMDB refuses every transaction since a write of its meta page failed: what is on disk is whole, but only another process can go on with it.
   [[nodiscard]] bool is_lost() const noexcept { return isLost_.load(std::memory_order_relaxed); }
+  // For how long the write under way has not returned; 0 without one.
+  [[nodiscard]] std::chrono::milliseconds silence() const noexcept;
 
  private:
   explicit IndexEnv(MDB_env* env) noexcept : env_(env) {}
   [[nodiscard]] Status in_transaction(bool isWrite, const std::function<int(void* transaction)>& body, const char* what) const;
+  [[nodiscard]] Status run_transaction(bool isWrite, const std::function<int(void* transaction)>& body, const char* what) const;
   void look_whether_lost() const noexcept;
   void cut_tail() const noexcept;
+  void note_size() const noexcept;
 
   mutable std::mutex mutex_;
+  mutable std::atomic<int64_t> writeBeganMs_{0};
+  mutable std::atomic<uint64_t> fileBytes_{0};
+  mutable std::atomic<uint64_t> liveBytes_{0};
   mutable std::atomic<bool> isLost_{false};
   MDB_env* env_;
   unsigned int table_ = 0;

@@ -55,6 +55,7 @@ class SegmentStore::Lease final : public ChunkLease {
  public:
   Lease(std::shared_ptr<IndexEnv> env, std::unique_ptr<Hold> hold, StoredChunks stored) : hold_(std::move(hold)), stored_(std::move(stored)), env_(std::move(env)) {}
   [[nodiscard]] const StoredChunks& stored() const noexcept { return stored_; }
+  [[nodiscard]] uint8_t key_id() const noexcept override { return stored_.keyId; }
 
  private:
   std::unique_ptr<Hold> hold_;  // ends last
@@ -133,7 +134,6 @@ Result<std::shared_ptr<const Segment>> SegmentStore::open_segment(uint64_t seria
   const uint64_t heapBytes = stored.value().keyId == 0 ? 0 : bytes;
   Known& known = known_[serial];
   known.descriptorCrc = descriptorCrc;
-  known.keyId = stored.value().keyId;
   known.chunkCount = static_cast<uint32_t>(stored.value().chunks.size());
   auto lease = std::make_unique<Lease>(env_, std::move(hold), std::move(stored.value()));
   const SegmentViews views = views_of(lease->stored());
@@ -168,12 +168,7 @@ Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment
   return open_segment(segment.serial(), stored.value().crc, std::move(hold));
 }
 
-bool SegmentStore::is_sealed_otherwise(const Segment& segment) const {
-  if (options_.sealing == nullptr) return false;
-  const std::lock_guard lock(mutex_);
-  const auto found = known_.find(segment.serial());
-  return found != known_.end() && found->second.keyId != options_.sealing->key_id_for(segment);
-}
+bool SegmentStore::is_sealed_otherwise(const Segment& segment) const { return options_.sealing != nullptr && segment.key_id() != options_.sealing->key_id_for(segment); }
 
 Status SegmentStore::commit(Manifest manifest, const std::vector<SegmentRef>& segments) {
   const std::lock_guard lock(mutex_);
@@ -263,7 +258,5 @@ Status SegmentStore::find_leftovers() {
   for (auto& [serial, known] : known_) known.chunkCount = std::max(known.chunkCount, chunks[serial]);
   return {};
 }
-
-IndexEnv::Size SegmentStore::size() const { return env_->size(); }
 
 }  // namespace mds

@@ -48,7 +48,7 @@ class SegmentStore {
   // or what stays is deleted by a later sweep.
   [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment, const std::atomic<bool>& stop);
 
-  // Whether a stored segment lies on disk otherwise than it should now: in clear, or sealed with another key.
+  // Whether a stored segment lies on disk otherwise than it should now: in clear, or sealed with another key. No lock that a commit holds.
   [[nodiscard]] bool is_sealed_otherwise(const Segment& segment) const;
 
   // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
@@ -57,8 +57,9 @@ class SegmentStore {
   // Deletes what no manifest names and nobody reads any more. What it fails to delete is left to the next one.
   [[nodiscard]] Status sweep() noexcept;
 
-  [[nodiscard]] IndexEnv::Size size() const;
+  [[nodiscard]] IndexEnv::Size size() const noexcept { return env_->size(); }
   [[nodiscard]] bool is_lost() const noexcept { return env_->is_lost(); }
+  [[nodiscard]] std::chrono::milliseconds silence() const noexcept { return env_->silence(); }
 
  private:
   struct Released;
@@ -74,7 +75,6 @@ class SegmentStore {
     uint32_t descriptorCrc = 0;
     uint32_t chunkCount = 0;
     uint64_t lsnLast = 0;
-    uint8_t keyId = 0;
     bool isCommitted = false;
     KnownLive live;
   };
