@@ -19,6 +19,7 @@ import { watchHealth } from './dispatch/probes.js'
 import type { ServerState } from './dispatch/server_state.js'
 import { heldBodies } from './engine/held_bodies.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
+import { openVectorEngine } from './engine/vector_engine.js'
 import { printListening, printReady, printRefusal, printWarnings } from './greeting.js'
 import { LAST_WORDS_MS } from './limits.js'
 import { laneOperations } from './operations/index.js'
@@ -49,6 +50,7 @@ class Server implements ServerState, LanesListener {
   readonly #control = ControlBlock.create()
   /** The one that the lanes share; asked for health. */
   readonly #engine = openEngine()
+  readonly #vectorEngine = openVectorEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
   readonly #ingests: BulkIngests
@@ -111,6 +113,10 @@ class Server implements ServerState, LanesListener {
 
   indexUnstored(): boolean {
     return this.#engine.storageState() !== 'good'
+  }
+
+  areVectorsUnstored(): boolean {
+    return this.#vectorEngine.isStoreRefused()
   }
 
   damageFound(): number {

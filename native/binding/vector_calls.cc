@@ -171,6 +171,11 @@ napi_value vector_storage_failures(const Call& call, VectorEngine& engine) {
   return napi_create_double(call.env(), static_cast<double>(engine.storage_failures()), &number) == napi_ok ? number : nullptr;
 }
 
+napi_value vector_is_store_refused(const Call& call, VectorEngine& engine) {
+  napi_value value = nullptr;
+  return napi_get_boolean(call.env(), engine.is_store_refused(), &value) == napi_ok ? value : nullptr;
+}
+
 napi_value vector_isa(const Call& call) {
   napi_value text = nullptr;
   return napi_create_string_utf8(call.env(), vector_kernels().isa, NAPI_AUTO_LENGTH, &text) == napi_ok ? text : nullptr;
@@ -203,7 +208,8 @@ bool add_vector_calls(napi_env env, napi_value exports) noexcept {
          add_function<with_vectors<vector_settle>>(env, exports, "vectorSettle") && add_function<vector_open_next>(env, exports, "vectorOpenNext") &&
          add_function<with_next_vectors<vector_apply>>(env, exports, "vectorApplyNext") &&
          add_function<with_next_vectors<vector_compare>>(env, exports, "vectorCompareNext") && add_function<vector_adopt_next>(env, exports, "vectorAdoptNext") &&
-         add_function<vector_drop_next>(env, exports, "vectorDropNext") && add_function<with_vectors<vector_storage_failures>>(env, exports, "vectorStorageFailures");
+         add_function<vector_drop_next>(env, exports, "vectorDropNext") && add_function<with_vectors<vector_storage_failures>>(env, exports, "vectorStorageFailures") &&
+         add_function<with_vectors<vector_is_store_refused>>(env, exports, "vectorIsStoreRefused");
 }
 
 }  // namespace mds::binding

@@ -146,9 +146,7 @@ export class Dispatcher {
 
   /** Every write that a lane may have committed is answered `outcome unknown`, everything else 503, to be asked again. For the end of a process that must not go on. */
   failEverything(): void {
-    this.#slots.forEach((ticket) =>
-      this.#answer(ticket, ticket.batch !== 0 && ticket.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown'),
-    )
+    this.#slots.forEach((one) => this.#answer(one, one.batch !== 0 && one.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown'))
   }
 
   onAnswer(answer: LaneAnswer): void {

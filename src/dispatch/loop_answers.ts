@@ -21,6 +21,11 @@ const INDEX_NOT_STORED = {
   detail: 'the disk does not take the index; it is whole in memory, and the next start has more to replay',
 }
 
+const VECTORS_NOT_STORED = {
+  code: 'vectors_not_stored',
+  detail: 'the disk does not take the vectors; they are whole in memory, and the next start reads them from the store',
+}
+
 function storeDamaged(count: number): { readonly code: string; readonly detail: string } {
   const found = count === 1 ? '1 finding' : `${count} findings`
   return { code: 'store_damaged', detail: `${found} where the store was compared with itself, named in the log and by mds doctor` }
@@ -60,6 +65,7 @@ export const answerHealth: LoopHandler = (state, { mode: asked }) => {
   const warnings = [
     ...found.warnings,
     ...(state.indexUnstored() ? [INDEX_NOT_STORED] : []),
+    ...(state.areVectorsUnstored() ? [VECTORS_NOT_STORED] : []),
     ...(damage > 0 ? [storeDamaged(damage)] : []),
     ...(state.areWritesLost() ? [WRITES_LOST] : []),
     ...(isFull ? [DISK_FULL] : diskLow(found.freeBytes, state.diskFloorBytes() + state.config.bodyBytesMax)),

@@ -25,6 +25,8 @@ export interface ServerState {
   diskFloorBytes(): number
   /** The disk refuses the index, and it is asked again. */
   indexUnstored(): boolean
+  /** The same of the vectors. */
+  areVectorsUnstored(): boolean
   /** Rows and documents that do not belong together, as the store compared with itself shows; 0: none. */
   damageFound(): number
   /** The store lacks writes that it had on its disk, as its index shows. */

@@ -18,6 +18,7 @@ interface VectorAddon {
   readonly vectorSetSealed: (collection: number, isSealed: boolean) => void
   readonly vectorSettle: () => void
   readonly vectorStorageFailures: () => number
+  readonly vectorIsStoreRefused: () => boolean
   readonly vectorApply: (batch: Uint8Array) => void
   readonly vectorCompare: (stamps: Uint8Array) => Uint32Array
   readonly vectorSearch: (request: Uint8Array, control?: Int32Array) => Uint8Array
@@ -43,6 +44,7 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorSetSealed',
   'vectorSettle',
   'vectorStorageFailures',
+  'vectorIsStoreRefused',
   'vectorApply',
   'vectorCompare',
   'vectorSearch',
@@ -85,6 +87,7 @@ export function openVectorEngine(tuning: VectorTuning = NO_TUNING): VectorEngine
       ),
     stats: () => addon.vectorStats(),
     storageFailures: () => addon.vectorStorageFailures(),
+    isStoreRefused: () => addon.vectorIsStoreRefused(),
     isa: addon.vectorIsa(),
   }
 }

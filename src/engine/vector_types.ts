@@ -180,6 +180,8 @@ export interface VectorEngine extends VectorLoading {
   settle(): void
   /** Writes that the disk has refused; they are tried again. */
   storageFailures(): number
+  /** The disk does not take what is to be stored; it is asked again. Cheap. */
+  isStoreRefused(): boolean
   /** Sets by collection, then dimensions. */
   stats(): VectorSetStats[]
   /** The instruction set that distances are computed with; 'serial' is none. */

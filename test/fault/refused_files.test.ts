@@ -4,7 +4,7 @@
  * and what was refused is stored by itself when there is space.
  */
 import assert from 'node:assert/strict'
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, it } from 'node:test'
@@ -76,6 +76,13 @@ async function warnings(server: Server): Promise<readonly string[]> {
 }
 
 const isUnstored = (codes: readonly string[]): boolean => codes.includes('index_not_stored')
+const areUnstored = (codes: readonly string[]): boolean => codes.includes('vectors_not_stored')
+
+/** Of the names of vector files. */
+async function endingsIn(directory: string): Promise<string> {
+  const names = existsSync(join(directory, VECTORS)) ? readdirSync(join(directory, VECTORS)) : []
+  return names.map((name) => name.replace(/^.*\./, '')).sort().join(' ') // prettier-ignore
+}
 
 describe('the disk refuses the index', () => {
   const wordOf = (at: number, version: number): string => `word${at}version${version}`
@@ -193,7 +200,13 @@ describe('the disk refuses the index', () => {
 })
 
 describe('the disk refuses the files of the vectors', () => {
+  const environmentOf = (provider: EmbeddingServer): Record<string, string> =>
+    embeddingEnv(provider, { SVC_EMBEDDING_DIMENSIONS: String(DIMENSIONS), SVC_EMBEDDING_QUEUE_SIZE: '100000' })
   const contentOf = (at: number): string => `document${at} word${at % 50} other${(at * 31) % 997}`
+
+  async function addAll(server: Server): Promise<void> {
+    for (let begin = 0; begin < EMBEDDED; begin += 500) await addBatch(server, contentOf, begin, begin + 500)
+  }
 
   async function assertRight(server: Server): Promise<void> {
     await whenLoaded(server)
@@ -217,15 +230,15 @@ describe('the disk refuses the files of the vectors', () => {
     const provider = await EmbeddingServer.start()
     test.after(() => provider.stop())
     await withFaults(async ({ directory, control }) => {
-      const embedding = embeddingEnv(provider, { SVC_EMBEDDING_DIMENSIONS: String(DIMENSIONS), SVC_EMBEDDING_QUEUE_SIZE: '100000' })
+      const embedding = environmentOf(provider)
       const env = { ...embedding, ...control.environment(directory) }
-      const endings = async (): Promise<string> => readdirSync(join(directory, VECTORS)).map((name) => name.replace(/^.*\./, '')).sort().join(' ') // prettier-ignore
+      const endings = (): Promise<string> => endingsIn(directory)
       const refuse = (): void => control.arm({ ...ENDLESS, kind: 'write', manner: 'torn', only: `${VECTORS}/` })
       await serving(
         () => startServer({ directory, env }),
         async (server) => {
           refuse()
-          for (let begin = 0; begin < EMBEDDED; begin += 500) await addBatch(server, contentOf, begin, begin + 500)
+          await addAll(server)
           await assertRight(server)
           await untilAsked(async () => control.state(), ({ hits }) => hits > 0) // prettier-ignore
           await untilAsked(endings, (names) => names === 'EPOCH')
@@ -245,6 +258,40 @@ describe('the disk refuses the files of the vectors', () => {
           await untilAsked(endings, (names) => names === 'EPOCH graph rows', 60_000)
           await assertRight(server)
           assert.equal(await server.stop(), 0, server.output())
+        },
+      )
+      await serving(
+        () => startServer({ directory, env: embedding }),
+        async (server) => {
+          assert.deepEqual(vectorLines(server), [], 'of sound files nothing is said')
+          await assertRight(server)
+        },
+      )
+    })
+  })
+
+  it('vectors on a full disk: a folder that is refused to a start is made once the disk takes it, and health warns of vectors_not_stored until then', async (test) => {
+    const provider = await EmbeddingServer.start()
+    test.after(() => provider.stop())
+    await withFaults(async ({ directory, control }) => {
+      const embedding = environmentOf(provider)
+      control.arm({ ...ENDLESS, kind: 'name', manner: 'clean', only: VECTORS })
+      await serving(
+        () => startServer({ directory, env: { ...embedding, ...control.environment(directory) } }),
+        async (server) => {
+          await untilAsked(() => warnings(server), areUnstored)
+          await addAll(server)
+          await assertRight(server)
+          assert.ok(areUnstored(await warnings(server)), 'it lasts as long as the refusal')
+          assert.ok(!existsSync(join(directory, VECTORS)))
+          control.disarm()
+          await untilAsked(() => warnings(server), (codes) => !areUnstored(codes)) // prettier-ignore
+          await untilAsked(
+            () => endingsIn(directory),
+            (names) => names === 'EPOCH graph rows',
+            60_000,
+          )
+          await assertRight(server)
         },
       )
       await serving(

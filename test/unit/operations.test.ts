@@ -40,6 +40,7 @@ function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDi
     isDiskFull: () => isDiskFull,
     diskFloorBytes: () => 0,
     indexUnstored: () => false,
+    areVectorsUnstored: () => false,
     damageFound: () => 0,
     areWritesLost: () => false,
     lanesOverdueMs: () => 0,
@@ -442,8 +443,7 @@ describe('answers of the loop', () => {
   it('answers of the loop have the fields that their schemas promise', () => {
     const ajv = new Ajv2020({ allowUnionTypes: true })
     for (const name of ['health', 'config', 'systemInfo', 'endpoints']) {
-      const row = operationByName.get(name)
-      assert.ok(row)
+      const row = operationByName.get(name) ?? assert.fail(name)
       assert.ok(ajv.validate(row.output, askJson(name)), `${name}: ${ajv.errorsText()}`)
     }
   })

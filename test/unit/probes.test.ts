@@ -28,6 +28,7 @@ function answer(
     lanesOverdueMs: () => given.overdueMs ?? 0,
     isIndexStale: () => given.stale ?? false,
     indexUnstored: () => false,
+    areVectorsUnstored: () => false,
     damageFound: () => 0,
     areWritesLost: () => false,
     isDiskFull: () => false,

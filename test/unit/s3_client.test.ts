@@ -13,6 +13,8 @@ import type { S3Location } from '../../src/outbound/s3_location.js'
 import { parseErrorCode, parseListing } from '../../src/outbound/s3_xml.js'
 
 const LOCATION: S3Location = { endpoint: 'store.example', bucket: 'bodies', accessKey: 'access', secretKey: 'secret' }
+/** What a busy machine may add to a time limit. */
+const LATE_MS_MAX = 10_000
 
 describe('a failing object store', () => {
   type Reply = (request: IncomingMessage, response: ServerResponse, body: Buffer) => void
@@ -87,7 +89,7 @@ describe('a failing object store', () => {
     const begun = performance.now()
     await assert.rejects(client.get('k'), (error) => error instanceof S3Error && error.status === 0)
     const took = performance.now() - begun
-    assert.ok(took < S3_MS_MAX + 1_000, `${took} ms`)
+    assert.ok(took < S3_MS_MAX + LATE_MS_MAX, `${took} ms`)
     assert.ok(asked.length >= 2)
   })
 

@@ -78,6 +78,8 @@ class VectorEngine {
   [[nodiscard]] std::vector<VectorSetStats> stats() const;
   // Writes that the disk has refused: they are tried again.
   [[nodiscard]] uint64_t storage_failures() const noexcept { return storageFailures_.load(std::memory_order_relaxed); }
+  // The disk does not take what the last step of the store lane had for it; it is asked again.
+  [[nodiscard]] bool is_store_refused() const noexcept { return isStoreRefused_.load(std::memory_order_relaxed); }
 
   // Waits until graphs know every slot and files hold what they should: for the end of the process, tests and benches.
   void settle() noexcept;
@@ -110,7 +112,9 @@ class VectorEngine {
   };
   // A line for each file that can't be used.
   [[nodiscard]] Result<std::vector<std::string>> open_directory(const std::string& directory, uint64_t lsnMax);
+  [[nodiscard]] Status begin_directory();
   [[nodiscard]] LaneStep step_storage(bool isResting);
+  [[nodiscard]] LaneStep step_files(bool isResting);
   [[nodiscard]] LaneStep remove_dropped();
   [[nodiscard]] LaneStep store_set(const std::shared_ptr<VectorSet>& set, bool isResting);
   [[nodiscard]] LaneStep store_rows(const std::shared_ptr<VectorSet>& set, const SetView& view, SetFiles& files);
@@ -120,20 +124,23 @@ class VectorEngine {
   [[nodiscard]] bool remove_leftovers();
   // Whether files may be written: under the mark of the present epoch, and where none of their names is taken by one that is to go.
   [[nodiscard]] bool may_store();
+  [[nodiscard]] Status mark_present_epoch();
   [[nodiscard]] bool is_sealed(uint32_t collection) const;
 
   std::mutex writerMutex_;
   mutable std::shared_mutex setsMutex_;  // of the map only
   std::map<SetKey, std::shared_ptr<VectorSet>> sets_;
 
-  std::mutex filesMutex_;  // held by one step of the store lane, and while the directory is opened
-  std::string directory_;  // empty: none
+  std::mutex filesMutex_;         // held by one step of the store lane, and while the directory is opened
+  std::string directory_;         // empty: none
+  std::string refusedDirectory_;  // that could not be opened; empty: none
   std::map<SetKey, SetFiles> files_;
   std::vector<std::string> leftovers_;  // names of files that are to be removed
   std::optional<Epoch> unmarkedEpoch_;  // the present one, until the directory has its mark
   mutable std::mutex sealedMutex_;
   std::unordered_set<uint32_t> sealed_;
   std::atomic<uint64_t> storageFailures_{0};
+  std::atomic<bool> isStoreRefused_{false};
 
   ScanHelpers scanHelpers_;
   MaintenanceLane graphLane_{[this](bool isResting) { return step_graphs(isResting); }};

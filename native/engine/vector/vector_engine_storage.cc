@@ -47,6 +47,8 @@ Result<std::vector<std::string>> file_names(const std::string& directory) {
   return names;
 }
 
+Status make_directory(const std::string& directory) { return mkdir(directory.c_str(), 0700) == 0 || errno == EEXIST ? Status() : io_error("mkdir"); }
+
 bool is_store_due(const SetView& view, uint32_t stored, bool isResting) noexcept {
   const uint32_t rest = view.slots - stored;
   return rest >= (isResting ? std::max(kStoreRestSlots, view.slots / kStoreRestShareDivisor) : kStoreSlots);
@@ -59,17 +61,17 @@ Result<std::vector<std::string>> VectorEngine::open(const std::string& directory
   try {
     const std::lock_guard lock(filesMutex_);
     if (!directory_.empty()) return damage;
-    if (mkdir(directory.c_str(), 0700) != 0 && errno != EEXIST) return io_error("mkdir");
-    damage = open_directory(directory, history.empty() ? UINT64_MAX : believed_lsn(directory, history));
-    if (!damage.ok()) return damage;
-    if (!history.empty()) {
-      const Status marked = mark_epoch(directory, history.back().epoch);
-      if (!marked.ok()) {
-        unmarkedEpoch_ = history.back().epoch;
-        damage.value().push_back(std::string(kEpochMarkName) + ": nothing is stored until the disk takes it: " + marked.message());
-      }
+    if (!history.empty()) unmarkedEpoch_ = history.back().epoch;
+    const Status made = make_directory(directory);
+    damage = made.ok() ? open_directory(directory, history.empty() ? UINT64_MAX : believed_lsn(directory, history)) : made;
+    if (damage.ok()) {
+      directory_ = directory;
+      const Status marked = mark_present_epoch();
+      if (!marked.ok()) damage.value().push_back(std::string(kEpochMarkName) + ": nothing is stored until the disk takes it: " + marked.message());
+    } else {
+      refusedDirectory_ = directory;
+      isStoreRefused_.store(true, std::memory_order_relaxed);
     }
-    directory_ = directory;
   } catch (const std::bad_alloc&) {
     return Status::out_of_memory();
   }
@@ -152,8 +154,36 @@ bool VectorEngine::is_sealed(uint32_t collection) const {
   return sealed_.contains(collection);
 }
 
+// A directory that could not be opened is begun anew: what lies in it and is not mapped was given again from the store.
+Status VectorEngine::begin_directory() {
+  if (refusedDirectory_.empty()) return {};
+  Status made = make_directory(refusedDirectory_);
+  if (!made.ok()) return made;
+  Result<std::vector<std::string>> names = file_names(refusedDirectory_);
+  if (!names.ok()) return names.status();
+  for (const auto& [key, files] : files_) {
+    if (files.rows == nullptr) continue;
+    const VectorFileName& name = files.rows->name();
+    std::erase_if(names.value(), [&name](const std::string& found) { return found == name.rows() || found == name.graph(); });
+  }
+  leftovers_ = std::move(names.value());
+  directory_ = std::exchange(refusedDirectory_, {});
+  return {};
+}
+
 LaneStep VectorEngine::step_storage(bool isResting) {
   const std::lock_guard lock(filesMutex_);
+  const LaneStep step = step_files(isResting);
+  if (step != LaneStep::kDone) isStoreRefused_.store(step == LaneStep::kFailed, std::memory_order_relaxed);
+  return step;
+}
+
+// `filesMutex_` is held.
+LaneStep VectorEngine::step_files(bool isResting) {
+  if (!begin_directory().ok()) {
+    storageFailures_.fetch_add(1, std::memory_order_relaxed);
+    return LaneStep::kFailed;
+  }
   if (directory_.empty()) return LaneStep::kNothing;
   if (remove_dropped() == LaneStep::kDone) return LaneStep::kDone;
   const bool mayStore = may_store();
@@ -173,10 +203,13 @@ LaneStep VectorEngine::step_storage(bool isResting) {
   return isFailed ? LaneStep::kFailed : LaneStep::kNothing;
 }
 
-bool VectorEngine::may_store() {
-  if (!remove_leftovers()) return false;
-  if (unmarkedEpoch_ && mark_epoch(directory_, *unmarkedEpoch_).ok()) unmarkedEpoch_.reset();
-  return !unmarkedEpoch_;
+bool VectorEngine::may_store() { return remove_leftovers() && mark_present_epoch().ok(); }
+
+Status VectorEngine::mark_present_epoch() {
+  if (!unmarkedEpoch_) return {};
+  Status marked = mark_epoch(directory_, *unmarkedEpoch_);
+  if (marked.ok()) unmarkedEpoch_.reset();
+  return marked;
 }
 
 LaneStep VectorEngine::remove_dropped() {
