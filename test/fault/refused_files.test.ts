@@ -253,7 +253,7 @@ describe('the disk refuses the files of the vectors', () => {
           await assertRight(server)
           refuse()
           await untilAsked(async () => control.state(), ({ hits }) => hits > 0) // prettier-ignore
-          assert.equal(await endings(), 'EPOCH')
+          await untilAsked(endings, (names) => names === 'EPOCH')
           control.disarm()
           await untilAsked(endings, (names) => names === 'EPOCH graph rows', 60_000)
           await assertRight(server)
