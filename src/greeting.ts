@@ -4,7 +4,7 @@
  * on`; in JSON they are log lines like others.
  */
 import type { Config } from './config.js'
-import { isExposed } from './dispatch/loop_answers.js'
+import { isExposed } from './system/loop_answers.js'
 import { log, logsJson, print } from './telemetry/log.js'
 
 const EXPOSED = [

@@ -1,6 +1,6 @@
 /**
  * A process of its own that makes a copied store ready to be served: every record is checked, the binlog reset, the index built; all of it is on disk when it ends with 0. Damaged pages of LMDB can end the process that reads
- * them: this one, not the server. It is told what to do by its parent, and ends when that does. Started by src/worker/restore_process.ts.
+ * them: this one, not the server. It is told what to do by its parent, and ends when that does. Started by src/worker/lane/restore_process.ts.
  */
 import { join } from 'node:path'
 import type { Config } from './config.js'
@@ -14,7 +14,7 @@ import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits.js'
 import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/collection_settings.js'
-import { ObjectFetching } from './worker/object_fetching.js'
+import { ObjectFetching } from './worker/background/object_fetching.js'
 import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
 import { TRUTH_FILE } from './store/layout.js'
@@ -23,8 +23,8 @@ import { checkEnvironment, resetBinlog } from './store/restored_env.js'
 import * as sealing from './store/sealing/sealing_change.js'
 import { TruthStore } from './store/truth_store.js'
 import { claimClockNote } from './telemetry/log.js'
-import { beginSealing, keyringOf } from './worker/sealing.js'
-import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/vector_index.js'
+import { beginSealing, keyringOf } from './worker/lane/sealing.js'
+import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/lane/vector_index.js'
 
 /** What the parent says. */
 export interface RestoreCheck {

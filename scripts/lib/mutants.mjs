@@ -57,12 +57,12 @@ function spoiltOnLoop(operation, field, as) {
   }`
   return [
     {
-      file: 'src/dispatch/loop_answers.ts',
+      file: 'src/system/loop_answers.ts',
       find: 'export const loopAnswers: readonly (readonly [string, LoopHandler])[] = [\n',
       replace: `${SPOIL}\nexport const loopAnswers = ([\n`,
     },
     {
-      file: 'src/dispatch/loop_answers.ts',
+      file: 'src/system/loop_answers.ts',
       find: "  ['endpoints', answerEndpoints],\n]",
       replace: `  ['endpoints', answerEndpoints],\n]).map(([name, handler]) => [name, name === '${operation}' ? ${spoilt} : handler])`,
     },
@@ -77,7 +77,7 @@ const KINDS = {
     const isMeant = `operation.http.some((route) => route.method === '${method}' && route.path === '${path}')`
     return [
       {
-        file: 'src/worker/lane_request.ts',
+        file: 'src/worker/request/lane_request.ts',
         find: '  validate(operation, input)\n',
         replace: `  validate(operation, input)\n${SPOIL}\n  if (${isMeant}) spoil(input, ${stepsOf(field)}, ${literal(as)})\n`,
       },

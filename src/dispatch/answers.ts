@@ -1,6 +1,6 @@
 /** Answers that the front end makes itself: refusals from the catalogue, and what an Answer of a handler looks like on its way out. Pure. */
 import { CATALOGUE, type CatalogueEntry } from '../errors.js'
-import type { Answer } from '../worker/handler.js'
+import type { Answer } from '../worker/request/handler.js'
 import type { OutgoingAnswer } from './ticket.js'
 
 const NO_HEADERS: readonly string[] = []

@@ -3,13 +3,13 @@
  * meanwhile, whoever still waits for it. Front-end thread only.
  */
 import { DETOUR_BYTES_MAX } from '../limits.js'
-import type { FrameKind, LaneAnswer } from './answer_codec.js'
+import type { FrameKind, LaneAnswer } from '../wire/answer_codec.js'
 import { refusal } from './answers.js'
-import { decodeEmbedding, type RoomFirst } from './embedding_codec.js'
+import { decodeEmbedding, type RoomFirst } from '../wire/embedding_codec.js'
 import { answerOfIo, type Io } from './io.js'
-import { decodeMessage, type FetchFirst, type StoreFirst } from './object_codec.js'
-import type { ObjectIo } from './object_io.js'
-import { decodeTextsFirst, type TextsFirst } from './text_vectors_codec.js'
+import { decodeMessage, type FetchFirst, type StoreFirst } from '../wire/object_codec.js'
+import type { ObjectIo } from '../background/objects/object_io.js'
+import { decodeTextsFirst, type TextsFirst } from '../wire/text_vectors_codec.js'
 import type { OutgoingAnswer, Ticket } from './ticket.js'
 
 /** The dispatcher's side of a detour. */

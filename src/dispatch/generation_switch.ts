@@ -6,7 +6,7 @@
  */
 import { failPoint } from '../fail_point.js'
 import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits.js'
-import type { ControlBlock } from './control_block.js'
+import type { ControlBlock } from '../wire/control_block.js'
 import type { LanePool } from './lane_pool.js'
 import { log } from '../telemetry/log.js'
 

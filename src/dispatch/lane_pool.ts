@@ -19,12 +19,12 @@ import {
 } from '../limits.js'
 import type { Config } from '../config.js'
 import { programPath } from '../installation.js'
-import type { LaneKind, LaneOrder, LaneStart } from '../worker/lane_start.js'
-import { decodeAnswers, type LaneAnswer } from './answer_codec.js'
+import type { LaneKind, LaneOrder, LaneStart } from '../worker/lane/lane_start.js'
+import { decodeAnswers, type LaneAnswer } from '../wire/answer_codec.js'
 import { DeathReasons } from './death_reasons.js'
-import { releaseEnvelope, transferListOf, type Envelope } from './envelope.js'
-import { EnvelopeBlocks, type BlockMemory } from './envelope_blocks.js'
-import { encodeRequests } from './request_codec.js'
+import { releaseEnvelope, transferListOf, type Envelope } from '../wire/envelope.js'
+import { EnvelopeBlocks, type BlockMemory } from '../wire/envelope_blocks.js'
+import { encodeRequests } from '../wire/request_codec.js'
 import type { Ticket } from './ticket.js'
 
 /** The first message of a worker: on its own thread's port, with the port on which everything else comes and the memory in which its answers lie. */
@@ -54,7 +54,7 @@ export interface LaneEvents {
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
 
 const CLOSE_TASK = 'close'
-const ENTRY = programPath('worker/entry')
+const ENTRY = programPath('worker/lane/entry')
 
 interface PendingOrder {
   readonly port: MessagePort

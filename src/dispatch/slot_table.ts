@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { SLOTS_MAX } from '../limits.js'
-import type { ControlBlock } from './control_block.js'
+import type { ControlBlock } from '../wire/control_block.js'
 import type { Ticket } from './ticket.js'
 
 export class SlotTable {

@@ -3,7 +3,7 @@
  * lane has sent a frame for it (or the lane is lost), even when the client has long gone: only then may the slot be given away.
  */
 import type { Operation } from '../operations/operation.js'
-import type { QueueClass } from './queue_class.js'
+import type { QueueClass } from '../wire/queue_class.js'
 
 /** What goes back to the client, whoever made it. */
 export interface OutgoingAnswer {

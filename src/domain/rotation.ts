@@ -36,7 +36,7 @@ interface Rotation extends JobFields {
   readonly begun: readonly (readonly [collection: number, lsn: bigint])[]
   /** Index into RESEALED_TABLES; their number: the binlog. */
   readonly table: number
-  /** Once the walk is through: collections of which objects in stores may still lie in another form, the present one first. They are moved by others (src/dispatch/body_moves.ts). */
+  /** Once the walk is through: collections of which objects in stores may still lie in another form, the present one first. They are moved by others (src/background/objects/body_moves.ts). */
   readonly awaited?: readonly number[]
   /** Key to go on with, null: the first. Never one that has text in it. */
   readonly from: Uint8Array | null
@@ -121,7 +121,7 @@ function finishOrWait(transaction: WriteTransaction, walked: Rotation & { readon
 
 /**
  * An object in a store is brought into form by its move, which needs its key: as long as one is left, its form must not be forgotten. What has been passed stays in form, because no command brings an object
- * in another (src/worker/commit_work.ts).
+ * in another (src/worker/commit/commit_work.ts).
  */
 function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: readonly number[], nowMs: number): Change | typeof WAITING {
   let from = bufferOf(before.from)

@@ -1,4 +1,4 @@
-/** Rows of embedding: what clients ask, and what the front end asks of the lanes itself (src/dispatch/embedding_worker.ts). Pure data; rules in src/domain/embedding. */
+/** Rows of embedding: what clients ask, and what the front end asks of the lanes itself (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits.js'
 import { Type } from './json_schema.js'
 import { collection, mapOf, operation, optional, shape, wholeNumber } from './schema.js'
@@ -123,7 +123,7 @@ export const embeddingInputs = operation({
   permission: 'read',
   cost: 'heavy',
   input: Type.Object({ epoch, documents, texts: wholeNumber('So many are wanted.'), variant: Type.String(), dimensions: Type.Integer() }),
-  output: Type.Object({}, { description: 'Bytes: src/dispatch/embedding_codec.ts.' }),
+  output: Type.Object({}, { description: 'Bytes: src/wire/embedding_codec.ts.' }),
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: null,
 })

@@ -11,7 +11,7 @@ export function operation<Input extends Schema, Output extends Schema>(row: Oper
   return row
 }
 
-/** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request_input.ts), and the OpenAPI document says so. */
+/** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request/request_input.ts), and the OpenAPI document says so. */
 export const optional = Type.Optional
 
 /** A required text that is not empty. */

@@ -2,7 +2,7 @@
  * Collections whose row is missing or damaged. A new collection under the name of such a one would be another
  * collection: in clear where the old one was encrypted, and without its documents. So before a collection is
  * made, its name is compared with what is lost. The result is cached until the next comparison of the store
- * with itself ends (worker/scrub.ts).
+ * with itself ends (worker/background/scrub.ts).
  */
 import { decodeCollection } from './collection_row.js'
 import type { Entry } from './entry.js'

@@ -1,5 +1,5 @@
 /** For tests and benches of the front end without its object stores: nothing they do touches one. */
-import { ObjectIo } from '../../src/dispatch/object_io.js'
+import { ObjectIo } from '../../src/background/objects/object_io.js'
 import { ObjectStores } from '../../src/outbound/object_stores.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 

@@ -8,7 +8,7 @@ import fc from 'fast-check'
 import { ANY, JsonScanner, type JsonBounds, type KnownMembers } from '../../src/engine/json_scan.js'
 import type { Schema } from '../../src/operations/json_schema.js'
 import { laneOperations } from '../../src/operations/index.js'
-import { knownMembers } from '../../src/worker/known_members.js'
+import { knownMembers } from '../../src/worker/request/known_members.js'
 
 const NONE: JsonBounds = { depth: 1_000, containers: 2 ** 31, values: 2 ** 31, shapes: 2 ** 31 }
 const ALL = new JsonScanner(ANY, NONE)

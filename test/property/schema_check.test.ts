@@ -5,7 +5,7 @@ import { Ajv } from 'ajv'
 import fc from 'fast-check'
 import { operations } from '../../src/operations/index.js'
 import { Type, type Schema } from '../../src/operations/json_schema.js'
-import { checkOf, type Mismatch } from '../../src/worker/schema_check.js'
+import { checkOf, type Mismatch } from '../../src/worker/request/schema_check.js'
 
 const ajv = new Ajv({ allErrors: false, strict: false, ownProperties: true })
 

@@ -1,10 +1,10 @@
 /** Requests that the front end does something for: what a restore has to wait for, where they go on afterwards, and that no lane keeps the rest of an answer that nobody gets. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import type { LaneAnswer } from '../../src/dispatch/answer_codec.js'
+import type { LaneAnswer } from '../../src/wire/answer_codec.js'
 import { Detours, type DetourEnds } from '../../src/dispatch/detours.js'
-import { encodeMessage, type FetchFirst, type StoreFirst } from '../../src/dispatch/object_codec.js'
-import type { ObjectIo } from '../../src/dispatch/object_io.js'
+import { encodeMessage, type FetchFirst, type StoreFirst } from '../../src/wire/object_codec.js'
+import type { ObjectIo } from '../../src/background/objects/object_io.js'
 import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
 import { get } from '../../src/operations/documents.js'
 

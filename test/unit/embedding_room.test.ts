@@ -1,9 +1,9 @@
 /** Writes that wait for room among the documents that want vectors: as long as there is progress, and no longer than they may. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { ControlBlock } from '../../src/dispatch/control_block.js'
-import type { NamedDocument, NamedDocuments } from '../../src/dispatch/embedding_codec.js'
-import { EmbeddingRoom } from '../../src/dispatch/embedding_room.js'
+import { ControlBlock } from '../../src/wire/control_block.js'
+import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_codec.js'
+import { EmbeddingRoom } from '../../src/background/embedding/room.js'
 import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 

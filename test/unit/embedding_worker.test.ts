@@ -1,11 +1,11 @@
 /** The worker over a queue and a provider of the test: nobody waits for a document that can't be embedded, and nothing is given up that may be embedded yet. */
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
-import { ControlBlock } from '../../src/dispatch/control_block.js'
+import { ControlBlock } from '../../src/wire/control_block.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
-import type { NamedDocument, NamedDocuments } from '../../src/dispatch/embedding_codec.js'
-import type { EmbeddingSlices, Outcome, SliceResult } from '../../src/dispatch/embedding_slices.js'
-import { EmbeddingWorker } from '../../src/dispatch/embedding_worker.js'
+import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_codec.js'
+import type { EmbeddingSlices, Outcome, SliceResult } from '../../src/background/embedding/slices.js'
+import { EmbeddingWorker } from '../../src/background/embedding/worker.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../src/outbound/embedding/provider.js'
 

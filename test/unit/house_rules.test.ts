@@ -43,28 +43,30 @@ function importsOf(path: string): Import[] {
 /** Folders from the socket to the disk: a folder imports from those after it. `store` and `engine` know nothing of each other. */
 const LAYERS: readonly (readonly string[])[] = [
   ['surface'],
+  ['system'],
+  ['background'],
   ['dispatch'],
   ['worker'],
-  ['background', 'consumers', 'replication'],
+  ['consumers', 'replication'],
   ['domain'],
   ['store', 'engine'],
 ]
-/** Pure data, measures and the client for outgoing requests, imported by every layer; they import from no layer but types. */
-const SHARED: readonly string[] = ['operations', 'telemetry', 'outbound']
+/** The last layer of the main thread. */
+const MAIN_THREAD = LAYERS.findIndex((folders) => folders.includes('dispatch'))
 
-/** The formats in which both sides of the thread border speak: the one thing that workers and telemetry take from dispatch. They load nothing of it. */
-const BORDER = /^src\/dispatch\/(?:control_block|embedding_block|queue_class|envelope|envelope_blocks|\w+_codec|envelope\/.+)\.js$/
+/** Pure data, measures and the client for outgoing requests, imported by every layer; they import from no layer but types. */
+const SHARED: readonly string[] = ['operations', 'telemetry', 'outbound', 'wire']
 
 const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? ''
 const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder))
 
 function breaksDirection({ from, target, typeOnly }: Import): boolean {
   const [source, destination] = [folderOf(from), folderOf(target)]
-  if (source === destination || layerOf(destination) < 0 || typeOnly || BORDER.test(target)) return false
+  if (source === destination || layerOf(destination) < 0 || typeOnly) return false
   if (SHARED.includes(source)) return true
   if (layerOf(source) < 0) return false
   // The thread border: what runs on the main thread loads neither engine nor store, and reaches the lanes by messages.
-  if (layerOf(source) <= 1 && layerOf(destination) > 1) return true
+  if (layerOf(source) <= MAIN_THREAD && layerOf(destination) > MAIN_THREAD) return true
   return layerOf(destination) <= layerOf(source)
 }
 

@@ -1,7 +1,7 @@
 /** The provider `local` with the model `static`: a thread of its own, tasks in turn, queries first, an end at any time. */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
-import { LocalProvider } from '../../src/dispatch/local_provider.js'
+import { LocalProvider } from '../../src/background/embedding/local_provider.js'
 import { loadStaticModel } from '../../src/engine/static_model.js'
 import { EMBEDDING_CALLS_WAITING_MAX } from '../../src/limits.js'
 import { EmbeddingError } from '../../src/outbound/embedding/provider.js'

@@ -4,7 +4,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { LocalProvider } from '../../src/dispatch/local_provider.js'
+import { LocalProvider } from '../../src/background/embedding/local_provider.js'
 import { loadMinilm } from '../../src/engine/minilm.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
 import { hashOfObject, newObjectId } from '../../src/store/objects.js'
 import type { BodyObject } from '../../src/store/objects.js'
-import { ObjectFetching } from '../../src/worker/object_fetching.js'
+import { ObjectFetching } from '../../src/worker/background/object_fetching.js'
 
 const BYTES = Buffer.from('a body')
 const PLACES = ['failing', 'whole'] as const

@@ -1,8 +1,8 @@
 /** Vectors of texts that requests bring: asked for once, at hand for the next who asks, gone when their time is over; and what a request is told where they can't be had. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { EmbeddingBlock } from '../../src/dispatch/embedding_block.js'
-import { EmbeddingTexts } from '../../src/dispatch/embedding_texts.js'
+import { EmbeddingBlock } from '../../src/wire/embedding_block.js'
+import { EmbeddingTexts } from '../../src/background/embedding/texts.js'
 import { EmbeddingsWanted, vectorsOfTexts, vectorsOfTextsIfAny } from '../../src/domain/embedding/text_vectors.js'
 import type { HeldBodies } from '../../src/engine/held_bodies.js'
 import { EMBEDDINGS_WANTED_MAX } from '../../src/limits.js'

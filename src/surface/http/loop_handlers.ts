@@ -1,10 +1,10 @@
 /** Every answer that is made on the loop, by the name of its operation, checked against the table at load. The reference pages are built when they are first asked for. Front-end thread. */
 import type { Config } from '../../config.js'
-import { loopAnswers } from '../../dispatch/loop_answers.js'
-import type { LoopHandler } from '../../dispatch/server_state.js'
+import { loopAnswers } from '../../system/loop_answers.js'
+import type { LoopHandler } from '../../system/server_state.js'
 import { offered, operations } from '../../operations/index.js'
 import type { Operation } from '../../operations/operation.js'
-import type { Answer } from '../../worker/handler.js'
+import type { Answer } from '../../worker/request/handler.js'
 import { buildDocsPage, docsPolicy } from './docs_page.js'
 import { buildOpenApi } from './openapi.js'
 

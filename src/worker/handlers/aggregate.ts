@@ -7,7 +7,7 @@ import { serviceError } from '../../errors.js'
 import { AGGREGATE_DUE_MAX } from '../../limits.js'
 import type { aggregate as aggregateRow } from '../../operations/collections.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
 
 function aggregate(lane: LaneContext, input: InputOf<typeof aggregateRow>, request: RequestContext): Answer {
   const startedMs = performance.now()

@@ -9,8 +9,8 @@ import { BackupError, unpackBackup } from '../../store/backup_file.js'
 import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backups.js'
 import { beginGeneration, generationPath } from '../../store/layout.js'
 import { unixSeconds } from '../../store/truth_store.js'
-import { prepareStore } from '../restore_process.js'
-import type { Answer, Handler, LaneContext, PreparedSwitch, RequestContext } from '../handler.js'
+import { prepareStore } from '../lane/restore_process.js'
+import type { Answer, Handler, LaneContext, PreparedSwitch, RequestContext } from '../request/handler.js'
 import { log } from '../../telemetry/log.js'
 
 async function backup({ config, store }: LaneContext, { to }: InputOf<typeof backupRow>): Promise<Answer> {

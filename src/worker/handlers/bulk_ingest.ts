@@ -1,10 +1,10 @@
 /**
- * Bulk ingest jobs on the lanes: a submitted request is checked and cut into chunks, which the front end keeps and sends back one by one (src/dispatch/bulk_ingests.ts); each is then prepared as
+ * Bulk ingest jobs on the lanes: a submitted request is checked and cut into chunks, which the front end keeps and sends back one by one (src/background/bulk_ingests.ts); each is then prepared as
  * an add-batch is.
  */
 import { randomBytes } from 'node:crypto'
-import { encodeIngest } from '../../dispatch/bulk_ingest_codec.js'
-import type { IngestChunk } from '../../dispatch/bulk_ingest_codec.js'
+import { encodeIngest } from '../../wire/bulk_ingest_codec.js'
+import type { IngestChunk } from '../../wire/bulk_ingest_codec.js'
 import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { IngestError } from '../../domain/bulk_ingest.js'
 import { encodeCommand } from '../../domain/commands.js'
@@ -20,8 +20,8 @@ import type {
 } from '../../operations/bulk_ingest.js'
 import type { InputOf } from '../../operations/operation.js'
 import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
-import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
-import { commandOf } from '../storage.js'
+import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
+import { commandOf } from '../request/storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 
 function submit(lane: LaneContext, { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>): Uint8Array {

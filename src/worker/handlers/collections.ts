@@ -22,7 +22,7 @@ import type { search as searchRow } from '../../operations/documents.js'
 import type { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'
 import { BodiesWanted } from '../../store/objects.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
 
 type SearchInput = InputOf<typeof searchRow>
 

@@ -24,9 +24,9 @@ import type {
   update as updateRow,
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
-import { countAccess } from '../access_tracking.js'
-import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
-import { commandOf } from '../storage.js'
+import { countAccess } from '../background/access_tracking.js'
+import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
+import { commandOf } from '../request/storage.js'
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
   requireText(input.contentMd, input.meta)

@@ -1,8 +1,8 @@
 /**
  * Embedding on the lanes: what the front end's worker asks for (which documents wait, which texts of them want vectors) and brings (vectors), and how far everything is. Texts go out by the front end alone.
  */
-import { decodeEmbedding, encodeEmbedding } from '../../dispatch/embedding_codec.js'
-import type { CutDocuments, MadeVectors, NamedDocument } from '../../dispatch/embedding_codec.js'
+import { decodeEmbedding, encodeEmbedding } from '../../wire/embedding_codec.js'
+import type { CutDocuments, MadeVectors, NamedDocument } from '../../wire/embedding_codec.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
@@ -20,7 +20,7 @@ import type { InputOf } from '../../operations/operation.js'
 import { textOfHead } from '../../store/head.js'
 import { variantCrc } from '../../store/vectors.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Answer, Handler, LaneContext } from '../request/handler.js'
 import type { Collection } from '../../store/collection_row.js'
 import type { View } from '../../store/view.js'
 

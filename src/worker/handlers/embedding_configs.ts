@@ -1,4 +1,4 @@
-/** Stored embedding configurations: lists and single ones from the store, changes as commands that the front end has committed (src/dispatch/embedding_provider.ts), and the active one with its key for the front end. */
+/** Stored embedding configurations: lists and single ones from the store, changes as commands that the front end has committed (src/background/embedding/provider.ts), and the active one with its key for the front end. */
 import { encodeCommand } from '../../domain/commands.js'
 import {
   activeEmbedding,
@@ -16,8 +16,8 @@ import type {
   updateEmbeddingConfig as updateRow,
 } from '../../operations/embedding_configs.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
-import { NULLS } from '../request_input.js'
+import type { Answer, Handler, LaneContext } from '../request/handler.js'
+import { NULLS } from '../request/request_input.js'
 
 function json(value: unknown): Answer {
   return { status: 200, body: JSON.stringify(value) }

@@ -9,7 +9,7 @@ import { serviceError } from '../../errors.js'
 import type { encryptionJob as jobRow, rotateEncryption as rotateRow } from '../../operations/encryption.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
 
 function json(value: unknown): Answer {
   return { status: 200, body: JSON.stringify(value) }

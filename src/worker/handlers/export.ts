@@ -13,7 +13,7 @@ import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import { Spool } from '../../store/spool.js'
 import { log } from '../../telemetry/log.js'
-import type { AnswerStream, Handler, LaneContext } from '../handler.js'
+import type { AnswerStream, Handler, LaneContext } from '../request/handler.js'
 
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
   const { collection, format } = input

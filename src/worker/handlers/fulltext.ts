@@ -8,7 +8,7 @@ import { searchFulltext } from '../../domain/fulltext/search.js'
 import { CACHE_HEADERS } from '../../operations/cache_headers.js'
 import type { fts, FtsQueryInput, multiSearch } from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
 
 export const fulltextHandlers: readonly (readonly [string, Handler])[] = [
   ['fts', { kind: 'read', run: answerSearch }],

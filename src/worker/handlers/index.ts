@@ -2,7 +2,7 @@
  * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a lane starts.
  */
 import { laneOperations } from '../../operations/index.js'
-import type { Handler } from '../handler.js'
+import type { Handler } from '../request/handler.js'
 import { aggregateHandlers } from './aggregate.js'
 import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'

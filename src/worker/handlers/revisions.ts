@@ -16,8 +16,8 @@ import type {
   truncate as truncateRow,
 } from '../../operations/revisions.js'
 import { textOfHead, type Head } from '../../store/head.js'
-import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../handler.js'
-import { commandOf } from '../storage.js'
+import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
+import { commandOf } from '../request/storage.js'
 
 /** Of a revision in the answer, beside its metadata and content. */
 const REVISION_FRAME_BYTES = 128

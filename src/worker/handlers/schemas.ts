@@ -9,7 +9,7 @@ import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_ch
 import { writeRulesOf } from '../../domain/schemas/write_rules.js'
 import type { setSchema as setRow, validate as validateRow } from '../../operations/collection_schemas.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Answer, Handler, LaneContext } from '../request/handler.js'
 
 interface Named {
   readonly collection: string

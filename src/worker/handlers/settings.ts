@@ -31,9 +31,9 @@ import type {
   setSynonyms as setSynonymsRow,
 } from '../../operations/vocabulary.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
-import { NULLS } from '../request_input.js'
-import { probedFirst } from '../storage.js'
+import type { Answer, Handler, LaneContext, StoreFirst } from '../request/handler.js'
+import { NULLS } from '../request/request_input.js'
+import { probedFirst } from '../request/storage.js'
 
 interface Named {
   readonly collection: string

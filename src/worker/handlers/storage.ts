@@ -1,5 +1,5 @@
 /**
- * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for by the front end, which sends and fetches (src/dispatch/body_moves.ts). And what the sweep of
+ * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for by the front end, which sends and fetches (src/background/objects/body_moves.ts). And what the sweep of
  * object stores has to know. Bulk lane, but for what is asked for in passing.
  */
 import { encodeCommand } from '../../domain/commands.js'
@@ -19,8 +19,8 @@ import type { Head } from '../../store/head.js'
 import { folderOf, MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, StoreFirst } from '../handler.js'
-import { ObjectMaking } from '../storage.js'
+import type { Answer, Handler, LaneContext, StoreFirst } from '../request/handler.js'
+import { ObjectMaking } from '../request/storage.js'
 import { log } from '../../telemetry/log.js'
 
 /** Of one collection, or of the first behind it that has any; `next` is where to go on, empty at the end. */

@@ -9,7 +9,7 @@ import type { View } from '../../store/view.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
 import type { CollectionGauges, VectorGauges } from '../../telemetry/exposition.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Answer, Handler, LaneContext } from '../request/handler.js'
 
 interface CountedCollection extends CollectionGauges {
   readonly checksum: number

@@ -12,7 +12,7 @@ import type { temporalHistogram as histogramRow, temporalHot as hotRow, temporal
 import type { Head } from '../../store/head.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
 
 function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
   const { collection, key, lang } = input

@@ -31,7 +31,7 @@ import type {
   vectorProjection as projectionRow,
   vectorSearch as searchRow,
 } from '../../operations/vector_search.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../handler.js'
+import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
 
 export const vectorSearchHandlers: readonly (readonly [string, Handler])[] = [
   ['vectorSearch', { kind: 'read', run: answerSearch }],

@@ -18,7 +18,7 @@ import type {
   spellCleanup as cleanupRow,
   spellSuggest as suggestRow,
 } from '../../operations/spell.js'
-import type { Answer, Handler, LaneContext } from '../handler.js'
+import type { Answer, Handler, LaneContext } from '../request/handler.js'
 
 function json(value: unknown): Answer {
   return { status: 200, body: JSON.stringify(value) }

@@ -1,0 +1,173 @@
+/**
+ * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at a time through the bulk lane like any other heavy request, so that online requests
+ * keep their lanes. The record of a job, what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts); what is here dies with the process. Front-end thread only.
+ */
+import { setTimeout } from 'node:timers/promises'
+import type { Config } from '../config.js'
+import { CATALOGUE } from '../errors.js'
+import { CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, CALLBACKS_MAX, INGEST_RETRY_MS } from '../limits.js'
+import { ingestChunk } from '../operations/bulk_ingest.js'
+import type { Outbound } from '../outbound/safe_fetch.js'
+import type { Telemetry } from '../telemetry/registry.js'
+import { refusal } from '../dispatch/answers.js'
+import { decodeIngest, type IngestChunk, type SubmittedIngest } from '../wire/bulk_ingest_codec.js'
+import type { Dispatcher } from '../dispatch/dispatcher.js'
+import { ask } from '../dispatch/inner_request.js'
+import type { Io, IoTools } from '../dispatch/io.js'
+import type { OutgoingAnswer } from '../dispatch/ticket.js'
+import { log } from '../telemetry/log.js'
+
+/** A chunk that an object store has not taken for as long as it is asked counts as lost, too: the store may stay away for days. */
+const BACKEND_DOWN = refusal('backendUnavailable').body
+/** What may have been written, and what ends a lane, is not asked for again. */
+const LANE_LOST = refusal('laneLost').body
+const FINAL: ReadonlySet<OutgoingAnswer['body']> = new Set([refusal('outcomeUnknown').body, LANE_LOST, BACKEND_DOWN])
+
+interface Ingest extends SubmittedIngest {
+  readonly bytes: number
+}
+
+export class BulkIngests {
+  readonly #waiting: Ingest[] = []
+  /** Jobs that wait, or whose record is being written. */
+  #admitted = 0
+  #bytesHeld = 0
+  #running: Promise<void> | undefined
+  readonly #callbacks = new Set<Promise<void>>()
+  readonly #end = new AbortController()
+
+  constructor(
+    readonly config: Config,
+    readonly dispatcher: Dispatcher,
+    readonly outbound: Outbound,
+    readonly telemetry: Telemetry,
+  ) {
+    dispatcher.onIo('submitBulkIngest', this.#submit)
+    dispatcher.onIo('cancelBulkIngest', this.#cancel)
+  }
+
+  /** Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start. */
+  async stop(): Promise<void> {
+    this.#end.abort()
+    await this.#running
+    await Promise.all(this.#callbacks)
+  }
+
+  readonly #submit: Io = async (message, { commit }) => {
+    const ingest: Ingest = { ...decodeIngest(message), bytes: message.length }
+    const { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } = this.config.limits
+    if (this.#end.signal.aborted) return refusal('shuttingDown')
+    if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesHeld + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
+    this.#admitted += 1
+    this.#hold(ingest.bytes)
+    const answer = await commit(ingest.command)
+    if (answer?.status === 202) {
+      this.#waiting.push(ingest)
+      this.#running ??= this.#run()
+      return answer
+    }
+    this.#admitted -= 1
+    this.#hold(-ingest.bytes)
+    return answer ?? refusal('deadline')
+  }
+
+  readonly #cancel: Io = async (command, { commit }: IoTools) => {
+    const answer = await commit(command)
+    if (answer?.status !== 200) return answer ?? refusal('deadline')
+    const { id } = parsed(answer) as { readonly id: string }
+    const at = this.#waiting.findIndex((ingest) => ingest.id === id)
+    // Else it has been taken meanwhile: its first chunk will be refused.
+    if (at >= 0) for (const ingest of this.#waiting.splice(at, 1)) this.#forget(ingest)
+    return answer
+  }
+
+  #forget({ bytes }: Ingest): void {
+    this.#admitted -= 1
+    this.#hold(-bytes)
+  }
+
+  #hold(bytes: number): void {
+    this.#bytesHeld += bytes
+    this.telemetry.set('ingest_bytes_held', this.#bytesHeld)
+    this.telemetry.set('ingests_waiting', this.#admitted)
+  }
+
+  /** Ends in the turn in which it finds nothing to do, so that a job that comes later starts it anew. */
+  async #run(): Promise<void> {
+    for (let ingest = this.#waiting.shift(); ingest !== undefined; ingest = this.#waiting.shift()) {
+      this.#admitted -= 1
+      await this.#ingest(ingest)
+      this.#hold(-ingest.bytes)
+      if (this.#end.signal.aborted) break
+    }
+    this.#running = undefined
+  }
+
+  async #ingest(ingest: Ingest): Promise<void> {
+    let first = 0
+    for (const [index, chunk] of ingest.chunks.entries()) {
+      const place = { first, last: index === ingest.chunks.length - 1 }
+      let answer = await this.#store(ingest, chunk.body, place)
+      // No document ends a lane that the next chunk needs: it is counted with the others of its chunk, and the job goes on.
+      if (answer?.status === 500 || answer?.body === LANE_LOST || answer?.body === BACKEND_DOWN)
+        answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
+      if (answer?.status !== 200) {
+        // Where it was cancelled between its turn and its first chunk there is nothing to say.
+        if (answer !== undefined && answer.status !== CATALOGUE.ingestEnded.http) log.error(`${ingest.id} ends`, { reason: answer.body })
+        return
+      }
+      if (place.last) this.#callBack(ingest, answer)
+      first += chunk.documents
+    }
+  }
+
+  /** Undefined where the end came first. */
+  async #store(
+    { id, collection }: Ingest,
+    body: IngestChunk['body'] | null,
+    place: { readonly first: number; readonly last: boolean; readonly lost?: number },
+  ): Promise<OutgoingAnswer | undefined> {
+    const query = new URLSearchParams({ id, collection })
+    for (const [name, value] of Object.entries(place)) query.set(name, String(value))
+    while (!this.#end.signal.aborted) {
+      const answer = await ask(this.dispatcher, { operation: ingestChunk, query: query.toString(), body })
+      // What was refused for want of room or time has changed nothing and can be asked again; what may have been written can not.
+      if (answer.status !== 503 || FINAL.has(answer.body)) return answer
+      await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
+    }
+    return undefined
+  }
+
+  #callBack({ id, callbackUrl }: Ingest, { body }: OutgoingAnswer): void {
+    if (callbackUrl === '') return
+    if (this.#callbacks.size >= CALLBACKS_MAX) {
+      log.warn(`callback of ${id}: given up, ${CALLBACKS_MAX} are under way`)
+      return
+    }
+    const sent = this.#send(id, callbackUrl, body).finally(() => this.#callbacks.delete(sent))
+    this.#callbacks.add(sent)
+  }
+
+  /** Once: who misses it asks for the record. Never rejects. */
+  async #send(id: string, url: string, body: Uint8Array | string): Promise<void> {
+    try {
+      const { status } = await this.outbound.safeFetch({
+        url,
+        method: 'POST',
+        headers: { 'content-type': 'application/json; charset=utf-8', 'x-mddb-event': 'bulk_ingest.completed' },
+        body,
+        msMax: CALLBACK_MS_MAX,
+        bytesMax: CALLBACK_ANSWER_BYTES_MAX,
+        cut: true,
+        redirectsMax: 0,
+      })
+      if (status >= 300) log.warn(`callback of ${id}: answered ${status}`)
+    } catch (error) {
+      log.warn(`callback of ${id}`, { reason: error })
+    }
+  }
+}
+
+function parsed({ body }: OutgoingAnswer): unknown {
+  return JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString('utf8'))
+}

@@ -1,0 +1,128 @@
+/**
+ * The embedding provider `local`: a model on this machine, in one thread of its own, which begins with the first text. Tasks go one at a time, those of queries first. Nothing is sent anywhere, and no
+ * key is needed. Front-end thread. Models: docs/decisions/0131-the-static-model.md, 0132-minilm-beside-the-project.md.
+ */
+import { createRequire } from 'node:module'
+import type { Piscina as Pool } from 'piscina'
+import {
+  EMBEDDING_CALLS_WAITING_MAX,
+  EMBEDDING_PAUSE_MS_MAX,
+  LOCAL_MODEL_HEAP_MB_MAX,
+  MINILM_BATCH_MAX,
+  STATIC_BATCH_MAX,
+} from '../../limits.js'
+import { programPath } from '../../installation.js'
+import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../outbound/embedding/provider.js'
+import { variantOf, type ProviderSettings } from '../../outbound/embedding/settings.js'
+import type { LocalTask } from '../../worker/lane/local_model.js'
+
+// By `require`, as in dispatch/lane_pool.ts.
+const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
+
+const ENTRY = programPath('worker/lane/local_model')
+
+interface Call {
+  readonly texts: readonly string[]
+  readonly settle: (vectors: Float32Array) => void
+  readonly fail: (error: EmbeddingError) => void
+}
+
+export class LocalProvider implements EmbeddingProvider {
+  readonly name = 'local'
+  readonly model: string
+  readonly dimensions: number
+  readonly variant: string
+  readonly batchMax: number
+  readonly #waiting: Record<EmbeddingRole, Call[]> = { query: [], document: [] }
+  #pool: Pool<LocalTask, Float32Array> | undefined
+  #isBusy = false
+  #isClosed = false
+
+  /** @param settings of a model that there is: outbound/embedding/settings.ts */
+  constructor(settings: ProviderSettings) {
+    this.model = settings.model
+    this.dimensions = settings.dimensions
+    this.variant = variantOf(settings)
+    this.batchMax = settings.model === 'minilm' ? MINILM_BATCH_MAX : STATIC_BATCH_MAX
+  }
+
+  embed(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
+    if (this.#isClosed || signal.aborted) return Promise.reject(unavailable('it was stopped'))
+    if (this.#waiting.query.length + this.#waiting.document.length >= EMBEDDING_CALLS_WAITING_MAX)
+      return Promise.reject(unavailable('too many texts wait'))
+    return new Promise((resolve, reject) => {
+      const call: Call = {
+        texts,
+        settle: (vectors) => {
+          signal.removeEventListener('abort', abort)
+          resolve(vectors)
+        },
+        fail: (error) => {
+          signal.removeEventListener('abort', abort)
+          reject(error)
+        },
+      }
+      // What runs already is run to its end, some milliseconds later: ending it would end the thread and its model.
+      const abort = (): void => {
+        this.#waiting[role] = this.#waiting[role].filter((other) => other !== call)
+        call.fail(unavailable('it was stopped'))
+      }
+      signal.addEventListener('abort', abort)
+      this.#waiting[role].push(call)
+      this.#next()
+    })
+  }
+
+  async close(): Promise<void> {
+    this.#isClosed = true
+    const pool = this.#pool
+    this.#pool = undefined
+    for (const role of ['query', 'document'] as const)
+      for (const call of this.#waiting[role].splice(0)) call.fail(unavailable('it was stopped'))
+    await pool?.destroy()
+  }
+
+  #next(): void {
+    if (this.#isBusy) return
+    const call = this.#waiting.query.shift() ?? this.#waiting.document.shift()
+    if (call === undefined) return
+    this.#isBusy = true
+    void this.#run(call).finally(() => {
+      this.#isBusy = false
+      this.#next()
+    })
+  }
+
+  async #run({ texts, settle, fail }: Call): Promise<void> {
+    try {
+      this.#pool ??= openPool()
+      const vectors = await this.#pool.run({ model: this.model, texts })
+      if (vectors.length === texts.length * this.dimensions && vectors.every(Number.isFinite)) settle(vectors)
+      else fail(new EmbeddingError('refused', `the local model ${this.model} made no vectors of ${this.dimensions} numbers`))
+    } catch (cause) {
+      fail(this.#isClosed ? unavailable('it was stopped') : unavailable((cause as Error).message, { cause }))
+    }
+  }
+}
+
+/** One thread, that stays. A worker that dies is replaced by Piscina, and its task fails. */
+function openPool(): Pool<LocalTask, Float32Array> {
+  const pool = new Piscina<LocalTask, Float32Array>({
+    filename: ENTRY,
+    name: 'embedTexts',
+    minThreads: 1,
+    maxThreads: 1,
+    maxQueue: 1,
+    atomics: 'disabled',
+    recordTiming: false,
+    workerHistogram: false,
+    resourceLimits: { maxOldGenerationSizeMb: LOCAL_MODEL_HEAP_MB_MAX },
+  })
+  // Its task has failed by then, which is told to who waits for it.
+  pool.on('error', () => undefined)
+  return pool
+}
+
+function unavailable(reason: string, options?: ErrorOptions): EmbeddingError {
+  return new EmbeddingError('unavailable', `the local embedding model: ${reason}`, EMBEDDING_PAUSE_MS_MAX, options)
+}

@@ -1,0 +1,187 @@
+/**
+ * The active embedding provider: that of the default configuration in the store, else of the options, else a local Ollama that was found at start. Made anew when one of them changes or a restore has
+ * put another store in place; who listens hears of it before the change is answered. Front-end thread only. Rules: docs/decisions/0134 and 0135.
+ */
+import type { Config } from '../../config.js'
+import { CATALOGUE } from '../../errors.js'
+import { EMBEDDING_RELOAD_MS } from '../../limits.js'
+import { activeEmbeddingConfig } from '../../operations/embedding_configs.js'
+import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import type { EmbeddingObserver } from '../../outbound/embedding/remote_provider.js'
+import { isKeyMissing } from '../../outbound/embedding/settings.js'
+import type { ProviderSettings } from '../../outbound/embedding/settings.js'
+import { Outbound } from '../../outbound/safe_fetch.js'
+import type { Telemetry } from '../../telemetry/registry.js'
+import { refusal } from '../../dispatch/answers.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { askFor, Refused } from '../../dispatch/inner_request.js'
+import type { Io } from '../../dispatch/io.js'
+import { log } from '../../telemetry/log.js'
+
+/** As /v1/config shows it. */
+export interface VectorConfig {
+  /** Whether there is a provider that can be asked. */
+  readonly enabled: boolean
+  readonly provider: string
+  readonly model: string
+  readonly dimensions: number
+  readonly apiUrl: string
+}
+
+const NO_VECTORS: VectorConfig = { enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }
+const CHANGES = ['createEmbeddingConfig', 'updateEmbeddingConfig', 'deleteEmbeddingConfig', 'setDefaultEmbeddingConfig'] as const
+
+// 8 ms, which only a server with a provider pays (docs/decisions/0051-what-a-start-loads.md).
+const loadProviders = (): Promise<typeof import('../../outbound/embedding/providers.js')> => import('../../outbound/embedding/providers.js')
+const loadLocal = (): Promise<typeof import('./local_provider.js')> => import('./local_provider.js')
+const loadOllama = (): Promise<typeof import('../../outbound/embedding/ollama.js')> => import('../../outbound/embedding/ollama.js')
+
+export class ActiveEmbedding {
+  #outbound: Outbound | undefined
+  readonly #listeners: (() => void)[] = []
+  #settings: ProviderSettings | undefined
+  #provider: EmbeddingProvider | undefined
+  #found: ProviderSettings | undefined
+  #loading: Promise<void> = Promise.resolve()
+  #again: NodeJS.Timeout | undefined
+  #isStopped = false
+  #observed: EmbeddingObserver | undefined
+
+  constructor(
+    readonly config: Config,
+    readonly dispatcher: Dispatcher,
+    readonly telemetry: Telemetry,
+  ) {
+    for (const operation of CHANGES) dispatcher.onIo(operation, this.#change)
+    dispatcher.onWritten('restore', () => void this.load())
+  }
+
+  /** Undefined: there is none. Not to be kept: the next call may give another one, and the old one is closed then. */
+  current(): EmbeddingProvider | undefined {
+    return this.#provider
+  }
+
+  /** `listener` is called whenever `current` has changed. */
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener)
+  }
+
+  describe(): VectorConfig {
+    if (this.#settings === undefined) return NO_VECTORS
+    const { provider, model, dimensions, apiUrl } = this.#settings
+    return { enabled: this.#provider !== undefined, provider, model, dimensions, apiUrl }
+  }
+
+  /** Where nobody has configured anything, asks for a local Ollama: once, beside everything else. */
+  async lookAround(): Promise<void> {
+    const { embeddingProvider, embeddingAutodetect, production } = this.config
+    if (embeddingProvider !== undefined || !embeddingAutodetect || production) return
+    const { detectOllama } = await loadOllama()
+    this.#found = await detectOllama(await this.#guarded())
+    if (this.#found !== undefined) await this.load()
+  }
+
+  /** Once the lanes are there, and whenever what they have stored may say something else. Settles when it is in force. Never rejects. */
+  load(): Promise<void> {
+    this.#loading = this.#loading.then(() => this.#load())
+    return this.#loading
+  }
+
+  /** What is under way fails. */
+  async stop(): Promise<void> {
+    this.#isStopped = true
+    clearTimeout(this.#again)
+    await this.#provider?.close()
+  }
+
+  /** A change is in force when it is answered. */
+  readonly #change: Io = async (command, { commit }) => {
+    const answer = await commit(command)
+    if (answer !== null && answer.status < 300) await this.load()
+    return answer ?? refusal('deadline')
+  }
+
+  async #load(): Promise<void> {
+    if (this.#isStopped) return
+    clearTimeout(this.#again)
+    try {
+      const { settings } = await askFor<{ readonly settings?: ProviderSettings & { readonly id: string } }>(
+        this.dispatcher,
+        activeEmbeddingConfig,
+        {},
+      )
+      await this.#use(settings ?? this.config.embedding ?? this.#found)
+    } catch (error) {
+      log.error("embeddings: the default configuration can't be read", { reason: error })
+      // Damage, or a lost key: another time won't do better. Embedding with another provider than the one that was chosen would be worse than not at all.
+      if (error instanceof Refused && error.status === CATALOGUE.internal.http) await this.#use(undefined)
+      else this.#again = setTimeout(() => void this.load(), EMBEDDING_RELOAD_MS).unref()
+    }
+  }
+
+  async #use(settings: ProviderSettings | undefined): Promise<void> {
+    if (JSON.stringify(settings) === JSON.stringify(this.#settings)) return
+    const next = settings === undefined ? undefined : await this.#make(settings)
+    if (this.#isStopped) {
+      await next?.close()
+      return
+    }
+    const before = this.#provider
+    this.#settings = settings
+    this.#provider = next
+    this.telemetry.set('embedding_provider_configured', this.#provider === undefined ? 0 : 1)
+    this.telemetry.set('embedding_circuit_open', 0)
+    if (this.#provider !== undefined) {
+      const { name, model, dimensions } = this.#provider
+      log.info(`embeddings: ${name} ${model}, ${dimensions} dimensions${this.#originOf(settings)}`)
+    }
+    for (const listener of this.#listeners) listener()
+    void before?.close()
+  }
+
+  #originOf(settings: ProviderSettings | undefined): string {
+    const isFound = this.config.embedding === null && !(settings !== undefined && 'id' in settings)
+    return isFound ? `, found on this machine; SVC_EMBEDDING_AUTODETECT=0 leaves it alone` : ''
+  }
+
+  async #make(settings: ProviderSettings): Promise<EmbeddingProvider | undefined> {
+    if (isKeyMissing(settings)) {
+      log.error(`embeddings: the default configuration has no API key, which ${settings.provider} needs; nothing is embedded`)
+      return undefined
+    }
+    const { isRemote, makeProvider } = await loadProviders()
+    try {
+      if (!isRemote(settings)) return new (await loadLocal()).LocalProvider(settings)
+      return makeProvider(settings, { outbound: await this.#guarded(), observer: this.#observer() })
+    } catch (error) {
+      log.error('embeddings: nothing is embedded', { reason: error })
+      return undefined
+    }
+  }
+
+  async #guarded(): Promise<Outbound> {
+    const { embeddingPolicy } = await loadProviders()
+    const { outboundAllowlist, outboundAllowPrivate, embeddingApiUrl } = this.config
+    const policy = { allowed: outboundAllowlist, allowPrivate: outboundAllowPrivate }
+    this.#outbound ??= new Outbound(embeddingPolicy(policy, embeddingApiUrl))
+    return this.#outbound
+  }
+
+  /** Of one provider: what is left of the one before must not speak for it. */
+  #observer(): EmbeddingObserver {
+    const isCurrent = (): boolean => this.#observed === observer
+    const observer: EmbeddingObserver = {
+      onRequest: (outcome, ms) => {
+        this.telemetry.add('embedding_requests', 1)
+        if (outcome === 'failed') this.telemetry.add('embedding_requests_failed', 1)
+        if (outcome === 'refused') this.telemetry.add('embedding_requests_refused', 1)
+        this.telemetry.observeEmbedding(ms / 1000)
+      },
+      onBreaker: (state) => {
+        if (isCurrent()) this.telemetry.set('embedding_circuit_open', state === 'closed' ? 0 : 1)
+      },
+    }
+    this.#observed = observer
+    return observer
+  }
+}

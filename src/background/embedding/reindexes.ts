@@ -1,0 +1,120 @@
+/**
+ * Reindexes of vectors: page by page a lane says which documents lack current vectors, the worker embeds them beside those that wait, and the request is answered when all are done, which may take hours. Its client may go
+ * meanwhile; the work goes on. A crash ends it: asked for again, it goes on where it was, because what is current is skipped. Front-end thread only.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { BATCH_ERRORS_MAX, EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits.js'
+import { unembedded } from '../../operations/embedding.js'
+import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import { outgoing, refusal } from '../../dispatch/answers.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import type { NamedDocuments } from '../../wire/embedding_codec.js'
+import type { Outcome } from './slices.js'
+import type { EmbeddingWorker, ProviderPlace } from './worker.js'
+import { askFor, Refused } from '../../dispatch/inner_request.js'
+import type { Io } from '../../dispatch/io.js'
+
+interface Page extends NamedDocuments {
+  readonly ids: readonly string[]
+  readonly skipped: number
+  /** Docid to go on with, 0: that was the end. */
+  readonly next: number
+}
+
+/** What the lane has found out. */
+interface Wanted {
+  /** Id; 0: there is none of the name. */
+  readonly collection: number
+  readonly documents: number
+  readonly force: boolean
+}
+
+class Tally {
+  embedded = 0
+  skipped = 0
+  failed = 0
+  totalChunks = 0
+  readonly errors: string[] = []
+
+  count(outcome: Outcome, name: string): void {
+    if (outcome.kind === 'embedded') {
+      this.embedded++
+      this.totalChunks += outcome.chunks
+    } else if (outcome.kind === 'failed') this.fail(1, `${name}: ${outcome.reason}`)
+    else this.skipped++
+  }
+
+  fail(count: number, error: string): void {
+    this.failed += count
+    if (this.errors.length < BATCH_ERRORS_MAX) this.errors.push(error)
+  }
+}
+
+export class EmbeddingReindexes {
+  #running = 0
+
+  constructor(
+    readonly dispatcher: Dispatcher,
+    readonly worker: EmbeddingWorker,
+    readonly provider: ProviderPlace,
+  ) {}
+
+  /** Answers requests from now on. */
+  offer(): void {
+    this.dispatcher.onIo('vectorReindex', this.#reindex, { commits: false })
+  }
+
+  readonly #reindex: Io = async (message) => {
+    const wanted = JSON.parse(Buffer.from(message).toString()) as Wanted
+    const provider = this.provider.current()
+    if (provider === undefined) return refusal('noEmbeddingProvider')
+    if (this.#running >= REINDEXES_MAX) return refusal('overloaded')
+    this.#running++
+    try {
+      const { embedded, skipped, failed, errors, totalChunks } = await this.#run(wanted, provider)
+      return outgoing({ status: 200, body: JSON.stringify({ embedded, skipped, failed, errors, totalChunks }) })
+    } finally {
+      this.#running--
+    }
+  }
+
+  async #run({ collection, documents, force }: Wanted, provider: EmbeddingProvider): Promise<Tally> {
+    const tally = new Tally()
+    // The next page is begun before this one is done, so that the provider has no pause.
+    let before = Promise.resolve(true)
+    for (let docid = collection === 0 ? 0 : 1; docid > 0;) {
+      // It may be another one by now: what is current for the one before is not.
+      const page = await this.#page(collection, docid, force, this.provider.current() ?? provider)
+      tally.skipped += page.skipped
+      const embedding = this.#embed(page, tally)
+      if (!(await before)) {
+        await embedding
+        const left = documents - tally.embedded - tally.skipped - tally.failed
+        if (left > 0) tally.fail(left, 'the others were not tried')
+        return tally
+      }
+      before = embedding
+      docid = page.next
+    }
+    await before
+    return tally
+  }
+
+  /** @returns false where none of them could be embedded: nor could the next ones */
+  async #embed(page: Page, tally: Tally): Promise<boolean> {
+    const outcomes = await this.worker.embed(page)
+    outcomes.forEach((outcome, at) => tally.count(outcome, page.ids[at] ?? ''))
+    return outcomes.length === 0 || outcomes.some(({ kind }) => kind !== 'failed')
+  }
+
+  async #page(collection: number, docid: number, force: boolean, { variant, dimensions }: EmbeddingProvider): Promise<Page> {
+    for (;;) {
+      try {
+        return await askFor<Page>(this.dispatcher, unembedded, { collection, docid, force, variant, dimensions })
+      } catch (error) {
+        if (!(error instanceof Refused) || error.status !== 503) throw error
+        await setTimeout(EMBEDDING_STORE_RETRY_MS)
+      }
+    }
+  }
+}

@@ -1,0 +1,116 @@
+/**
+ * Writes wait here, after their commit, until their documents have room among those that wait for vectors: as long as there is progress, and without any for as long as the server is told. What has no room then is dropped:
+ * it is stored without vectors, which the answer says where it can, and a reindex makes up for. Front-end thread only.
+ */
+import type { Config } from '../../config.js'
+import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits.js'
+import type { Telemetry } from '../../telemetry/registry.js'
+import type { ControlBlock } from '../../wire/control_block.js'
+import type { NamedDocument, NamedDocuments, RoomFirst } from '../../wire/embedding_codec.js'
+import type { OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
+import { log } from '../../telemetry/log.js'
+
+/** Who embeds. */
+export interface Progress {
+  readonly settled: number
+  isUnderWay(named: NamedDocument): boolean
+}
+
+/** Takes documents out of those that wait. @param job of a bulk ingest, whose record says so; empty: none @returns how many were there still */
+export type Drop = (named: NamedDocuments, job: string) => Promise<number>
+
+interface Waiter {
+  readonly named: NamedDocuments
+  /** Milliseconds, monotonic. */
+  readonly deadlineAt: number
+  /** Of the last document that was settled, as far as this one has seen. */
+  progressAt: number
+  settled: number
+  /** @param without the newest documents, that have no room */
+  readonly resolve: (without: readonly NamedDocument[]) => void
+}
+
+export class EmbeddingRoom {
+  readonly #waiters = new Set<Waiter>()
+  #timer: NodeJS.Timeout | undefined
+  #isEnded = false
+
+  constructor(
+    readonly config: Pick<Config, 'embeddingQueueSize' | 'embeddingQueueWaitMs'>,
+    readonly control: ControlBlock,
+    readonly progress: Progress,
+    readonly drop: Drop,
+    readonly telemetry: Telemetry,
+  ) {}
+
+  /** The answer of a write when its documents have room, or have been dropped. Never rejects. */
+  readonly wait = async ({ operation, deadlineAt }: Ticket, { status, body, named }: RoomFirst): Promise<OutgoingAnswer> => {
+    const answer = { status, contentType: null, headers: [], gzip: false, body }
+    const without = await this.#room(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
+    if (without.length === 0) return answer
+    const record = parsed(body)
+    const isJob = operation.name === 'ingestChunk'
+    const dropped = await this.#drop({ epoch: named.epoch, documents: without }, isJob && typeof record.id === 'string' ? record.id : '')
+    if (dropped === 0 || (operation.name !== 'addBatch' && !isJob)) return answer
+    const before = typeof record.embeddingDropped === 'number' ? record.embeddingDropped : 0
+    return { ...answer, body: JSON.stringify({ ...record, embeddingDropped: before + dropped }) }
+  }
+
+  /** Nobody waits any more, and nothing is dropped: what waits is in the store. */
+  end(): void {
+    this.#isEnded = true
+    this.#tick()
+  }
+
+  #waiting({ named }: Waiter): NamedDocument[] {
+    return named.documents.filter((document) => !this.progress.isUnderWay(document))
+  }
+
+  /** @returns the documents that have no room */
+  async #room(named: NamedDocuments, deadlineAt: number): Promise<readonly NamedDocument[]> {
+    return await new Promise((resolve) => {
+      this.#waiters.add({ named, deadlineAt, progressAt: performance.now(), settled: this.progress.settled, resolve })
+      this.#tick()
+    })
+  }
+
+  async #drop(named: NamedDocuments, job: string): Promise<number> {
+    try {
+      const dropped = await this.drop(named, job)
+      this.telemetry.add('embeddings_dropped', dropped)
+      return dropped
+    } catch (error) {
+      // They wait on, and get their vectors.
+      log.error('not dropped', { reason: error })
+      return 0
+    }
+  }
+
+  #tick(): void {
+    const now = performance.now()
+    // What is being embedded has its place until it is settled, and is not dropped.
+    let excess = this.control.embeddingDepth - this.config.embeddingQueueSize
+    for (const waiter of this.#waiters) {
+      if (this.progress.settled !== waiter.settled) Object.assign(waiter, { settled: this.progress.settled, progressAt: now })
+      const isOver = now - waiter.progressAt >= this.config.embeddingQueueWaitMs || now >= waiter.deadlineAt
+      if (excess > 0 && !isOver && !this.#isEnded) continue
+      const without = this.#isEnded || excess <= 0 ? [] : this.#waiting(waiter).slice(-excess)
+      excess -= without.length
+      this.#waiters.delete(waiter)
+      waiter.resolve(without)
+    }
+    if (this.#waiters.size > 0) this.#timer ??= setInterval(() => this.#tick(), EMBEDDING_ROOM_POLL_MS)
+    else {
+      clearInterval(this.#timer)
+      this.#timer = undefined
+    }
+  }
+}
+
+function parsed(body: Uint8Array): Readonly<Record<string, unknown>> {
+  try {
+    return JSON.parse(Buffer.from(body).toString()) as Record<string, unknown>
+  } catch {
+    return {}
+  }
+}

@@ -1,0 +1,208 @@
+/**
+ * One slice of embedding: some documents are cut by a lane, what of their texts lacks vectors goes to the provider, and the vectors go to the write lane. What has been paid for is stored, whatever becomes of the rest: a
+ * document that only some of its texts were embedded of keeps those. Front-end thread only.
+ */
+import { setTimeout } from 'node:timers/promises'
+import { CATALOGUE } from '../../errors.js'
+import { EMBEDDING_REFUSALS_MAX, EMBEDDING_STORE_RETRY_MS } from '../../limits.js'
+import { embeddingInputs, storeVectors } from '../../operations/embedding.js'
+import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import type { Telemetry } from '../../telemetry/registry.js'
+import { refusal } from '../../dispatch/answers.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import { decodeEmbedding, encodeEmbedding } from '../../wire/embedding_codec.js'
+import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/embedding_codec.js'
+import { ask, Refused } from '../../dispatch/inner_request.js'
+
+/** `partly`: more of its texts are to come. */
+export type Outcome =
+  | { readonly kind: 'embedded'; readonly chunks: number }
+  | { readonly kind: 'skipped' | 'partly' }
+  | { readonly kind: 'failed'; readonly reason: string }
+
+export interface SliceResult {
+  /** Of the first documents, in their order; undefined for one whose turn comes again. */
+  readonly outcomes: readonly (Outcome | undefined)[]
+  /** The store is another by now: none of the numbers means anything. */
+  readonly isOther: boolean
+  /** Why the provider gave no vectors for some. */
+  readonly unavailable: EmbeddingError | undefined
+  /** Why the first document could not be read; nothing was tried then. */
+  readonly unread: string | undefined
+}
+
+interface Cuts {
+  readonly isOther: boolean
+  readonly cuts: readonly CutDocument[]
+  readonly unread: string | undefined
+}
+
+/** The body lies in an object store that does not answer. */
+const BACKEND_DOWN = refusal('backendUnavailable').body
+
+const OTHER: SliceResult = { outcomes: [], isOther: true, unavailable: undefined, unread: undefined }
+
+/** A document on its way, with the vectors of its texts as they come. */
+interface Wanting {
+  readonly cut: CutDocument
+  readonly vectors: (Float32Array | undefined)[]
+  /** Why the provider will never embed one of its texts. */
+  refused: string | undefined
+}
+
+interface WantedText {
+  readonly of: Wanting
+  readonly at: number
+}
+
+export class EmbeddingSlices {
+  constructor(
+    readonly dispatcher: Dispatcher,
+    readonly telemetry: Telemetry,
+  ) {}
+
+  /** @param signal gives up the provider's part; what it has given is stored all the same. @throws Refused where the lanes can't be asked now */
+  async run(provider: EmbeddingProvider, { epoch, documents }: NamedDocuments, signal: AbortSignal): Promise<SliceResult> {
+    const { isOther, cuts, unread } = await this.#cut(provider, epoch, documents)
+    if (isOther) return OTHER
+    if (unread !== undefined) return { outcomes: [undefined], isOther: false, unavailable: undefined, unread }
+    const wanting = cuts.map((cut): Wanting => ({
+      cut,
+      vectors: new Array<undefined>(cut.texts.length).fill(undefined),
+      refused: undefined,
+    }))
+    const unavailable = await new Round(provider, signal, this.telemetry).embed(wanting)
+    const stored = wanting.map(storable)
+    const settled = await this.#store(
+      epoch,
+      stored.flatMap((document) => document ?? []),
+    )
+    if (settled === undefined) return OTHER
+    const outcomes = wanting.map((each, at) => (stored[at] === undefined ? undefined : outcomeOf(each)))
+    this.#count(wanting, outcomes)
+    return { outcomes, isOther: false, unavailable, unread: undefined }
+  }
+
+  /** The documents will not be embedded. @param job of a bulk ingest, whose record says so; empty: none @returns how many of them have waited */
+  async giveUp({ epoch, documents }: NamedDocuments, job = ''): Promise<number> {
+    const kept = documents.map(({ collection, docid, queued }) => ({ collection, docid, queued: BigInt(queued), change: 'keep' }) as const)
+    return (await this.#store(epoch, kept, job)) ?? 0
+  }
+
+  /** One by one where one of them can't be read: that one is not embedded, and the lane has said why; or it waits until its body can be had. */
+  async #cut(provider: EmbeddingProvider, epoch: string, documents: readonly NamedDocument[]): Promise<Cuts> {
+    const { variant, dimensions, batchMax } = provider
+    const body = Buffer.from(JSON.stringify({ epoch, documents, texts: batchMax, variant, dimensions }))
+    const answer = await ask(this.dispatcher, { operation: embeddingInputs, body })
+    if (answer.status === 200) {
+      const { isOther, documents: cuts } = decodeEmbedding<CutDocuments>(answer.body as Uint8Array)
+      return { isOther, cuts, unread: undefined }
+    }
+    const reason = Buffer.from(answer.body).toString()
+    const [first] = documents
+    const isAway = reason === BACKEND_DOWN
+    if ((answer.status !== 500 && !isAway) || first === undefined) throw new Refused(embeddingInputs.name, answer.status, reason)
+    if (documents.length > 1) return await this.#cut(provider, epoch, [first])
+    if (isAway) return { isOther: false, cuts: [], unread: CATALOGUE.backendUnavailable.text }
+    const { collection, docid, queued } = first
+    const document = { collection, docid, queued: BigInt(queued), change: 'keep' } as const
+    return { isOther: false, cuts: [{ outcome: 'new', document, texts: [], reused: 0 }], unread: undefined }
+  }
+
+  /** Until the write lane has it: it was paid for. @returns how many entries it took; undefined where the store is another by now */
+  async #store(epoch: string, documents: readonly CutDocument['document'][], job = ''): Promise<number | undefined> {
+    if (documents.length === 0) return 0
+    for (;;) {
+      const { status, body } = await ask(this.dispatcher, { operation: storeVectors, body: encodeEmbedding({ epoch, job, documents }) })
+      const text = Buffer.from(body).toString()
+      if (status === 200) {
+        const { settled, isOther } = JSON.parse(text) as { readonly settled: number; readonly isOther: boolean }
+        return isOther ? undefined : settled
+      }
+      if (status !== 503) throw new Refused(storeVectors.name, status, text)
+      await setTimeout(EMBEDDING_STORE_RETRY_MS)
+    }
+  }
+
+  #count(wanting: readonly Wanting[], outcomes: readonly (Outcome | undefined)[]): void {
+    for (const [at, { cut }] of wanting.entries()) {
+      const kind = outcomes[at]?.kind
+      if (kind === 'embedded') this.telemetry.add('documents_embedded', 1)
+      if (kind === 'failed') this.telemetry.add('documents_not_embedded', 1)
+      if (kind !== undefined) this.telemetry.add('chunks_not_embedded_again', cut.reused)
+    }
+  }
+}
+
+/** The provider's part of a slice. */
+class Round {
+  #refusals = 0
+  #unavailable: EmbeddingError | undefined
+
+  constructor(
+    readonly provider: EmbeddingProvider,
+    readonly signal: AbortSignal,
+    readonly telemetry: Telemetry,
+  ) {}
+
+  /** @returns why it ended before all texts had been tried */
+  async embed(wanting: readonly Wanting[]): Promise<EmbeddingError | undefined> {
+    const texts = wanting.flatMap((of) => of.cut.texts.map((_, at): WantedText => ({ of, at })))
+    const { batchMax } = this.provider
+    for (let begin = 0; begin < texts.length; begin += batchMax) await this.#embed(texts.slice(begin, begin + batchMax))
+    return this.#unavailable
+  }
+
+  /** What is refused is halved, until it is known which text it is: the others are not to suffer for it, and none is paid for twice. */
+  async #embed(all: readonly WantedText[]): Promise<void> {
+    const texts = all.filter(({ of }) => of.refused === undefined)
+    if (texts.length === 0 || this.#unavailable !== undefined) return
+    try {
+      const vectors = await this.provider.embed(
+        texts.map(({ of, at }) => of.cut.texts[at] as string),
+        'document',
+        this.signal,
+      )
+      this.telemetry.add('texts_embedded', texts.length)
+      const { dimensions } = this.provider
+      texts.forEach(({ of, at }, row) => (of.vectors[at] = vectors.subarray(row * dimensions, (row + 1) * dimensions)))
+    } catch (error) {
+      if (!(error instanceof EmbeddingError)) throw error
+      if (error.kind === 'unavailable') this.#unavailable = error
+      else if (texts.length === 1 || ++this.#refusals > EMBEDDING_REFUSALS_MAX) for (const { of } of texts) of.refused = error.message
+      else {
+        const half = Math.ceil(texts.length / 2)
+        await this.#embed(texts.slice(0, half))
+        await this.#embed(texts.slice(half))
+      }
+    }
+  }
+}
+
+/** What there is to store of a document; undefined: nothing yet. */
+function storable({ cut, vectors, refused }: Wanting): CutDocument['document'] | undefined {
+  const { document } = cut
+  if (document.change !== 'set') return document
+  const { collection, docid, queued } = document
+  const there = [...vectors.keys()].filter((at) => vectors[at] !== undefined)
+  if (refused !== undefined) return { collection, docid, queued, change: 'keep' }
+  if (there.length === 0 && vectors.length > 0) return undefined
+  const given = new Uint32Array(document.given.slice().buffer)
+  const all = new Float32Array(there.length * document.dimensions)
+  there.forEach((at, row) => all.set(vectors[at] as Float32Array, row * document.dimensions))
+  return {
+    ...document,
+    isWhole: document.isWhole && there.length === vectors.length,
+    given: new Uint8Array(new Uint32Array(there.map((at) => given[at] as number)).buffer),
+    vectors: new Uint8Array(all.buffer),
+  }
+}
+
+function outcomeOf({ cut, vectors, refused }: Wanting): Outcome {
+  const { document, outcome } = cut
+  if (refused !== undefined) return { kind: 'failed', reason: refused }
+  if (outcome !== 'new') return { kind: 'skipped' }
+  if (document.change !== 'set') return { kind: 'failed', reason: 'the document can not be read' }
+  if (!document.isWhole || vectors.includes(undefined)) return { kind: 'partly' }
+  return { kind: 'embedded', chunks: document.hashes.length / 8 }
+}

@@ -1,0 +1,127 @@
+/**
+ * Vectors of texts that requests bring: asked of the provider, kept in native memory where lanes find them, for as long as the options say, the oldest going first. A request that lacks some waits for them and runs again.
+ * The same text is asked for once at a time. Front-end thread only.
+ */
+import type { Config } from '../../config.js'
+import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
+import type { HeldBodies } from '../../engine/held_bodies.js'
+import {
+  EMBEDDING_FAILURES_TOLD_MS,
+  EMBEDDINGS_HELD_MAX,
+  EMBEDDINGS_HELD_MS_MIN,
+  EMBEDDINGS_LACKING_MS,
+  EMBEDDINGS_WANTED_MS_MAX,
+} from '../../limits.js'
+import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import type { Telemetry } from '../../telemetry/registry.js'
+import { TimeLimit } from '../../time_limit.js'
+import { refusal } from '../../dispatch/answers.js'
+import type { ProviderPlace } from './worker.js'
+import type { OutgoingAnswer } from '../../dispatch/ticket.js'
+import { encodeHeldVector, heldVectorId, type TextsFirst } from '../../wire/text_vectors_codec.js'
+import { log } from '../../telemetry/log.js'
+
+type Wanted = Pick<TextsFirst, 'texts' | 'role' | 'isOptional'>
+
+interface Held {
+  readonly id: Buffer
+  /** Milliseconds, monotonic. */
+  readonly at: number
+}
+
+export class EmbeddingTexts {
+  readonly #underWay = new Map<string, Promise<void>>()
+  /** In the order in which they came. */
+  readonly #held = new Map<string, Held>()
+  readonly #end = new AbortController()
+  #toldAt = -Infinity
+
+  constructor(
+    readonly config: Pick<Config, 'embeddingCacheSize' | 'embeddingCacheMsMax'>,
+    readonly provider: ProviderPlace,
+    readonly held: Pick<HeldBodies, 'cache' | 'remove'>,
+    readonly telemetry: Telemetry,
+  ) {}
+
+  /** Gives up what is under way. */
+  stop(): void {
+    this.#end.abort()
+  }
+
+  /** Never rejects. @returns the refusal where they can't be had; the vectors are at hand else, or it is that there are none for now where the request does without */
+  readonly bring = async ({ texts, role, isOptional }: Wanted): Promise<OutgoingAnswer | undefined> => {
+    const provider = this.provider.current()
+    // The lane sees that, too, when the request runs again.
+    if (provider === undefined) return isOptional ? undefined : refusal('noEmbeddingProvider')
+    try {
+      await this.#bring(provider, texts, role)
+      return undefined
+    } catch (error) {
+      if (!(error instanceof EmbeddingError)) throw error
+      if (!isOptional) return refused(error)
+      this.#tell(error)
+      for (const text of texts) this.#keep(heldVectorId(provider.variant, role, text), undefined)
+      return undefined
+    }
+  }
+
+  /** One line now and then: every search may bring another text. */
+  #tell({ message }: EmbeddingError): void {
+    if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
+    this.#toldAt = performance.now()
+    log.warn('searches go without vectors', { reason: message })
+  }
+
+  async #bring(provider: EmbeddingProvider, texts: readonly string[], role: EmbeddingRole): Promise<void> {
+    const nameOf = (text: string): string => heldVectorId(provider.variant, role, text).toString('hex')
+    const awaited = texts.flatMap((text) => this.#underWay.get(nameOf(text)) ?? [])
+    const lacking = [...new Set(texts)].filter((text) => !this.#underWay.has(nameOf(text)))
+    for (let begin = 0; begin < lacking.length; begin += provider.batchMax) {
+      const some = lacking.slice(begin, begin + provider.batchMax)
+      const asked = this.#ask(provider, some, role).finally(() => {
+        for (const text of some) this.#underWay.delete(nameOf(text))
+      })
+      for (const text of some) this.#underWay.set(nameOf(text), asked)
+      awaited.push(asked)
+    }
+    await Promise.all(awaited)
+  }
+
+  async #ask(provider: EmbeddingProvider, texts: readonly string[], role: EmbeddingRole): Promise<void> {
+    this.telemetry.add('embedding_cache_misses', texts.length)
+    const limit = new TimeLimit(EMBEDDINGS_WANTED_MS_MAX, this.#end.signal)
+    const vectors = await provider.embed(texts, role, limit.signal).finally(() => limit.end())
+    const { variant, dimensions } = provider
+    texts.forEach((text, row) => this.#keep(heldVectorId(variant, role, text), vectors.subarray(row * dimensions, (row + 1) * dimensions)))
+  }
+
+  /** @param vector undefined: there is none for now */
+  #keep(id: Buffer, vector: Float32Array | undefined): void {
+    const { embeddingCacheSize, embeddingCacheMsMax } = this.config
+    const isKept = embeddingCacheSize > 0 && embeddingCacheMsMax > 0
+    const msMax = vector === undefined ? EMBEDDINGS_LACKING_MS : isKept ? embeddingCacheMsMax : EMBEDDINGS_HELD_MS_MIN
+    this.held.cache(id, encodeHeldVector({ vector, goneAt: Date.now() + msMax, isFresh: true, isOnce: !isKept }))
+    const name = id.toString('hex')
+    this.#held.delete(name)
+    this.#held.set(name, { id, at: performance.now() })
+    this.#letGo()
+  }
+
+  /** What requests under way wait for stays, as far as there is room for any. */
+  #letGo(): void {
+    const now = performance.now()
+    for (const [name, { id, at }] of this.#held) {
+      const isOver = this.#held.size > Math.max(this.config.embeddingCacheSize, EMBEDDINGS_HELD_MAX)
+      const isOld = this.#held.size > this.config.embeddingCacheSize && now - at > EMBEDDINGS_HELD_MS_MIN
+      if (!isOver && !isOld) break
+      this.held.remove(id)
+      this.#held.delete(name)
+    }
+    this.telemetry.set('embedding_cache_size', this.#held.size)
+  }
+}
+
+function refused({ kind, message, retryAfterMs }: EmbeddingError): OutgoingAnswer {
+  const headers = kind === 'refused' ? [] : ['Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000)))]
+  return { status: kind === 'refused' ? 400 : 503, contentType: null, headers, gzip: false, body: JSON.stringify({ error: message }) }
+}

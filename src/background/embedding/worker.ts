@@ -1,0 +1,298 @@
+/**
+ * Works off the documents that wait for vectors, first come first, and those that a reindex names: some slices side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; what is
+ * here of it is a page, and lost with the process. Where the provider can't be had, everything waits. Front-end thread only.
+ */
+import {
+  EMBEDDING_FAILURES_ALONE,
+  EMBEDDING_FAILURES_TOLD_MS,
+  EMBEDDING_POLL_MS,
+  EMBEDDING_QUEUE_PAGE,
+  EMBEDDING_SLICE_DOCUMENTS_MAX,
+  EMBEDDING_SLICES_MAX,
+  EMBEDDING_TRIES_MAX,
+  EMBEDDING_WAIT_MS_MAX,
+  EMBEDDING_WAIT_MS_MIN,
+} from '../../limits.js'
+import { queuedEmbeddings } from '../../operations/embedding.js'
+import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import type { ControlBlock } from '../../wire/control_block.js'
+import type { Dispatcher } from '../../dispatch/dispatcher.js'
+import type { NamedDocument, NamedDocuments } from '../../wire/embedding_codec.js'
+import type { EmbeddingSlices, Outcome, SliceResult } from './slices.js'
+import { askFor } from '../../dispatch/inner_request.js'
+import { log } from '../../telemetry/log.js'
+import { Pause } from '../pause.js'
+
+/** Where the provider of the moment is found. */
+export interface ProviderPlace {
+  current(): EmbeddingProvider | undefined
+}
+
+interface Job {
+  named: NamedDocument
+  /** How often the provider could not be had for it while it could be for others. */
+  tries: number
+  /** How often it was in a slice for which the provider could not be had. */
+  failures: number
+  /** Successes of all when it was last tried. */
+  successes: number
+  /** Of a reindex: told what became of it; undefined: it waits in the store's queue. */
+  readonly settle: ((outcome: Outcome) => void) | undefined
+}
+
+export class EmbeddingWorker {
+  readonly #end = new AbortController()
+  readonly #underWay = new Set<string>()
+  /** How many of these are of the store's queue: the others may keep the slices busy for hours. */
+  #ofQueue = 0
+  readonly #slices = new Set<Promise<void>>()
+  /** Jobs of one store, by whose epoch they are named. */
+  #epoch = ''
+  #queued: Job[] = []
+  #asked: Job[] = []
+  /** LSN of the last job that was taken from the store's queue. */
+  #after = 0
+  #isTurnOfQueued = false
+  #successes = 0
+  #settled = 0
+  /** Slices one after the other for which the provider could not be had. */
+  #failuresInRow = 0
+  #waitMs = 0
+  #waitUntil = 0
+  #toldAt = -Infinity
+  #running: Promise<void> | undefined
+  readonly #pause = new Pause()
+
+  constructor(
+    readonly dispatcher: Dispatcher,
+    readonly control: ControlBlock,
+    readonly provider: ProviderPlace,
+    readonly slices: EmbeddingSlices,
+  ) {}
+
+  /** Once the lanes are there. */
+  start(): void {
+    this.#running = this.#run()
+  }
+
+  /** What the provider has given is stored first. The backlog stays for the next start; reindexes are told that they failed. */
+  async stop(): Promise<void> {
+    this.#end.abort()
+    this.#pause.wake()
+    await this.#running
+    await Promise.all(this.#slices)
+    for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the server shuts down' })
+  }
+
+  isUnderWay(named: NamedDocument): boolean {
+    return this.#underWay.has(nameOf(named))
+  }
+
+  /** There is another provider, or none. */
+  changed(): void {
+    this.#waitUntil = 0
+    this.#pause.wake()
+  }
+
+  /** Documents that have been settled so far: whether there is any progress. */
+  get settled(): number {
+    return this.#settled
+  }
+
+  /** Embeds documents before those that wait. @returns what became of them, in their order */
+  async embed({ epoch, documents }: NamedDocuments): Promise<Outcome[]> {
+    if (this.#end.signal.aborted) return documents.map(() => ({ kind: 'failed', reason: 'the server shuts down' }))
+    this.#takeEpoch(epoch)
+    const settled = documents.map(
+      (named) => new Promise<Outcome>((settle) => this.#asked.push({ named, tries: 0, failures: 0, successes: this.#successes, settle })),
+    )
+    this.#pause.wake()
+    return await Promise.all(settled)
+  }
+
+  /** Jobs that were named in another store are nobody's. */
+  #takeEpoch(epoch: string): void {
+    if (epoch === this.#epoch) return
+    this.#epoch = epoch
+    this.#queued = []
+    this.#after = 0
+    for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the store was restored meanwhile' })
+  }
+
+  async #run(): Promise<void> {
+    while (!this.#end.signal.aborted) {
+      try {
+        while (this.#slices.size < EMBEDDING_SLICES_MAX && (await this.#begin()));
+      } catch (error) {
+        this.#backOff(error instanceof Error ? error.message : String(error))
+      }
+      await this.#pause.rest(EMBEDDING_POLL_MS)
+    }
+  }
+
+  /** @returns whether there was something to begin */
+  async #begin(): Promise<boolean> {
+    if (this.#present() === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
+    await this.#fill()
+    // It may be another one by now, or none.
+    const provider = this.#present()
+    const jobs = provider === undefined ? [] : this.#take(provider)
+    if (provider === undefined || jobs.length === 0) return false
+    const slice = this.#slice(provider, this.#epoch, jobs).finally(() => {
+      this.#slices.delete(slice)
+      this.#pause.wake()
+    })
+    this.#slices.add(slice)
+    return true
+  }
+
+  /** A reindex does not wait until there is one. */
+  #present(): EmbeddingProvider | undefined {
+    const provider = this.provider.current()
+    if (provider === undefined) this.#failAsked('no embedding provider configured')
+    return provider
+  }
+
+  /** The next page of the store's queue, where all that is here is under way. */
+  async #fill(): Promise<void> {
+    if (this.#queued.length > 0 || this.control.embeddingDepth <= this.#ofQueue) return
+    const input = { after: this.#after, count: EMBEDDING_QUEUE_PAGE }
+    const { epoch, documents } = await askFor<NamedDocuments>(this.dispatcher, queuedEmbeddings, input)
+    this.#takeEpoch(epoch)
+    for (const named of documents) this.#queued.push({ named, tries: 0, failures: 0, successes: this.#successes, settle: undefined })
+    // At its end it begins anew once everything has been settled: what is there still has to be looked at again.
+    this.#after = documents.at(-1)?.queued ?? (this.#ofQueue === 0 ? 0 : this.#after)
+  }
+
+  /** Those of the queue and those of reindexes by turns. A document is in one slice at a time; one that was in trouble twice goes alone. */
+  #take({ batchMax }: EmbeddingProvider): Job[] {
+    const taken: Job[] = []
+    const most = Math.min(batchMax, EMBEDDING_SLICE_DOCUMENTS_MAX)
+    const takeFrom = (jobs: Job[]): Job[] =>
+      jobs.filter((job) => {
+        const isFree = !this.#underWay.has(nameOf(job.named))
+        const isFull = taken.length >= most || taken.some(isSuspect) || (isSuspect(job) && taken.length > 0)
+        if (isFull || !isFree) return true
+        this.#underWay.add(nameOf(job.named))
+        if (job.settle === undefined) this.#ofQueue++
+        taken.push(job)
+        return false
+      })
+    this.#isTurnOfQueued = !this.#isTurnOfQueued
+    if (this.#isTurnOfQueued) this.#queued = takeFrom(this.#queued)
+    if (taken.length === 0) this.#asked = takeFrom(this.#asked)
+    if (taken.length === 0) this.#queued = takeFrom(this.#queued)
+    return taken
+  }
+
+  /** Never rejects. */
+  async #slice(provider: EmbeddingProvider, epoch: string, jobs: readonly Job[]): Promise<void> {
+    try {
+      const result = await this.slices.run(provider, { epoch, documents: jobs.map(({ named }) => named) }, this.#end.signal)
+      // What was under way is closed with its provider, which says nothing about the one that follows.
+      const isReplaced = provider !== this.provider.current()
+      if (result.isOther) this.#lose(jobs, epoch)
+      else await this.#settle(epoch, jobs, isReplaced ? { ...result, unavailable: undefined } : result)
+    } catch (error) {
+      this.#putBack(jobs)
+      this.#backOff(error instanceof Error ? error.message : String(error))
+    } finally {
+      for (const { named, settle } of jobs) {
+        this.#underWay.delete(nameOf(named))
+        if (settle === undefined) this.#ofQueue--
+      }
+    }
+  }
+
+  #lose(jobs: readonly Job[], epoch: string): void {
+    if (epoch === this.#epoch) this.#takeEpoch('')
+    for (const job of jobs) job.settle?.({ kind: 'failed', reason: 'the store was restored meanwhile' })
+  }
+
+  async #settle(epoch: string, jobs: readonly Job[], { outcomes, unavailable, unread }: SliceResult): Promise<void> {
+    const again: Job[] = []
+    const inVain: Job[] = []
+    const lost: Job[] = []
+    const before = this.#successes
+    const isStuck = jobs.every((job) => job.successes === before)
+    for (const [at, job] of jobs.entries()) {
+      const outcome = outcomes[at]
+      if (outcome === undefined || outcome.kind === 'partly') {
+        // A reindex that is to make everything anew must not make what it has made just now.
+        if (outcome !== undefined) job.named = { ...job.named, force: false }
+        const isTried = (unavailable !== undefined || unread !== undefined) && at < outcomes.length && outcome === undefined
+        if (!isTried) again.push(job)
+        else if (this.#isHopeless(job)) lost.push(job)
+        else inVain.push(job)
+        continue
+      }
+      this.#done(job, outcome)
+    }
+    this.#putBack(again)
+    // Behind the others: what can't be embedded now must not keep them from it.
+    for (const job of inVain) (job.settle === undefined ? this.#queued : this.#asked).push(job)
+    const reason = unavailable?.message ?? unread
+    if (lost.length > 0 && reason !== undefined) await this.#giveUp(epoch, lost, reason)
+    if (this.#end.signal.aborted) return
+    this.#failuresInRow = unavailable === undefined ? 0 : this.#failuresInRow + 1
+    if (unavailable !== undefined) {
+      this.#backOff(unavailable.message, unavailable.retryAfterMs)
+      if (this.#failuresInRow >= EMBEDDING_TRIES_MAX) this.#failAsked(unavailable.message)
+    }
+    if (unavailable === undefined && unread === undefined) this.#waitMs = 0
+    if (unread !== undefined && isStuck) this.#backOff(unread)
+  }
+
+  #done(job: Job, outcome: Outcome): void {
+    this.#settled++
+    if (outcome.kind === 'embedded') this.#successes++
+    if (outcome.kind === 'failed') this.#tell(job, outcome.reason)
+    job.settle?.(outcome)
+  }
+
+  /** A reindex does not wait until a provider comes back. */
+  #failAsked(reason: string): void {
+    for (const job of this.#asked.splice(0)) this.#done(job, { kind: 'failed', reason })
+  }
+
+  /** Whether it was tried often enough while others were embedded. */
+  #isHopeless(job: Job): boolean {
+    job.failures++
+    if (this.#successes > job.successes || job.settle !== undefined) job.tries++
+    job.successes = this.#successes
+    return job.tries >= EMBEDDING_TRIES_MAX
+  }
+
+  async #giveUp(epoch: string, jobs: readonly Job[], reason: string): Promise<void> {
+    await this.slices.giveUp({ epoch, documents: jobs.map(({ named }) => named) })
+    for (const job of jobs) this.#done(job, { kind: 'failed', reason })
+  }
+
+  /** In front of what waits, in their order. */
+  #putBack(jobs: readonly Job[]): void {
+    this.#asked = [...jobs.filter(({ settle }) => settle !== undefined), ...this.#asked]
+    this.#queued = [...jobs.filter(({ settle }) => settle === undefined), ...this.#queued]
+  }
+
+  #backOff(reason: string, retryAfterMs = 0): void {
+    if (this.#waitMs === 0) log.warn('embedding waits', { reason })
+    this.#waitMs = Math.min(Math.max(EMBEDDING_WAIT_MS_MIN, this.#waitMs * 2), EMBEDDING_WAIT_MS_MAX)
+    this.#waitUntil = performance.now() + Math.min(Math.max(this.#waitMs, retryAfterMs), EMBEDDING_WAIT_MS_MAX)
+  }
+
+  /** One line now and then: where a whole collection is refused, the counters say how much it is. */
+  #tell({ named }: Job, reason: string): void {
+    if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
+    this.#toldAt = performance.now()
+    log.error(`not embedded: document ${nameOf(named)}`, { reason })
+  }
+}
+
+/** It may be what the others of its slices suffer for: it goes alone. */
+function isSuspect({ failures }: Job): boolean {
+  return failures >= EMBEDDING_FAILURES_ALONE
+}
+
+function nameOf({ collection, docid }: NamedDocument): string {
+  return `${collection}/${docid}`
+}

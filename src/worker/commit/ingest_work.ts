@@ -1,0 +1,98 @@
+/**
+ * What the write lane does for a chunk of a bulk ingest: the documents in slices, as of any batch, and in the transaction of each slice the job's counters. So a job's record says exactly what is
+ * stored, whenever the process ends.
+ */
+import { decideAbandoned, decideProgress, findRunnable, showIngest, shownError } from '../../domain/bulk_ingest.js'
+import type { IngestError, IngestProgress } from '../../domain/bulk_ingest.js'
+import type { IngestChunkCommand, PreparedDocument } from '../../domain/commands.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'
+import type { WriteTransaction } from '../../store/apply.js'
+import type { Job } from '../../store/jobs.js'
+import { carryOut, decideChecked, guarded, jsonAnswer, refusal, refusalText, slicesOf } from './commit_work.js'
+import type { CommitTools, GroupEffects, Work } from './commit_work.js'
+import type { Answer } from '../request/handler.js'
+
+export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand): Work {
+  const { id, documents } = command
+  let next = 0
+  let committed = 0
+  let answer: Answer = jsonAnswer({})
+  return guarded({
+    // The counters of what is stored already are in the job's record: from then on it can't be asked for
+    // again as a whole.
+    get onFullDisk() {
+      return next === 0 ? 'refused' : 'waits'
+    },
+    slices: slicesOf(documents),
+    undo() {
+      next = committed
+    },
+    get weight() {
+      return Math.max(1, Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next))
+    },
+    run(transaction, effects) {
+      committed = next
+      let job: Job
+      let isSealed: boolean
+      try {
+        job = findRunnable(transaction.view, id)
+        const collection = transaction.view.collection(command.collection)
+        isSealed = collection !== undefined && transaction.isSealed(collection.id)
+      } catch (error) {
+        // Cancelled meanwhile, or a damaged record: nothing of the slice has been applied.
+        answer = refusal(transaction, error)
+        return false
+      }
+      const slice = documents.slice(next, next + COMMIT_SLICE_DOCUMENTS_MAX)
+      const beforehand = next === 0 ? command : { failed: 0, errors: [] }
+      next += slice.length
+      const hasMore = next < documents.length
+      const progress = storeSlice(tools, transaction, effects, { collection: command.collection, isSealed }, slice, beforehand)
+      carryOut(transaction, effects, [decideProgress(transaction, job, { ...progress, isLast: command.isLast && !hasMore })])
+      answer = jsonAnswer(showIngest(transaction.view.job('bulk', id) ?? job))
+      return hasMore
+    },
+    answer: () => answer,
+  })
+}
+
+function storeSlice(
+  tools: CommitTools,
+  transaction: WriteTransaction,
+  effects: GroupEffects,
+  { collection, isSealed }: { readonly collection: string; readonly isSealed: boolean },
+  documents: readonly PreparedDocument[],
+  beforehand: { readonly failed: number; readonly errors: readonly IngestError[] },
+): Omit<IngestProgress, 'isLast'> {
+  const errors = [...beforehand.errors]
+  let { failed } = beforehand
+  let added = 0
+  let updated = 0
+  for (const document of documents) {
+    try {
+      const decision = decideChecked(tools, transaction, collection, document)
+      carryOut(transaction, effects, decision.steps)
+      if (decision.added) added++
+      else updated++
+    } catch (error) {
+      errors.push({ place: isSealed ? 'a document' : document.key, text: refusalText(transaction, error) })
+      failed++
+    }
+  }
+  return { added, updated, failed, errors: errors.map((error) => shownError(error, isSealed)) }
+}
+
+/** Fails the jobs whose documents an earlier process has taken with it. */
+export function abandonedIngestsWork(): Work {
+  return {
+    onFullDisk: 'runs',
+    weight: 1,
+    run(transaction, effects) {
+      for (let step = decideAbandoned(transaction); step !== undefined; step = decideAbandoned(transaction)) {
+        carryOut(transaction, effects, [step])
+      }
+      return false
+    },
+    answer: () => jsonAnswer({}),
+  }
+}

@@ -1,0 +1,40 @@
+/**
+ * Documents whose bodies lay in the memory of an earlier process: a start deletes them, by entries like any other delete, before anybody reads. Write lane.
+ */
+import { decideDelete } from '../../domain/decision.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'
+import { parseBodyKey } from '../../store/keys.js'
+import { MEMORY_LOCATION } from '../../store/objects.js'
+import { noteDamage } from '../../store/noted_damage.js'
+import { carryOut } from './commit_work.js'
+import type { Work } from './commit_work.js'
+import type { Answer, LaneContext } from '../request/handler.js'
+
+const DONE: Answer = { status: 200, body: '' }
+
+/** Undefined where nothing is lost. */
+export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {
+  const [first] = store.read((view) => view.objects.bodiesAt(MEMORY_LOCATION, 1).bodies)
+  if (first === undefined || held.has(first.id)) return undefined
+  return {
+    onFullDisk: 'runs',
+    weight: COMMIT_SLICE_DOCUMENTS_MAX,
+    run(transaction, effects) {
+      // What was deleted has left the table: the first rows are the next.
+      const { bodies, next } = transaction.view.objects.bodiesAt(MEMORY_LOCATION, COMMIT_SLICE_DOCUMENTS_MAX)
+      for (const { key } of bodies) {
+        const { collection, docid, bodyLsn } = parseBodyKey(key)
+        try {
+          const head = transaction.isRetired(collection) ? undefined : transaction.view.headEvenExpired(collection, docid)
+          if (head?.bodyLsn === bodyLsn) carryOut(transaction, effects, [decideDelete(transaction, head)])
+          else transaction.dropObject(key)
+        } catch (error) {
+          noteDamage(error)
+          transaction.dropObject(key)
+        }
+      }
+      return next !== undefined && bodies.length > 0
+    },
+    answer: () => DONE,
+  }
+}

@@ -1,0 +1,146 @@
+/**
+ * Says before each group whether there is space for it, and watches for space to come back. Full: what is
+ * free on the file system is under the floor and the env has no pages either that hold nothing (what was
+ * deleted leaves such pages, the file does not shrink); or a commit was refused for want of space whatever
+ * the file system says (a quota, somebody who writes faster). Write lane only.
+ * docs/decisions/0150-a-full-disk-refuses-writes.md.
+ */
+import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits.js'
+import type { DiskSpace } from '../../store/disk_space.js'
+
+export interface SpaceGuardParts {
+  readonly space: Pick<DiskSpace, 'floorBytes' | 'freeBytes' | 'missingBytes' | 'hold' | 'letGo'>
+  /** Bytes of the env that hold nothing. */
+  readonly unusedBytes: () => number
+  /**
+   * The disk takes the index, or little of it is in memory alone. Otherwise unused pages of the truth env
+   * don't count: what is written would stay in memory.
+   */
+  readonly isIndexStored: () => boolean
+  /** The first call says how it begins. */
+  readonly onChange: (isFull: boolean, freeBytes: number) => void
+  /** Now and then while it is full. */
+  readonly onStillFull: () => void
+}
+
+/** Beyond the floor, before writing is resumed: so that it is not refused again at once. */
+const RESUME_FACTOR = 1.25
+
+export class SpaceGuard {
+  readonly #parts: SpaceGuardParts
+  readonly #timer: NodeJS.Timeout
+  #isFull: boolean | undefined
+  /**
+   * A commit was refused while there seemed to be space: only space that can be taken proves that there is
+   * some.
+   */
+  #isDoubted: boolean
+  /**
+   * Unused bytes of the env in spite of which a commit was refused: readers may have held them, or no run of
+   * pages was long enough. They are tried again from `#retryAt` on.
+   */
+  #unusedTooFew = 0
+  #retryAt = Number.NEGATIVE_INFINITY
+  #retryMs = DISK_RETRY_MS_FIRST
+  #rowsMax = FULL_DISK_ROWS
+  #unused = { bytes: 0, at: Number.NEGATIVE_INFINITY }
+  #holding: Promise<void> | undefined
+
+  /** @param isDoubted the process before this one ended because a commit met a full disk */
+  constructor(parts: SpaceGuardParts, isDoubted: boolean) {
+    this.#parts = parts
+    this.#isDoubted = isDoubted
+    if (isDoubted) parts.space.letGo()
+    this.#set(isDoubted || !this.#hasRoom(0, 1))
+    this.#timer = setInterval(() => this.#watch(), DISK_WATCH_MS).unref()
+  }
+
+  get isFull(): boolean {
+    return this.#isFull === true
+  }
+
+  /** Whether a group may be written that adds about so many bytes. */
+  admits(bytes: number): boolean {
+    if (this.isFull) return false
+    if (this.#hasRoom(bytes, 1)) {
+      this.#unused.bytes -= bytes
+      return true
+    }
+    // Else the group is too large, and others are not.
+    if (!this.#hasRoom(0, 1)) this.#set(true)
+    return false
+  }
+
+  /** Before what frees space is written while the disk is full. */
+  makeRoom(): void {
+    if (this.#parts.space.freeBytes() < this.#parts.space.floorBytes / RESERVE_FILE_SHARE) this.#parts.space.letGo()
+  }
+
+  /** Rows that a group may remove unasked while the disk is full; undefined while it is not. */
+  get rowsMax(): number | undefined {
+    return this.isFull ? this.#rowsMax : undefined
+  }
+
+  /** A commit was refused for want of space. */
+  onRefused(): void {
+    const { space, unusedBytes } = this.#parts
+    const now = performance.now()
+    space.letGo()
+    // What frees space was refused: fewer copied pages may be there.
+    if (this.isFull) this.#rowsMax = Math.max(1, Math.floor(this.#rowsMax / 4))
+    else this.#retryMs = now - this.#retryAt > 2 * DISK_RETRY_MS_MAX ? DISK_RETRY_MS_FIRST : Math.min(2 * this.#retryMs, DISK_RETRY_MS_MAX)
+    this.#retryAt = now + this.#retryMs
+    this.#isDoubted = space.freeBytes() >= space.floorBytes
+    this.#unusedTooFew = unusedBytes() + space.floorBytes
+    this.#set(true)
+  }
+
+  async stop(): Promise<void> {
+    clearInterval(this.#timer)
+    await this.#holding
+  }
+
+  #hasRoom(bytes: number, factor: number): boolean {
+    const { space } = this.#parts
+    const wanted = space.floorBytes * factor + bytes
+    if (!this.#isDoubted && space.freeBytes() >= wanted) return true
+    const unused = this.#unusedBytes()
+    return unused >= wanted && (unused >= this.#unusedTooFew || performance.now() >= this.#retryAt)
+  }
+
+  #unusedBytes(): number {
+    if (!this.#parts.isIndexStored()) return 0
+    const now = performance.now()
+    if (now - this.#unused.at >= DISK_WATCH_MS) this.#unused = { bytes: this.#parts.unusedBytes(), at: now }
+    return this.#unused.bytes
+  }
+
+  #watch(): void {
+    const { space } = this.#parts
+    if (!this.isFull && !this.#hasRoom(0, 1)) this.#set(true)
+    const isFree = space.freeBytes() - space.missingBytes() >= space.floorBytes * RESUME_FACTOR
+    if (isFree && space.missingBytes() > 0) this.#holding ??= this.#hold()
+    else if (isFree) this.#onHeld()
+    if (this.isFull && this.#hasRoom(0, RESUME_FACTOR)) this.#set(false)
+    if (this.isFull) this.#parts.onStillFull()
+  }
+
+  async #hold(): Promise<void> {
+    const isHeld = await this.#parts.space.hold()
+    this.#holding = undefined
+    if (isHeld) this.#onHeld()
+  }
+
+  /** The file was written, or is there as a whole: there is space. */
+  #onHeld(): void {
+    this.#isDoubted = false
+    this.#unusedTooFew = 0
+  }
+
+  #set(isFull: boolean): void {
+    if (isFull === this.#isFull) return
+    this.#isFull = isFull
+    this.#rowsMax = FULL_DISK_ROWS
+    this.#parts.onChange(isFull, this.#parts.space.freeBytes())
+  }
+}

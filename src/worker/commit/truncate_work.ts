@@ -1,0 +1,59 @@
+/**
+ * Truncation of a collection's history as work of the write lane: slices in docid order, each bounded in documents looked at and in revisions removed, so that single writes go between. Documents
+ * written while it runs are truncated to what they have when their slice comes. A damaged document is left as it is and named.
+ */
+import { requireApplicable } from '../../domain/entry_check.js'
+import { decideTrim } from '../../domain/revision_trim.js'
+import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_REVISIONS_MAX } from '../../limits.js'
+import type { TruncateCommand } from '../../domain/commands.js'
+import type { WriteTransaction } from '../../store/apply.js'
+import { CorruptRecord } from '../../store/record.js'
+import type { Work } from './commit_work.js'
+
+export function truncate({ collection: name, keep }: TruncateCommand): Work {
+  const errors: string[] = []
+  let collection: number | undefined
+  let nextDocid = 1
+  let deleted = 0
+
+  /** @returns revisions removed; the cursor moves on unless the document has more */
+  const trimOne = (transaction: WriteTransaction, id: number, docid: number): number => {
+    try {
+      const head = transaction.view.headEvenExpired(id, docid)
+      const decision = head === undefined ? undefined : decideTrim(transaction, head, keep)
+      if (decision?.isPartial !== true) nextDocid = docid + 1
+      if (decision === undefined) return 0
+      requireApplicable([decision.step])
+      transaction.requireIntact(decision.step.entry)
+      transaction.apply(decision.step.entry, decision.step.body)
+      return decision.trimmed
+    } catch (error) {
+      // Raised by `decide`, before anything was applied; everything else must end the process inside the transaction.
+      if (!(error instanceof CorruptRecord)) throw error
+      if (errors.length < BATCH_ERRORS_MAX) errors.push(error.message)
+      nextDocid = docid + 1
+      return 0
+    }
+  }
+
+  return {
+    onFullDisk: 'runs',
+    weight: COMMIT_SLICE_DOCUMENTS_MAX,
+    run(transaction) {
+      const found = transaction.view.collection(name)
+      collection ??= found?.id
+      // Another collection of the same name by now has its own history.
+      if (found === undefined || found.id !== collection) return false
+      const docids = transaction.view.docidsFrom(found.id, nextDocid, TRUNCATE_SLICE_DOCUMENTS_MAX)
+      let removed = 0
+      for (const docid of docids) {
+        do removed += trimOne(transaction, found.id, docid)
+        while (nextDocid <= docid && removed < TRUNCATE_SLICE_REVISIONS_MAX)
+        if (removed >= TRUNCATE_SLICE_REVISIONS_MAX) break
+      }
+      deleted += removed
+      return nextDocid <= (docids.at(-1) ?? 0) || docids.length === TRUNCATE_SLICE_DOCUMENTS_MAX
+    },
+    answer: () => ({ status: 200, body: JSON.stringify({ status: 'truncated', deleted, ...(errors.length === 0 ? {} : { errors }) }) }),
+  }
+}

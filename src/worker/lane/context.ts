@@ -1,0 +1,430 @@
+/**
+ * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
+ * that they already serve.
+ */
+import { closeSync, existsSync, openSync } from 'node:fs'
+import { basename, join, resolve } from 'node:path'
+import { ControlBlock } from '../../wire/control_block.js'
+import { EmbeddingBlock } from '../../wire/embedding_block.js'
+import type { RebuildOptions, RebuildShare } from '../../consumers/rebuild.js'
+import { reachesBack, replay } from '../../consumers/replay.js'
+import { analysisVersion } from '../../domain/analysis_version.js'
+import { SettingsCache } from '../../domain/collection_settings.js'
+import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
+import { SurfaceWords } from '../../domain/fulltext/surface_words.js'
+import { Corrector } from '../../domain/spell/corrector.js'
+import { RelatedTerms } from '../../domain/fulltext/related_terms.js'
+import { TermVectors } from '../../domain/fulltext/term_vectors.js'
+import { createAnalyzer } from '../../engine/analyzer.js'
+import { createChunker } from '../../engine/chunker.js'
+import { heldBodies } from '../../engine/held_bodies.js'
+import { checkTruth, makeRoomForLmdbLines, openEngine } from '../../engine/native_engine.js'
+import { openVectorEngine } from '../../engine/vector_engine.js'
+import type { Analyzer } from '../../engine/types.js'
+import type { VectorTuning } from '../../engine/vector_types.js'
+import { DOCUMENT_CACHE_BYTES_MAX, INDEX_NOT_STORED_BYTES_MAX, TERM_VECTORS_BYTES_MAX } from '../../limits.js'
+import { ByteWriter } from '../../store/byte_writer.js'
+import { DiskSpace, isNoSpace } from '../../store/disk_space.js'
+import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
+import { instanceOf } from '../../store/objects.js'
+import type { Keyring } from '../../store/sealing/keyring.js'
+import { scrub } from '../../store/sealing/scrubbing.js'
+import { TruthStore } from '../../store/truth_store.js'
+import { AccessRings } from '../../telemetry/access_rings.js'
+import { threadTelemetry } from '../../telemetry/registry.js'
+import type { LaneContext, WriteLane } from '../request/handler.js'
+import { ObjectFetching, rebuild } from '../background/object_fetching.js'
+import { beginSealing, keyringOf } from './sealing.js'
+import type { LaneStart, NextGeneration, OpenLane } from './lane_start.js'
+import { beginLoading, giveLacking, lackingOf, openVectors, tell, VECTORS_FOLDER } from './vector_index.js'
+import { readOnlyLane } from './read_only_lane.js'
+import { SpaceGuard } from '../commit/space_guard.js'
+import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
+import { watchIndexStorage } from '../background/index_watch.js'
+import { log } from '../../telemetry/log.js'
+import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../../supervisor.js'
+
+/** All pages. */
+const ALONE: RebuildShare = { share: 0, shares: 1 }
+
+/** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
+export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
+  const control = new ControlBlock(start.control)
+  // A rebuild reads the store between the requests: it must not go on when that is closed.
+  const end = new AbortController()
+  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
+  if (start.kind === 'write') prepareTruth(currentGeneration(start.config.path), start.isReadOnly)
+  else await control.storeAnnounced()
+  const generation = currentGeneration(start.config.path)
+  const keyring = keyringOf(start.config, openEngine())
+  // Point reads analyse nothing.
+  const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
+  if (start.kind === 'write') {
+    beginSealing(context, keyring)
+    const history = start.isReadOnly ? context.store.history() : await context.store.beginEpoch()
+    await openIndex(context, history, { control, onFatal, end: end.signal })
+    if (!start.isReadOnly) openVectors(context.vectorEngine, generation, history)
+    beginLoading(context, control, onFatal, end.signal)
+  }
+  const indexed = start.kind === 'read' && control.rebuildWanted ? buildShare(context, control, end.signal) : Promise.resolve()
+  const lane = laneOf(start, context, { generation: basename(generation), control, indexed, end }, onFatal)
+  if (lane.writeLane !== undefined) {
+    await lane.writeLane.settleJobs()
+    control.announceStore()
+  }
+  return lane
+}
+
+/**
+ * Before LMDB maps it: damaged pages would end the process without a word.
+ * @throws Error that says what is damaged and what to do
+ */
+function prepareTruth(generation: string, isReadOnly: boolean): void {
+  makeRoomForLmdbLines()
+  const path = join(generation, TRUTH_FILE)
+  // A file that LMDB can't open ends the process within lmdb-js (3.5.6).
+  for (const name of [path, `${path}-lock`]) if (existsSync(name)) closeSync(openSync(name, isReadOnly ? 'r' : 'r+'))
+  const signal = process.env[PAGES_DOUBTED_VARIABLE]
+  if (signal !== undefined) log.warn('every page of the store is looked at first: a damaged one may have ended the server', { signal })
+  let isSettled: boolean
+  try {
+    isSettled = checkTruth(path, signal !== undefined)
+  } catch (error) {
+    throw new Error(`${generation} is damaged: ${describe(error)}; ${restoreAdvice(generation)}`, { cause: error })
+  }
+  if (isReadOnly && !isSettled)
+    throw new Error(`${path} was not closed cleanly: the machine went down while it was written; start it once where it can be written`)
+}
+
+function openStore({ kind, config, isReadOnly }: LaneStart, generation: string, keyring: Keyring): TruthStore {
+  const cacheBytesMax = kind === 'read' ? DOCUMENT_CACHE_BYTES_MAX / config.readLanes : 0
+  return new TruthStore(generation, cacheBytesMax, keyring, heldBodies(config.limits), isReadOnly)
+}
+
+/** The write lane, which opens it first, writes it anew where a rotation asked for that. */
+async function openScrubbed(start: LaneStart, generation: string, keyring: Keyring): Promise<TruthStore> {
+  const store = openStore(start, generation, keyring)
+  if (start.kind !== 'write' || start.isReadOnly || !store.read((view) => view.isScrubWanted())) return store
+  await store.close()
+  log.info(await scrub(generation))
+  return openStore(start, generation, keyring)
+}
+
+function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParallelMinSize }: LaneStart['config']): VectorTuning {
+  return { bqRerankFactor: vectorBqRerankFactor, workers: vectorParallelWorkers, parallelMinSize: vectorParallelMinSize }
+}
+
+/** Everything that a lane remembers belongs to one store, and begins anew with it. */
+function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
+  const surfaces = new SurfaceWords()
+  const control = new ControlBlock(start.control)
+  let instance: Buffer | undefined
+  return {
+    config: start.config,
+    store,
+    settings: new SettingsCache(),
+    completer: new Autocompleter(surfaces),
+    corrector: new Corrector(surfaces),
+    engine: openEngine(),
+    held: heldBodies(start.config.limits),
+    instance: () => (instance ??= instanceOf(resolve(start.config.path))),
+    analyzer,
+    related: new RelatedTerms(),
+    vectorEngine: openVectorEngine(vectorTuning(start.config)),
+    areVectorsReady: () => !control.vectorsLoading,
+    embeddingDepth: () => control.embeddingDepth,
+    chunker: createChunker(),
+    embedding: new EmbeddingBlock(start.embedding),
+    vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
+    accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
+    isReadOnly: start.isReadOnly,
+    out: new ByteWriter(),
+  }
+}
+
+interface LaneParts {
+  readonly generation: string
+  readonly control: ControlBlock
+  readonly indexed: Promise<void>
+  readonly end: AbortController
+}
+
+function laneOf(
+  { kind }: LaneStart,
+  context: LaneContext,
+  { generation, control, indexed, end }: LaneParts,
+  onFatal: (reason: string) => void,
+): OpenLane {
+  const writeLane = kind === 'write' ? openWriteLane(context, control, onFatal, end.signal) : undefined
+  const close = async (): Promise<void> => {
+    end.abort()
+    if (writeLane !== undefined) await closeWriteLane(context, writeLane)
+    await context.store.close()
+  }
+  const settle = async (): Promise<void> => {
+    end.abort()
+    await writeLane?.close()
+  }
+  return { context, generation, indexed, close, settle, ...(writeLane === undefined ? {} : { writeLane }) }
+}
+
+/** Opens a generation that a restore has prepared, beside the one that is served. @throws Error where it can't be served */
+export async function openNextGeneration(start: LaneStart, generation: string): Promise<NextGeneration> {
+  const path = generationPath(start.config.path, generation)
+  const engine = openEngine()
+  const keyring = keyringOf(start.config, engine)
+  const store = openStore(start, path, keyring)
+  if (start.kind === 'write') {
+    // The next index takes keys and sealed collections from the present one. What is sealed in one of the stores is then sealed in the indexes of both, which does no harm.
+    const sealed = beginSealing({ store, engine }, keyring)
+    store.noteAdoption()
+    const history = await store.beginEpoch()
+    const { checkpoint, damage } = engine.openNext(join(path, 'index'), history, analysisVersion(start.config))
+    const lastLsn = store.read((view) => view.storeCounters().lastLsn)
+    if (damage.length > 0 || checkpoint !== lastLsn)
+      throw new Error(`its index is at ${checkpoint}, the store at ${lastLsn}${damage.length > 0 ? `; ${damage.join('; ')}` : ''}`)
+    await openNextVectors(store, join(path, VECTORS_FOLDER), history, sealed)
+  }
+  return { generation, store }
+}
+
+/** What its files have not, as those of sealed collections, is given between the groups of the lane, so that nothing is missing when it is adopted. */
+async function openNextVectors(store: TruthStore, directory: string, history: Uint8Array, sealed: readonly number[]): Promise<void> {
+  const vectorEngine = openVectorEngine()
+  tell(vectorEngine.openNext(directory, history, sealed))
+  const source = { store, vectors: vectorEngine.next }
+  for (const given of giveLacking(source, lackingOf(source))) if (given > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+}
+
+/** The next generation is not to be served after all. */
+export async function dropNextGeneration(start: LaneStart, { store }: NextGeneration): Promise<void> {
+  if (start.kind === 'write') {
+    openEngine().dropNext()
+    openVectorEngine().dropNext()
+  }
+  await store.close()
+}
+
+/**
+ * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked, which is finished first.
+ * @throws Error after which the process must not go on
+ */
+export async function adoptNextGeneration(
+  start: LaneStart,
+  lane: OpenLane,
+  { generation, store }: NextGeneration,
+  onFatal: (reason: string) => void,
+): Promise<OpenLane> {
+  const control = new ControlBlock(start.control)
+  await lane.settle()
+  const context = contextOf(start, store, lane.context.analyzer)
+  if (start.kind === 'write') {
+    const lastLsn = store.read((view) => view.storeCounters().lastLsn)
+    context.engine.adoptNext()
+    // What process memory has belongs to the store that was replaced.
+    context.held.clear()
+    context.engine.flushedTo(lastLsn)
+    // An index of nothing says that it is being built: nothing is missing.
+    if (lastLsn === 0n) context.engine.endRebuild()
+    control.indexStale = false
+    control.writesLost = false
+  }
+  const end = new AbortController()
+  if (start.kind === 'write') {
+    context.vectorEngine.adoptNext()
+    // It was given everything when it was opened, and nobody has written since.
+    control.vectorsLoading = false
+  }
+  const next = laneOf(start, context, { generation, control, indexed: Promise.resolve(), end }, onFatal)
+  await next.writeLane?.settleJobs()
+  await lane.context.store.close()
+  return next
+}
+
+function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (reason: string) => void, end: AbortSignal): WriteLane {
+  if (context.isReadOnly) return readOnlyLane()
+  const { durability, temporal } = context.config
+  const writer = context.store.openWriter({
+    durability,
+    tracksHistory: temporal,
+    onCommit: (isRunning) => control.setCommitting(isRunning),
+    onFailure: (failure) => {
+      if (isNoSpace(failure.cause)) control.diskFull = true
+      onFatal(describe(failure))
+    },
+  })
+  const stopWatch = watchIndexStorage(context.engine, onFatal)
+  end.addEventListener('abort', stopWatch)
+  const lane: WriteLane & SpaceListener = createWriteLane(context, {
+    writer,
+    space: guardSpace(context, control, () => lane),
+    onVectorFailure: (error) => {
+      log.error('the vector engine refused a batch and is given what it lacks', { reason: error })
+      beginLoading(context, control, onFatal, end)
+    },
+    onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
+    isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
+    onPublished: () => control.countPublished(),
+    onQueueDepth: (depth) => (control.embeddingDepth = depth),
+    onFindings: (count) => (control.findings = count),
+  })
+  return lane
+}
+
+function guardSpace({ config, store, engine }: LaneContext, control: ControlBlock, lane: () => SpaceListener): SpaceGuard {
+  const space = new DiskSpace(config.path, config.diskReserveBytes)
+  const isDoubted = process.env[DISK_FULL_VARIABLE] !== undefined
+  // It says so of the start, not of a generation that is adopted later.
+  delete process.env[DISK_FULL_VARIABLE]
+  const onChange = (isFull: boolean, freeBytes: number): void => {
+    const wasFull = control.diskFull
+    control.diskFull = isFull
+    const fields = { free: freeBytes, kept: space.floorBytes }
+    if (isFull) log.error('disk full: writes are refused until there is space', fields)
+    else if (wasFull) {
+      log.info('disk full no more: writes are taken again', fields)
+      setImmediate(() => lane().onSpace())
+    }
+  }
+  const parts = {
+    space,
+    unusedBytes: () => store.unusedBytes(),
+    isIndexStored: () => {
+      const state = engine.storageState()
+      return state === 'good' || (state === 'failing' && engine.stats().unflushedBytes < INDEX_NOT_STORED_BYTES_MAX)
+    },
+    onChange,
+    onStillFull: () => lane().onStillFull(),
+  }
+  return new SpaceGuard(parts, isDoubted)
+}
+
+/**
+ * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog has above its checkpoint. What can't be used is rebuilt: by the read lanes together
+ * before the server is ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503 until it is done.
+ */
+async function openIndex(
+  context: LaneContext,
+  history: Uint8Array,
+  { control, onFatal, end }: Pick<Rebuilding, 'control' | 'onFatal' | 'end'>,
+): Promise<void> {
+  const { store, engine } = context
+  const generation = currentGeneration(context.config.path)
+  const { checkpoint, damage, isStoreBehind } = engine.open(
+    join(generation, 'index'),
+    history,
+    analysisVersion(context.config),
+    context.isReadOnly,
+  )
+  engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
+  for (const line of damage) log.error('index', { reason: line })
+  control.writesLost = isStoreBehind
+  if (isStoreBehind)
+    log.error('writes are lost', {
+      reason: `${generation}/${TRUTH_FILE} is in an older state than its index; ${restoreAdvice(generation)}`,
+    })
+  const { isUsed, wasWhole, isBehind } = store.read((view) => ({
+    isUsed: view.objects.isUsed(),
+    wasWhole: !view.objects.isIndexIncomplete(),
+    isBehind: checkpoint < view.storeCounters().lastLsn || damage.length > 0,
+  }))
+  // Before anything says that the index is complete. What of it is missing is looked for until it is there: unindexed.ts.
+  if (isUsed && isBehind && wasWhole && !context.isReadOnly) await store.markIndex(true)
+  if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
+    if (checkpoint !== 0n) engine.beginRebuild()
+    control.rebuildWanted = true
+    return
+  }
+  const isWhole = await replayFetching(context, checkpoint)
+  if (damage.length === 0) {
+    if (isUsed && isBehind && wasWhole && isWhole && !context.isReadOnly) await store.markIndex(false)
+    return
+  }
+  control.indexStale = true
+  // Later: the lane opens first.
+  setImmediate(() => void finishRebuild(context, { control, onFatal, end, note: () => Promise.resolve() }, { missingOnly: true }))
+}
+
+/** What is lacking is fetched once, as much as there is room for. @returns whether nothing is left that may be had later */
+async function replayFetching(context: LaneContext, checkpoint: bigint): Promise<boolean> {
+  const fetching = new ObjectFetching(context)
+  try {
+    let replayed = replay(context, checkpoint)
+    if (replayed.lacking.length > 0 && (await fetching.obtain(replayed.lacking))) replayed = replay(context, checkpoint, fetching.lost)
+    for (const line of replayed.damaged) log.error('not indexed', { reason: line })
+    return replayed.lacking.length === 0
+  } finally {
+    await fetching.close()
+  }
+}
+
+/** In this order: the index on disk is complete, then the store says that it ended well. */
+async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeLane: WriteLane): Promise<void> {
+  await writeLane.close()
+  if (isReadOnly) return
+  try {
+    engine.flush()
+  } catch (error) {
+    log.error('the index is not stored; the next start replays', { reason: error })
+  }
+  try {
+    store.endEpoch()
+  } catch (error) {
+    if (!isNoSpace(error)) throw error
+    log.error('the disk is full: the end is not noted, and the next start takes it for an unclean one', { reason: error })
+  }
+}
+
+/**
+ * The start: every read lane takes its share of the pages.
+ * @throws Error in a lane that replaces one which died before all shares were done: the dead one's documents would be missing, so the start has failed
+ */
+async function buildShare(context: LaneContext, control: ControlBlock, end: AbortSignal): Promise<void> {
+  const shares = context.config.readLanes
+  const share = control.claimRebuildShare()
+  if (share >= shares) {
+    if (control.rebuiltShares < shares) throw new Error('a lane died while the index was built')
+    return
+  }
+  if ((await rebuild(context, { share, shares }, {}, end)) === undefined) return
+  if (control.finishRebuildShare() === shares) context.engine.endRebuild()
+}
+
+interface Rebuilding {
+  readonly control: ControlBlock
+  readonly onFatal: (reason: string) => void
+  readonly end: AbortSignal
+  /** Says in the store that documents may be missing, where nobody has yet. */
+  readonly note: () => Promise<void>
+}
+
+/** The index no longer equals the store: searches answer 503 until it has been built anew from the store, on the write lane, between groups. */
+async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuilding, cause: unknown): Promise<void> {
+  const { control, onFatal } = rebuilding
+  if (control.indexStale) {
+    // What is refused now would be missing from the index that is being built: a start from the store is the only way back.
+    onFatal(`the index refuses batches while it is rebuilt: ${describe(cause)}`)
+    return
+  }
+  control.indexStale = true
+  log.error('the index refused a batch and is rebuilt', { reason: cause })
+  await finishRebuild(context, rebuilding, {})
+}
+
+async function finishRebuild(context: LaneContext, { control, onFatal, end, note }: Rebuilding, options: RebuildOptions): Promise<void> {
+  try {
+    // The rest of a damaged index is in rebuild mode since it was opened.
+    if (options.missingOnly !== true) context.engine.beginRebuild()
+    const isWhole = await rebuild(context, ALONE, options, end)
+    if (isWhole === undefined) return
+    if (!isWhole) await note()
+    context.engine.endRebuild()
+    control.indexStale = false
+  } catch (error) {
+    onFatal(`the index can't be rebuilt: ${describe(error)}`)
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? `${error.message}${error.cause === undefined ? '' : `: ${describe(error.cause)}`}` : String(error)
+}

@@ -1,0 +1,19 @@
+/**
+ * The write lane of a store that can't be written (`--mode read` on a file system that is mounted so):
+ * nothing is committed, nothing is done unasked, and nothing is left to finish. Write lane only.
+ */
+import { serviceError } from '../../errors.js'
+import type { WriteLane } from '../request/handler.js'
+import { errorAnswer } from '../request/lane_request.js'
+
+export function readOnlyLane(): WriteLane {
+  return {
+    commit: (commands) => {
+      for (const { reply } of commands) reply(errorAnswer(serviceError('readOnlyMode'), () => undefined))
+      return Promise.resolve()
+    },
+    settleJobs: () => Promise.resolve(),
+    noteUnindexed: () => Promise.resolve(),
+    close: () => Promise.resolve(),
+  }
+}

@@ -1,0 +1,34 @@
+/** Runs src/restore_check.ts over a copied store and waits for its end. The long lane. */
+import { fork } from 'node:child_process'
+import type { Config } from '../../config.js'
+import { programPath } from '../../installation.js'
+import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits.js'
+import type { RestoreCheck } from '../../restore_check.js'
+
+const PROGRAM = programPath('restore_check')
+
+/** @throws Error that says why the store can't be served */
+export async function prepareStore(config: Config, path: string, request: { shouldStop(): boolean }): Promise<void> {
+  const child = fork(PROGRAM, [], {
+    // The configuration holds keys as bytes.
+    serialization: 'advanced',
+    execArgv: [`--max-old-space-size=${RESTORE_HEAP_MB_MAX}`],
+    stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
+  })
+  let reason = ''
+  child.on('message', (text) => (reason = text as string))
+  const watch = setInterval(() => {
+    if (request.shouldStop()) child.kill('SIGKILL')
+  }, RESTORE_POLL_MS)
+  try {
+    const end = new Promise<string | null>((resolve, reject) => {
+      child.once('error', reject)
+      child.once('exit', (code, signal) => resolve(code === 0 ? null : (signal ?? `exit code ${code}`)))
+    })
+    child.send({ config, path } satisfies RestoreCheck)
+    const failure = await end
+    if (failure !== null) throw new Error(reason === '' ? `the check of the store ended by ${failure}` : reason)
+  } finally {
+    clearInterval(watch)
+  }
+}

@@ -1,0 +1,46 @@
+/**
+ * What a lane seals with: its keyring, over the cipher of the engine; and what the engine is told: the keys of stored segments, and which collections need them. Lane threads, at their start.
+ */
+import { resolve } from 'node:path'
+import type { Config } from '../../config.js'
+import type { SearchEngine } from '../../engine/types.js'
+import type { VectorEngine } from '../../engine/vector_types.js'
+import { readOrMakeKeyFile } from '../../store/sealing/key_file.js'
+import { Keyring } from '../../store/sealing/keyring.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import { log } from '../../telemetry/log.js'
+
+const INDEX_LABEL = 'mds/v1/index'
+
+export function keyringOf(config: Config, engine: SearchEngine): Keyring {
+  let keyFile: Uint8Array | undefined
+  return new Keyring(config.encryption, () => (keyFile ??= readOrMakeKeyFile(resolve(config.path))), engine.cipher)
+}
+
+interface SealedStores {
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+  /** Absent where another engine than the present one is opened for the store. */
+  readonly vectorEngine?: VectorEngine
+  /** Absent where it can be written. */
+  readonly isReadOnly?: boolean
+}
+
+/**
+ * The write lane, before the index is opened.
+ * @returns ids of the collections that are sealed
+ * @throws SealingRefused
+ */
+export function beginSealing({ store, engine, vectorEngine, isReadOnly }: SealedStores, keyring: Keyring): readonly number[] {
+  const sealed = isReadOnly === true ? store.readSealing() : store.beginSealing()
+  const lost = store.unreadableCredentials()
+  if (lost !== undefined) log.error(lost)
+  if (!keyring.canSeal) return []
+  const keys = keyring.ids.map((id) => Buffer.concat([Buffer.from([id]), keyring.derive(id, INDEX_LABEL) as Uint8Array]))
+  engine.setSealKeys(keyring.primaryId, Buffer.concat(keys))
+  for (const collection of sealed) {
+    engine.setSealed(collection, true)
+    vectorEngine?.setSealed(collection, true)
+  }
+  return sealed
+}

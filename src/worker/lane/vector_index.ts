@@ -1,0 +1,96 @@
+/**
+ * The vector engine at the write lane's start, and before another store takes the place of the present one: it opens what it has stored, is told what truth has, and is given what it lacks, page by page between the
+ * groups of the lane. After a start searches for vectors answer 503 until then. Write lane, and the process that prepares a restored store.
+ */
+import { join } from 'node:path'
+import type { ControlBlock } from '../../wire/control_block.js'
+import { changeOf } from '../../domain/embedding/embedded_document.js'
+import { encodeVectorBatch, encodeVectorStamps } from '../../engine/vector_bytes.js'
+import type { VectorChange, VectorEngine, VectorLoading, VectorStamp } from '../../engine/vector_types.js'
+import { VECTOR_LOAD_DOCUMENTS } from '../../limits.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { LaneContext } from '../request/handler.js'
+import { log } from '../../telemetry/log.js'
+
+/** In a generation. */
+export const VECTORS_FOLDER = 'vectors'
+
+/** An engine, and the store that it is to have the vectors of. */
+export interface VectorSource {
+  readonly store: TruthStore
+  readonly vectors: VectorLoading
+}
+
+/** Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory can't be used nothing is refused: all vectors are in truth, and the engine asks for it again. */
+export function openVectors(vectorEngine: VectorEngine, generation: string, history: Uint8Array): void {
+  log.info('vector kernels', { reason: vectorEngine.isa })
+  try {
+    tell(vectorEngine.open(join(generation, VECTORS_FOLDER), history))
+  } catch (error) {
+    log.error('vectors: kept in memory until the disk takes them', { reason: error })
+  }
+}
+
+export function tell(damage: readonly string[]): void {
+  for (const line of damage) log.error('vectors', { reason: line })
+}
+
+/** Compares at once, so that nothing is found that truth has not, and loads what is lacking between other work. @param onFatal where the engine can't be given it */
+export function beginLoading(
+  { store, vectorEngine }: Pick<LaneContext, 'store' | 'vectorEngine'>,
+  control: ControlBlock,
+  onFatal: (reason: string) => void,
+  end: AbortSignal,
+): void {
+  const source = { store, vectors: vectorEngine }
+  const lacking = lackingOf(source)
+  control.vectorsLoading = lacking.length > 0
+  if (lacking.length === 0) return
+  log.info(`vectors: those of ${lacking.length / 2} documents are read from the store`)
+  const run = async (): Promise<void> => {
+    for (const given of giveLacking(source, lacking)) {
+      if (end.aborted) return
+      if (given > 0) await new Promise<void>((resolve) => setImmediate(resolve))
+    }
+    if (!end.aborted) control.vectorsLoading = false
+  }
+  run().catch((error: unknown) => onFatal(`vectors can't be loaded: ${describe(error)}`))
+}
+
+/** @returns pairs of collection and docid; what truth has not is gone */
+export function lackingOf({ store, vectors }: VectorSource): Uint32Array {
+  const stamps = store.read((view) => {
+    const rows: VectorStamp[] = []
+    for (const { collection, docid, stamp } of view.vectors.stamps())
+      if (stamp.chunks > 0) rows.push({ collection, docid, lsn: stamp.lsn, dimensions: stamp.dimensions })
+    return rows
+  })
+  return vectors.compare(encodeVectorStamps(stamps))
+}
+
+/**
+ * Gives a page each time that it is asked to go on, and yields its bytes. What has changed since it was found lacking is given as it is now: of two the engine keeps the one with the higher LSN.
+ */
+export function* giveLacking({ store, vectors }: VectorSource, lacking: Uint32Array): Generator<number> {
+  for (let from = 0; from < lacking.length; from += 2 * VECTOR_LOAD_DOCUMENTS) {
+    const page = lacking.subarray(from, from + 2 * VECTOR_LOAD_DOCUMENTS)
+    const changes = store.read((view) => {
+      const found: VectorChange[] = []
+      for (let at = 0; at < page.length; at += 2) {
+        const [collection = 0, docid = 0] = page.subarray(at, at + 2)
+        const stamp = view.vectors.stamp(collection, docid)
+        const record = stamp === undefined ? undefined : view.vectors.record(collection, docid)
+        if (stamp !== undefined && record !== undefined && record.vectors.length > 0)
+          found.push(changeOf(record, collection, docid, stamp.lsn))
+      }
+      return found
+    })
+    const batch = encodeVectorBatch(changes)
+    if (changes.length > 0) vectors.apply(batch)
+    yield batch.length
+  }
+}
+
+function describe(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,27 @@
+/**
+ * Which members of a body an operation can use: those that its row's schema names. Nothing of the others is
+ * built (docs/decisions/0167-bodies-are-looked-through-before-they-are-parsed.md). Pure.
+ */
+import { ANY, type KnownMembers } from '../../engine/json_scan.js'
+import type { Schema } from '../../operations/json_schema.js'
+
+export function knownMembers(schema: Schema): KnownMembers {
+  const { type, properties, additionalProperties, patternProperties, items } = schema
+  if (type === 'array') return items === undefined ? ANY : { kind: 'list', items: knownMembers(items) }
+  // Without names, or with names by a pattern, any member may be meant.
+  if (type === 'object' && patternProperties === undefined && (properties !== undefined || additionalProperties !== undefined)) {
+    const members = Object.entries(properties ?? {}).map(([name, field]) => [name, knownMembers(field)] as const)
+    return { kind: 'object', members, rest: additionalProperties === undefined ? null : knownMembers(additionalProperties) }
+  }
+  return ownItemOf(schema) ?? ANY
+}
+
+/**
+ * An item that stands for itself (operations/schema.ts): its schema, or anything that the operation finds
+ * wrong.
+ */
+function ownItemOf({ title, anyOf }: Schema): KnownMembers | undefined {
+  const [item, anything, ...more] = anyOf ?? []
+  if (title === undefined || item?.type !== 'object' || anything === undefined || more.length > 0) return undefined
+  return Object.keys(anything).length === 0 ? knownMembers(item) : undefined
+}

@@ -1,0 +1,143 @@
+/**
+ * Writes to collections whose bodies lie in a storage backend, on the lane that prepares them: each new body becomes an object, which goes with the command to process memory, or before the command to
+ * an object store. And requests that need objects which are not at hand: what the front end has to fetch first. src/background/objects/object_io.ts is the other side.
+ */
+import { encodeMessage } from '../../wire/object_codec.js'
+import type { FetchFirst, ObjectOwner, OutgoingObject, WantedObject } from '../../wire/object_codec.js'
+import { encodeCommand } from '../../domain/commands.js'
+import type {
+  AddBatchCommand,
+  AddCommand,
+  IngestChunkCommand,
+  PreparedDocument,
+  PreparedObject,
+  RestoreCommand,
+  UpdateCommand,
+} from '../../domain/commands.js'
+import { compressionOf } from '../../domain/preparation.js'
+import { storageOf, type Locations, type Storage } from '../../domain/storage.js'
+import type { S3Location } from '../../outbound/s3_location.js'
+import { encodeBody } from '../../store/body.js'
+import { textOfHead } from '../../store/head.js'
+import { lowerCase } from '../../store/keys.js'
+import { encodeObject, folderOf, hashOfObject, keyOfObject, MEMORY_LOCATION, newObjectId } from '../../store/objects.js'
+import type { BodyObject } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/record.js'
+import { CLEAR } from '../../store/sealing/collection_seal.js'
+import { keyIdOf } from '../../store/sealing/sealed_record.js'
+import type { View } from '../../store/view.js'
+import { StoreFirst, type LaneContext } from './handler.js'
+
+export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | RestoreCommand
+
+/** The command for the write lane, or what has to be done before it may be committed. Not inside a read. */
+export function commandOf(lane: LaneContext, command: DocumentCommand): Uint8Array | StoreFirst {
+  const storage = lane.store.read((view) => storageOf(lane.settings, view, command.collection))
+  if (storage === undefined) return encodeCommand(command)
+  const making = new ObjectMaking(lane, storage)
+  const withObject = (document: PreparedDocument): PreparedDocument => {
+    const record = newBodyOf(lane, command, document)
+    return record === undefined ? document : { ...document, object: making.make(record) }
+  }
+  const complete: DocumentCommand =
+    'document' in command
+      ? { ...command, document: withObject(command.document) }
+      : { ...command, documents: command.documents.map(withObject) }
+  return making.first(encodeCommand(complete))
+}
+
+/** The body record that wants an object. Undefined where the body stays the one that the document has. */
+function newBodyOf(lane: LaneContext, { kind }: DocumentCommand, { body, escaped }: PreparedDocument): Buffer | undefined {
+  if (body.kind === 'new') return body.record
+  return kind === 'restore' ? encodeBody(escaped, compressionOf(lane.config)) : undefined
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** Objects of one command. */
+export class ObjectMaking {
+  readonly #outgoing: OutgoingObject[] = []
+
+  constructor(
+    readonly lane: LaneContext,
+    readonly storage: Storage,
+  ) {}
+
+  /** @param body the body record, in clear */
+  make(body: Buffer): PreparedObject {
+    const { location, collection } = this.storage
+    const { store, settings } = this.lane
+    const id = newObjectId()
+    if (location === MEMORY_LOCATION) {
+      const object = { location, id, instance: NOTHING, bytes: body.length, keyId: 0, hash: NOTHING }
+      return { collection, record: encodeObject(object), held: body }
+    }
+    const instance = this.lane.instance()
+    return store.read((view) => {
+      const bytes = view.objects.sealed(collection, id, body)
+      const place = settings.locations(view).get(location)
+      if (place === undefined) throw new Error(`location ${location} is not known`)
+      this.#outgoing.push({ location: place, key: keyOfObject({ instance, id }), bytes })
+      return {
+        collection,
+        record: encodeObject({ location, id, instance, bytes: bytes.length, keyId: keyIdOf(bytes), hash: hashOfObject(bytes) }),
+        held: null,
+      }
+    })
+  }
+
+  first(command: Uint8Array): Uint8Array | StoreFirst {
+    if (this.#outgoing.length === 0) return command
+    return new StoreFirst(encodeMessage({ objects: this.#outgoing, command }))
+  }
+}
+
+/** The command, once the place has taken an object, given it back and let go of it. */
+export function probedFirst({ instance }: LaneContext, location: S3Location, command: Uint8Array): StoreFirst {
+  const key = `${folderOf(instance())}probe-${newObjectId().toString('hex')}`
+  return new StoreFirst(encodeMessage({ objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command }))
+}
+
+const PROBE = 'A server that is told to keep documents here looks whether it can.\n'
+
+/** What the front end is told of a request that wants objects. The body is copied. @throws CorruptRecord where the credentials of a place can't be opened */
+export function fetchMessage(
+  { store, settings }: LaneContext,
+  { objects, body, isCommand }: { readonly objects: readonly BodyObject[]; readonly body: Uint8Array; readonly isCommand: boolean },
+): Uint8Array {
+  const lacking = store.read((view) => {
+    const locations = settings.locations(view)
+    return objects.map((object): WantedObject => {
+      const owner = ownerOf(view, object)
+      return { ...wanted(locations, object), ...(owner === undefined ? {} : { owner }) }
+    })
+  })
+  return encodeMessage({ objects: lacking, body, isCommand } satisfies FetchFirst)
+}
+
+/** Undefined where it has none any more, or its head is damaged, which is named elsewhere. */
+function ownerOf(view: View, object: BodyObject): ObjectOwner | undefined {
+  const body = view.objects.ownerOf(object)
+  if (body === undefined) return undefined
+  try {
+    const head = view.headEvenExpired(body.collection, body.docid)
+    if (head === undefined) return undefined
+    const { id, key, lang } = textOfHead(head)
+    const collection = id.slice(0, id.length - lowerCase(`|${key}|${lang}`).length)
+    const named = `document ${JSON.stringify(key)} (${lang}) of collection ${JSON.stringify(collection)}`
+    const isSecret = object.keyId !== CLEAR || view.objects.writtenForm(body.collection) !== CLEAR
+    return { named, logged: isSecret ? `document ${body.collection}/${body.docid}` : named }
+  } catch (error) {
+    if (error instanceof CorruptRecord) return undefined
+    throw error
+  }
+}
+
+/** @throws CorruptRecord */
+export function wanted(locations: Locations, object: BodyObject): WantedObject {
+  const { id, hash, location } = object
+  const place = locations.get(location)
+  if (place === undefined && location !== MEMORY_LOCATION)
+    throw new CorruptRecord(`place ${location} in an object store`, "its credentials can't be opened: set them again")
+  return { id, hash, key: keyOfObject(object), location: place }
+}

@@ -1,0 +1,46 @@
+/**
+ * Does an input have the shape that its row declares? The checks of all operations are made when a lane starts.
+ * Settled once here for all operations (architecture.md, section 6): a missing required field, or an empty text where the row asks for at least one character, answers
+ * 400 `missing fields`; everything else 400 `invalid <field>`. Unknown fields are ignored.
+ */
+import assert from 'node:assert/strict'
+import { serviceError, ServiceError } from '../../errors.js'
+import { laneOperations } from '../../operations/index.js'
+import type { Schema } from '../../operations/json_schema.js'
+import type { Operation } from '../../operations/operation.js'
+import { emptyMapsOf } from './empty_maps.js'
+import { hintAt } from './hints.js'
+import type { Input } from './request_input.js'
+import { checkOf, type Check, type Mismatch } from './schema_check.js'
+
+const checks: ReadonlyMap<Operation, Check> = new Map(laneOperations.map((row) => [row, checkOf(row.input)]))
+
+const emptyMaps = new Map(laneOperations.map((row) => [row, emptyMapsOf(row.input)]))
+
+/** The fields that an operation's input may have, for the query string's conversions. */
+export function fieldsOf(operation: Operation): Readonly<Record<string, Schema>> {
+  return operation.input.properties ?? {}
+}
+
+/** Settles empty maps that came as empty lists. @throws ServiceError 400 */
+export function validate(operation: Operation, input: Input): void {
+  emptyMaps.get(operation)?.(input)
+  const fields = fieldsOf(operation)
+  for (const field of operation.input.required ?? []) {
+    const value = input[field]
+    if (value === undefined || (value === '' && (fields[field]?.minLength ?? 0) > 0)) throw serviceError('missingFields')
+  }
+  const check = checks.get(operation)
+  assert(check !== undefined, `${operation.name} is not a row of the table`)
+  const mismatch = check(input)
+  if (mismatch !== null) throw refusalOf(mismatch, operation, input)
+}
+
+function refusalOf({ isMissing, path, missing }: Mismatch, operation: Operation, input: Input): ServiceError {
+  // A field that is missing further down, e.g. in one of a list.
+  if (isMissing)
+    return serviceError('missingFields', hintAt(operation.input, input, [...path, ...(missing === undefined ? [] : [missing])]))
+  const place = path.join('.')
+  const text = place === '' ? 'invalid request' : `invalid ${place.slice(0, 200)}`
+  return new ServiceError(400, text, undefined, hintAt(operation.input, input, path))
+}
