@@ -10,17 +10,16 @@ import { join } from 'node:path'
 import { loadConfig } from '../src/config.js'
 import { ControlBlock } from '../src/wire/control_block.js'
 import { EmbeddingBlock } from '../src/wire/embedding_block.js'
-import { Dispatcher } from '../src/dispatch/dispatcher.js'
 import { LanePool } from '../src/dispatch/lane_pool.js'
 import { Lanes } from '../src/dispatch/lanes.js'
 import type { Ticket } from '../src/dispatch/ticket.js'
 import { laneOperations as operations } from '../src/operations/index.js'
 import { generationsOf, openDataDirectory } from '../src/store/layout.js'
 import { logMemory } from '../src/telemetry/log.js'
-import { Telemetry } from '../src/telemetry/registry.js'
 import type { LaneKind } from '../src/worker/lane/lane_start.js'
 import { Report } from './report.js'
-import { noObjects } from '../test/harness/no_objects.js'
+import { ANONYMOUS } from '../src/access/principal.js'
+import { dispatcherOf, ownTelemetry, requestOf, SURFACE } from '../test/harness/dispatching.js'
 
 const SECONDS = Number(process.argv[2] ?? 3)
 const IN_FLIGHT = 64
@@ -28,10 +27,9 @@ const RATIO_MIN = 1.3
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-bench-handover-'))
 const config = loadConfig(['--db', directory], {})
-const telemetry = Telemetry.create(operations.map(({ name }) => name))
-telemetry.claimRow()
+const telemetry = ownTelemetry()
 const control = ControlBlock.create()
-const dispatcher = new Dispatcher(config, control, telemetry, noObjects)
+const dispatcher = dispatcherOf(config, control, telemetry)
 const operationIndex = operations.findIndex(({ name }) => name === 'ftsLanguages')
 const operation = operations[operationIndex]!
 
@@ -55,16 +53,7 @@ type Ask = (client: number) => Promise<void>
 const askDispatcher: Ask = () =>
   new Promise((resolve) => {
     const sink = { answer: () => resolve() }
-    dispatcher.submit({
-      operation,
-      operationIndex,
-      query: '',
-      params: [],
-      acceptsGzip: false,
-      acceptedAt: performance.now(),
-      body: null,
-      sink,
-    })
+    dispatcher.submit({ ...requestOf(dispatcher, operation, {}), sink })
   })
 
 /** One Piscina task per request, over lanes of the same kind and number. */
@@ -111,9 +100,9 @@ function ticketOf(client: number): Ticket {
   return {
     operation,
     operationIndex,
-    query: '',
-    params: [],
-    acceptsGzip: false,
+    input: { form: 'json', head: '', params: [], mayCompress: false },
+    principal: ANONYMOUS,
+    surface: SURFACE,
     acceptedAt: now,
     deadlineAt: now + operation.deadlineMs,
     bodyBytes: 0,

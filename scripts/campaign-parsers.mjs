@@ -106,7 +106,7 @@ function refusable(run) {
   try {
     return run()
   } catch (error) {
-    if (error instanceof ServiceError && error.http === 400) return undefined
+    if (error instanceof ServiceError && error.isInvalidInput) return undefined
     throw error
   }
 }

@@ -1,71 +1,121 @@
 /**
- * The catalogue of operating errors: each text that the contract fixes, with its status, once. Programming errors are assertions, not entries here.
+ * The catalogue of operating errors: each text that the contract fixes, and what it is in each protocol, once. Every
+ * refusal carries its code from where it is made to the surface that writes it, across threads. Programming errors
+ * are assertions, not entries here.
  */
-export interface CatalogueEntry {
+
+/** What a protocol says of an error beside its text. */
+interface Columns {
+  /** Who or what is at fault. */
+  readonly kind: 'input' | 'request' | 'rights' | 'absence' | 'conflict' | 'fault' | 'unavailable'
   readonly http: number
+  /** Canonical status of gRPC. */
+  readonly grpc: string
+  /** `extensions.code` of a GraphQL error. */
+  readonly graphql: string
+  /** A code of JSON-RPC, or `tool`: the call of a tool has failed, which is a result with `isError`. */
+  readonly mcp: number | 'tool'
+}
+
+export interface CatalogueEntry extends Columns {
   readonly text: string
-  /** Seconds for the `Retry-After` header, where a retry can help. */
+  /** Where a retry can help: seconds to wait. */
   readonly retryAfterSeconds?: number
 }
 
+const INVALID = { kind: 'input', http: 400, grpc: 'INVALID_ARGUMENT', graphql: 'BAD_USER_INPUT', mcp: -32602 } as const satisfies Columns
+const DENIED = { kind: 'rights', http: 403, grpc: 'PERMISSION_DENIED', graphql: 'FORBIDDEN', mcp: 'tool' } as const satisfies Columns
+const ABSENT = { kind: 'absence', http: 404, grpc: 'NOT_FOUND', graphql: 'NOT_FOUND', mcp: 'tool' } as const satisfies Columns
+const CONFLICT = { kind: 'conflict', http: 409, grpc: 'ALREADY_EXISTS', graphql: 'CONFLICT', mcp: 'tool' } as const satisfies Columns
+const INTERNAL = { kind: 'fault', http: 500, grpc: 'INTERNAL', graphql: 'INTERNAL_SERVER_ERROR', mcp: -32603 } as const satisfies Columns
+const UNAVAILABLE = { kind: 'unavailable', http: 503, grpc: 'UNAVAILABLE', graphql: 'UNAVAILABLE', mcp: 'tool' } as const satisfies Columns
+
 export const CATALOGUE = {
-  missingFields: { http: 400, text: 'missing fields' },
-  invalidJson: { http: 400, text: 'invalid JSON' },
-  invalidUtf8: { http: 400, text: 'invalid UTF-8' },
-  invalidLimit: { http: 400, text: 'invalid limit' },
-  invalidOversample: { http: 422, text: 'oversample must be from 1 to 10' },
-  invalidOffset: { http: 400, text: 'invalid offset' },
-  noDocuments: { http: 400, text: 'no documents provided' },
-  ingestQueueFull: { http: 400, text: 'bulk ingest queue is full' },
-  ingestStarted: { http: 400, text: 'job cannot be cancelled' },
-  backupExists: { http: 409, text: 'backup is there already' },
-  unsupportedFormat: { http: 400, text: 'unsupported format' },
-  nothingToUpdate: { http: 400, text: 'no fields to update' },
-  readOnlyMode: { http: 403, text: 'read-only mode' },
-  writeOnlyMode: { http: 403, text: 'write-only mode' },
-  forbidden: { http: 403, text: 'forbidden' },
+  /** Its text names the field. */
+  invalid: { ...INVALID, text: 'invalid request' },
+  missingFields: { ...INVALID, text: 'missing fields' },
+  invalidJson: { ...INVALID, text: 'invalid JSON' },
+  invalidUtf8: { ...INVALID, text: 'invalid UTF-8' },
+  invalidLimit: { ...INVALID, text: 'invalid limit' },
+  invalidOversample: { ...INVALID, kind: 'request', http: 422, text: 'oversample must be from 1 to 10' },
+  invalidOffset: { ...INVALID, text: 'invalid offset' },
+  noDocuments: { ...INVALID, text: 'no documents provided' },
+  ingestQueueFull: { ...INVALID, text: 'bulk ingest queue is full' },
+  ingestStarted: { ...INVALID, grpc: 'FAILED_PRECONDITION', text: 'job cannot be cancelled' },
+  backupExists: { ...CONFLICT, text: 'backup is there already' },
+  unsupportedFormat: { ...INVALID, text: 'unsupported format' },
+  nothingToUpdate: { ...INVALID, text: 'no fields to update' },
+  readOnlyMode: { ...DENIED, text: 'read-only mode' },
+  writeOnlyMode: { ...DENIED, text: 'write-only mode' },
+  forbidden: { ...DENIED, text: 'forbidden' },
   foreignOrigin: {
-    http: 403,
+    ...DENIED,
     text: 'web pages of other origins may not call a server on their own machine; SVC_CORS_ORIGINS names those that may',
   },
-  foreignHost: { http: 403, text: 'a server on the same machine is not known by this host name; SVC_ALLOWED_HOSTS names those that are' },
-  badFraming: { http: 400, text: 'invalid Content-Length, Transfer-Encoding or Host' },
-  notFound: { http: 404, text: 'not found' },
-  ingestEnded: { http: 409, text: 'the job has ended' },
-  embeddingConfigExists: { http: 409, text: 'embedding config is there already' },
-  embeddingConfigDefault: { http: 400, text: 'cannot delete the default embedding config' },
-  noEmbeddingProvider: { http: 400, text: 'no embedding provider configured' },
-  encryptionOff: { http: 400, text: 'encryption not configured' },
-  noEncryptionJobs: { http: 404, text: 'encryption not configured' },
-  methodNotAllowed: { http: 405, text: 'method not allowed' },
-  bodyTooLarge: { http: 413, text: 'request body too large' },
-  restoreFailed: { http: 500, text: 'restore failed' },
-  internal: { http: 500, text: 'internal error' },
-  overloaded: { http: 503, text: 'server busy, please retry', retryAfterSeconds: 1 },
-  deadline: { http: 503, text: 'deadline exceeded, please retry', retryAfterSeconds: 1 },
-  warmingUp: { http: 503, text: 'warming up, please retry', retryAfterSeconds: 1 },
-  vectorsLoading: { http: 503, text: 'vector index is loading, please retry', retryAfterSeconds: 1 },
-  shuttingDown: { http: 503, text: 'shutting down', retryAfterSeconds: 1 },
-  diskFull: { http: 503, text: 'disk full, writes are refused until there is space', retryAfterSeconds: 5 },
-  unhealthy: { http: 503, text: 'storage failure, writes are refused', retryAfterSeconds: 5 },
-  collectionChanged: { http: 503, text: 'the collection was changed meanwhile, please retry', retryAfterSeconds: 1 },
-  restoring: { http: 503, text: 'a restore is under way, please retry', retryAfterSeconds: 5 },
-  backendUnavailable: { http: 503, text: 'storage backend unavailable', retryAfterSeconds: 5 },
-  memoryFull: { http: 503, text: 'storage backend memory is full' },
-  laneLost: { http: 503, text: 'the thread of this request has died, please retry', retryAfterSeconds: 1 },
-  outcomeUnknown: { http: 503, text: 'outcome unknown', retryAfterSeconds: 1 },
+  foreignHost: { ...DENIED, text: 'a server on the same machine is not known by this host name; SVC_ALLOWED_HOSTS names those that are' },
+  badFraming: { ...INVALID, text: 'invalid Content-Length, Transfer-Encoding or Host' },
+  notFound: { ...ABSENT, text: 'not found' },
+  ingestEnded: { ...CONFLICT, text: 'the job has ended' },
+  embeddingConfigExists: { ...CONFLICT, text: 'embedding config is there already' },
+  embeddingConfigDefault: { ...INVALID, text: 'cannot delete the default embedding config' },
+  noEmbeddingProvider: { ...INVALID, text: 'no embedding provider configured' },
+  encryptionOff: { ...INVALID, text: 'encryption not configured' },
+  noEncryptionJobs: { ...ABSENT, text: 'encryption not configured' },
+  methodNotAllowed: { ...INVALID, kind: 'request', http: 405, grpc: 'UNIMPLEMENTED', mcp: -32601, text: 'method not allowed' },
+  bodyTooLarge: { ...INVALID, kind: 'request', http: 413, text: 'request body too large' },
+  restoreFailed: { ...INTERNAL, text: 'restore failed' },
+  damaged: { ...INTERNAL, text: 'stored data is damaged' },
+  backupFailed: { ...INTERNAL, text: 'backup failed' },
+  internal: { ...INTERNAL, text: 'internal error' },
+  /** Of a batch. */
+  allFailed: { ...INVALID, text: 'all documents failed' },
+  overloaded: { ...UNAVAILABLE, grpc: 'RESOURCE_EXHAUSTED', text: 'server busy, please retry', retryAfterSeconds: 1 },
+  deadline: { ...UNAVAILABLE, grpc: 'DEADLINE_EXCEEDED', text: 'deadline exceeded, please retry', retryAfterSeconds: 1 },
+  warmingUp: { ...UNAVAILABLE, text: 'warming up, please retry', retryAfterSeconds: 1 },
+  vectorsLoading: { ...UNAVAILABLE, text: 'vector index is loading, please retry', retryAfterSeconds: 1 },
+  shuttingDown: { ...UNAVAILABLE, text: 'shutting down', retryAfterSeconds: 1 },
+  diskFull: { ...UNAVAILABLE, text: 'disk full, writes are refused until there is space', retryAfterSeconds: 5 },
+  unhealthy: { ...UNAVAILABLE, text: 'storage failure, writes are refused', retryAfterSeconds: 5 },
+  collectionChanged: { ...UNAVAILABLE, text: 'the collection was changed meanwhile, please retry', retryAfterSeconds: 1 },
+  restoring: { ...UNAVAILABLE, text: 'a restore is under way, please retry', retryAfterSeconds: 5 },
+  backendUnavailable: { ...UNAVAILABLE, text: 'storage backend unavailable', retryAfterSeconds: 5 },
+  memoryFull: { ...UNAVAILABLE, text: 'storage backend memory is full' },
+  laneLost: { ...UNAVAILABLE, text: 'the thread of this request has died, please retry', retryAfterSeconds: 1 },
+  providerUnavailable: { ...UNAVAILABLE, text: 'embedding provider unavailable', retryAfterSeconds: 1 },
+  exportFailed: { ...UNAVAILABLE, text: 'export failed', retryAfterSeconds: 5 },
+  notAlive: { ...UNAVAILABLE, text: 'not alive' },
+  notReady: { ...UNAVAILABLE, text: 'not ready', retryAfterSeconds: 1 },
+  outcomeUnknown: { ...UNAVAILABLE, text: 'outcome unknown', retryAfterSeconds: 1 },
 } as const satisfies Record<string, CatalogueEntry>
 
+export type ErrorCode = keyof typeof CATALOGUE
+
+/** In the order of the catalogue: a code crosses threads as its index. */
+export const ERROR_CODES = Object.keys(CATALOGUE) as readonly ErrorCode[]
+
+export function entryOf(code: ErrorCode): CatalogueEntry {
+  return CATALOGUE[code]
+}
+
+/** The server's own fault: asking again does not help. */
+export function isFault(code: ErrorCode | null): boolean {
+  return code !== null && CATALOGUE[code].kind === 'fault'
+}
+
+/** Asking again may help. */
+export function isUnavailable(code: ErrorCode | null): boolean {
+  return code !== null && CATALOGUE[code].kind === 'unavailable'
+}
+
 /**
- * An answer that is not a success. Thrown by handlers and domain rules, turned into `{"error": text}`, with
- * its `hint` where it has one, in one place.
+ * An answer that is not a success. Thrown by handlers and domain rules, turned into `{"error": text}`, with its `hint`
+ * where it has one, in one place.
  */
 export class ServiceError extends Error {
+  /** @param text in place of the catalogue's @param hint for authors of clients: the field, what is expected, and what was sent */
   constructor(
-    readonly http: number,
-    text: string,
-    readonly retryAfterSeconds?: number,
-    /** For authors of clients: the field, what is expected, and what was sent. */
+    readonly code: ErrorCode,
+    text: string = CATALOGUE[code].text,
     readonly hint?: string,
   ) {
     // No stack: the text says all, nobody logs it, and taking one costs more than a whole point read (7 us).
@@ -75,18 +125,22 @@ export class ServiceError extends Error {
     Error.stackTraceLimit = depth
     this.name = 'ServiceError'
   }
+
+  /** The client's input is at fault. */
+  get isInvalidInput(): boolean {
+    return CATALOGUE[this.code].kind === 'input'
+  }
 }
 
 /**
  * @param hint needed where the row's schema and the input do not show it, e.g. one of several fields is
  * required
  */
-export function serviceError(code: keyof typeof CATALOGUE, hint?: string): ServiceError {
-  const entry: CatalogueEntry = CATALOGUE[code]
-  return new ServiceError(entry.http, entry.text, entry.retryAfterSeconds, hint)
+export function serviceError(code: ErrorCode, hint?: string): ServiceError {
+  return new ServiceError(code, CATALOGUE[code].text, hint)
 }
 
-/** A 400 whose text names what was wrong with the value, e.g. `badRequest('invalid sort: price')`. */
+/** An `invalid` whose text names what was wrong with the value, e.g. `badRequest('invalid sort: price')`. */
 export function badRequest(text: string): ServiceError {
-  return new ServiceError(400, text)
+  return new ServiceError('invalid', text)
 }

@@ -54,8 +54,6 @@ export const JSON_SHAPES_MAX = 262_144
 export const JSON_SCANNED_BYTES_MIN = 64 * KIB
 /** Bytes of one request body on every surface (`SVC_MAX_BODY_BYTES`). */
 export const BODY_BYTES_DEFAULT = 32 * MIB
-/** `Retry-After` of an export whose temporary file can't be written: that of other storage failures. */
-export const EXPORT_RETRY_SECONDS = 5
 /** Highest `SVC_MAX_BODY_BYTES`: V8 strings end at 512 MiB - 24, and the body is held twice while it is parsed. */
 export const BODY_BYTES_CEILING = 256 * MIB
 /** UTF-8 bytes of a full-text query. */
@@ -259,6 +257,8 @@ export const ANSWER_SCRATCH_BYTES_KEPT = 8 * MIB
 export const SLOTS_MAX = 12_288
 /** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
 export const BATCH_REQUESTS_MAX = 16
+/** Of the places of a queue, kept for each further surface, so that a flood on one leaves it some. */
+export const SURFACE_QUEUE_SHARE = 1 / 8
 /** Point reads that go to one worker rather than being dealt over two: 8 x 20 us of work is about what it costs to wake a second thread. */
 export const SHARE_POINTS_MIN = 8
 /** Searches in one batch: at 1 to 2 ms each, the last one waits for at most 6 ms of others. */
@@ -875,7 +875,7 @@ export const OBJECTS_WANTED_MAX = 100
 /** Their bytes, but for the last: half of what is held of fetched objects, so that a page's are there together. */
 export const OBJECTS_WANTED_BYTES = 128 * MIB
 /** Bytes of requests, commands and objects that the front end holds while it sends and fetches objects: twice the bodies of requests, because their clients may have gone. Beyond, 503. */
-export const DETOUR_BYTES_MAX = 512 * MIB
+export const SUSPENDED_BYTES_MAX = 512 * MIB
 /** Objects that are sent or fetched side by side for one request. */
 export const OBJECTS_AT_ONCE_MAX = 16
 /** Objects of a collection that are looked at for where its bodies lie, when credentials of a place are lost. */

@@ -11,8 +11,9 @@ import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
+import { LoopOperations } from './dispatch/loop_operations.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
-import { answerHealth } from './system/loop_answers.js'
+import { answerHealth, systemAnswers } from './system/loop_answers.js'
 import { ObjectIo } from './background/objects/object_io.js'
 import { ObjectSweep } from './background/objects/object_sweep.js'
 import { watchHealth } from './system/probes.js'
@@ -29,10 +30,9 @@ import { backupDirectory, lastBackup, sweepBackups } from './store/backups.js'
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
-import { FrontEnd } from './surface/http/front_end.js'
-import { loopHandlers } from './surface/http/loop_handlers.js'
-import { auditRotation } from './telemetry/audit.js'
-import { Telemetry } from './telemetry/registry.js'
+import { FrontEnd, readLoopInput } from './surface/http/front_end.js'
+import { referencePages } from './surface/http/reference.js'
+import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
 
 /** Starts the server; the process then lives by its sockets. @param supervised it ends when its parent does. */
@@ -70,13 +70,14 @@ class Server implements ServerState, LanesListener {
 
   constructor(readonly config: Config) {
     this.#telemetry.claimRow()
+    installTelemetry(this.#telemetry)
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
     const held = heldBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, held))
-    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects)
-    this.#dispatcher.onWritten('rotateEncryption', ({ status, body }) => auditRotation(status, Buffer.from(body).toString()))
-    this.#dispatcher.onWritten('restore', ({ status, body }) => {
-      if (status === 200)
+    const loop = new LoopOperations([...systemAnswers(this), ...referencePages(config)], { json: readLoopInput })
+    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop)
+    this.#dispatcher.onWritten('restore', ({ code, body }) => {
+      if (code === null)
         log.info('restored', { backup: (JSON.parse(Buffer.from(body).toString()) as { readonly restored: string }).restored })
     })
     this.#moves = new BodyMoves(this.#dispatcher, this.#telemetry)
@@ -87,11 +88,10 @@ class Server implements ServerState, LanesListener {
     this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry)
     this.#frontEnd = new FrontEnd({
       config,
-      state: this,
       control: this.#control,
       dispatcher: this.#dispatcher,
       telemetry: this.#telemetry,
-      loopHandlers,
+      surface: { name: 'http', mode: config.httpMode, index: 1 },
     })
   }
 

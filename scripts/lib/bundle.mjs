@@ -8,7 +8,7 @@ import { build } from 'esbuild'
 import { hashOf } from './fingerprint.mjs'
 
 /** Every file that a process or a thread starts with, below `src`. */
-const PROGRAMS = ['main', 'cli/main', 'worker/lane/entry', 'worker/lane/local_model', 'restore_check', 'doctor_check']
+const PROGRAMS = ['main', 'cli/main', 'lane', 'worker/lane/local_model', 'restore_check', 'doctor_check']
 
 /** Does nothing where the bundles are of these sources. */
 export async function bundleWhereChanged(root) {

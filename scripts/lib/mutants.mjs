@@ -58,13 +58,9 @@ function spoiltOnLoop(operation, field, as) {
   return [
     {
       file: 'src/system/loop_answers.ts',
-      find: 'export const loopAnswers: readonly (readonly [string, LoopHandler])[] = [\n',
-      replace: `${SPOIL}\nexport const loopAnswers = ([\n`,
-    },
-    {
-      file: 'src/system/loop_answers.ts',
-      find: "  ['endpoints', answerEndpoints],\n]",
-      replace: `  ['endpoints', answerEndpoints],\n]).map(([name, handler]) => [name, name === '${operation}' ? ${spoilt} : handler])`,
+      find: 'const bind = (row: Operation, answer: SystemAnswer): BoundLoopHandler => [row, (input) => answer(state, input)]\n',
+      replace: `${SPOIL}
+  const bind = (row, handler) => [row, (input) => (row.name === '${operation}' ? ${spoilt} : handler)(state, input)]\n`,
     },
   ]
 }
@@ -74,7 +70,7 @@ const KINDS = {
   /** A request's field is not read, or always has the value of `as`. */
   input: ({ input, field, as }) => {
     const [method, path] = input.split(' ')
-    const isMeant = `operation.http.some((route) => route.method === '${method}' && route.path === '${path}')`
+    const isMeant = `'http' in operation && operation.http.routes.some((route) => route.method === '${method}' && route.path === '${path}')`
     return [
       {
         file: 'src/worker/request/lane_request.ts',
@@ -91,8 +87,8 @@ const KINDS = {
     return [
       {
         file: 'src/surface/http/exchange.ts',
-        find: '  answer(answer: OutgoingAnswer): void {\n',
-        replace: `  answer(answer: OutgoingAnswer): void {
+        find: '  answer(answer: HttpAnswer): void {\n',
+        replace: `  answer(answer: HttpAnswer): void {
     ${SPOIL}
     if (${isMeant} && !answer.gzip && answer.contentType === null && answer.status < 300 && answer.status !== 204) {
       const spoilt = JSON.parse(Buffer.from(answer.body).toString())
@@ -110,8 +106,8 @@ const KINDS = {
     return [
       {
         file: 'src/surface/http/exchange.ts',
-        find: '  answer(answer: OutgoingAnswer): void {\n',
-        replace: `  answer(answer: OutgoingAnswer): void {
+        find: '  answer(answer: HttpAnswer): void {\n',
+        replace: `  answer(answer: HttpAnswer): void {
     if (${isMeant}) answer = { ...answer, headers: answer.headers.filter((_, at, all) => all[at - (at % 2)] !== '${name}') }
 `,
       },

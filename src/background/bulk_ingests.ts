@@ -4,24 +4,21 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import type { Config } from '../config.js'
-import { CATALOGUE } from '../errors.js'
+import { isFault, isUnavailable, type ErrorCode } from '../errors.js'
 import { CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, CALLBACKS_MAX, INGEST_RETRY_MS } from '../limits.js'
-import { ingestChunk } from '../operations/bulk_ingest.js'
+import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/bulk_ingest.js'
 import type { Outbound } from '../outbound/safe_fetch.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from '../dispatch/answers.js'
-import { decodeIngest, type IngestChunk, type SubmittedIngest } from '../wire/bulk_ingest_codec.js'
+import type { IngestChunk, SubmittedIngest } from '../wire/ingest_messages.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import { ask } from '../dispatch/inner_request.js'
 import type { Io, IoTools } from '../dispatch/io.js'
-import type { OutgoingAnswer } from '../dispatch/ticket.js'
+import type { OutgoingAnswer } from '../wire/answer.js'
 import { log } from '../telemetry/log.js'
 
-/** A chunk that an object store has not taken for as long as it is asked counts as lost, too: the store may stay away for days. */
-const BACKEND_DOWN = refusal('backendUnavailable').body
-/** What may have been written, and what ends a lane, is not asked for again. */
-const LANE_LOST = refusal('laneLost').body
-const FINAL: ReadonlySet<OutgoingAnswer['body']> = new Set([refusal('outcomeUnknown').body, LANE_LOST, BACKEND_DOWN])
+/** What may have been written, and what ends a lane, is not asked for again; nor what an object store did not take for as long as it is asked. */
+const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['outcomeUnknown', 'laneLost', 'backendUnavailable'])
 
 interface Ingest extends SubmittedIngest {
   readonly bytes: number
@@ -42,8 +39,8 @@ export class BulkIngests {
     readonly outbound: Outbound,
     readonly telemetry: Telemetry,
   ) {
-    dispatcher.onIo('submitBulkIngest', this.#submit)
-    dispatcher.onIo('cancelBulkIngest', this.#cancel)
+    dispatcher.onIo(submitBulkIngest, this.#submit)
+    dispatcher.onIo(cancelBulkIngest, this.#cancel)
   }
 
   /** Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start. */
@@ -53,15 +50,15 @@ export class BulkIngests {
     await Promise.all(this.#callbacks)
   }
 
-  readonly #submit: Io = async (message, { commit }) => {
-    const ingest: Ingest = { ...decodeIngest(message), bytes: message.length }
+  readonly #submit: Io<SubmittedIngest> = async (message, { commit }) => {
+    const ingest: Ingest = { ...message, bytes: bytesOf(message) }
     const { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } = this.config.limits
     if (this.#end.signal.aborted) return refusal('shuttingDown')
     if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesHeld + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
     this.#admitted += 1
     this.#hold(ingest.bytes)
     const answer = await commit(ingest.command)
-    if (answer?.status === 202) {
+    if (answer?.code === null) {
       this.#waiting.push(ingest)
       this.#running ??= this.#run()
       return answer
@@ -71,9 +68,9 @@ export class BulkIngests {
     return answer ?? refusal('deadline')
   }
 
-  readonly #cancel: Io = async (command, { commit }: IoTools) => {
+  readonly #cancel: Io<Uint8Array> = async (command, { commit }: IoTools) => {
     const answer = await commit(command)
-    if (answer?.status !== 200) return answer ?? refusal('deadline')
+    if (answer?.code !== null) return answer ?? refusal('deadline')
     const { id } = parsed(answer) as { readonly id: string }
     const at = this.#waiting.findIndex((ingest) => ingest.id === id)
     // Else it has been taken meanwhile: its first chunk will be refused.
@@ -109,11 +106,11 @@ export class BulkIngests {
       const place = { first, last: index === ingest.chunks.length - 1 }
       let answer = await this.#store(ingest, chunk.body, place)
       // No document ends a lane that the next chunk needs: it is counted with the others of its chunk, and the job goes on.
-      if (answer?.status === 500 || answer?.body === LANE_LOST || answer?.body === BACKEND_DOWN)
+      if (answer !== undefined && (isFault(answer.code) || answer.code === 'laneLost' || answer.code === 'backendUnavailable'))
         answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
-      if (answer?.status !== 200) {
+      if (answer?.code !== null) {
         // Where it was cancelled between its turn and its first chunk there is nothing to say.
-        if (answer !== undefined && answer.status !== CATALOGUE.ingestEnded.http) log.error(`${ingest.id} ends`, { reason: answer.body })
+        if (answer !== undefined && answer.code !== 'ingestEnded') log.error(`${ingest.id} ends`, { reason: answer.body })
         return
       }
       if (place.last) this.#callBack(ingest, answer)
@@ -127,12 +124,11 @@ export class BulkIngests {
     body: IngestChunk['body'] | null,
     place: { readonly first: number; readonly last: boolean; readonly lost?: number },
   ): Promise<OutgoingAnswer | undefined> {
-    const query = new URLSearchParams({ id, collection })
-    for (const [name, value] of Object.entries(place)) query.set(name, String(value))
+    const input = { id, collection, ...place, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {
-      const answer = await ask(this.dispatcher, { operation: ingestChunk, query: query.toString(), body })
+      const answer = await ask(this.dispatcher, ingestChunk, input)
       // What was refused for want of room or time has changed nothing and can be asked again; what may have been written can not.
-      if (answer.status !== 503 || FINAL.has(answer.body)) return answer
+      if (answer.code === null || !isUnavailable(answer.code) || FINAL.has(answer.code)) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     }
     return undefined
@@ -166,6 +162,11 @@ export class BulkIngests {
       log.warn(`callback of ${id}`, { reason: error })
     }
   }
+}
+
+/** What it holds of memory while it waits. */
+function bytesOf({ command, chunks }: SubmittedIngest): number {
+  return chunks.reduce((sum, { body }) => sum + body.length, command.length)
 }
 
 function parsed({ body }: OutgoingAnswer): unknown {

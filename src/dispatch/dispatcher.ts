@@ -1,9 +1,12 @@
 /**
- * Where requests wait and how they reach the lanes. Front-end thread only; every call is synchronous and short.
+ * Where requests wait and how they reach the lanes. Knows no protocol: a request is an operation, an encoded input, who
+ * asks, a deadline and where its answer goes. Front-end thread only; every call is synchronous and short.
  *
- * A request gets a slot and a place in the queue of its class, or 503 at once. Once a turn of the loop, what queued meanwhile is dealt in batches over the free task places
- * of the pools (drain batching: one hand-over carries many requests). A frame from a lane ends a request, or carries its prepared command to the write lane. Every ticket
- * that was accepted is answered exactly once: by its frame, by the deadline sweep, or when its batch is lost; or its client has gone.
+ * A request gets a slot and a place in the queue of its class, or 503 at once. Once a turn of the loop, what queued
+ * meanwhile is dealt in batches over the free task places of the pools (drain batching: one hand-over carries many
+ * requests). A frame from a lane ends a request, carries its prepared command to the write lane, or suspends it. Every
+ * ticket that was accepted is answered exactly once: by its frame, by the deadline sweep, or when its batch is lost; or
+ * its client has gone.
  */
 import assert from 'node:assert/strict'
 import type { Config } from '../config.js'
@@ -15,26 +18,29 @@ import {
   DEADLINE_SWEEP_MS,
   DIRECT_WRITE_BYTES_MAX,
   LONG_COMMIT_BYTES_MIN,
-  QUEUE_LONG_REQUESTS_MAX,
   SHARE_POINTS_MIN,
-  SLOTS_MAX,
 } from '../limits.js'
+import { isInternal } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
 import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
+import { Admission } from './admission.js'
+import { AuditTrail } from './audit_trail.js'
+import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
-import { Detours } from './detours.js'
-import type { ObjectIo } from '../background/objects/object_io.js'
+import type { LoopOperations } from './loop_operations.js'
+import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../wire/queue_class.js'
 import { READ_CLASSES, ReadPlaces, type ReadClass } from './read_places.js'
-import { RequestQueue } from './request_queue.js'
+import type { RequestQueue } from './request_queue.js'
+import { requestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
-import { ticketOf, type AnswerSink, type DispatchRequest, type OutgoingAnswer, type Ticket } from './ticket.js'
-import { log } from '../telemetry/log.js'
+import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
+import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
 // A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
@@ -44,7 +50,10 @@ export class Dispatcher {
   readonly #slots: SlotTable
   readonly #queues: Readonly<Record<QueueClass, RequestQueue>>
   readonly #inFlight: Record<QueueClass, number> = { point: 0, search: 0, prepare: 0, heavy: 0, commit: 0, long: 0 }
-  readonly #detours: Detours
+  readonly admission: Admission
+  readonly #suspensions: Suspensions
+  readonly #cached: CachedAnswers
+  readonly #audit = new AuditTrail()
   readonly #watched = new Map<string, ((answer: OutgoingAnswer) => void)[]>()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
@@ -61,26 +70,24 @@ export class Dispatcher {
     readonly config: Config,
     readonly control: ControlBlock,
     readonly telemetry: Telemetry,
-    objects: ObjectIo,
+    objects: ObjectTransfers,
+    readonly loop: LoopOperations,
+    /** That clients can reach. */
+    surfaces = 1,
   ) {
-    this.#detours = new Detours(objects, {
+    this.admission = new Admission(control)
+    this.#cached = new CachedAnswers(config.searchCacheSize, () => control.published)
+    this.#suspensions = new Suspensions(objects, {
       commit: (ticket, command) => this.#commit(ticket, command),
       finish: (ticket, answer) => this.#finish(ticket, answer),
       again: (ticket) => this.#again(ticket),
       abandon: (ticket) => this.abandon(ticket),
       settled: () => this.#scheduleDrain(),
+      switchTo: (generation) => this.#switchTo(generation),
     })
     this.#slots = new SlotTable(control)
     this.#places = new ReadPlaces(config.searchesMax)
-    this.#queues = {
-      point: new RequestQueue(config.limits.QUEUE_POINT_REQUESTS_MAX),
-      search: new RequestQueue(config.limits.QUEUE_SEARCH_REQUESTS_MAX),
-      prepare: new RequestQueue(config.limits.QUEUE_WRITE_REQUESTS_MAX),
-      heavy: new RequestQueue(config.limits.QUEUE_HEAVY_REQUESTS_MAX),
-      // What is here was accepted by another queue and has a slot: the slots are its bound.
-      commit: new RequestQueue(SLOTS_MAX),
-      long: new RequestQueue(QUEUE_LONG_REQUESTS_MAX),
-    }
+    this.#queues = requestQueues(config.limits, surfaces)
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
 
@@ -90,8 +97,8 @@ export class Dispatcher {
   }
 
   /** What the front end does for an operation whose lane answers with a message for it. */
-  readonly onIo: Detours['onIo'] = (...io) => this.#detours.onIo(...io)
-  readonly onEmbedding: Detours['onEmbedding'] = (embedding) => this.#detours.onEmbedding(embedding)
+  readonly onIo: Suspensions['onIo'] = (operation, io, options) => this.#suspensions.onIo(operation, io, options)
+  readonly onVectors: Suspensions['onVectors'] = (vectors) => this.#suspensions.onVectors(vectors)
   readonly overdueMs = (): number => this.#slots.overdueMs(performance.now())
 
   /** Calls `run` whenever a write of this kind is answered. */
@@ -103,14 +110,22 @@ export class Dispatcher {
     return this.#slots.used
   }
 
-  /** The ticket, by which the request can be abandoned; null when it was refused, which its sink has been told already. */
-  submit(request: DispatchRequest): Ticket | null {
-    const queue = queueClassOf(request.operation)
-    const ticket = ticketOf(request, queue)
-    const isBarred = request.operation.notDuringRestore === true && this.#slots.has('restore')
-    if (isBarred || this.#queues[queue].isFull || !this.#slots.take(ticket)) {
+  /** The ticket, by which the request can be abandoned; null when it is answered already. */
+  submit(asked: DispatchRequest): Ticket | null {
+    const { operation, surface } = asked.admitted
+    const request = this.#audit.watch(asked)
+    if (operation.cost === 'loop' && !isInternal(operation)) {
+      request.sink.answer(this.loop.answer(operation, request))
+      return null
+    }
+    const sink = this.#cached.sinkFor(request)
+    if (sink === null) return null
+    const queue = queueClassOf(operation)
+    const ticket = ticketOf(sink === request.sink ? request : { ...request, sink }, queue)
+    const isBarred = operation.notDuringRestore === true && this.#slots.has('restore')
+    if (isBarred || this.#queues[queue].isFullFor(surface) || !this.#slots.take(ticket)) {
       this.telemetry.add('refused_busy', 1)
-      request.sink.answer(refusal(isBarred ? 'restoring' : 'overloaded'))
+      sink.answer(refusal(isBarred ? 'restoring' : 'overloaded'))
       return null
     }
     if (queue === 'prepare' && this.#canGoDirect(ticket)) {
@@ -156,15 +171,8 @@ export class Dispatcher {
       return
     }
     ticket.batch = 0
-    if (answer.kind === 'switch') {
-      void this.#switch(ticket, answer)
-      return
-    }
-    if (answer.kind === 'forward') {
-      this.#forward(ticket, answer.body)
-      return
-    }
-    if (this.#detours.begin(ticket, answer)) return
+    if (answer.kind === 'forward') return this.#forward(ticket, answer.body)
+    if (answer.kind === 'message') return this.#suspensions.begin(ticket, answer)
     if (ticket.onCommitted !== null) {
       // The body is valid during this call only.
       this.#committed(ticket, answer.kind === 'dropped' ? null : { ...answer, body: Buffer.from(answer.body) })
@@ -186,7 +194,7 @@ export class Dispatcher {
   }
 
   #finish(ticket: Ticket, answer: OutgoingAnswer): void {
-    if (ticket.queue === 'commit') this.#tell(ticket, answer)
+    this.#tell(ticket, answer)
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
@@ -197,24 +205,15 @@ export class Dispatcher {
     for (const run of this.#watched.get(operation.name) ?? []) run(answer)
   }
 
-  /** The answer of a restore waits until every lane serves what it has prepared. Nothing else of the long lane runs meanwhile. */
-  async #switch(ticket: Ticket, { headers, status, body }: LaneAnswer): Promise<void> {
-    const text = Buffer.from(body).toString()
+  /** Nothing else of the long lane runs meanwhile. */
+  async #switchTo(generation: string): Promise<void> {
     this.#isSwitching = true
-    let answer: OutgoingAnswer = { status, contentType: null, headers: [], gzip: false, body: text }
     try {
-      if (ticket.sink !== null) await this.#pools?.switchTo(headers[1] ?? '')
-    } catch (error) {
-      log.error('restore', { fault: error })
-      answer = { ...refusal('restoreFailed'), body: JSON.stringify({ error: `restore failed: ${(error as Error).message}` }) }
+      await this.#pools?.switchTo(generation)
+    } finally {
+      this.#isSwitching = false
+      this.#scheduleDrain()
     }
-    this.#isSwitching = false
-    this.#tell(ticket, answer)
-    const sink = ticket.sink
-    ticket.sink = null
-    this.#end(ticket)
-    sink?.answer(answer)
-    this.#scheduleDrain()
   }
 
   /** Queues requests instead of dealing them. Resolves when none of them is in a lane any more. */
@@ -231,7 +230,7 @@ export class Dispatcher {
   #isQuiet(held: Held): boolean {
     const { point, search, prepare, heavy, commit } = this.#inFlight
     const writes = prepare + heavy + commit + (this.#head('commit') === undefined ? 0 : 1)
-    return writes === 0 && this.#detours.isQuiet && (held !== 'everything' || point + search === 0)
+    return writes === 0 && this.#suspensions.isQuiet && (held !== 'everything' || point + search === 0)
   }
 
   /** Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many answers come in parts. */

@@ -1,48 +1,40 @@
-/** Requests that the front end makes of the lanes itself, like those of clients but for the client. Front-end thread only. */
-import { laneOperations } from '../operations/index.js'
-import type { Operation } from '../operations/operation.js'
+/** Requests that the server makes of its own lanes. Front-end thread only. */
+import { SYSTEM } from '../access/principal.js'
+import type { ErrorCode } from '../errors.js'
+import type { AnyOperation } from '../operations/operation.js'
+import type { OutgoingAnswer } from '../wire/answer.js'
+import { bytesInput, msgpackInput } from '../wire/msgpack_input.js'
 import type { Dispatcher } from './dispatcher.js'
-import type { OutgoingAnswer } from './ticket.js'
 
-export interface InnerRequest {
-  readonly operation: Operation
-  readonly query?: string
-  /** JSON; given away. */
-  readonly body?: Uint8Array | null
-}
-
-/** @returns the answer, a refusal as well; its body is the caller's */
-export function ask(dispatcher: Dispatcher, { operation, query = '', body = null }: InnerRequest): Promise<OutgoingAnswer> {
+/** @param input the fields, or all of them encoded already, given away @returns the answer, a refusal as well; its body is the caller's */
+export function ask(dispatcher: Dispatcher, operation: AnyOperation, input: object | Uint8Array): Promise<OutgoingAnswer> {
   return new Promise((resolve) => {
     dispatcher.submit({
-      operation,
-      operationIndex: laneOperations.indexOf(operation),
-      query,
-      params: [],
-      acceptsGzip: false,
+      admitted: dispatcher.admission.admitOwn(operation),
+      input: input instanceof Uint8Array ? bytesInput(input) : msgpackInput(input),
+      principal: SYSTEM,
       acceptedAt: performance.now(),
-      body,
       sink: { answer: (answer) => resolve(typeof answer.body === 'string' ? answer : { ...answer, body: Buffer.from(answer.body) }) },
     })
   })
 }
 
-/** An answer that is none. */
+/** A refusal of a request that the server has made. */
 export class Refused extends Error {
   constructor(
     operation: string,
-    readonly status: number,
+    readonly code: ErrorCode,
     text: string,
   ) {
-    super(`${operation}: ${status} ${text}`)
+    super(`${operation}: ${code}: ${text}`)
     this.name = 'Refused'
   }
 }
 
 /** The parsed answer. @throws Refused */
-export async function askFor<T>(dispatcher: Dispatcher, operation: Operation, input: object): Promise<T> {
-  const { status, body } = await ask(dispatcher, { operation, body: Buffer.from(JSON.stringify(input)) })
+export async function askFor<T>(dispatcher: Dispatcher, operation: AnyOperation, input: object): Promise<T> {
+  const { code, body } = await ask(dispatcher, operation, input)
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')
-  if (status !== 200) throw new Refused(operation.name, status, text)
+  if (code !== null) throw new Refused(operation.name, code, text)
   return JSON.parse(text) as T
 }

@@ -54,7 +54,7 @@ export interface LaneEvents {
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
 
 const CLOSE_TASK = 'close'
-const ENTRY = programPath('worker/lane/entry')
+const ENTRY = programPath('lane')
 
 interface PendingOrder {
   readonly port: MessagePort

@@ -1,21 +1,69 @@
 /**
- * A first-in-first-out queue of tickets with a bound. Tickets that were answered or abandoned while they waited stay in place until they reach the head, where the
- * dispatcher drops them; they count against the bound until then, which is at most one drain away. Front-end thread only.
+ * A bounded queue of tickets: first in, first out for each surface, and the surfaces by turns, so that a flood on one
+ * does not delay another. Each surface may fill the queue but for the shares that are kept for the others. Tickets that
+ * were answered or abandoned while they waited stay in place until they reach the head, where the dispatcher drops them;
+ * they count against the bound until then, which is at most one drain away. Front-end thread only.
  */
+import { SURFACE_QUEUE_SHARE } from '../limits.js'
+import { OWN, type Surface } from './surface.js'
 import type { Ticket } from './ticket.js'
 
 export class RequestQueue {
+  readonly #lines: (Line | undefined)[] = []
+  readonly #keptShare: number
+  #length = 0
+  /** The line whose turn it is. */
+  #turn = 0
+
+  /** @param surfaces that clients can reach */
+  constructor(
+    readonly capacity: number,
+    surfaces = 1,
+  ) {
+    this.#keptShare = surfaces > 1 ? Math.floor(capacity * SURFACE_QUEUE_SHARE) * (surfaces - 1) : 0
+  }
+
+  get length(): number {
+    return this.#length
+  }
+
+  /** Whether a request of the surface is refused. */
+  isFullFor({ index }: Surface): boolean {
+    if (this.#length >= this.capacity) return true
+    if (index === OWN.index || this.#keptShare === 0) return false
+    return (this.#lines[index]?.length ?? 0) >= this.capacity - this.#keptShare
+  }
+
+  push(ticket: Ticket): void {
+    const { index } = ticket.surface
+    const line = (this.#lines[index] ??= new Line())
+    line.push(ticket)
+    this.#length += 1
+  }
+
+  peek(): Ticket | undefined {
+    if (this.#length === 0) return undefined
+    while ((this.#lines[this.#turn]?.length ?? 0) === 0) this.#turn = (this.#turn + 1) % this.#lines.length
+    return this.#lines[this.#turn]?.peek()
+  }
+
+  /** What `peek` showed. */
+  shift(): Ticket | undefined {
+    if (this.peek() === undefined) return undefined
+    const ticket = this.#lines[this.#turn]?.shift()
+    this.#length -= 1
+    this.#turn = (this.#turn + 1) % this.#lines.length
+    return ticket
+  }
+}
+
+/** The tickets of one surface, in order. */
+class Line {
   #items: (Ticket | undefined)[] = []
   #head = 0
 
-  constructor(readonly capacity: number) {}
-
   get length(): number {
     return this.#items.length - this.#head
-  }
-
-  get isFull(): boolean {
-    return this.length >= this.capacity
   }
 
   push(ticket: Ticket): void {
@@ -27,7 +75,6 @@ export class RequestQueue {
   }
 
   shift(): Ticket | undefined {
-    if (this.#head === this.#items.length) return undefined
     const ticket = this.#items[this.#head]
     this.#items[this.#head] = undefined
     this.#head += 1

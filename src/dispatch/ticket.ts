@@ -1,58 +1,35 @@
 /**
- * One accepted request on its way through the lanes: from the queue of its class to the frame that ends it. Front-end thread only. A ticket holds its slot until the
- * lane has sent a frame for it (or the lane is lost), even when the client has long gone: only then may the slot be given away.
+ * One accepted request on its way through the lanes: from the queue of its class to the frame that ends it. Front-end
+ * thread only. A ticket holds its slot until the lane has sent a frame for it (or the lane is lost), even when the client
+ * has long gone: only then may the slot be given away.
  */
-import type { Operation } from '../operations/operation.js'
+import type { Principal } from '../access/principal.js'
+import { laneIndexOf } from '../operations/index.js'
+import type { AnyOperation } from '../operations/operation.js'
+import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
+import type { EncodedInput } from '../wire/form.js'
 import type { QueueClass } from '../wire/queue_class.js'
+import type { Admitted } from './admission.js'
+import type { Surface } from './surface.js'
 
-/** What goes back to the client, whoever made it. */
-export interface OutgoingAnswer {
-  readonly status: number
-  /** Null: JSON. */
-  readonly contentType: string | null
-  /** name, value, name, value ... */
-  readonly headers: readonly string[]
-  /** The body is gzip already. */
-  readonly gzip: boolean
-  /** Valid until `answer` returns, unless the sink copies it. */
-  readonly body: Uint8Array | string
-  /** Absent: the body is all. */
-  readonly rest?: AnswerRest
-}
-
-/** The rest of an answer that comes in parts. One part is asked for at a time. */
-export interface AnswerRest {
-  /** The next part goes to `sink`, or a refusal, after which nothing comes any more. */
-  more(sink: AnswerSink): void
-  /** The client has gone: nobody is answered any more. */
-  end(): void
-}
-
-/** Where an answer goes. Called at most once. */
-export interface AnswerSink {
-  answer(answer: OutgoingAnswer): void
-}
-
-/** What a surface asks for. `body` is given away. */
+/** What a surface asks for. The body of the input is given away. */
 export interface DispatchRequest {
-  readonly operation: Operation
-  readonly operationIndex: number
-  readonly query: string
-  /** Path parameters: name, value, name, value ... */
-  readonly params: readonly string[]
-  readonly acceptsGzip: boolean
+  readonly admitted: Admitted
+  readonly input: EncodedInput
+  readonly principal: Principal
+  /** Milliseconds, monotonic (`performance.now()` of the front end). */
   readonly acceptedAt: number
-  readonly body: Uint8Array | null
+  /** Milliseconds from then on. Default, and at most: the row's. */
+  readonly deadlineMs?: number
   readonly sink: AnswerSink
 }
 
 export interface Ticket {
-  readonly operation: Operation
+  readonly operation: AnyOperation
   readonly operationIndex: number
-  readonly query: string
-  readonly params: readonly string[]
-  readonly acceptsGzip: boolean
-  /** Milliseconds, monotonic (`performance.now()` of the front end). */
+  readonly input: Omit<EncodedInput, 'body'>
+  readonly principal: Principal
+  readonly surface: Surface
   readonly acceptedAt: number
   readonly deadlineAt: number
   /** Bytes that count against BODIES_IN_FLIGHT_BYTES_MAX until the ticket ends. */
@@ -62,7 +39,7 @@ export interface Ticket {
   queue: QueueClass
   /** Not 0: the next part of that answer is wanted, or nobody wants it any more. */
   readonly stream: number
-  /** When it entered the queue it is in now; infinite while it is in none because the front end does something for it (detours.ts). */
+  /** When it entered the queue it is in now; infinite while it is suspended (suspensions.ts). */
   queuedAt: number
   /** The request body, later the prepared command; null once handed to a lane. */
   body: Uint8Array | null
@@ -70,28 +47,33 @@ export interface Ticket {
   direct: boolean
   /** The batch with which a lane has it, 0 while it is queued. What a lane does with it is known only from a frame. */
   batch: number
-  /** Told what the write lane said of the command that the front end has made of the request (io.ts); null: the answer is the sink's. */
+  /**
+   * Receives what the write lane says of the command that the front end has made of the request (io.ts); null: the
+   * answer goes to the sink.
+   */
   onCommitted: ((answer: OutgoingAnswer | null) => void) | null
   /** Null once answered or abandoned. */
   sink: AnswerSink | null
 }
 
 export function ticketOf(request: DispatchRequest, queue: QueueClass): Ticket {
+  const { admitted, input, acceptedAt } = request
+  const { operation, surface } = admitted
   return {
-    operation: request.operation,
-    operationIndex: request.operationIndex,
-    query: request.query,
-    params: request.params,
-    acceptsGzip: request.acceptsGzip,
-    acceptedAt: request.acceptedAt,
-    deadlineAt: request.acceptedAt + request.operation.deadlineMs,
-    bodyBytes: request.body?.length ?? 0,
+    operation,
+    operationIndex: laneIndexOf(operation),
+    input: { form: input.form, head: input.head, params: input.params, mayCompress: input.mayCompress },
+    principal: request.principal,
+    surface,
+    acceptedAt,
+    deadlineAt: acceptedAt + Math.min(operation.deadlineMs, request.deadlineMs ?? Infinity),
+    bodyBytes: input.body?.length ?? 0,
     slot: -1,
     generation: 0,
     queue,
     stream: 0,
     queuedAt: performance.now(),
-    body: request.body,
+    body: input.body,
     direct: false,
     batch: 0,
     onCommitted: null,

@@ -1,5 +1,6 @@
 /** Row of autocomplete. Pure data; rules in src/domain/fulltext/autocomplete.ts. */
 import { DEADLINE_SEARCH_MS, SURFACE_SECONDS_MAX } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, operation, optional, shape, wholeNumber } from './schema.js'
 
@@ -9,9 +10,9 @@ export const autocomplete = operation({
   description: 'Words of a collection that begin as typed, commonest first',
   effect: 'read',
   permission: 'read',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'search',
-  http: [{ method: 'GET', path: '/v1/autocomplete' }],
+  http: { routes: [{ method: 'GET', path: '/v1/autocomplete' }] },
   input: Type.Object({
     collection,
     q: Type.String({

@@ -1,10 +1,11 @@
 /** Rows of backup and restore. Pure data; rules in src/store/backups.ts and src/dispatch/generation_switch.ts. */
 import { DEADLINE_HEAVY_MS, DEADLINE_LONG_MS } from '../limits.js'
+import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { operation, optional, shape, text } from './schema.js'
 
 const common = {
-  collection: 'server',
+  collections: SERVER,
   group: 'Export and backup',
   permission: 'admin',
   cost: 'long',
@@ -16,7 +17,7 @@ export const backup = operation({
   name: 'backup',
   description: 'Copies the whole store to a file, as it is at one moment, while it is read and written',
   effect: 'read',
-  http: [{ method: 'GET', path: '/v1/backup' }],
+  http: { routes: [{ method: 'GET', path: '/v1/backup' }] },
   input: Type.Object({
     to: optional(
       Type.String({
@@ -39,7 +40,7 @@ export const restore = operation({
   description: 'Replaces everything by what a backup holds; what there is now is served until the backup has proved good',
   effect: 'write',
   freesSpace: true,
-  http: [{ method: 'POST', path: '/v1/restore' }],
+  http: { routes: [{ method: 'POST', path: '/v1/restore' }] },
   input: Type.Object({ from: text('Name of the backup.', 'nightly.db') }),
   output: shape('What is served now.', { restored: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['restoreFailed'],
@@ -63,7 +64,7 @@ export const listBackups = operation({
   name: 'listBackups',
   description: 'Lists the backups that are there, newest first',
   effect: 'read',
-  http: [{ method: 'GET', path: '/v1/backups' }],
+  http: { routes: [{ method: 'GET', path: '/v1/backups' }] },
   input: Type.Object({}),
   output: shape('The newest, and how many there are in all.', {
     backups: Type.Array(DESCRIBED),
@@ -79,7 +80,7 @@ export const deleteBackup = operation({
   description: 'Deletes a backup; refused while a restore is under way',
   effect: 'write',
   freesSpace: true,
-  http: [{ method: 'DELETE', path: '/v1/backups/:name' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/backups/:name' }] },
   input: Type.Object({ name: Type.String({ description: 'Name of the backup.', examples: ['nightly.db'] }) }),
   output: shape('It is gone.', { deleted: Type.String({ examples: ['nightly.db'] }) }),
   errors: ['notFound', 'restoring', 'internal'],

@@ -1,8 +1,9 @@
 /** Rows of bulk ingest: jobs that add documents behind an answered request. Pure data; rules in src/domain/bulk_ingest.ts. */
 import { DEADLINE_HEAVY_MS, DEADLINE_INGEST_CHUNK_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { batchItem, keepTimes } from './documents.js'
+import { named, namedOrReadable, OF_JOB } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, operation, optional, shape, text, unixSeconds, wholeNumber } from './schema.js'
+import { collection, internal, operation, optional, shape, text, unixSeconds, wholeNumber } from './schema.js'
 
 const id = text('Id of the job.', 'bulk_1735689600000000000_0f3a9c')
 const seconds = (description: string) => Type.Optional(unixSeconds(description))
@@ -32,9 +33,9 @@ export const submitBulkIngest = operation({
   description: 'Accepts documents of which each is then added as by add-batch, one job after the other',
   effect: 'write',
   permission: 'write',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/bulk-ingest-job' }],
+  http: { routes: [{ method: 'POST', path: '/v1/bulk-ingest-job' }], successStatus: 202 },
   input: Type.Object({
     collection,
     documents: Type.Array(batchItem, {
@@ -56,7 +57,6 @@ export const submitBulkIngest = operation({
     total: Type.Integer(),
     submittedAt: unixSeconds('Now.'),
   }),
-  successStatus: 202,
   errors: ['noDocuments', 'ingestQueueFull'],
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: 'write./v1/bulk-ingest-job',
@@ -68,9 +68,9 @@ export const getBulkIngest = operation({
   description: 'A bulk ingest job',
   effect: 'read',
   permission: 'read',
-  collection: 'job',
+  collections: OF_JOB,
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/bulk-ingest-job/:id' }],
+  http: { routes: [{ method: 'GET', path: '/v1/bulk-ingest-job/:id' }] },
   input: Type.Object({ id }),
   output: BulkIngestJob,
   errors: ['notFound'],
@@ -85,9 +85,9 @@ export const cancelBulkIngest = operation({
   effect: 'write',
   freesSpace: true,
   permission: 'write',
-  collection: 'job',
+  collections: OF_JOB,
   cost: 'write',
-  http: [{ method: 'DELETE', path: '/v1/bulk-ingest-job/:id' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/bulk-ingest-job/:id' }] },
   input: Type.Object({ id }),
   output: shape('It will not run.', { status: Type.String({ examples: ['cancelled'] }), id: Type.String() }),
   errors: ['notFound', 'ingestStarted'],
@@ -101,9 +101,9 @@ export const listBulkIngests = operation({
   description: 'Bulk ingest jobs, newest first',
   effect: 'read',
   permission: 'read',
-  collection: { field: 'collection' },
+  collections: namedOrReadable('collection'),
   cost: 'search',
-  http: [{ method: 'GET', path: '/v1/bulk-ingest-jobs' }],
+  http: { routes: [{ method: 'GET', path: '/v1/bulk-ingest-jobs' }] },
   input: Type.Object({ collection: optional(Type.String({ description: 'Only jobs of this collection.' })) }),
   output: shape('The unfinished jobs and the last finished ones.', { jobs: Type.Array(BulkIngestJob), total: Type.Integer() }),
   deadlineMs: DEADLINE_SEARCH_MS,
@@ -111,27 +111,21 @@ export const listBulkIngests = operation({
 })
 
 /** What the front end asks of the bulk lane for a job that runs: no client can. */
-export const ingestChunk = operation({
+export const ingestChunk = internal({
   name: 'ingestChunk',
-  group: 'Documents',
   description: 'Stores a part of a bulk ingest job',
   effect: 'write',
-  permission: 'write',
-  collection: { field: 'collection' },
   cost: 'heavy',
-  http: [],
   input: Type.Object({
     id,
     collection,
     first: wholeNumber('Documents of the job before this part.'),
     last: Type.Boolean({ description: 'Nothing comes after.' }),
-    documents: optional(Type.Array(batchItem)),
-    keepTimes: optional(keepTimes),
+    chunk: optional(Type.Unsafe<Uint8Array>({ description: 'JSON: `keepTimes` and `documents`, as the lane has cut them.' })),
     lost: optional(wholeNumber('In place of documents: so many that could not be prepared.')),
   }),
   output: BulkIngestJob,
   deadlineMs: DEADLINE_INGEST_CHUNK_MS,
-  audit: 'write./v1/bulk-ingest-job',
 })
 
 export const bulkIngestOperations = [submitBulkIngest, getBulkIngest, cancelBulkIngest, listBulkIngests] as const

@@ -1,5 +1,6 @@
 /** Rows of the configuration of collections. Pure data; rules in src/domain/collection_config.ts. */
 import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, mapOf, operation, optional, shape, word } from './schema.js'
 import { asked, changed, inCollection } from './settings_common.js'
@@ -86,7 +87,7 @@ export const getCollectionConfig = operation({
   name: 'getCollectionConfig',
   description: 'The configuration of a collection',
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/collection-config' }],
+  http: { routes: [{ method: 'GET', path: '/v1/collection-config' }] },
   input: Type.Object({ collection }),
   output: shape('Credentials are empty; flags say whether they are set.', {
     collection: Type.String(),
@@ -100,7 +101,7 @@ export const setCollectionConfig = operation({
   ...changed,
   name: 'setCollectionConfig',
   description: 'Changes the configuration of a collection: a field that is absent stays, null clears it',
-  http: [{ method: 'PUT', path: '/v1/collection-config' }],
+  http: { routes: [{ method: 'PUT', path: '/v1/collection-config' }] },
   input: Type.Object({
     collection,
     ...configFields,
@@ -116,7 +117,7 @@ export const deleteCollectionConfig = operation({
   ...changed,
   name: 'deleteCollectionConfig',
   description: 'Removes the configuration of a collection; its documents stay',
-  http: [{ method: 'DELETE', path: '/v1/collection-config' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/collection-config' }] },
   input: Type.Object({ collection }),
   output: shape('Done, also where there was none.', { status: Type.String({ examples: ['deleted'] }), collection: Type.String() }),
   audit: 'write./v1/collection-config',
@@ -124,13 +125,13 @@ export const deleteCollectionConfig = operation({
 
 export const listCollectionConfigs = operation({
   group: 'Collection settings',
-  collection: 'server',
+  collections: READABLE,
   name: 'listCollectionConfigs',
   description: 'The configurations of all collections that have one',
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'GET', path: '/v1/collection-configs' }],
+  http: { routes: [{ method: 'GET', path: '/v1/collection-configs' }] },
   input: Type.Object({}),
   output: shape('Ordered by name.', {
     configs: Type.Array(Type.Object({ collection: Type.String(), config: Config })),

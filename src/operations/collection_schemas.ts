@@ -1,5 +1,6 @@
 /** Rows of the schemas of collections. Pure data; rules in src/domain/schemas. */
 import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, metaMap, operation, optional, shape } from './schema.js'
 import { asked, changed, inCollection } from './settings_common.js'
@@ -16,7 +17,7 @@ export const setSchema = operation({
   ...changed,
   name: 'setSchema',
   description: 'Sets the schema of a collection: from then on every write is held to it. Documents that are there already stay.',
-  http: [{ method: 'POST', path: '/v1/schema/set' }],
+  http: { routes: [{ method: 'POST', path: '/v1/schema/set' }] },
   input: Type.Object({
     collection,
     schema: Type.Unsafe<unknown>({
@@ -49,7 +50,7 @@ export const getSchema = operation({
   name: 'getSchema',
   description: 'The schema of a collection',
   cost: 'point',
-  http: [{ method: 'POST', path: '/v1/schema/get' }],
+  http: { routes: [{ method: 'POST', path: '/v1/schema/get' }] },
   input: Type.Object({ collection }),
   output: shape('The schema.', {
     collection: Type.String(),
@@ -63,7 +64,7 @@ export const deleteSchema = operation({
   ...changed,
   name: 'deleteSchema',
   description: 'Removes the schema of a collection; its documents stay',
-  http: [{ method: 'POST', path: '/v1/schema/delete' }],
+  http: { routes: [{ method: 'POST', path: '/v1/schema/delete' }] },
   input: Type.Object({ collection }),
   output: shape('Done, also where there was none.', { status: Type.String({ examples: ['deleted'] }), collection: Type.String() }),
   audit: 'write./v1/schema/delete',
@@ -71,13 +72,13 @@ export const deleteSchema = operation({
 
 export const listSchemas = operation({
   group: 'Collection settings',
-  collection: 'server',
+  collections: READABLE,
   name: 'listSchemas',
   description: 'The schemas of all collections that have one',
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/schema/list' }],
+  http: { routes: [{ method: 'POST', path: '/v1/schema/list' }] },
   input: Type.Object({}),
   output: shape('Ordered by name.', { schemas: Type.Array(Type.Object({ collection: Type.String(), schema: schemaText })) }),
   deadlineMs: DEADLINE_SEARCH_MS,
@@ -90,7 +91,7 @@ export const validate = operation({
   name: 'validate',
   description: 'Holds metadata to the schema of a collection, and stores nothing',
   cost: 'point',
-  http: [{ method: 'POST', path: '/v1/validate' }],
+  http: { routes: [{ method: 'POST', path: '/v1/validate' }] },
   input: Type.Object({ collection, meta: optional(metaMap) }),
   output: shape('What a write would say.', {
     valid: Type.Boolean(),

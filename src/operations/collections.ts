@@ -1,9 +1,10 @@
 /** Rows about whole collections. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, filterMeta, mapOf, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
 
-const common = { collection: { field: 'collection' }, group: 'Collections', input: Type.Object({ collection }) } as const
+const common = { collections: named('collection'), group: 'Collections', input: Type.Object({ collection }) } as const
 
 export const deleteCollection = operation({
   ...common,
@@ -13,7 +14,7 @@ export const deleteCollection = operation({
   freesSpace: true,
   permission: 'write',
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/delete-collection' }],
+  http: { routes: [{ method: 'POST', path: '/v1/delete-collection' }] },
   output: shape('Both documented forms at once.', {
     status: Type.String({ examples: ['deleted'] }),
     collection: Type.String(),
@@ -31,7 +32,7 @@ export const metaKeys = operation({
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'GET', path: '/v1/meta-keys' }],
+  http: { routes: [{ method: 'GET', path: '/v1/meta-keys' }] },
   output: shape('Keys and values, both sorted.', {
     meta: mapOf(Type.Array(Type.String()), { examples: [{ category: ['guide', 'tutorial'] }] }),
   }),
@@ -46,7 +47,7 @@ export const checksum = operation({
   effect: 'read',
   permission: 'read',
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/checksum' }],
+  http: { routes: [{ method: 'GET', path: '/v1/checksum' }] },
   output: shape('Checksum of a collection.', {
     collection: Type.String(),
     checksum: Type.String({ description: 'Eight hexadecimal digits.', examples: ['9ae0daaf'] }),
@@ -59,14 +60,14 @@ export const checksum = operation({
 const fieldOf = (description: string) => optional(Type.String({ description }))
 
 export const aggregate = operation({
-  collection: common.collection,
+  collections: common.collections,
   group: common.group,
   name: 'aggregate',
   description: 'Counts over a collection: values of metadata keys, and documents by day, week, month or year',
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/aggregate' }],
+  http: { routes: [{ method: 'POST', path: '/v1/aggregate' }] },
   input: Type.Object({
     collection,
     filterMeta: optional(filterMeta),

@@ -1,5 +1,6 @@
 /** Rows of the documents themselves: write, read, find by metadata, delete. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { contentBesidePassage, retrievalFields } from './retrieval.js'
 import {
@@ -22,7 +23,7 @@ import {
   word,
 } from './schema.js'
 
-const inCollection = { collection: { field: 'collection' }, group: 'Documents' } as const
+const inCollection = { collections: named('collection'), group: 'Documents' } as const
 const contentMd = Type.String({ description: 'The markdown text; may be empty.', examples: ['# Hello\n\nA first document.'] })
 const saveRevision = Type.Boolean({ description: 'False keeps no revision of this write.', default: true })
 
@@ -33,7 +34,7 @@ export const add = operation({
   effect: 'write',
   permission: 'write',
   cost: 'write',
-  http: [{ method: 'POST', path: '/v1/add' }],
+  http: { routes: [{ method: 'POST', path: '/v1/add' }] },
   input: Type.Object({
     ...identity,
     contentMd,
@@ -74,7 +75,7 @@ export const addBatch = operation({
   effect: 'write',
   permission: 'write',
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/add-batch' }],
+  http: { routes: [{ method: 'POST', path: '/v1/add-batch' }] },
   input: Type.Object({
     collection,
     documents: Type.Array(batchItem, {
@@ -101,7 +102,7 @@ export const get = operation({
   effect: 'read',
   permission: 'read',
   cost: 'point',
-  http: [{ method: 'POST', path: '/v1/get' }],
+  http: { routes: [{ method: 'POST', path: '/v1/get' }] },
   input: Type.Object({
     ...identity,
     env: optional(
@@ -132,7 +133,13 @@ export const search = operation({
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/search' }],
+  http: {
+    routes: [{ method: 'POST', path: '/v1/search' }],
+    headers: [
+      ['X-Total-Count', 'Documents that match, before paging.'],
+      ['X-Context-Truncated', '1 where the token budget of the collection left documents out; otherwise absent.'],
+    ],
+  },
   input: Type.Object({
     collection,
     filterMeta: optional(filterMeta),
@@ -146,10 +153,6 @@ export const search = operation({
   output: Type.Array(Document, {
     description: 'In the modes `chunk` and `window` with `chunkIndex` and `chunkText`, the beginning of each document.',
   }),
-  answerHeaders: [
-    ['X-Total-Count', 'Documents that match, before paging.'],
-    ['X-Context-Truncated', '1 where the token budget of the collection left documents out; otherwise absent.'],
-  ],
   deadlineMs: DEADLINE_SEARCH_MS,
   audit: null,
 })
@@ -161,7 +164,7 @@ export const update = operation({
   effect: 'write',
   permission: 'write',
   cost: 'write',
-  http: [{ method: 'PATCH', path: '/v1/update' }],
+  http: { routes: [{ method: 'PATCH', path: '/v1/update' }] },
   input: Type.Object({
     ...identity,
     meta: optional(
@@ -183,10 +186,12 @@ export const docMeta = operation({
   effect: 'read',
   permission: 'read',
   cost: 'point',
-  http: [
-    { method: 'GET', path: '/v1/doc-meta' },
-    { method: 'POST', path: '/v1/doc-meta' },
-  ],
+  http: {
+    routes: [
+      { method: 'GET', path: '/v1/doc-meta' },
+      { method: 'POST', path: '/v1/doc-meta' },
+    ],
+  },
   input: Type.Object({ collection, key, lang: optional(Type.String({ description: 'Language code.', default: 'en', examples: ['en'] })) }),
   output: shape('A document without its content.', {
     key: Type.String(),
@@ -209,7 +214,7 @@ export const deleteDocument = operation({
   freesSpace: true,
   permission: 'write',
   cost: 'write',
-  http: [{ method: 'POST', path: '/v1/delete' }],
+  http: { routes: [{ method: 'POST', path: '/v1/delete' }] },
   input: Type.Object({ ...identity }),
   output: shape('Both documented forms at once.', {
     status: Type.String({ examples: ['deleted'] }),
@@ -231,7 +236,7 @@ export const deleteBatch = operation({
   freesSpace: true,
   permission: 'write',
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/delete-batch' }],
+  http: { routes: [{ method: 'POST', path: '/v1/delete-batch' }] },
   input: Type.Object({
     collection,
     documents: Type.Array(batchIdentity, {
@@ -260,7 +265,7 @@ export const setTtl = operation({
   effect: 'write',
   permission: 'write',
   cost: 'write',
-  http: [{ method: 'POST', path: '/v1/set-ttl' }],
+  http: { routes: [{ method: 'POST', path: '/v1/set-ttl' }] },
   input: Type.Object({ ...identity, ttl }),
   output: Document,
   errors: ['notFound'],

@@ -1,7 +1,8 @@
 /** Rows of embedding: what clients ask, and what the front end asks of the lanes itself (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { named, READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { collection, mapOf, operation, optional, shape, wholeNumber } from './schema.js'
+import { collection, mapOf, internal, operation, optional, shape, wholeNumber } from './schema.js'
 
 export const vectorReindex = operation({
   name: 'vectorReindex',
@@ -9,9 +10,9 @@ export const vectorReindex = operation({
   description: 'Embeds the documents of a collection that lack current vectors, and answers when that is done',
   effect: 'write',
   permission: 'write',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/vector-reindex' }],
+  http: { routes: [{ method: 'POST', path: '/v1/vector-reindex' }] },
   input: Type.Object({
     collection,
     force: optional(Type.Boolean({ description: 'Embeds unchanged documents, too.', default: false })),
@@ -34,9 +35,9 @@ export const vectorStats = operation({
   description: 'Which provider makes vectors, how many documents have theirs, and how many wait',
   effect: 'read',
   permission: 'read',
-  collection: 'server',
+  collections: READABLE,
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/vector-stats' }],
+  http: { routes: [{ method: 'GET', path: '/v1/vector-stats' }] },
   input: Type.Object({}),
   output: shape('The state of vectors.', {
     enabled: Type.Boolean({ description: 'There is an embedding provider.' }),
@@ -69,33 +70,23 @@ export const vectorStats = operation({
 
 export const embeddingOperations = [vectorReindex, vectorStats] as const
 
-const asked = {
-  group: 'Vector search',
-  collection: 'server',
-  http: [],
-} as const
 const epoch = Type.String({ description: 'Of the store, hexadecimal.' })
 const documents = Type.Array(Type.Unsafe<{ collection: number; docid: number; queued: number; force: boolean }>({ type: 'object' }))
 
-export const queuedEmbeddings = operation({
-  ...asked,
+export const queuedEmbeddings = internal({
   name: 'queuedEmbeddings',
   description: 'Documents that wait for their vectors, first come first',
   effect: 'read',
-  permission: 'read',
   cost: 'point',
   input: Type.Object({ after: wholeNumber('LSN.'), count: wholeNumber('At most so many.') }),
   output: Type.Object({ epoch, documents }),
   deadlineMs: DEADLINE_POINT_MS,
-  audit: null,
 })
 
-export const unembedded = operation({
-  ...asked,
+export const unembedded = internal({
   name: 'unembedded',
   description: 'Documents of a collection that lack current vectors',
   effect: 'read',
-  permission: 'read',
   cost: 'heavy',
   input: Type.Object({
     collection: wholeNumber('Id.'),
@@ -112,49 +103,39 @@ export const unembedded = operation({
     next: wholeNumber('Docid to go on with, 0: that was the end.'),
   }),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: null,
 })
 
-export const embeddingInputs = operation({
-  ...asked,
+export const embeddingInputs = internal({
   name: 'embeddingInputs',
   description: 'Cuts documents and hands out the texts that lack vectors',
   effect: 'read',
-  permission: 'read',
   cost: 'heavy',
   input: Type.Object({ epoch, documents, texts: wholeNumber('So many are wanted.'), variant: Type.String(), dimensions: Type.Integer() }),
   output: Type.Object({}, { description: 'Bytes: src/wire/embedding_codec.ts.' }),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: null,
 })
 
-export const storeVectors = operation({
-  ...asked,
+export const storeVectors = internal({
   name: 'storeVectors',
   description: 'Stores vectors that were made',
   effect: 'write',
-  permission: 'write',
   cost: 'write',
   isBinary: true,
   input: Type.Object({ message: Type.Unsafe<Uint8Array>({}) }),
   output: Type.Object({ settled: Type.Integer(), isOther: Type.Boolean() }),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: 'write.vectors',
 })
 
-export const staleVectors = operation({
-  ...asked,
+export const staleVectors = internal({
   name: 'staleVectors',
   description: 'Collections with vectors that can not be compared with those that are made now',
   effect: 'read',
-  permission: 'read',
   cost: 'point',
   input: Type.Object({ variant: Type.String() }),
   output: Type.Object({
     stale: Type.Array(Type.Object({ collection: Type.String(), variant: Type.String(), documents: Type.Integer() })),
   }),
   deadlineMs: DEADLINE_POINT_MS,
-  audit: null,
 })
 
 export const internalEmbeddingOperations = [staleVectors, queuedEmbeddings, unembedded, embeddingInputs, storeVectors] as const

@@ -1,9 +1,10 @@
 /** Rows of stored embedding configurations. Pure data; rules in src/domain/embedding_configs.ts. */
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
-import { operation, optional, shape, text, unixSeconds, word } from './schema.js'
+import { internal, operation, optional, shape, text, unixSeconds, word } from './schema.js'
 
-const onServer = { group: 'System', collection: 'server', permission: 'admin' } as const
+const onServer = { group: 'System', collections: SERVER, permission: 'admin' } as const
 const asked = { ...onServer, effect: 'read', cost: 'point', deadlineMs: DEADLINE_POINT_MS, audit: null } as const
 const changed = {
   ...onServer,
@@ -46,7 +47,7 @@ export const listEmbeddingConfigs = operation({
   ...asked,
   name: 'listEmbeddingConfigs',
   description: 'Configurations of embedding providers',
-  http: [{ method: 'GET', path: '/v1/embedding-configs' }],
+  http: { routes: [{ method: 'GET', path: '/v1/embedding-configs' }] },
   input: Type.Object({}),
   output: shape('In the order in which they were made.', { configs: Type.Array(Config) }),
 })
@@ -55,7 +56,7 @@ export const getEmbeddingConfig = operation({
   ...asked,
   name: 'getEmbeddingConfig',
   description: 'One configuration of an embedding provider',
-  http: [{ method: 'GET', path: '/v1/embedding-configs/:id' }],
+  http: { routes: [{ method: 'GET', path: '/v1/embedding-configs/:id' }] },
   input: Type.Object({ id }),
   output: Config,
   errors: ['notFound'],
@@ -65,10 +66,9 @@ export const createEmbeddingConfig = operation({
   ...changed,
   name: 'createEmbeddingConfig',
   description: 'Stores a configuration of an embedding provider; it is used once it is the default',
-  http: [{ method: 'POST', path: '/v1/embedding-configs' }],
+  http: { routes: [{ method: 'POST', path: '/v1/embedding-configs' }], successStatus: 201 },
   input: Type.Object({ id, ...fields, ...more }),
   output: Config,
-  successStatus: 201,
   errors: ['embeddingConfigExists'],
   audit: 'write./v1/embedding-configs',
 })
@@ -77,7 +77,7 @@ export const updateEmbeddingConfig = operation({
   ...changed,
   name: 'updateEmbeddingConfig',
   description: 'Changes the named fields of a configuration; `apiKey` null takes the key away',
-  http: [{ method: 'PUT', path: '/v1/embedding-configs/:id' }],
+  http: { routes: [{ method: 'PUT', path: '/v1/embedding-configs/:id' }] },
   input: Type.Object({
     id,
     name: optional(fields.name),
@@ -95,10 +95,9 @@ export const deleteEmbeddingConfig = operation({
   ...changed,
   name: 'deleteEmbeddingConfig',
   description: 'Deletes a configuration that is not the default',
-  http: [{ method: 'DELETE', path: '/v1/embedding-configs/:id' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/embedding-configs/:id' }], successStatus: 204 },
   input: Type.Object({ id }),
   output: Type.Object({}),
-  successStatus: 204,
   errors: ['notFound', 'embeddingConfigDefault'],
   audit: 'write./v1/embedding-configs/:id',
 })
@@ -107,7 +106,7 @@ export const setDefaultEmbeddingConfig = operation({
   ...changed,
   name: 'setDefaultEmbeddingConfig',
   description: 'Has a configuration make the vectors from now on, in place of what the options of the server say',
-  http: [{ method: 'POST', path: '/v1/embedding-configs/set-default' }],
+  http: { routes: [{ method: 'POST', path: '/v1/embedding-configs/set-default' }] },
   input: Type.Object({ id }),
   output: shape('Done.', { message: Type.String({ examples: ['default config updated'] }) }),
   errors: ['notFound'],
@@ -124,11 +123,12 @@ export const embeddingConfigOperations = [
 ] as const
 
 /** What the front end asks of a lane, to make the active provider: no surface offers it. */
-export const activeEmbeddingConfig = operation({
-  ...asked,
+export const activeEmbeddingConfig = internal({
   name: 'activeEmbeddingConfig',
-  description: 'The default configuration with its key: never for a client',
-  http: [],
+  description: 'The default configuration with its key',
+  effect: 'read',
+  cost: 'point',
+  deadlineMs: DEADLINE_POINT_MS,
   input: Type.Object({}),
   output: Type.Object({ settings: optional(Type.Object({ id: Type.String() })) }),
 })

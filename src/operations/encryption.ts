@@ -1,9 +1,10 @@
 /** Rows of encryption at rest. Pure data; rules in src/domain/rotation.ts. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { operation, optional, shape, text, wholeNumber } from './schema.js'
 
-const onServer = { group: 'System', collection: 'server', permission: 'admin' } as const
+const onServer = { group: 'System', collections: SERVER, permission: 'admin' } as const
 
 const Job = shape('A rotation.', {
   id: Type.String({ examples: ['rot-0123456789abcdef'] }),
@@ -24,7 +25,7 @@ export const encryptionStatus = operation({
   description: 'Which keys there are, and how much of each collection lies under which',
   effect: 'read',
   cost: 'heavy',
-  http: [{ method: 'GET', path: '/v1/encryption/status' }],
+  http: { routes: [{ method: 'GET', path: '/v1/encryption/status' }] },
   input: Type.Object({}),
   output: shape('Counts of documents and revisions.', {
     enabled: Type.Boolean({ description: 'Whether there is a key.' }),
@@ -59,13 +60,14 @@ export const rotateEncryption = operation({
     'Starts a job that brings what is stored under its primary key, or in clear where encryption was switched off; or names the job that runs',
   effect: 'write',
   cost: 'write',
-  http: [{ method: 'POST', path: '/v1/encryption/rotate' }],
+  http: { routes: [{ method: 'POST', path: '/v1/encryption/rotate' }] },
   input: Type.Object({ collection: optional(Type.String({ description: 'Only this one; absent or empty: all.' })) }),
   output: Job,
   errors: ['encryptionOff', 'notFound', 'restoring'],
   notDuringRestore: true,
   deadlineMs: DEADLINE_WRITE_MS,
-  audit: 'write./v1/encryption/rotate',
+  audit: 'encryption.rotation_requested',
+  auditDetail: 'id',
 })
 
 export const encryptionJobs = operation({
@@ -74,7 +76,7 @@ export const encryptionJobs = operation({
   description: 'Rotations, newest first',
   effect: 'read',
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/encryption/jobs' }],
+  http: { routes: [{ method: 'GET', path: '/v1/encryption/jobs' }] },
   input: Type.Object({}),
   output: shape('Rotations.', { jobs: Type.Array(Job) }),
   errors: ['noEncryptionJobs'],
@@ -88,7 +90,7 @@ export const encryptionJob = operation({
   description: 'A rotation',
   effect: 'read',
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/encryption/jobs/:id' }],
+  http: { routes: [{ method: 'GET', path: '/v1/encryption/jobs/:id' }] },
   input: Type.Object({ id: text('Id of the job.', 'rot-0123456789abcdef') }),
   output: Job,
   errors: ['notFound'],

@@ -1,17 +1,18 @@
 /** Rows that give out or take in whole collections. Pure data; rules in src/domain/export. */
 import { DEADLINE_HEAVY_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, filterMeta, operation, optional, word } from './schema.js'
 
 export const exportCollection = operation({
-  collection: { field: 'collection' },
+  collections: named('collection'),
   group: 'Export and backup',
   name: 'export',
   description: 'All documents of a collection, as NDJSON or in a ZIP file',
   effect: 'read',
   permission: 'read',
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/export' }],
+  http: { routes: [{ method: 'POST', path: '/v1/export' }] },
   input: Type.Object({
     collection,
     // Required over HTTP; where a protocol has a default of its own, its surface says `ndjson`.

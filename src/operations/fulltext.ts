@@ -1,6 +1,7 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
 import { cacheHeaders } from './cache_headers.js'
+import { named, SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import { contentBesidePassage, passageFields, retrievalFields } from './retrieval.js'
@@ -21,7 +22,7 @@ import {
   word,
 } from './schema.js'
 
-const common = { collection: { field: 'collection' }, group: 'Full-text search' } as const
+const common = { collections: named('collection'), group: 'Full-text search' } as const
 const found = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
 
 const query = text('What to look for, at most 4 KB. Its syntax is that of the mode.', 'markdown search')
@@ -215,9 +216,8 @@ export const fts = operation({
   ...found,
   name: 'fts',
   description: 'Full-text search',
-  http: [{ method: 'POST', path: '/v1/fts' }],
+  http: { routes: [{ method: 'POST', path: '/v1/fts' }], headers: cacheHeaders },
   isRepeatable: true,
-  answerHeaders: cacheHeaders,
   input: FtsRequest,
   output: FtsResponse,
 })
@@ -232,9 +232,8 @@ export const ftsQuery = operation({
   ...found,
   name: 'ftsQuery',
   description: 'Full-text search by query string; `meta.<key>=<value>` filters',
-  http: [{ method: 'GET', path: '/v1/fts' }],
+  http: { routes: [{ method: 'GET', path: '/v1/fts' }], headers: cacheHeaders },
   isRepeatable: true,
-  answerHeaders: cacheHeaders,
   input: Type.Unsafe<FtsQueryInput>({
     ...FtsParameters,
     patternProperties: { '^meta\\.': { anyOf: [{ type: 'string' }, { type: 'array', items: { type: 'string' } }] } },
@@ -262,9 +261,9 @@ export const multiSearch = operation({
   ...found,
   name: 'multiSearch',
   group: 'Full-text search',
-  collection: { field: 'collection', list: 'searches' },
+  collections: named('searches.collection'),
   description: 'Several full-text searches in one request, side by side or merged',
-  http: [{ method: 'POST', path: '/v1/multi-search' }],
+  http: { routes: [{ method: 'POST', path: '/v1/multi-search' }] },
   input: Type.Object({
     searches: Type.Array(FtsRequest, {
       description: 'Bodies of /v1/fts, 16 at most.',
@@ -298,7 +297,7 @@ export const ftsReindex = operation({
   effect: 'write',
   permission: 'write',
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/fts-reindex' }],
+  http: { routes: [{ method: 'POST', path: '/v1/fts-reindex' }] },
   input: Type.Object({ collection }),
   output: shape('What was indexed.', {
     status: Type.String(),
@@ -316,9 +315,9 @@ export const ftsLanguages = operation({
   description: 'Languages with stemming and stop words',
   effect: 'system',
   permission: 'read',
-  collection: 'server',
+  collections: SERVER,
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/fts-languages' }],
+  http: { routes: [{ method: 'GET', path: '/v1/fts-languages' }] },
   input: Type.Object({}),
   output: shape('Languages.', {
     languages: Type.Array(

@@ -1,12 +1,13 @@
 /** Rows that tell about the server: health, configuration, endpoints, metrics. Pure data. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { operation, shape, wholeNumber } from './schema.js'
 
 const nothing = Type.Object({})
 const onLoop = {
   effect: 'system',
-  collection: 'server',
+  collections: SERVER,
   cost: 'loop',
   input: nothing,
   deadlineMs: DEADLINE_POINT_MS,
@@ -23,10 +24,12 @@ export const health = operation({
   input: Type.Object({
     mode: Type.Optional(Type.String({ examples: ['read'], description: '`read`: whether it can be read, for those who balance readers.' })),
   }),
-  http: [
-    { method: 'GET', path: '/health' },
-    { method: 'GET', path: '/v1/health' },
-  ],
+  http: {
+    routes: [
+      { method: 'GET', path: '/health' },
+      { method: 'GET', path: '/v1/health' },
+    ],
+  },
   output: shape('A healthy server.', {
     status: Type.String({
       examples: ['healthy'],
@@ -52,7 +55,7 @@ export const livez = operation({
   name: 'livez',
   description: 'Whether the process works: 503 says that only a restart helps. Warm-up, shutdown, load and a full disk are no reasons.',
   permission: 'public',
-  http: [{ method: 'GET', path: '/livez' }],
+  http: { routes: [{ method: 'GET', path: '/livez' }] },
   output: shape('It works.', { status: Type.String({ examples: ['alive'], description: '`alive`; with 503 `failed` or `stuck`.' }) }),
   errors: ['unhealthy'],
 })
@@ -62,7 +65,7 @@ export const readyz = operation({
   name: 'readyz',
   description: 'Whether requests may come: 503 while the server warms up, shuts down, or lacks what its access mode needs.',
   permission: 'public',
-  http: [{ method: 'GET', path: '/readyz' }],
+  http: { routes: [{ method: 'GET', path: '/readyz' }] },
   input: Type.Object({
     mode: Type.Optional(
       Type.String({ examples: ['read'], description: 'Ready for what: `read`, `write` or `wr`. Default: the access mode of the server.' }),
@@ -80,7 +83,7 @@ export const config = operation({
   name: 'config',
   description: 'What this server is and how it is configured',
   permission: 'read',
-  http: [{ method: 'GET', path: '/v1/config' }],
+  http: { routes: [{ method: 'GET', path: '/v1/config' }] },
   output: shape('Configuration without secrets.', {
     version: Type.String({ examples: ['2.9.17'] }),
     databasePath: Type.String(),
@@ -116,7 +119,7 @@ export const systemInfo = operation({
   name: 'systemInfo',
   description: 'The machine and the process',
   permission: 'admin',
-  http: [{ method: 'GET', path: '/v1/system/info' }],
+  http: { routes: [{ method: 'GET', path: '/v1/system/info' }] },
   output: shape('Machine and process.', {
     hostname: Type.String(),
     os: Type.String({ examples: ['linux'] }),
@@ -142,7 +145,7 @@ export const endpoints = operation({
   name: 'endpoints',
   description: 'Every operation on every surface',
   permission: 'read',
-  http: [{ method: 'GET', path: '/v1/endpoints' }],
+  http: { routes: [{ method: 'GET', path: '/v1/endpoints' }] },
   output: shape('Operations by surface.', {
     http: Type.Array(
       Type.Object({
@@ -162,7 +165,7 @@ export const openapi = operation({
   name: 'openapi',
   description: 'This interface as an OpenAPI 3.1 document',
   permission: 'public',
-  http: [{ method: 'GET', path: '/openapi.json' }],
+  http: { routes: [{ method: 'GET', path: '/openapi.json' }] },
   output: Type.Unsafe<Readonly<Record<string, unknown>>>({ type: 'object', description: 'An OpenAPI 3.1 document.' }),
 })
 
@@ -171,7 +174,7 @@ export const docs = operation({
   name: 'docs',
   description: 'This interface as a page to read',
   permission: 'public',
-  http: [{ method: 'GET', path: '/docs' }],
+  http: { routes: [{ method: 'GET', path: '/docs' }] },
   output: Type.String({ description: 'HTML.' }),
   contentType: 'text/html; charset=utf-8',
 })
@@ -182,7 +185,7 @@ export const metrics = operation({
   description: 'Metrics in the Prometheus text format. 404 with SVC_METRICS=false.',
   permission: 'public',
   cost: 'point',
-  http: [{ method: 'GET', path: '/metrics' }],
+  http: { routes: [{ method: 'GET', path: '/metrics' }] },
   output: Type.String({ description: 'Prometheus text format, version 0.0.4.' }),
   contentType: 'text/plain; version=0.0.4; charset=utf-8',
   errors: ['notFound'],
@@ -195,10 +198,12 @@ export const stats = operation({
   permission: 'admin',
   cost: 'point',
   deadlineMs: DEADLINE_SEARCH_MS,
-  http: [
-    { method: 'GET', path: '/v1/stats' },
-    { method: 'POST', path: '/v1/stats' },
-  ],
+  http: {
+    routes: [
+      { method: 'GET', path: '/v1/stats' },
+      { method: 'POST', path: '/v1/stats' },
+    ],
+  },
   output: shape('Counts and sizes.', {
     databasePath: Type.String(),
     databaseSize: wholeNumber('Bytes of the database file.'),

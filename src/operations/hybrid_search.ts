@@ -1,5 +1,6 @@
 /** The row of hybrid search. Pure data; rules in src/domain/hybrid. */
 import { DEADLINE_EMBEDDED_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, Document, facets, filterMeta, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
@@ -12,9 +13,9 @@ export const hybridSearch = operation({
   description: 'Documents by their words and by their meaning, fused into one list',
   effect: 'read',
   permission: 'read',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/hybrid-search' }],
+  http: { routes: [{ method: 'POST', path: '/v1/hybrid-search' }] },
   input: Type.Object({
     collection,
     query: text('What to look for, at most 4 KB.', 'how do I restore a backup'),

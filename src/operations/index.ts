@@ -17,7 +17,7 @@ import { encryptionOperations } from './encryption.js'
 import { fulltextOperations } from './fulltext.js'
 import { healthOperations } from './health.js'
 import { hybridOperations } from './hybrid_search.js'
-import type { Feature, Operation } from './operation.js'
+import type { AnyOperation, InternalOperation, Operation } from './operation.js'
 import { revisionOperations } from './revisions.js'
 import { spellOperations } from './spell.js'
 import { storageOperations } from './storage.js'
@@ -50,7 +50,7 @@ export const operations: readonly Operation[] = checked([
 ])
 
 /** What the front end itself asks of the lanes: no surface offers it. */
-export const internalOperations: readonly Operation[] = [
+export const internalOperations: readonly InternalOperation[] = [
   ingestChunk,
   ...storageOperations,
   activeEmbeddingConfig,
@@ -58,13 +58,22 @@ export const internalOperations: readonly Operation[] = [
 ]
 
 /** As the lanes know them: an operation is its place in this list. */
-export const laneOperations: readonly Operation[] = [...operations, ...internalOperations]
+export const laneOperations: readonly AnyOperation[] = [...operations, ...internalOperations]
+
+const laneIndexes: ReadonlyMap<AnyOperation, number> = new Map(laneOperations.map((row, index) => [row, index]))
+
+/** What a lane refuses: the row is not of the table. */
+const NO_INDEX = 0xffff
+
+export function laneIndexOf(operation: AnyOperation): number {
+  return laneIndexes.get(operation) ?? NO_INDEX
+}
 
 export const operationByName: ReadonlyMap<string, Operation> = new Map(operations.map((row) => [row.name, row]))
 
-/** What a server offers whose features are switched on or off so. */
-export function offered(features: Readonly<Record<Feature, boolean>>): readonly Operation[] {
-  return operations.filter(({ feature }) => feature === undefined || features[feature])
+/** What a server offers. @param options a feature is on where the option of its name is true */
+export function offered(options: object): readonly Operation[] {
+  return operations.filter(({ feature }) => feature === undefined || (options as Readonly<Record<string, unknown>>)[feature] === true)
 }
 
 /** @throws Error for a table that contradicts itself: a mistake of ours, found by the first test that loads it. */
@@ -74,8 +83,7 @@ export function checked(rows: readonly Operation[]): readonly Operation[] {
   for (const row of rows) {
     if (names.has(row.name)) throw new Error(`two operations are named ${row.name}`)
     names.add(row.name)
-    if (row.http.length === 0) throw new Error(`operation ${row.name} has no route`)
-    for (const { method, path } of row.http) {
+    for (const { method, path } of row.http?.routes ?? []) {
       const route = `${method} ${path}`
       if (routes.has(route)) throw new Error(`two operations answer ${route}`)
       routes.add(route)

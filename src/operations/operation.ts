@@ -1,36 +1,49 @@
 /**
- * What an operation is: one row, declared once, from which routes, validation, OpenAPI, `/v1/endpoints`, metrics labels and permissions are derived.
- * Rows are pure data: handlers live in `src/worker/handlers`, joined by name in a checked map, so that the front end loads no engine.
+ * An operation is one row, declared once. Routes, validation, authorisation, audit events, OpenAPI, `/v1/endpoints`
+ * and metric labels are derived from it. A row knows no protocol; beside it stands, optionally, its form in each.
+ * Rows are pure data. Handlers live in `src/worker/handlers` and are bound to rows, so that the front end loads no
+ * engine.
  */
-import type { CATALOGUE } from '../errors.js'
+import type { ErrorCode } from '../errors.js'
+import type { CollectionAccess } from './collection_access.js'
+import type { HttpForm } from './http_form.js'
 import type { Schema, ValueOf } from './json_schema.js'
 
-/** What an operation does to stored data: decides the access modes in which it may run. `system` runs in every mode (health, metrics, config). */
+/**
+ * What an operation does to stored data: decides the access modes in which it may run. `system` runs in every mode
+ * (health, metrics, config).
+ */
 export type Effect = 'read' | 'write' | 'system'
 
 export type Permission = 'public' | 'read' | 'write' | 'admin'
 
 /**
- * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch. `write`: prepared on a read lane, committed on the write lane.
- * `heavy`: bulk lane. `long`: the long lane, which may wait for files.
+ * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch. `write`:
+ * prepared on a read lane, committed on the write lane. `heavy`: bulk lane. `long`: the long lane, which may wait for
+ * files.
  */
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
-/** Where the names of the collections stand that the operation touches. `server`: none in particular (permission is asked on `*`). `job`: that of the bulk ingest with the input's id. */
-export type CollectionExtractor =
-  'server' | 'job' | { readonly field: string; /** The list of objects that have it; else the input itself does. */ readonly list?: string }
-
-/** What a server may be configured to do without: operations of a feature that is switched off are not there. */
-export type Feature = 'spell' | 'temporal'
-
-export interface HttpRoute {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With `:name` for path parameters, which join the input. */
-  readonly path: string
+/** What every operation has, whoever may ask for it. */
+interface Core<Input extends Schema, Output extends Schema> {
+  readonly name: string
+  /** One line for `/v1/endpoints` and the reference. */
+  readonly description: string
+  readonly effect: Effect
+  readonly cost: CostClass
+  readonly input: Input
+  readonly output: Output
+  readonly deadlineMs: number
+  /** It begins work that outlives its answer and belongs to the present store: refused while a restore is under way. */
+  readonly notDuringRestore?: true
+  /** A write that is admitted while the disk is full: it frees space, or takes none of the store's. */
+  readonly freesSpace?: true
+  /** Searches the index of vectors: 503 while that is being loaded. */
+  readonly searchesVectors?: true
 }
 
-export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> {
-  readonly name: string
+/** What clients may ask for. */
+export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> extends Core<Input, Output> {
   /** Heading under which the reference page lists it. */
   readonly group:
     | 'System'
@@ -41,43 +54,41 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
     | 'Full-text search'
     | 'Vector search'
     | 'Export and backup'
-  /** One line for `/v1/endpoints` and OpenAPI. */
-  readonly description: string
-  readonly effect: Effect
   readonly permission: Permission
-  readonly collection: CollectionExtractor
-  readonly cost: CostClass
-  /** The first is the canonical one. GET input comes from the query string, all other input from the JSON body and, for what is missing there, the query string. */
-  readonly http: readonly HttpRoute[]
-  readonly input: Input
-  /** What it begins goes on after its answer, and would go with the store that a restore replaces: refused while one is under way. */
-  readonly notDuringRestore?: true
-  /** A write that is taken while the disk is full: it gives space back, or takes none of the store's. */
-  readonly freesSpace?: true
-  /** Its body is bytes that the front end made, the input's `message`. Not for clients. */
-  readonly isBinary?: true
-  readonly output: Output
-  /** Status of a success, where it is not 200. */
-  readonly successStatus?: 201 | 202 | 204
-  /** Only offered where this is switched on. */
-  readonly feature?: Feature
+  /** The collections on which the permission is asked. */
+  readonly collections: CollectionAccess
+  /** `action` of its audit event, or null where none is emitted. */
+  readonly audit: string | null
+  /** Field of its answer that the event names. */
+  readonly auditDetail?: string
+  /** Offered where the option of this name is on. */
+  readonly feature?: string
   /** Content type of a success, when it is not JSON. */
   readonly contentType?: string
   /** Another one, which the request may ask for. */
   readonly otherContentType?: string
   /** Errors of its own, beside those that follow from its input and its effect. */
-  readonly errors?: readonly (keyof typeof CATALOGUE)[]
-  /** Searches the index of vectors: 503 while that is made equal to the store. */
-  readonly searchesVectors?: true
-  /** Headers of a success: name and meaning. All are whole numbers unless they say otherwise. */
-  readonly answerHeaders?: readonly (readonly [name: string, description: string, type?: 'string'])[]
-  /** Its answers may be given again where the request allows it (`cacheTtl`). */
+  readonly errors?: readonly ErrorCode[]
+  /** Its answers may be cached where the request allows it (`cacheTtl`). */
   readonly isRepeatable?: boolean
-  /** Its answers are small and follow from the request and the store: they are given again for so many seconds while nothing is written, without a word about it. */
+  /** Its answers are small and depend on the request and the store only: they are cached for so many seconds while nothing is written. */
   readonly keptSeconds?: number
-  readonly deadlineMs: number
-  /** Name in the audit log, or null where nothing is recorded. */
-  readonly audit: string | null
+  /** Absent: not offered over HTTP. */
+  readonly http?: HttpForm
 }
 
-export type InputOf<Row extends Operation> = ValueOf<Row['input']>
+/** What the server asks of its own lanes. No surface offers it, so nobody is asked for a permission and nothing is audited. */
+export interface InternalOperation<Input extends Schema = Schema, Output extends Schema = Schema> extends Core<Input, Output> {
+  readonly isInternal: true
+  /** Its input is bytes that the front end made: the input's `message`. */
+  readonly isBinary?: true
+}
+
+/** What a lane can run. */
+export type AnyOperation = Operation | InternalOperation
+
+export type InputOf<Row extends AnyOperation> = ValueOf<Row['input']>
+
+export function isInternal(operation: AnyOperation): operation is InternalOperation {
+  return 'isInternal' in operation
+}

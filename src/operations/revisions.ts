@@ -1,9 +1,10 @@
 /** Rows of the revisions of a document. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'
 
-const common = { collection: { field: 'collection' }, group: 'Revisions', errors: ['notFound'] } as const
+const common = { collections: named('collection'), group: 'Revisions', errors: ['notFound'] } as const
 
 export const revisions = operation({
   ...common,
@@ -12,7 +13,7 @@ export const revisions = operation({
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/revisions' }],
+  http: { routes: [{ method: 'POST', path: '/v1/revisions' }] },
   input: Type.Object({ ...identity }),
   output: shape('The versions.', {
     collection: Type.String(),
@@ -43,7 +44,7 @@ export const restoreRevision = operation({
   effect: 'write',
   permission: 'write',
   cost: 'write',
-  http: [{ method: 'POST', path: '/v1/revisions/restore' }],
+  http: { routes: [{ method: 'POST', path: '/v1/revisions/restore' }] },
   input: Type.Object({
     ...identity,
     timestamp: unixSeconds('Of the version wanted; of several in that second the newest.'),
@@ -66,7 +67,7 @@ export const revisionDiff = operation({
   effect: 'read',
   permission: 'read',
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/revisions/diff' }],
+  http: { routes: [{ method: 'POST', path: '/v1/revisions/diff' }] },
   input: Type.Object({
     ...identity,
     from: optional(wholeNumber('Number of the older version. Default: the one kept before `to`.')),
@@ -93,7 +94,7 @@ export const revisionDiff = operation({
 })
 
 export const truncate = operation({
-  collection: common.collection,
+  collections: common.collections,
   group: common.group,
   name: 'truncate',
   description: 'Deletes the older revisions of all documents of a collection, for good',
@@ -101,7 +102,7 @@ export const truncate = operation({
   freesSpace: true,
   permission: 'write',
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/truncate' }],
+  http: { routes: [{ method: 'POST', path: '/v1/truncate' }] },
   input: Type.Object({
     collection,
     keepRevs: wholeNumber(

@@ -4,14 +4,21 @@
  */
 import { Type } from './json_schema.js'
 import type { Annotations, Fields, ObjectOf, Schema } from './json_schema.js'
-import type { Operation } from './operation.js'
+import type { InternalOperation, Operation } from './operation.js'
 
 /** Keeps the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
 export function operation<Input extends Schema, Output extends Schema>(row: Operation<Input, Output>): Operation<Input, Output> {
   return row
 }
 
-/** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request/request_input.ts), and the OpenAPI document says so. */
+/** The same for what only the server itself asks for. */
+export function internal<Input extends Schema, Output extends Schema>(
+  row: Omit<InternalOperation<Input, Output>, 'isInternal'>,
+): InternalOperation<Input, Output> {
+  return { ...row, isInternal: true }
+}
+
+/** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request/input.ts), and the OpenAPI document says so. */
 export const optional = Type.Optional
 
 /** A required text that is not empty. */

@@ -1,6 +1,7 @@
 /** What the rows of all settings of collections share. Pure data. */
+import { named } from './collection_access.js'
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
 
-export const inCollection = { collection: { field: 'collection' }, group: 'Collection settings' } as const
+export const inCollection = { collections: named('collection'), group: 'Collection settings' } as const
 export const asked = { effect: 'read', permission: 'read', deadlineMs: DEADLINE_POINT_MS, audit: null } as const
 export const changed = { effect: 'write', permission: 'write', cost: 'write', deadlineMs: DEADLINE_WRITE_MS } as const

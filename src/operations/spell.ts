@@ -1,10 +1,11 @@
 /** Rows of spell correction, offered where it is switched on. Pure data; rules in src/domain/spell. */
 import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, lang, operation, optional, shape, text, wholeNumber } from './schema.js'
 import { asked, changed } from './settings_common.js'
 
-const common = { group: 'Full-text search', collection: { field: 'collection' }, feature: 'spell' } as const
+const common = { group: 'Full-text search', collections: named('collection'), feature: 'spell' } as const
 const corrected = { effect: 'read', permission: 'read', cost: 'search', deadlineMs: DEADLINE_SEARCH_MS, audit: null } as const
 
 const misspelled = text('What to correct, at most 64 KB.', 'markdwon serach')
@@ -18,7 +19,7 @@ export const spellSuggest = operation({
   ...corrected,
   name: 'spellSuggest',
   description: 'Suggests corrections for the words of a text that a collection does not know',
-  http: [{ method: 'POST', path: '/v1/spell-suggest' }],
+  http: { routes: [{ method: 'POST', path: '/v1/spell-suggest' }] },
   input: Type.Object({
     collection: optional(knowing),
     text: misspelled,
@@ -45,7 +46,7 @@ export const spellCleanup = operation({
   ...corrected,
   name: 'spellCleanup',
   description: 'Corrects the words of a text that a collection does not know',
-  http: [{ method: 'POST', path: '/v1/spell-cleanup' }],
+  http: { routes: [{ method: 'POST', path: '/v1/spell-cleanup' }] },
   input: Type.Object({ collection: optional(knowing), text: misspelled, lang }),
   output: shape('The corrected text.', {
     original: Type.String(),
@@ -62,7 +63,7 @@ export const getSpellDictionary = operation({
   name: 'getSpellDictionary',
   description: 'Words that a collection counts as right beside those of its documents',
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/spell-dictionary' }],
+  http: { routes: [{ method: 'GET', path: '/v1/spell-dictionary' }] },
   input: Type.Object({ collection, lang }),
   output: shape('Words, sorted.', { collection: Type.String(), lang: Type.String(), words: Type.Array(Type.String()) }),
 })
@@ -72,7 +73,7 @@ export const addSpellWords = operation({
   ...changed,
   name: 'addSpellWords',
   description: 'Adds words to the dictionary of a collection. Holds from the next search on.',
-  http: [{ method: 'PUT', path: '/v1/spell-dictionary' }],
+  http: { routes: [{ method: 'PUT', path: '/v1/spell-dictionary' }] },
   input: Type.Object({
     collection,
     lang,
@@ -88,7 +89,7 @@ export const deleteSpellWords = operation({
   ...changed,
   name: 'deleteSpellWords',
   description: 'Takes words out of the dictionary of a collection',
-  http: [{ method: 'DELETE', path: '/v1/spell-dictionary' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/spell-dictionary' }] },
   input: Type.Object({ collection, lang, words }),
   output: shape('Done.', { removed: Type.Integer({ description: 'Words that were in it.' }) }),
   audit: 'write./v1/spell-dictionary',

@@ -1,49 +1,35 @@
 /** What the front end asks of the lanes about bodies in storage backends (src/background/objects/body_moves.ts, object_sweep.ts): no client can. */
 import { Type } from './json_schema.js'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS } from '../limits.js'
-import { operation } from './schema.js'
+import { internal } from './schema.js'
 
 const collection = Type.Integer({ description: 'Id of a collection.' })
 
-export const misplacedBodies = operation({
+export const misplacedBodies = internal({
   name: 'misplacedBodies',
-  group: 'Documents',
   description: 'Documents whose bodies do not lie where the configuration of their collection says',
   effect: 'read',
-  permission: 'read',
-  collection: 'server',
   cost: 'heavy',
-  http: [],
   input: Type.Object({ collection, docid: Type.Integer({ description: 'The first to look at.' }) }),
   output: Type.Object({ collection, docids: Type.Array(Type.Integer()), next: Type.Array(Type.Integer()) }),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: null,
 })
 
-export const moveBodies = operation({
+export const moveBodies = internal({
   name: 'moveBodies',
-  group: 'Documents',
   description: 'Moves bodies to where the configuration of their collection says',
   effect: 'write',
-  permission: 'write',
-  collection: 'server',
   cost: 'heavy',
-  http: [],
   input: Type.Object({ collection, docids: Type.Array(Type.Integer()) }),
   output: Type.Object({ placed: Type.Integer() }),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: 'write.storage',
 })
 
-export const bodyLocations = operation({
+export const bodyLocations = internal({
   name: 'bodyLocations',
-  group: 'Documents',
   description: 'Places in object stores',
   effect: 'read',
-  permission: 'read',
-  collection: 'server',
   cost: 'point',
-  http: [],
   input: Type.Object({}),
   output: Type.Object({
     folder: Type.String(),
@@ -51,48 +37,33 @@ export const bodyLocations = operation({
     locations: Type.Array(Type.Object({ id: Type.Integer() }), { description: 'With where each is and who asks: never for a client.' }),
   }),
   deadlineMs: DEADLINE_POINT_MS,
-  audit: null,
 })
 
-export const unwantedObjects = operation({
+export const unwantedObjects = internal({
   name: 'unwantedObjects',
-  group: 'Documents',
   description: 'Which objects no body refers to, nor has for as long as they are kept',
   effect: 'read',
-  permission: 'read',
-  collection: 'server',
   cost: 'heavy',
-  http: [],
   input: Type.Object({ ids: Type.Array(Type.String()) }),
   output: Type.Object({ unwanted: Type.Array(Type.String()) }),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: null,
 })
 
-export const forgetReleases = operation({
+export const forgetReleases = internal({
   name: 'forgetReleases',
-  group: 'Documents',
   description: "Forgets since when objects have been nobody's that are kept no longer, or have been removed",
   effect: 'write',
-  permission: 'write',
-  collection: 'server',
   cost: 'heavy',
-  http: [],
   input: Type.Object({ swept: Type.Array(Type.String()) }),
   output: Type.Object({}),
   deadlineMs: DEADLINE_HEAVY_MS,
-  audit: 'write.storage',
 })
 
-export const clearObjects = operation({
+export const clearObjects = internal({
   name: 'clearObjects',
-  group: 'Documents',
   description: 'Which objects show an encrypted collection in clear, and are referred to by no body any more',
   effect: 'read',
-  permission: 'read',
-  collection: 'server',
   cost: 'point',
-  http: [],
   input: Type.Object({ from: Type.String() }),
   output: Type.Object({
     objects: Type.Array(Type.Object({ row: Type.String(), key: Type.String(), since: Type.Integer() }), {
@@ -102,7 +73,6 @@ export const clearObjects = operation({
     next: Type.String(),
   }),
   deadlineMs: DEADLINE_POINT_MS,
-  audit: null,
 })
 
 export const storageOperations = [misplacedBodies, moveBodies, bodyLocations, unwantedObjects, forgetReleases, clearObjects] as const

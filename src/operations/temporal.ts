@@ -1,11 +1,12 @@
 /** Rows of tracking: what documents have gone through, offered where it is switched on. Pure data; rules in src/domain/temporal. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, Document, identity, operation, optional, shape, unixSeconds, wholeNumber, word } from './schema.js'
 
 const common = {
   group: 'Documents',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   feature: 'temporal',
   effect: 'read',
   permission: 'read',
@@ -24,7 +25,7 @@ export const temporalQuery = operation({
   description: 'What a document has gone through, by time: writes, and reads where the collection tracks them (`trackAccess`)',
   cost: 'point',
   deadlineMs: DEADLINE_POINT_MS,
-  http: [{ method: 'POST', path: '/v1/temporal/query' }],
+  http: { routes: [{ method: 'POST', path: '/v1/temporal/query' }] },
   input: Type.Object({
     ...identity,
     eventType: optional(word(types, 'Only events of this type.')),
@@ -53,7 +54,7 @@ export const temporalHot = operation({
   description: 'The documents of a collection that were read most, where it counts reads (`trackHot`, `trackAccess`)',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
-  http: [{ method: 'POST', path: '/v1/temporal/hot' }],
+  http: { routes: [{ method: 'POST', path: '/v1/temporal/hot' }] },
   input: Type.Object({
     collection,
     topN: optional(wholeNumber('Most documents wanted. Above 1 000 counts as 1 000.', { default: 10 })),
@@ -78,7 +79,7 @@ export const temporalHistogram = operation({
   description: 'Events of a collection by day, week or month',
   cost: 'search',
   deadlineMs: DEADLINE_SEARCH_MS,
-  http: [{ method: 'POST', path: '/v1/temporal/histogram' }],
+  http: { routes: [{ method: 'POST', path: '/v1/temporal/histogram' }] },
   input: Type.Object({
     collection,
     eventType: optional(word(types, 'Events of this type.', 'access')),

@@ -1,5 +1,6 @@
 /** Rows of search by vectors: nearest documents, classification, several collections, duplicates, projection. Pure data; rules in src/domain/vectors. */
 import { DEADLINE_HEAVY_MS, DEADLINE_EMBEDDED_MS } from '../limits.js'
+import { named, namedOrReadable } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'
 import { collection, Document, filterMeta, operation, optional, shape, wholeNumber, word } from './schema.js'
@@ -37,9 +38,9 @@ export const vectorSearch = operation({
   searchesVectors: true,
   name: 'vectorSearch',
   description: 'Documents whose meaning is nearest to a text or a vector',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/vector-search' }],
+  http: { routes: [{ method: 'POST', path: '/v1/vector-search' }] },
   input: Type.Object({
     collection,
     query: optional(query),
@@ -83,9 +84,9 @@ export const crossSearch = operation({
   searchesVectors: true,
   name: 'crossSearch',
   description: 'Documents of several collections that are nearest to a text, a vector or a document',
-  collection: 'server',
+  collections: namedOrReadable('sourceCollection', 'targetCollections'),
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/cross-search' }],
+  http: { routes: [{ method: 'POST', path: '/v1/cross-search' }] },
   input: Type.Object({
     query: optional(query),
     queryVector: optional(vectorFields.queryVector),
@@ -123,9 +124,9 @@ export const classify = operation({
   ...common,
   name: 'classify',
   description: 'How near a text or a document is to each of some labels',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'search',
-  http: [{ method: 'POST', path: '/v1/classify' }],
+  http: { routes: [{ method: 'POST', path: '/v1/classify' }] },
   input: Type.Object({
     labels: Type.Array(Type.String(), { description: 'At most 100.', examples: [['sports', 'politics']] }),
     text: optional(Type.String({ description: 'What is classified.' })),
@@ -171,9 +172,9 @@ export const findDuplicates = operation({
   searchesVectors: true,
   name: 'findDuplicates',
   description: 'Documents with the same content, and documents that say nearly the same',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/find-duplicates' }],
+  http: { routes: [{ method: 'POST', path: '/v1/find-duplicates' }] },
   input: Type.Object({
     collection,
     mode: optional(word(['exact', 'similar', 'both'], '`exact` needs no vectors.', 'both')),
@@ -201,9 +202,9 @@ export const vectorProjection = operation({
   ...common,
   name: 'vectorProjection',
   description: 'Vectors of a collection as points of a plane, by their two principal components',
-  collection: { field: 'collection' },
+  collections: named('collection'),
   cost: 'heavy',
-  http: [{ method: 'POST', path: '/v1/vector-projection' }],
+  http: { routes: [{ method: 'POST', path: '/v1/vector-projection' }] },
   input: Type.Object({
     collection,
     sample: optional(wholeNumber('Vectors shown, 2 000 at most.', { default: 1000 })),

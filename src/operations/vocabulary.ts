@@ -12,7 +12,7 @@ export const listSynonyms = operation({
   name: 'listSynonyms',
   description: 'The synonyms of a collection',
   cost: 'search',
-  http: [{ method: 'GET', path: '/v1/synonyms' }],
+  http: { routes: [{ method: 'GET', path: '/v1/synonyms' }] },
   input: Type.Object({ collection }),
   output: shape('Both documented forms at once.', {
     collection: Type.String(),
@@ -28,7 +28,7 @@ export const setSynonyms = operation({
   name: 'setSynonyms',
   description:
     'Gives a term its synonyms, in place of those that it had: a search for the term finds them, too. Holds from the next search on.',
-  http: [{ method: 'POST', path: '/v1/synonyms' }],
+  http: { routes: [{ method: 'POST', path: '/v1/synonyms' }] },
   input: Type.Object({ collection, term, synonyms }),
   output: shape('Done.', { status: Type.String({ examples: ['ok'] }) }),
   audit: 'write./v1/synonyms',
@@ -39,7 +39,7 @@ export const deleteSynonyms = operation({
   ...changed,
   name: 'deleteSynonyms',
   description: 'Takes the synonyms of a term away',
-  http: [{ method: 'DELETE', path: '/v1/synonyms' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/synonyms' }] },
   input: Type.Object({ collection, term }),
   output: shape('Done, also where there were none.', { status: Type.String({ examples: ['deleted'] }) }),
   audit: 'write./v1/synonyms',
@@ -54,7 +54,7 @@ export const listStopWords = operation({
   name: 'listStopWords',
   description: 'Words that searches of a collection pass over: those of the default language and its own',
   cost: 'point',
-  http: [{ method: 'GET', path: '/v1/stopwords' }],
+  http: { routes: [{ method: 'GET', path: '/v1/stopwords' }] },
   input: Type.Object({ collection }),
   output: shape('Words, sorted.', {
     collection: Type.String(),
@@ -70,7 +70,7 @@ export const addStopWords = operation({
   ...changed,
   name: 'addStopWords',
   description: 'Adds stop words to a collection. Holds from the next search on.',
-  http: [{ method: 'POST', path: '/v1/stopwords' }],
+  http: { routes: [{ method: 'POST', path: '/v1/stopwords' }] },
   input: Type.Object({ collection, words }),
   output: shape('Done.', {
     status: Type.String({ examples: ['ok'] }),
@@ -85,7 +85,7 @@ export const deleteStopWords = operation({
   ...changed,
   name: 'deleteStopWords',
   description: 'Takes stop words of a collection away. Default ones stay.',
-  http: [{ method: 'DELETE', path: '/v1/stopwords' }],
+  http: { routes: [{ method: 'DELETE', path: '/v1/stopwords' }] },
   input: Type.Object({ collection, words }),
   output: shape('Done.', { status: Type.String({ examples: ['deleted'] }), deleted: Type.Integer(), errors }),
   audit: 'write./v1/stopwords',

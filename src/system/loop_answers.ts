@@ -1,17 +1,21 @@
 /**
- * Answers that need no store, made on the front-end loop: health, configuration, system, endpoints. Each takes microseconds; what the system is asked is cached.
- * The reference pages (OpenAPI, /docs) belong to the HTTP surface: src/surface/http/loop_handlers.ts joins both and checks that every `loop` row has its function.
+ * Answers that need no store, made on the front-end loop: health, configuration, system, endpoints. Each takes
+ * microseconds; what the operating system is asked is cached. The reference pages (OpenAPI, /docs) belong to the HTTP
+ * surface: src/surface/http/reference.ts.
  */
 import type { Config } from '../config.js'
 import { formatAddress } from '../config.js'
-import { CATALOGUE, serviceError } from '../errors.js'
+import { CATALOGUE } from '../errors.js'
+import type { BoundLoopHandler } from '../dispatch/loop_operations.js'
+import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/health.js'
 import { offered } from '../operations/index.js'
+import type { Operation } from '../operations/operation.js'
 import { INTERFACE_VERSION } from '../version.js'
-import type { Answer } from '../worker/request/handler.js'
+import type { Answer } from '../wire/answer.js'
 import { DataDirectoryProbe } from './data_directory_probe.js'
 import { ProcessProbe } from './process_probe.js'
 import { answerLive, readyAnswer } from './probes.js'
-import type { LoopHandler } from './server_state.js'
+import type { ServerState, SystemAnswer } from './server_state.js'
 
 const directory = new DataDirectoryProbe()
 const machine = new ProcessProbe()
@@ -37,8 +41,8 @@ function diskLow(freeBytes: number, largest: number): readonly { readonly code: 
   return [{ code: 'disk_low', detail: `${freeBytes} bytes are free; the largest requests are refused under ${largest}` }]
 }
 
-function json(status: number, value: unknown): Answer {
-  return { status, body: JSON.stringify(value) }
+function json(value: unknown): Answer {
+  return { body: JSON.stringify(value) }
 }
 
 const WRITES_LOST = {
@@ -56,7 +60,7 @@ const DISK_FULL = {
  * and for a probe with `?mode=read`, as a balancer of readers sends it
  * (docs/decisions/0151-health-of-a-full-disk.md).
  */
-export const answerHealth: LoopHandler = (state, { mode: asked }) => {
+export const answerHealth: SystemAnswer = (state, { mode: asked }) => {
   const phase = state.phase()
   const mode = state.config.httpMode
   const found = directory.read(state.config, performance.now())
@@ -72,29 +76,28 @@ export const answerHealth: LoopHandler = (state, { mode: asked }) => {
   ]
   const persistence = { ...found, writable: found.writable && !isFull, warnings }
   const durable = state.config.durability === 'sync' && found.writable && !persistence.ephemeral
-  const headers = [['Retry-After', String(serviceError('warmingUp').retryAfterSeconds ?? 1)]] as const
+  const notReady = (about: object): Answer => ({ code: 'notReady', ...json(about) })
   switch (phase) {
     case 'healthy':
       if (isFull) return degraded(mode === 'read' || asked === 'read', { mode, persistence, durable })
-      return json(200, { status: 'healthy', mode, persistence, durable })
+      return json({ status: 'healthy', mode, persistence, durable })
     case 'warming_up':
-      return { ...json(503, { status: 'warming_up', mode, persistence, durable }), headers }
+      return notReady({ status: 'warming_up', mode, persistence, durable })
     case 'unhealthy':
-      return { ...json(503, { status: 'unhealthy', error: state.phaseReason(), mode, persistence, durable: false }), headers }
+      return notReady({ status: 'unhealthy', error: state.phaseReason(), mode, persistence, durable: false })
     case 'draining':
-      return { ...json(503, { status: 'shutting_down', mode, persistence, durable }), headers }
+      return notReady({ status: 'shutting_down', mode, persistence, durable })
   }
 }
 
 function degraded(isForReaders: boolean, about: object): Answer {
-  const { text, retryAfterSeconds } = CATALOGUE.diskFull
-  const answer = json(isForReaders ? 200 : CATALOGUE.diskFull.http, { status: 'degraded', error: text, ...about })
-  return isForReaders ? answer : { ...answer, headers: [['Retry-After', String(retryAfterSeconds)]] }
+  const answer = json({ status: 'degraded', error: CATALOGUE.diskFull.text, ...about })
+  return isForReaders ? answer : { code: 'diskFull', ...answer }
 }
 
-const answerConfig: LoopHandler = (state) => {
+const answerConfig: SystemAnswer = (state) => {
   const { config, listenAddress } = state
-  return json(200, {
+  return json({
     version: INTERFACE_VERSION,
     databasePath: config.path,
     mode: config.mode,
@@ -119,9 +122,9 @@ const answerConfig: LoopHandler = (state) => {
   })
 }
 
-const answerSystemInfo: LoopHandler = ({ startedAt }) => {
+const answerSystemInfo: SystemAnswer = ({ startedAt }) => {
   const { threads, ...reading } = machine.read()
-  return json(200, {
+  return json({
     ...reading,
     goVersion: `node ${process.version}`,
     version: INTERFACE_VERSION,
@@ -130,10 +133,10 @@ const answerSystemInfo: LoopHandler = ({ startedAt }) => {
   })
 }
 
-const answerEndpoints: LoopHandler = ({ config }) =>
-  json(200, {
+const answerEndpoints: SystemAnswer = ({ config }) =>
+  json({
     http: offered(config).flatMap(({ http, description, permission }) =>
-      http.map(({ method, path }) => ({ method, path, description, requiresAuth: permission !== 'public' })),
+      (http?.routes ?? []).map(({ method, path }) => ({ method, path, description, requiresAuth: permission !== 'public' })),
     ),
     grpc: [],
     mcp: [],
@@ -145,12 +148,15 @@ export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
   return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)
 }
 
-/** By the name of the operation. */
-export const loopAnswers: readonly (readonly [string, LoopHandler])[] = [
-  ['health', answerHealth],
-  ['livez', answerLive],
-  ['readyz', readyAnswer(answerHealth)],
-  ['config', answerConfig],
-  ['systemInfo', answerSystemInfo],
-  ['endpoints', answerEndpoints],
-]
+/** What answers operations on the loop, for every surface. */
+export function systemAnswers(state: ServerState): readonly BoundLoopHandler[] {
+  const bind = (row: Operation, answer: SystemAnswer): BoundLoopHandler => [row, (input) => answer(state, input)]
+  return [
+    bind(health, answerHealth),
+    bind(livez, answerLive),
+    bind(readyz, readyAnswer(answerHealth)),
+    bind(configRow, answerConfig),
+    bind(systemInfo, answerSystemInfo),
+    bind(endpoints, answerEndpoints),
+  ]
+}

@@ -3,15 +3,16 @@
  * a restart help?) and `/readyz` (may requests come?), answered on the loop. Also sets the gauges of health
  * every few seconds, because a lane renders the metrics.
  */
-import { badRequest, CATALOGUE } from '../errors.js'
+import { badRequest } from '../errors.js'
 import { HEALTH_WATCH_MS, LANE_SILENCE_MS_MAX } from '../limits.js'
 import type { Telemetry } from '../telemetry/registry.js'
-import type { Answer } from '../worker/request/handler.js'
+import type { Answer } from '../wire/answer.js'
 import type { Persistence } from './data_directory_probe.js'
-import type { LoopHandler, ServerState } from './server_state.js'
+import type { SystemAnswer, ServerState } from './server_state.js'
 
 interface Health {
-  readonly http: number
+  /** It can do its work. */
+  readonly isWell: boolean
   readonly status: string
   readonly error?: string
   readonly persistence: Persistence
@@ -21,42 +22,41 @@ interface Health {
  * A busy lane is alive. A lane is stuck when it is far behind a deadline that it should have polled. A start
  * that builds an index, a shutdown and a full disk are no reasons for a restart.
  */
-export const answerLive: LoopHandler = (state) => {
-  if (state.phase() === 'unhealthy') return json(503, { status: 'failed', error: state.phaseReason() })
+export const answerLive: SystemAnswer = (state) => {
+  if (state.phase() === 'unhealthy') return { code: 'notAlive', ...json({ status: 'failed', error: state.phaseReason() }) }
   const silentMs = state.lanesOverdueMs()
-  if (silentMs < LANE_SILENCE_MS_MAX) return json(200, { status: 'alive' })
-  return json(503, { status: 'stuck', error: `a lane is ${Math.round(silentMs / 1000)} s behind a deadline` })
+  if (silentMs < LANE_SILENCE_MS_MAX) return json({ status: 'alive' })
+  return { code: 'notAlive', ...json({ status: 'stuck', error: `a lane is ${Math.round(silentMs / 1000)} s behind a deadline` }) }
 }
 
 /**
  * @param answerHealth ready is a server that is healthy, and can be written and searched as far as the mode
  * needs it
  */
-export function readyAnswer(answerHealth: LoopHandler): LoopHandler {
+export function readyAnswer(answerHealth: SystemAnswer): SystemAnswer {
   return (state, input) => {
     const asked = input.mode ?? state.config.httpMode
     if (!['read', 'write', 'wr'].includes(asked)) throw badRequest('invalid mode')
     const health = healthOf(answerHealth, state, { mode: asked })
     const reason = reasonAgainst(health, asked, state)
-    if (reason === null) return json(200, { status: 'ready', mode: asked })
-    const headers = [['Retry-After', String(CATALOGUE.warmingUp.retryAfterSeconds)]] as const
-    return { ...json(503, { status: 'not_ready', mode: asked, reason }), headers }
+    if (reason === null) return json({ status: 'ready', mode: asked })
+    return { code: 'notReady', ...json({ status: 'not_ready', mode: asked, reason }) }
   }
 }
 
-function reasonAgainst({ http, status, persistence }: Health, asked: string, state: ServerState): string | null {
-  if (http !== 200) return status
+function reasonAgainst({ isWell, status, persistence }: Health, asked: string, state: ServerState): string | null {
+  if (!isWell) return status
   if (asked !== 'read' && !persistence.writable) return 'not_writable'
   return asked !== 'write' && state.isIndexStale() ? 'index_building' : null
 }
 
-function healthOf(answerHealth: LoopHandler, state: ServerState, input: Readonly<Record<string, string>>): Health {
-  const { status, body } = answerHealth(state, input)
-  return { http: status, ...(JSON.parse(String(body)) as Omit<Health, 'http'>) }
+function healthOf(answerHealth: SystemAnswer, state: ServerState, input: Readonly<Record<string, string>>): Health {
+  const { code, body } = answerHealth(state, input)
+  return { isWell: code === undefined, ...(JSON.parse(String(body)) as Omit<Health, 'isWell'>) }
 }
 
 /** @param lastBackup unix seconds, 0: there is none @returns a function that ends it */
-export function watchHealth(answerHealth: LoopHandler, state: ServerState, telemetry: Telemetry, lastBackup: () => number): () => void {
+export function watchHealth(answerHealth: SystemAnswer, state: ServerState, telemetry: Telemetry, lastBackup: () => number): () => void {
   const look = (): void => {
     const { persistence } = healthOf(answerHealth, state, {})
     telemetry.set('disk_free_bytes', persistence.freeBytes)
@@ -69,6 +69,6 @@ export function watchHealth(answerHealth: LoopHandler, state: ServerState, telem
   return () => clearInterval(timer)
 }
 
-function json(status: number, value: unknown): Answer {
-  return { status, body: JSON.stringify(value) }
+function json(value: unknown): Answer {
+  return { body: JSON.stringify(value) }
 }

@@ -2,7 +2,7 @@
  * What an answer made on the loop may know of the server: settings and the present phase, nothing that needs a store or a lane. Front-end thread only.
  */
 import type { Config } from '../config.js'
-import type { Answer } from '../worker/request/handler.js'
+import type { Answer } from '../wire/answer.js'
 import type { Phase } from '../wire/control_block.js'
 import type { VectorConfig } from '../background/embedding/provider.js'
 
@@ -35,5 +35,5 @@ export interface ServerState {
   vectorConfig(): VectorConfig
 }
 
-/** Answers an operation of cost `loop`. Input: query string and path parameters, first value of each. Must take microseconds: it runs between two socket events. */
-export type LoopHandler = (state: ServerState, input: Readonly<Record<string, string>>) => Answer
+/** Answers an operation of cost `loop` from the state of the server. Must take microseconds: it runs between two socket events. */
+export type SystemAnswer = (state: ServerState, input: Readonly<Record<string, string>>) => Answer

@@ -1,6 +1,6 @@
 /**
- * Audit events inside the process: who wants them listens on the channel. What nobody listens to costs one look. Events carry names and ids, no content. Front-end thread.
- * Fields: service-2, "Audit event".
+ * Audit events inside the process: a listener subscribes to the channel. Events carry names and ids, no content.
+ * Front-end thread. Fields: service-2, "Audit event".
  */
 import { channel } from 'node:diagnostics_channel'
 
@@ -11,21 +11,36 @@ export interface AuditEvent {
   /** Unix nanoseconds. */
   readonly ts: bigint
   readonly action: string
+  /** Name of the principal; absent where it has none. */
+  readonly actor?: string
   readonly result: 'ok' | 'fail'
   readonly detail?: string
 }
 
 const events = channel(AUDIT_CHANNEL)
 
-/** A rotation of keys was asked for. @param body the answer, empty where a lane had none to give */
-export function auditRotation(status: number, body: string): void {
-  if (!events.hasSubscribers) return
-  const { id } = (body === '' ? {} : JSON.parse(body)) as { readonly id?: string }
+export function isAuditWanted(): boolean {
+  return events.hasSubscribers
+}
+
+/** Stamps the event with the time. */
+export function emitAuditEvent({
+  action,
+  actor,
+  result,
+  detail,
+}: {
+  readonly action: string
+  readonly actor: string
+  readonly result: AuditEvent['result']
+  readonly detail: string | undefined
+}): void {
   const event: AuditEvent = {
     ts: BigInt(Date.now()) * 1_000_000n,
-    action: 'encryption.rotation_requested',
-    result: status === 200 ? 'ok' : 'fail',
-    ...(id === undefined ? {} : { detail: id }),
+    action,
+    ...(actor === '' ? {} : { actor }),
+    result,
+    ...(detail === undefined ? {} : { detail }),
   }
   events.publish(event)
 }

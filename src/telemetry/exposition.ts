@@ -51,6 +51,9 @@ type Kind = 'counter' | 'gauge' | 'histogram'
 const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   aborted_requests: 'Requests whose client went before the answer.',
   late_requests: 'Requests whose deadline passed.',
+  authorizations_loop: 'Permissions asked for operations that are answered on the front end.',
+  authorizations_lane: 'Permissions asked in a lane, before a handler ran.',
+  authorizations_cached: 'Permissions asked before a cached answer was given.',
   refused_busy: 'Requests refused because a queue was full.',
   lane_deaths: 'Lanes that ended unexpectedly.',
   late_frames: 'Answers of lanes that came after their request had ended.',
@@ -135,7 +138,7 @@ function renderVectors(page: Page, { documents, isIndexReady, queued }: VectorGa
 
 function renderRequests(page: Page, reading: TelemetryReading, operations: ReadonlyMap<string, Operation>): void {
   const routeOf = (name: string): Labels => {
-    const route = operations.get(name)?.http[0]
+    const route = operations.get(name)?.http?.routes[0]
     return [
       ['method', route?.method ?? 'other'],
       ['path', route?.path ?? UNROUTED],

@@ -1,46 +1,49 @@
 /**
- * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large bodies beside it, in blocks of their own or transferred. Encoded in the lane,
- * decoded on the loop. A decoded body is a view of the envelope, valid until its blocks are released; that of a `forward`, `io`, `store`, `fetch`, `room` or `embed` is a buffer of its own.
+ * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large
+ * bodies beside it, in blocks of their own or transferred. Encoded in the lane, decoded on the loop. A decoded body is a
+ * view of the envelope, valid until its blocks are released; that of a `forward` or `message` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
+import { ERROR_CODES, type ErrorCode } from '../errors.js'
 import { INLINE_ANSWER_BYTES_MAX } from '../limits.js'
+import type { Facts } from './answer.js'
 import { AnswerBatch } from './envelope/answer_batch.js'
 import { AnswerFrame } from './envelope/answer_frame.js'
 import { bytesOf, carry, transferable, type Carried, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /**
- * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody waits for it. `io`: the body is a message for the front end (io.ts).
- * `store`: the body is a command with what has to be in an object store before it is committed; `fetch`: the request with the objects that it needs (object_codec.ts).
- * `room`: the answer for when the documents of the write have room among those that wait for vectors (embedding_codec.ts). `embed`: the request with the texts that it lacks vectors of (text_vectors_codec.ts).
- * `switch`: the answer for when every lane serves the generation that is the value of its one header.
+ * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody
+ * waits for it. `message`: the front end has something to do first (messages.ts).
  */
-export type FrameKind = 'answer' | 'forward' | 'dropped' | 'io' | 'switch' | 'store' | 'fetch' | 'room' | 'embed'
+export type FrameKind = 'answer' | 'forward' | 'dropped' | 'message'
 
-const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'io', 'switch', 'store', 'fetch', 'room', 'embed']
+const KINDS: readonly FrameKind[] = ['answer', 'forward', 'dropped', 'message']
 
 export interface LaneAnswer {
   readonly slot: number
   readonly generation: number
   readonly kind: FrameKind
-  readonly status: number
+  /** Null: a success. */
+  readonly code: ErrorCode | null
   /** Null: JSON. */
   readonly contentType: string | null
-  /** name, value, name, value ... */
-  readonly headers: readonly string[]
-  readonly gzip: boolean
+  readonly facts: Facts
+  readonly isCompressed: boolean
   /** Not 0: a part of an answer, and more can be asked for under this number. */
   readonly stream: number
+  /** On which the permission was asked, of an answer that may be cached. */
+  readonly collections: readonly string[]
   readonly body: Uint8Array
   /** In a lane: the body is a buffer that nothing else uses any more, and need not be copied. */
   readonly isOwned?: boolean
 }
 
 /** Kinds whose body is a buffer of its own. */
-const TAKEN: ReadonlySet<FrameKind> = new Set<FrameKind>(['forward', 'io', 'store', 'fetch', 'room', 'embed'])
+const TAKEN: ReadonlySet<FrameKind> = new Set<FrameKind>(['forward', 'message'])
 
 const NO_BYTES = new Uint8Array(0)
-const NO_HEADERS: readonly string[] = []
+const NO_TEXTS: readonly string[] = []
 
 /** Collects the answers of a lane as they are made, and packs those that leave together. One per lane. */
 export class AnswerEncoder {
@@ -71,21 +74,18 @@ export class AnswerEncoder {
     // Not the generated createBodyVector, which goes byte by byte.
     else if (answer.body.length > 0) bodyAt = builder.createByteVector(answer.body)
     const contentType = answer.contentType === null ? 0 : builder.createString(answer.contentType)
-    let headers = 0
-    if (answer.headers.length > 0) {
-      headers = AnswerFrame.createHeadersVector(
-        builder,
-        answer.headers.map((text) => builder.createString(text)),
-      )
-    }
+    const facts = answer.facts.length === 0 ? 0 : AnswerFrame.createFactsVector(builder, strings(builder, answer.facts))
+    const collections =
+      answer.collections.length === 0 ? 0 : AnswerFrame.createCollectionsVector(builder, strings(builder, answer.collections))
     AnswerFrame.startAnswerFrame(builder)
     AnswerFrame.addSlot(builder, answer.slot)
     AnswerFrame.addGeneration(builder, answer.generation)
     AnswerFrame.addKind(builder, KINDS.indexOf(answer.kind))
-    AnswerFrame.addStatus(builder, answer.status)
-    AnswerFrame.addGzip(builder, answer.gzip)
+    if (answer.code !== null) AnswerFrame.addCode(builder, 1 + ERROR_CODES.indexOf(answer.code))
+    AnswerFrame.addCompressed(builder, answer.isCompressed)
     if (contentType !== 0) AnswerFrame.addContentType(builder, contentType)
-    if (headers !== 0) AnswerFrame.addHeaders(builder, headers)
+    if (facts !== 0) AnswerFrame.addFacts(builder, facts)
+    if (collections !== 0) AnswerFrame.addCollections(builder, collections)
     if (bodyAt !== 0) AnswerFrame.addBody(builder, bodyAt)
     AnswerFrame.addAttachment(builder, attachment)
     if (answer.stream !== 0) AnswerFrame.addStream(builder, answer.stream)
@@ -111,25 +111,31 @@ export function decodeAnswers(envelope: Envelope, blocks: EnvelopeBlocks | null)
   const frame = new AnswerFrame()
   for (let i = 0; i < count; i++) {
     batch.answers(i, frame)
-    const headerCount = frame.headersLength()
-    let headers = NO_HEADERS
-    if (headerCount > 0) {
-      const texts: string[] = []
-      for (let h = 0; h < headerCount; h++) texts.push(frame.headers(h))
-      headers = texts
-    }
+    const code = frame.code()
     const attachment = frame.attachment()
     answers[i] = {
       slot: frame.slot(),
       generation: frame.generation(),
       kind: KINDS[frame.kind()] ?? 'dropped',
-      status: frame.status(),
+      code: code === 0 ? null : (ERROR_CODES[code - 1] ?? 'internal'),
       contentType: frame.contentType(),
-      headers,
-      gzip: frame.gzip(),
+      facts: texts(frame.factsLength(), (at) => frame.facts(at)),
+      isCompressed: frame.compressed(),
+      collections: texts(frame.collectionsLength(), (at) => frame.collections(at)),
       stream: frame.stream(),
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }
   return answers
+}
+
+function strings(builder: Builder, list: readonly string[]): number[] {
+  return list.map((text) => builder.createString(text))
+}
+
+function texts(count: number, at: (index: number) => string): readonly string[] {
+  if (count === 0) return NO_TEXTS
+  const list: string[] = []
+  for (let i = 0; i < count; i++) list.push(at(i))
+  return list
 }

@@ -8,9 +8,11 @@ import { bytesOf, carry, transferable, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
-import type { Ticket } from '../dispatch/ticket.js'
+import { ANONYMOUS, PRINCIPAL_KINDS, SYSTEM, type Principal } from '../access/principal.js'
+import type { QueueClass } from './queue_class.js'
+import { FORMS, type EncodedInput } from './form.js'
 
-const FLAG_GZIP = 1
+const FLAG_COMPRESS = 1
 const FLAG_COMMAND = 2
 const FLAG_DIRECT = 4
 
@@ -18,18 +20,38 @@ export interface LaneRequest {
   readonly slot: number
   readonly generation: number
   readonly operationIndex: number
-  readonly acceptsGzip: boolean
+  /** How the body, `head` and `params` are to be read, unless the body is a command. */
+  readonly form: EncodedInput['form']
+  readonly mayCompress: boolean
+  readonly principal: Principal
   /** The body is a prepared command (write lane). */
   readonly isCommand: boolean
   /** Prepare and commit in one go (write lane). */
   readonly isDirect: boolean
   /** Milliseconds since the epoch, with fractions. */
   readonly queuedAt: number
-  readonly query: string
+  readonly head: string
   readonly params: readonly string[]
   /** Not 0: the next part of that answer is wanted. */
   readonly stream: number
   readonly body: Uint8Array
+}
+
+/** A request on its way to a lane. */
+export interface OutgoingRequest {
+  readonly slot: number
+  readonly generation: number
+  readonly operationIndex: number
+  readonly input: Omit<EncodedInput, 'body'>
+  /** Of the input, or a prepared command. */
+  readonly body: Uint8Array | null
+  readonly queue: QueueClass
+  /** Prepare and commit in one go. */
+  readonly direct: boolean
+  readonly principal: Principal
+  /** Milliseconds, monotonic, of the front end. */
+  readonly queuedAt: number
+  readonly stream: number
 }
 
 const NO_BYTES = new Uint8Array(0)
@@ -37,18 +59,17 @@ const NO_BYTES = new Uint8Array(0)
 const builder = new Builder(64 * 1024)
 
 /** @param epochOffset what turns the front end's monotonic milliseconds into milliseconds since the epoch. */
-export function encodeRequests(tickets: readonly Ticket[], epochOffset: number, blocks: EnvelopeBlocks | null): Envelope {
+export function encodeRequests(requests: readonly OutgoingRequest[], epochOffset: number, blocks: EnvelopeBlocks | null): Envelope {
   builder.clear()
   const attachments: Uint8Array[] = []
-  const frames = new Array<number>(tickets.length)
-  for (let i = 0; i < tickets.length; i++) frames[i] = encodeRequest(tickets[i]!, epochOffset, attachments)
-  const requests = RequestBatch.createRequestsVector(builder, frames)
-  builder.finish(RequestBatch.createRequestBatch(builder, requests))
+  const frames = new Array<number>(requests.length)
+  for (let i = 0; i < requests.length; i++) frames[i] = encodeRequest(requests[i]!, epochOffset, attachments)
+  builder.finish(RequestBatch.createRequestBatch(builder, RequestBatch.createRequestsVector(builder, frames)))
   return { frames: carry(builder.asUint8Array(), blocks), attachments }
 }
 
-function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Array[]): number {
-  const body = ticket.body ?? NO_BYTES
+function encodeRequest(request: OutgoingRequest, epochOffset: number, attachments: Uint8Array[]): number {
+  const body = request.body ?? NO_BYTES
   let bodyAt = 0
   let attachment = -1
   if (body.length > INLINE_BODY_BYTES_MAX) {
@@ -58,29 +79,34 @@ function encodeRequest(ticket: Ticket, epochOffset: number, attachments: Uint8Ar
     // Not the generated createBodyVector, which goes byte by byte.
     bodyAt = builder.createByteVector(body)
   }
-  const query = ticket.query === '' ? 0 : builder.createString(ticket.query)
+  const { input, principal } = request
+  const head = input.head === '' ? 0 : builder.createString(input.head)
   let params = 0
-  if (ticket.params.length > 0) {
+  if (input.params.length > 0) {
     params = RequestFrame.createParamsVector(
       builder,
-      ticket.params.map((text) => builder.createString(text)),
+      input.params.map((text) => builder.createString(text)),
     )
   }
+  const name = principal.name === '' ? 0 : builder.createString(principal.name)
   RequestFrame.startRequestFrame(builder)
-  RequestFrame.addSlot(builder, ticket.slot)
-  RequestFrame.addGeneration(builder, ticket.generation)
-  RequestFrame.addOperation(builder, ticket.operationIndex)
+  RequestFrame.addSlot(builder, request.slot)
+  RequestFrame.addGeneration(builder, request.generation)
+  RequestFrame.addOperation(builder, request.operationIndex)
   const flags =
-    (ticket.acceptsGzip ? FLAG_GZIP : 0) |
-    (ticket.queue === 'commit' && !ticket.direct ? FLAG_COMMAND : 0) |
-    (ticket.direct ? FLAG_DIRECT : 0)
+    (input.mayCompress ? FLAG_COMPRESS : 0) |
+    (request.queue === 'commit' && !request.direct ? FLAG_COMMAND : 0) |
+    (request.direct ? FLAG_DIRECT : 0)
   RequestFrame.addFlags(builder, flags)
-  RequestFrame.addQueuedAt(builder, epochOffset + ticket.queuedAt)
-  if (query !== 0) RequestFrame.addQuery(builder, query)
+  RequestFrame.addQueuedAt(builder, epochOffset + request.queuedAt)
+  RequestFrame.addForm(builder, FORMS.indexOf(input.form))
+  if (head !== 0) RequestFrame.addHead(builder, head)
   if (params !== 0) RequestFrame.addParams(builder, params)
   if (bodyAt !== 0) RequestFrame.addBody(builder, bodyAt)
   RequestFrame.addAttachment(builder, attachment)
-  RequestFrame.addStream(builder, ticket.stream)
+  RequestFrame.addStream(builder, request.stream)
+  RequestFrame.addPrincipal(builder, PRINCIPAL_KINDS.indexOf(principal.kind))
+  if (name !== 0) RequestFrame.addPrincipalName(builder, name)
   return RequestFrame.endRequestFrame(builder)
 }
 
@@ -99,15 +125,23 @@ export function decodeRequests(envelope: Envelope, blocks: EnvelopeBlocks | null
       slot: frame.slot(),
       generation: frame.generation(),
       operationIndex: frame.operation(),
-      acceptsGzip: (flags & FLAG_GZIP) !== 0,
+      form: FORMS[frame.form()] ?? 'json',
+      mayCompress: (flags & FLAG_COMPRESS) !== 0,
+      principal: principalOf(frame.principal(), frame.principalName()),
       isCommand: (flags & FLAG_COMMAND) !== 0,
       isDirect: (flags & FLAG_DIRECT) !== 0,
       queuedAt: frame.queuedAt(),
-      query: frame.query() ?? '',
+      head: frame.head() ?? '',
       params,
       stream: frame.stream(),
       body: attachment >= 0 ? bytesOf(envelope.attachments[attachment]!, blocks) : (frame.bodyArray() ?? NO_BYTES),
     }
   }
   return requests
+}
+
+function principalOf(kind: number, name: string | null): Principal {
+  const known = PRINCIPAL_KINDS[kind] ?? 'anonymous'
+  if (name === null) return known === 'system' ? SYSTEM : ANONYMOUS
+  return { kind: known, name }
 }

@@ -52,7 +52,7 @@ describe('the server about itself', () => {
     const { http } = (await server.get('/v1/endpoints')).json<{ http: { method: string; path: string; description: string }[] }>()
     const listed = http.map(({ method, path }) => `${method} ${path}`).sort()
     const routes = offered({ spell: false, temporal: false })
-      .flatMap((row) => row.http.map(({ method, path }) => `${method} ${path}`))
+      .flatMap((row) => (row.http?.routes ?? []).map(({ method, path }) => `${method} ${path}`))
       .sort()
     assert.deepEqual(listed, routes)
     for (const { method, path, description } of http) {

@@ -129,7 +129,7 @@ const EVERYTHING_ON = {
 }
 
 async function call(server: Server, row: Operation, input: Readonly<Record<string, unknown>>, routeIndex = 0): Promise<TestResponse> {
-  const route = row.http[routeIndex]
+  const route = row.http?.routes[routeIndex]
   assert.ok(route)
   const path = route.path.replaceAll(/:(\w+)/g, (name, field: string) =>
     encodeURIComponent(typeof input[field] === 'string' ? input[field] : name),
@@ -158,7 +158,7 @@ describe('every operation of a running server', () => {
       const job = name === 'getBulkIngest' || name === 'cancelBulkIngest' ? { id: answers.get('submitBulkIngest')?.json().id } : {}
       const rotation = name === 'encryptionJob' ? { id: answers.get('rotateEncryption')?.json().id } : {}
       answers.set(name, await call(server, rowOf(name), { ...input, ...restore, ...rule, ...job, ...rotation }))
-      assert.equal(answers.get(name)?.status, rowOf(name).successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
+      assert.equal(answers.get(name)?.status, rowOf(name).http?.successStatus ?? 200, `${name}: ${answers.get(name)?.text}`)
     }
   })
   after(() => server.stop())
@@ -169,14 +169,15 @@ describe('every operation of a running server', () => {
       operations.map(({ name }) => name).sort(),
       'every operation is called',
     )
-    for (const [name, { status, text }] of answers) assert.equal(status, rowOf(name).successStatus ?? 200, `${name}: ${text.slice(0, 300)}`)
+    for (const [name, { status, text }] of answers)
+      assert.equal(status, rowOf(name).http?.successStatus ?? 200, `${name}: ${text.slice(0, 300)}`)
   })
 
   it('operations: every answer has the fields and types that its schema promises', () => {
     const ajv = new Ajv2020({ allowUnionTypes: true })
     for (const [name, answer] of answers) {
-      const { output, contentType, successStatus } = rowOf(name)
-      if (contentType !== undefined || successStatus === 204) continue
+      const { output, contentType, http } = rowOf(name)
+      if (contentType !== undefined || http?.successStatus === 204) continue
       assert.ok(ajv.validate(output, answer.json()), `${name}: ${ajv.errorsText()} in ${answer.text.slice(0, 500)}`)
     }
   })
@@ -190,8 +191,8 @@ describe('every operation of a running server', () => {
     for (const row of operations) {
       const { required = [], properties = {} } = row.input as { required?: string[]; properties?: Record<string, { minLength?: number }> }
       const example = exampleInput(row.input)
-      for (const field of required.filter((name) => row.http[0]?.path.includes(`:${name}`) !== true)) {
-        const spoiled = row.http[0]?.method === 'GET' ? [undefined] : [undefined, null]
+      for (const field of required.filter((name) => row.http?.routes[0]?.path.includes(`:${name}`) !== true)) {
+        const spoiled = row.http?.routes[0]?.method === 'GET' ? [undefined] : [undefined, null]
         const texts = (properties[field]?.minLength ?? 0) > 0 ? [...spoiled, ''] : spoiled
         for (const value of texts) {
           const input = Object.fromEntries(Object.entries({ ...example, [field]: value }).filter(([, given]) => given !== undefined))
@@ -290,7 +291,7 @@ describe('access modes', () => {
       const server = await startServer({ args: ['--mode', mode], env: EVERYTHING_ON })
       try {
         for (const row of operations) {
-          for (const [index, { method, path }] of row.http.entries()) {
+          for (const [index, { method, path }] of (row.http?.routes ?? []).entries()) {
             const answer = await call(server, row, exampleInput(row.input), index)
             if (row.effect === effect) assert.equal(`${answer.status} ${answer.text}`, `${status} ${text}`, `${method} ${path}`)
             else assert.notEqual(answer.status, 403, `${method} ${path}`)

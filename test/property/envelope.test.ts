@@ -2,6 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
+import { ANONYMOUS, SYSTEM, type Principal } from '../../src/access/principal.js'
+import { ERROR_CODES } from '../../src/errors.js'
+import { FORMS } from '../../src/wire/form.js'
+import { SURFACE } from '../harness/dispatching.js'
 import { AnswerEncoder, decodeAnswers, type LaneAnswer } from '../../src/wire/answer_codec.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import { releaseEnvelope } from '../../src/wire/envelope.js'
@@ -26,9 +30,9 @@ function ticketOf(change: Partial<Ticket> = {}): Ticket {
   return {
     operation: operations[0]!,
     operationIndex: 0,
-    query: '',
-    params: [],
-    acceptsGzip: false,
+    input: { form: 'json', head: '', params: [], mayCompress: false },
+    principal: ANONYMOUS,
+    surface: SURFACE,
     acceptedAt: 0,
     deadlineAt: 1,
     bodyBytes: 0,
@@ -53,11 +57,13 @@ describe('envelope', () => {
         slot: fc.nat(0xffff),
         generation: fc.nat(0xffffffff),
         operationIndex: fc.nat(0xffff),
-        acceptsGzip: fc.boolean(),
+        mayCompress: fc.boolean(),
+        form: fc.constantFrom(...FORMS),
+        principal: fc.constantFrom<Principal>(ANONYMOUS, SYSTEM, { kind: 'anonymous', name: 'ada \u00fc' }),
         direct: fc.boolean(),
         commit: fc.boolean(),
         stream: fc.nat(0xffffffff),
-        query: fc.string({ unit: 'grapheme' }),
+        head: fc.string({ unit: 'grapheme' }),
         params: fc.array(fc.string({ unit: 'grapheme' }), { maxLength: 4 }),
         body,
       },
@@ -66,7 +72,9 @@ describe('envelope', () => {
     fc.assert(
       fc.property(fc.array(one, { maxLength: 20 }), blocks, (requests, shared) => {
         const envelope = encodeRequests(
-          requests.map(({ commit, ...request }) => ticketOf({ ...request, queue: commit ? 'commit' : 'prepare', queuedAt: 0.5 })),
+          requests.map(({ commit, form, head, params, mayCompress, ...request }) =>
+            ticketOf({ ...request, input: { form, head, params, mayCompress }, queue: commit ? 'commit' : 'prepare', queuedAt: 0.5 }),
+          ),
           1_000,
           shared,
         )
@@ -93,11 +101,12 @@ describe('envelope', () => {
       {
         slot: fc.nat(0xffff),
         generation: fc.nat(0xffffffff),
-        kind: fc.constantFrom('answer', 'forward', 'dropped'),
-        status: fc.nat(999),
+        kind: fc.constantFrom('answer', 'forward', 'dropped', 'message'),
+        code: fc.option(fc.constantFrom(...ERROR_CODES)),
         contentType: fc.option(fc.string()),
-        headers: fc.array(fc.string(), { maxLength: 6 }),
-        gzip: fc.boolean(),
+        facts: fc.array(fc.string(), { maxLength: 6 }),
+        isCompressed: fc.boolean(),
+        collections: fc.array(fc.string(), { maxLength: 3 }),
         stream: fc.nat(0xffffffff),
         body,
       },
@@ -160,7 +169,7 @@ describe('queue and slots', () => {
         const queue = new RequestQueue(100)
         const model: Ticket[] = []
         for (const push of pushes) {
-          if (push && !queue.isFull) {
+          if (push && !queue.isFullFor(SURFACE)) {
             const ticket = ticketOf()
             queue.push(ticket)
             model.push(ticket)
@@ -169,7 +178,7 @@ describe('queue and slots', () => {
           }
           assert.equal(queue.length, model.length)
           assert.equal(queue.peek(), model[0])
-          assert.equal(queue.isFull, model.length >= 100)
+          assert.equal(queue.isFullFor(SURFACE), model.length >= 100)
         }
       }),
     )

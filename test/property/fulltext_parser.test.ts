@@ -54,7 +54,7 @@ describe('query parser, any text', () => {
           try {
             assert.equal(parseQuery(text, mode).mode, mode)
           } catch (error) {
-            assert.ok(error instanceof ServiceError && error.http === 400, String(error))
+            assert.ok(error instanceof ServiceError && error.isInvalidInput, String(error))
           }
         }),
         { numRuns: 500 },

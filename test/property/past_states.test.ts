@@ -95,7 +95,7 @@ function revisionAsOf(run: () => number): number | undefined {
   try {
     return run()
   } catch (error) {
-    assert.ok(error instanceof ServiceError && error.http === 404)
+    assert.ok(error instanceof ServiceError && error.code === 'notFound')
     return undefined
   }
 }

@@ -93,7 +93,7 @@ it('an answer above the bound is refused before any of it is built', () => {
   assert.throws(
     () => fill(Math.ceil(ANSWER_BYTES_MAX / 100_000)),
     (error) =>
-      error instanceof ServiceError && error.http === 400 && /^answer too large: \d+ bytes with what env puts in$/.test(error.message),
+      error instanceof ServiceError && error.isInvalidInput && /^answer too large: \d+ bytes with what env puts in$/.test(error.message),
   )
   assert.equal(out.length, 0)
   assert.ok(process.memoryUsage().arrayBuffers - before < 4e6)

@@ -5,33 +5,37 @@ import { loadConfig, type Config } from '../../src/config.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { ActiveEmbedding } from '../../src/background/embedding/provider.js'
 import type { Io } from '../../src/dispatch/io.js'
-import type { DispatchRequest, OutgoingAnswer } from '../../src/dispatch/ticket.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import type { ErrorCode } from '../../src/errors.js'
+import type { AnyOperation } from '../../src/operations/operation.js'
+import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { EmbeddingError } from '../../src/outbound/embedding/provider.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 
 const never = new AbortController().signal
 
-function answer(status: number, value: unknown): OutgoingAnswer {
-  return { status, contentType: null, headers: [], gzip: false, body: JSON.stringify(value) }
+function answer(code: ErrorCode | null, value: unknown): OutgoingAnswer {
+  return { code, contentType: null, facts: [], isCompressed: false, body: JSON.stringify(value) }
 }
 
 /** A lane that answers what it is told, and what the front end has registered for. */
 class PlayedLanes {
-  stored: OutgoingAnswer = answer(200, {})
+  stored: OutgoingAnswer = answer(null, {})
   readonly io = new Map<string, Io>()
+  readonly admission = { admitOwn: (operation: AnyOperation) => ({ operation }) }
   readonly written = new Map<string, (answer: OutgoingAnswer) => void>()
 
-  onIo(operation: string, io: Io): void {
-    this.io.set(operation, io)
+  onIo(operation: AnyOperation, io: Io): void {
+    this.io.set(operation.name, io)
   }
 
   onWritten(operation: string, run: (answer: OutgoingAnswer) => void): void {
     this.written.set(operation, run)
   }
 
-  submit({ operation, sink }: DispatchRequest): null {
-    assert.equal(operation.name, 'activeEmbeddingConfig')
+  submit({ admitted, sink }: DispatchRequest): null {
+    assert.equal(admitted.operation.name, 'activeEmbeddingConfig')
     setImmediate(() => sink.answer(this.stored))
     return null
   }
@@ -96,25 +100,25 @@ describe('the active embedding provider', () => {
     const change = lanes.io.get('setDefaultEmbeddingConfig')
     assert.ok(change !== undefined)
     const commit = (): Promise<OutgoingAnswer> => {
-      lanes.stored = answer(200, { settings: { ...stored, apiUrl: server.url('openai') } })
-      return Promise.resolve(answer(200, { message: 'done' }))
+      lanes.stored = answer(null, { settings: { ...stored, apiUrl: server.url('openai') } })
+      return Promise.resolve(answer(null, { message: 'done' }))
     }
-    assert.equal((await change(new Uint8Array(), { commit })).status, 200)
+    assert.equal((await change(new Uint8Array(), { commit })).code, null)
     assert.deepEqual(heard, ['openai/n/8/r1'])
     assert.equal((await embedding.current()?.embed(['a'], 'document', never))?.length, 8)
     await assert.rejects(before?.embed(['a'], 'document', never) ?? Promise.resolve(), /it is closed/)
     // The same again changes nothing.
     await embedding.load()
     assert.equal(heard.length, 1)
-    lanes.stored = answer(200, {})
-    lanes.written.get('restore')?.(answer(200, {}))
+    lanes.stored = answer(null, {})
+    lanes.written.get('restore')?.(answer(null, {}))
     await embedding.load()
     assert.deepEqual(heard, ['openai/n/8/r1', 'ollama/m/8/r1'])
   })
 
   it('active embedding: an address of a stored configuration is guarded, but for the one that the operator named', async () => {
     const other = await EmbeddingServer.start()
-    lanes.stored = answer(200, { settings: { ...stored, apiUrl: other.url('openai') } })
+    lanes.stored = answer(null, { settings: { ...stored, apiUrl: other.url('openai') } })
     const embedding = active(configured())
     await embedding.load()
     await assert.rejects(embedding.current()?.embed(['a'], 'document', never) ?? Promise.resolve(), /not a public one/)
@@ -124,14 +128,14 @@ describe('the active embedding provider', () => {
 
   it('active embedding: what can not be read for good is no provider, instead of another one; what no lane had time for is asked again', async () => {
     const embedding = active(configured())
-    lanes.stored = answer(500, { error: 'damaged' })
+    lanes.stored = answer('internal', { error: 'damaged' })
     await embedding.load()
     assert.equal(embedding.current(), undefined)
     const ready = new Promise<void>((resolve) => embedding.onChange(resolve))
-    lanes.stored = answer(503, { error: 'busy' })
+    lanes.stored = answer('overloaded', { error: 'busy' })
     await embedding.load()
     assert.equal(embedding.current(), undefined)
-    lanes.stored = answer(200, {})
+    lanes.stored = answer(null, {})
     await ready
     assert.equal(embedding.current()?.name, 'ollama')
   })
@@ -141,7 +145,7 @@ describe('the active embedding provider', () => {
     await none.lookAround()
     await none.load()
     assert.deepEqual([none.current(), none.describe().provider], [undefined, 'none'])
-    lanes.stored = answer(200, { settings: { ...stored, apiKey: '', apiUrl: 'https://api.openai.com/v1' } })
+    lanes.stored = answer(null, { settings: { ...stored, apiKey: '', apiUrl: 'https://api.openai.com/v1' } })
     await none.load()
     assert.deepEqual([none.current(), none.describe().provider, none.describe().enabled], [undefined, 'openai', false])
     assert.equal(telemetry.read().gauges.embedding_provider_configured, 0)

@@ -1,19 +1,50 @@
-/** Audit events are made of whatever a lane answers, or fails to. */
+/** Audit events of every surface are emitted by the dispatcher, from the row of the operation. */
 import assert from 'node:assert/strict'
 import { subscribe } from 'node:diagnostics_channel'
 import { it } from 'node:test'
-import { AUDIT_CHANNEL, auditRotation, type AuditEvent } from '../../src/telemetry/audit.js'
+import { ANONYMOUS } from '../../src/access/principal.js'
+import { Admission } from '../../src/dispatch/admission.js'
+import { refusal, successOf } from '../../src/dispatch/answers.js'
+import { AuditTrail } from '../../src/dispatch/audit_trail.js'
+import { operations } from '../../src/operations/index.js'
+import { AUDIT_CHANNEL, type AuditEvent } from '../../src/telemetry/audit.js'
+import type { OutgoingAnswer } from '../../src/wire/answer.js'
+import { ControlBlock } from '../../src/wire/control_block.js'
 
-it('a rotation whose lane was lost has an empty answer, and is a failure in the audit', () => {
-  const events: AuditEvent[] = []
-  subscribe(AUDIT_CHANNEL, (event) => events.push(event as AuditEvent))
-  auditRotation(500, '')
-  auditRotation(200, '{"id":"rot-1"}')
-  assert.deepEqual(
-    events.map(({ result, detail }) => [result, detail]),
-    [
-      ['fail', undefined],
-      ['ok', 'rot-1'],
-    ],
-  )
+const events: AuditEvent[] = []
+subscribe(AUDIT_CHANNEL, (event) => events.push(event as AuditEvent))
+
+const admission = new Admission(ControlBlock.create())
+const trail = new AuditTrail()
+
+function answered(name: string, answer: OutgoingAnswer, actor = ''): void {
+  const operation = operations.find((row) => row.name === name)
+  assert.ok(operation !== undefined)
+  const admitted = admission.admitOwn(operation)
+  const input = { form: 'json', head: '', params: [], body: null, mayCompress: false } as const
+  const principal = actor === '' ? ANONYMOUS : { ...ANONYMOUS, name: actor }
+  trail.watch({ admitted, input, principal, acceptedAt: 0, sink: { answer: () => undefined } }).sink.answer(answer)
+}
+
+it('audit: every operation that names an event emits it, once, with how it ended; the others emit none', () => {
+  for (const { name, audit } of operations) {
+    events.length = 0
+    answered(name, successOf('{}'))
+    answered(name, refusal('forbidden'))
+    assert.deepEqual(events.map(({ action, result }) => [action, result]), audit === null ? [] : [[audit, 'ok'], [audit, 'fail']], name) // prettier-ignore
+  }
+})
+
+it('audit: an event says who asked, where the principal has a name', () => {
+  events.length = 0
+  answered('add', successOf('{}'), 'ada')
+  answered('add', successOf('{}'))
+  assert.deepEqual(events.map(({ actor }) => actor), ['ada', undefined]) // prettier-ignore
+})
+
+it('audit: a rotation whose lane was lost has an empty answer, and is a failure; another one names its job', () => {
+  events.length = 0
+  answered('rotateEncryption', { ...refusal('laneLost'), body: '' })
+  answered('rotateEncryption', successOf('{"id":"rot-1"}'))
+  assert.deepEqual(events.map(({ result, detail }) => [result, detail]), [['fail', undefined], ['ok', 'rot-1']]) // prettier-ignore
 })

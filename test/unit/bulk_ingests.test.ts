@@ -7,19 +7,16 @@ import { after, before, describe, it } from 'node:test'
 import { loadConfig } from '../../src/config.js'
 import { refusal } from '../../src/dispatch/answers.js'
 import { BulkIngests } from '../../src/background/bulk_ingests.js'
-import { decodeIngest, encodeIngest } from '../../src/wire/bulk_ingest_codec.js'
+import { decodeMessage, encodeMessage } from '../../src/wire/messages.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { Lanes } from '../../src/dispatch/lanes.js'
-import type { DispatchRequest, OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
-import { laneOperations, operationByName } from '../../src/operations/index.js'
+import type { DispatchRequest, Ticket } from '../../src/dispatch/ticket.js'
+import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
-import { Telemetry } from '../../src/telemetry/registry.js'
+import { emptyLoop, ownTelemetry, requestOf } from '../harness/dispatching.js'
 import { noObjects } from '../harness/no_objects.js'
-
-// As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
-const NO_OPERATION = 60_000
 
 /** Does to chunks what a test has asked for, one after the other. */
 class Troubled extends Dispatcher {
@@ -27,11 +24,13 @@ class Troubled extends Dispatcher {
   chunks = 0
 
   override submit(request: DispatchRequest): Ticket | null {
-    if (request.operation.name !== 'ingestChunk') return super.submit(request)
+    const { operation } = request.admitted
+    if (operation.name !== 'ingestChunk') return super.submit(request)
     this.chunks += 1
     switch (this.troubles.shift()) {
       case 'lose':
-        return super.submit({ ...request, operationIndex: NO_OPERATION })
+        // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
+        return super.submit({ ...request, admitted: this.admission.admitOwn({ ...operation }) })
       case 'refuse':
         request.sink.answer(refusal('overloaded'))
         return null
@@ -44,9 +43,8 @@ class Troubled extends Dispatcher {
 const directory = mkdtempSync(join(tmpdir(), 'mds-ingests-'))
 const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
-const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
-telemetry.claimRow()
-const dispatcher = new Troubled(config, control, telemetry, noObjects)
+const telemetry = ownTelemetry()
+const dispatcher = new Troubled(config, control, telemetry, noObjects, emptyLoop)
 const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry)
 let lanes: Lanes
 
@@ -67,22 +65,10 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-function requestOf(name: string, input: unknown): Omit<DispatchRequest, 'sink'> {
-  return {
-    operation: operationByName.get(name)!,
-    operationIndex: laneOperations.findIndex((operation) => operation.name === name),
-    query: '',
-    params: [],
-    acceptsGzip: false,
-    acceptedAt: performance.now(),
-    body: Buffer.from(JSON.stringify(input)),
-  }
-}
-
 function ask<Value>(name: string, input: unknown): Promise<Value> {
   return new Promise((resolve) => {
     const answer = ({ body }: OutgoingAnswer): void => resolve(JSON.parse(Buffer.from(body as Uint8Array).toString()) as Value)
-    dispatcher.submit({ ...requestOf(name, input), sink: { answer } })
+    dispatcher.submit({ ...requestOf(dispatcher, name, input), sink: { answer } })
   })
 }
 
@@ -128,7 +114,7 @@ describe('bulk ingests in trouble', () => {
   it('a client that has gone before its job was accepted leaves nothing behind', async () => {
     const before = (await ask<{ total: number }>('listBulkIngests', {})).total
     for (let i = 0; i < 50; i++) {
-      const request = requestOf('submitBulkIngest', { collection: 'gone', documents: documentsOf(5) })
+      const request = requestOf(dispatcher, 'submitBulkIngest', { collection: 'gone', documents: documentsOf(5) })
       const ticket = dispatcher.submit({ ...request, sink: { answer: () => assert.fail() } })
       assert.ok(ticket !== null)
       dispatcher.abandon(ticket)
@@ -144,7 +130,6 @@ describe('a bulk ingest between its threads', () => {
   it('is the same on the other side', () => {
     const chunks = [1, 500, 3].map((documents) => ({ documents, body: new Uint8Array(documents).fill(documents & 0xff) }))
     const ingest = { id: 'bulk_1_a', collection: 'ä"\\', callbackUrl: 'http://x/', command: new Uint8Array([1, 2, 3]), chunks }
-    assert.deepEqual(decodeIngest(encodeIngest(ingest)), ingest)
-    assert.deepEqual(decodeIngest(encodeIngest({ ...ingest, chunks: [] })).chunks, [])
+    assert.deepEqual(decodeMessage(encodeMessage(ingest)), ingest)
   })
 })

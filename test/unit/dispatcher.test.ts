@@ -6,25 +6,23 @@ import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
 import { loadConfig } from '../../src/config.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
-import { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import { Lanes } from '../../src/dispatch/lanes.js'
-import type { OutgoingAnswer } from '../../src/dispatch/ticket.js'
-import { laneOperations as operations, operationByName } from '../../src/operations/index.js'
+import type { OutgoingAnswer } from '../../src/wire/answer.js'
+import { operationByName } from '../../src/operations/index.js'
+import type { AnyOperation } from '../../src/operations/operation.js'
 import { BATCH_SEARCHES_MAX } from '../../src/limits.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
-import { Telemetry } from '../../src/telemetry/registry.js'
-import { noObjects } from '../harness/no_objects.js'
+import { dispatcherOf, ownTelemetry, requestOf as requestOn, statusOf } from '../harness/dispatching.js'
 
-// A lane refuses an index outside the table by an assertion, which ends its task: the way to lose a batch without harming the lane.
-const NO_OPERATION = 60_000
+// A lane refuses a row outside the table by an assertion, which ends its task: the way to lose a batch without harming the lane.
+const stray = (name: string): AnyOperation => ({ ...operationByName.get(name)! })
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-dispatcher-'))
 const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
-const telemetry = Telemetry.create(operations.map(({ name }) => name))
-telemetry.claimRow()
-const dispatcher = new Dispatcher(config, control, telemetry, noObjects)
+const telemetry = ownTelemetry()
+const dispatcher = dispatcherOf(config, control, telemetry)
 let lanes: Lanes
 
 before(async () => {
@@ -43,22 +41,14 @@ after(async () => {
   rmSync(directory, { recursive: true, force: true })
 })
 
-function requestOf(name: string, input: unknown, change: Partial<DispatchRequest> = {}): Omit<DispatchRequest, 'sink'> {
-  return {
-    operation: operationByName.get(name)!,
-    operationIndex: operations.findIndex((operation) => operation.name === name),
-    query: '',
-    params: [],
-    acceptsGzip: false,
-    acceptedAt: performance.now(),
-    body: Buffer.from(JSON.stringify(input)),
-    ...change,
-  }
+function requestOf(operation: string | AnyOperation, input: unknown, change: Partial<DispatchRequest> = {}): Omit<DispatchRequest, 'sink'> {
+  return requestOn(dispatcher, operation, input, change)
 }
 
 function ask(request: Omit<DispatchRequest, 'sink'>): Promise<{ readonly status: number; readonly text: string }> {
   return new Promise((resolve) => {
-    const answer = ({ status, body }: OutgoingAnswer): void => resolve({ status, text: Buffer.from(body as Uint8Array).toString() })
+    const answer = (given: OutgoingAnswer): void =>
+      resolve({ status: statusOf(given), text: Buffer.from(given.body as Uint8Array).toString() })
     dispatcher.submit({ ...request, sink: { answer } })
   })
 }
@@ -73,7 +63,7 @@ describe('dispatcher', () => {
   })
 
   it('reads of a batch that is lost are answered 503, and the lane serves the next ones', async () => {
-    const lost = await Promise.all(Array.from({ length: 5 }, () => ask(requestOf('get', DOCUMENT, { operationIndex: NO_OPERATION }))))
+    const lost = await Promise.all(Array.from({ length: 5 }, () => ask(requestOf(stray('get'), DOCUMENT))))
     for (const { status, text } of lost) {
       assert.equal(status, 503)
       assert.equal(text, '{"error":"the thread of this request has died, please retry"}')
@@ -83,7 +73,7 @@ describe('dispatcher', () => {
 
   it('a write whose batch is lost on the write lane is answered 503 outcome unknown', async () => {
     await dispatcher.idle()
-    const lost = await ask(requestOf('add', DOCUMENT, { operationIndex: NO_OPERATION }))
+    const lost = await ask(requestOf(stray('add'), DOCUMENT))
     assert.equal(lost.status, 503)
     assert.equal(lost.text, '{"error":"outcome unknown"}')
     assert.equal((await ask(requestOf('add', DOCUMENT))).status, 200)
@@ -91,20 +81,18 @@ describe('dispatcher', () => {
 
   it('a request that no lane takes before its deadline is answered 503 and its lane would be told to stop', async () => {
     const words = ControlBlock.create()
-    const withoutLanes = new Dispatcher(config, words, telemetry, noObjects)
+    const withoutLanes = dispatcherOf(config, words, telemetry)
     const answer = await new Promise<OutgoingAnswer>((resolve) => {
-      const operation = { ...operationByName.get('get')!, deadlineMs: 1 }
-      withoutLanes.submit({ ...requestOf('get', DOCUMENT), operation, sink: { answer: resolve } })
+      withoutLanes.submit({ ...requestOf('get', DOCUMENT), deadlineMs: 1, sink: { answer: resolve } })
     })
     withoutLanes.stop()
-    assert.equal(answer.status, 503)
+    assert.equal(answer.code, 'deadline')
     assert.equal(answer.body, '{"error":"deadline exceeded, please retry"}')
-    assert.deepEqual(answer.headers, ['Retry-After', '1'])
     assert.equal(words.isStopped(0), true)
   })
 
   it('a request that a process which must end has not answered is answered 503, to be asked again', async () => {
-    const withoutLanes = new Dispatcher(config, ControlBlock.create(), telemetry, noObjects)
+    const withoutLanes = dispatcherOf(config, ControlBlock.create(), telemetry)
     const names = ['get', 'fts', 'add']
     const answers = names.map(
       (name) =>
@@ -114,8 +102,8 @@ describe('dispatcher', () => {
     )
     withoutLanes.failEverything()
     withoutLanes.stop()
-    for (const { status, body, headers } of await Promise.all(answers))
-      assert.deepEqual({ status, body, headers }, { status: 503, body: '{"error":"shutting down"}', headers: ['Retry-After', '1'] })
+    for (const { code, body } of await Promise.all(answers))
+      assert.deepEqual({ code, body }, { code: 'shuttingDown', body: '{"error":"shutting down"}' })
   })
 
   it('a point read that meets more searches than there are lanes is answered before a batch of them is', async () => {
@@ -134,7 +122,7 @@ describe('dispatcher', () => {
     const order: string[] = []
     const requests = [...Array.from({ length: 4 * BATCH_SEARCHES_MAX }, search), get()]
     for (const request of requests) {
-      const answer = ({ status }: OutgoingAnswer): unknown => order.push(`${request.operation.name} ${status}`)
+      const answer = (given: OutgoingAnswer): unknown => order.push(`${request.admitted.operation.name} ${statusOf(given)}`)
       dispatcher.submit({ ...request, sink: { answer } })
     }
     await dispatcher.idle()

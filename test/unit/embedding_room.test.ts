@@ -2,9 +2,10 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ControlBlock } from '../../src/wire/control_block.js'
-import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_codec.js'
+import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_messages.js'
 import { EmbeddingRoom } from '../../src/background/embedding/room.js'
-import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
+import type { Ticket } from '../../src/dispatch/ticket.js'
+import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
 const SIZE = 10
@@ -33,7 +34,12 @@ class Subject {
     this.control.embeddingDepth += count
     const documents = Array.from({ length: count }, (_, at) => ({ collection: 1, docid: at, queued: at + 1, force: false }))
     const ticket = { operation: { name: operation }, deadlineAt: performance.now() + msMax } as Ticket
-    return this.room.wait(ticket, { status: 200, body: Buffer.from(JSON.stringify(body)), named: { epoch: 'e', documents } })
+    return this.room.wait(ticket, {
+      kind: 'capacity',
+      code: null,
+      body: Buffer.from(JSON.stringify(body)),
+      named: { epoch: 'e', documents },
+    })
   }
 }
 

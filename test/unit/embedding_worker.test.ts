@@ -2,8 +2,9 @@
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { ControlBlock } from '../../src/wire/control_block.js'
+import { unpackInput } from '../../src/wire/msgpack_input.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
-import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_codec.js'
+import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_messages.js'
 import type { EmbeddingSlices, Outcome, SliceResult } from '../../src/background/embedding/slices.js'
 import { EmbeddingWorker } from '../../src/background/embedding/worker.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
@@ -34,7 +35,10 @@ class Subject {
   constructor(t: TestContext, count: number) {
     for (let lsn = 1; lsn <= count; lsn++) this.rows.set(lsn, { collection: 1, docid: lsn, queued: lsn, force: false })
     this.control.embeddingDepth = count
-    const dispatcher = { submit: (request: DispatchRequest) => this.#answer(request) } as unknown as Dispatcher
+    const dispatcher = {
+      admission: { admitOwn: () => ({}) },
+      submit: (request: DispatchRequest) => this.#answer(request),
+    } as unknown as Dispatcher
     const slices = {
       run: (_: EmbeddingProvider, named: NamedDocuments) => this.#run(named),
       giveUp: (named: NamedDocuments) => {
@@ -53,11 +57,11 @@ class Subject {
     while ([...this.rows.keys()].join() !== docids.join()) await new Promise<void>((resolve) => (this.#isWatched = resolve))
   }
 
-  #answer({ body, sink }: DispatchRequest): null {
-    const { after, count } = JSON.parse(Buffer.from(body ?? []).toString()) as { after: number; count: number }
+  #answer({ input, sink }: DispatchRequest): null {
+    const { after, count } = unpackInput(input.body ?? new Uint8Array()) as { after: number; count: number }
     const documents = [...this.rows.values()].filter(({ queued }) => queued > after).slice(0, count)
     const text = JSON.stringify({ epoch: this.epoch, documents })
-    sink.answer({ status: 200, contentType: null, headers: [], gzip: false, body: Buffer.from(text) })
+    sink.answer({ code: null, contentType: null, facts: [], isCompressed: false, body: Buffer.from(text) })
     return null
   }
 

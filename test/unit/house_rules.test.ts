@@ -54,8 +54,11 @@ const LAYERS: readonly (readonly string[])[] = [
 /** The last layer of the main thread. */
 const MAIN_THREAD = LAYERS.findIndex((folders) => folders.includes('dispatch'))
 
-/** Pure data, measures and the client for outgoing requests, imported by every layer; they import from no layer but types. */
-const SHARED: readonly string[] = ['operations', 'telemetry', 'outbound', 'wire']
+/** The halves of surfaces that run on lanes: src/lane.ts hands them to the lane. */
+const LANE_HALF = /^src\/surface\/\w+\/lane\//
+
+/** Pure data, measures, authorisation and the client for outgoing requests, imported by every layer; they import from no layer but types. */
+const SHARED: readonly string[] = ['operations', 'access', 'telemetry', 'outbound', 'wire']
 
 const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? ''
 const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folders.includes(folder))
@@ -63,6 +66,7 @@ const layerOf = (folder: string): number => LAYERS.findIndex((folders) => folder
 function breaksDirection({ from, target, typeOnly }: Import): boolean {
   const [source, destination] = [folderOf(from), folderOf(target)]
   if (source === destination || layerOf(destination) < 0 || typeOnly) return false
+  if (LANE_HALF.test(from)) return destination !== 'worker'
   if (SHARED.includes(source)) return true
   if (layerOf(source) < 0) return false
   // The thread border: what runs on the main thread loads neither engine nor store, and reaches the lanes by messages.

@@ -1,17 +1,19 @@
 /** The table of operations and what is derived from it: routes, OpenAPI document, reference page, answers of the loop. */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
-import { tmpdir } from 'node:os'
 import { describe, it } from 'node:test'
 import { Ajv2020 } from 'ajv/dist/2020.js'
-import { collectionsOf } from '../../src/worker/request/authorize.js'
-import { loadConfig } from '../../src/config.js'
+import { collectionsOf } from '../../src/access/authorize.js'
 import type { Phase } from '../../src/wire/control_block.js'
 import type { ServerState } from '../../src/system/server_state.js'
+import { serverState } from '../harness/server_state.js'
 import { checked, operationByName, operations } from '../../src/operations/index.js'
 import type { Operation } from '../../src/operations/operation.js'
-import type { Answer } from '../../src/worker/request/handler.js'
-import { loopHandlers } from '../../src/surface/http/loop_handlers.js'
+import type { Answer } from '../../src/wire/answer.js'
+import { entryOf } from '../../src/errors.js'
+import { systemAnswers } from '../../src/system/loop_answers.js'
+import { docsPolicy } from '../../src/surface/http/docs_page.js'
+import { referencePages } from '../../src/surface/http/reference.js'
 import { buildOpenApi, exampleInput } from '../../src/surface/http/openapi.js'
 import { openApiMetaSchema } from './openapi_meta_schema.js'
 
@@ -29,28 +31,15 @@ const ROUTES = [
   'POST /v1/spell-suggest', 'POST /v1/spell-cleanup', 'GET /v1/spell-dictionary', 'PUT /v1/spell-dictionary', 'DELETE /v1/spell-dictionary',
 ] // prettier-ignore
 
-function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
-  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
-  return {
-    config,
-    listenAddress: '127.0.0.1:4711',
-    startedAt: Date.now() - 61_000,
-    phase: () => phase,
-    phaseReason: () => 'flush failed',
-    isDiskFull: () => isDiskFull,
-    diskFloorBytes: () => 0,
-    indexUnstored: () => false,
-    areVectorsUnstored: () => false,
-    damageFound: () => 0,
-    areWritesLost: () => false,
-    lanesOverdueMs: () => 0,
-    isIndexStale: () => false,
-    vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
-  }
+function ask(name: string, state: ServerState = serverState(), input: Readonly<Record<string, string>> = {}): Answer {
+  const bound = [...systemAnswers(state), ...referencePages(state.config)]
+  const [, run] = bound.find(([row]) => row.name === name) ?? assert.fail(name)
+  return run(input)
 }
 
-function ask(name: string, state: ServerState = serverState(), input: Readonly<Record<string, string>> = {}): Answer {
-  return (loopHandlers.get(name) ?? assert.fail(name))(state, input)
+/** As over HTTP. */
+function statusOf({ code }: Answer): number {
+  return code === undefined ? 200 : entryOf(code).http
 }
 
 function askJson(name: string, state?: ServerState): Record<string, unknown> {
@@ -59,7 +48,7 @@ function askJson(name: string, state?: ServerState): Record<string, unknown> {
 
 describe('the table', () => {
   it('operations: every route of the first issue is there, once', () => {
-    const routes = operations.flatMap(({ http }) => http.map(({ method, path }) => `${method} ${path}`))
+    const routes = operations.flatMap(({ http }) => (http?.routes ?? []).map(({ method, path }) => `${method} ${path}`))
     assert.deepEqual([...routes].sort(), [...ROUTES].sort())
   })
 
@@ -68,7 +57,6 @@ describe('the table', () => {
     assert.ok(first)
     assert.throws(() => checked([first, first]), /two operations are named/)
     assert.throws(() => checked([first, { ...first, name: 'other' }]), /two operations answer/)
-    assert.throws(() => checked([{ ...first, http: [] }]), /no route/)
     assert.throws(() => checked([{ ...first, effect: 'write', cost: 'search' }]), /writes on a read lane/)
   })
 
@@ -169,18 +157,22 @@ describe('the table', () => {
     ])
   })
 
-  it('operations: every write names itself in the audit log by its path', () => {
-    for (const row of operations.filter(({ effect }) => effect === 'write')) assert.equal(row.audit, `write.${row.http[0]?.path ?? ''}`)
+  it('operations: every write names itself in the audit log, by its path where the contract has no name for it', () => {
+    for (const row of operations.filter(({ effect }) => effect === 'write')) {
+      const named = row.name === 'rotateEncryption' ? 'encryption.rotation_requested' : `write.${row.http?.routes[0]?.path ?? ''}`
+      assert.equal(row.audit, named)
+    }
   })
 
   it('operations: every operation on a collection takes its name from a required field, but for rules and jobs that are named by their id or listed, and texts that are checked without one', () => {
     const without = ['listBulkIngests', 'listCuration', 'replaceCuration', 'deleteCuration', 'spellSuggest', 'spellCleanup', 'classify']
-    for (const row of operations.filter(({ collection }) => typeof collection !== 'string')) {
+    for (const row of operations) {
+      if (row.collections.kind !== 'named' || row.name === 'crossSearch') continue
       const ofList = row.input as { readonly properties: { readonly searches?: { readonly items: object } } }
       const { required } = (row.name === 'multiSearch' ? ofList.properties.searches?.items : row.input) as {
         readonly required?: readonly string[]
       }
-      assert.deepEqual(row.collection, { field: 'collection', ...(row.name === 'multiSearch' ? { list: 'searches' } : {}) }, row.name)
+      assert.deepEqual(row.collections.paths, [row.name === 'multiSearch' ? 'searches.collection' : 'collection'], row.name)
       assert.equal(required?.includes('collection') ?? false, !without.includes(row.name), row.name)
     }
   })
@@ -189,7 +181,7 @@ describe('the table', () => {
     const jobs = new Map([['bulk_1', 'notes']])
     const asked = (row: Operation, input: Readonly<Record<string, unknown>>): readonly string[] =>
       collectionsOf(row, input, (id) => jobs.get(id))
-    const rows = operations.filter(({ http }) => http.some(({ path }) => path.startsWith('/v1/bulk-ingest-job/')))
+    const rows = operations.filter(({ http }) => http?.routes.some(({ path }) => path.startsWith('/v1/bulk-ingest-job/')))
     assert.deepEqual(rows.map(({ name }) => name).sort(), ['cancelBulkIngest', 'getBulkIngest'])
     for (const row of rows) {
       assert.deepEqual(asked(row, { id: 'bulk_1' }), ['notes'])
@@ -291,7 +283,7 @@ describe('the OpenAPI document', () => {
   it('openapi: a path with a parameter becomes a template with the parameter in it', () => {
     const row = operationByName.get('checksum')
     assert.ok(row)
-    const { paths } = buildOpenApi([{ ...row, http: [{ method: 'GET', path: '/v1/checksum/:collection' }] }]) as {
+    const { paths } = buildOpenApi([{ ...row, http: { routes: [{ method: 'GET', path: '/v1/checksum/:collection' }] } }]) as {
       paths: Record<string, Record<string, unknown>>
     }
     const { parameters } = paths['/v1/checksum/{collection}']?.get as { parameters: { name: string; in: string; required: boolean }[] }
@@ -311,9 +303,8 @@ describe('the reference page', () => {
   })
 
   it('docs: the policy allows exactly the page’s own style and script', () => {
-    const answer = ask('docs')
-    const policy = answer.headers?.find(([name]) => name === 'Content-Security-Policy')?.[1] ?? ''
-    const page = String(answer.body)
+    const policy = docsPolicy()
+    const page = String(ask('docs').body)
     for (const tag of ['style', 'script']) {
       const content = new RegExp(`<${tag}>([\\s\\S]*?)</${tag}>`).exec(page)?.[1] ?? ''
       assert.ok(policy.includes(`'sha256-${createHash('sha256').update(content).digest('base64')}'`), tag)
@@ -326,7 +317,7 @@ describe('the reference page', () => {
     const page = String(ask('docs').body)
     for (const row of operations) {
       assert.ok(page.includes(`<section id="${row.name}" `), row.name)
-      for (const { path } of row.http) assert.ok(page.includes(`<code>${path}</code>`), path)
+      for (const { path } of row.http?.routes ?? []) assert.ok(page.includes(`<code>${path}</code>`), path)
     }
     assert.ok(page.includes('{base_url}/v1/add'))
   })
@@ -335,7 +326,7 @@ describe('the reference page', () => {
 describe('answers of the loop', () => {
   it('health: a healthy server answers 200 with status, mode, persistence and durable', () => {
     const answer = ask('health')
-    assert.equal(answer.status, 200)
+    assert.equal(statusOf(answer), 200)
     const body = askJson('health')
     assert.equal(body.status, 'healthy')
     assert.equal(body.mode, 'wr')
@@ -354,7 +345,7 @@ describe('answers of the loop', () => {
     const expected: readonly (readonly [Phase, string])[] = [['warming_up', 'warming_up'], ['unhealthy', 'unhealthy'], ['draining', 'shutting_down']] // prettier-ignore
     for (const [phase, status] of expected) {
       const state = serverState(phase)
-      assert.equal(ask('health', state).status, 503)
+      assert.equal(statusOf(ask('health', state)), 503)
       assert.equal(askJson('health', state).status, status)
     }
     assert.equal(askJson('health', serverState('unhealthy')).error, 'flush failed')
@@ -362,8 +353,8 @@ describe('answers of the loop', () => {
 
   it('health: with a full disk writers get 503 degraded, readers 200, and freeBytes says how much there is', () => {
     const full = serverState('healthy', {}, true)
-    assert.equal(ask('health', full).status, 503)
-    assert.deepEqual(ask('health', full).headers, [['Retry-After', '5']])
+    assert.equal(ask('health', full).code, 'diskFull')
+    assert.equal(entryOf('diskFull').retryAfterSeconds, 5)
     const { status, error, persistence } = askJson('health', full) as Record<string, unknown> & {
       persistence: { writable: boolean; freeBytes: number; warnings: { code: string }[] }
     }
@@ -372,10 +363,10 @@ describe('answers of the loop', () => {
     assert.ok(persistence.freeBytes > 0)
     assert.ok(persistence.warnings.some(({ code }) => code === 'disk_full'))
     for (const answer of [ask('health', full, { mode: 'read' }), ask('health', serverState('healthy', { SVC_MODE: 'read' }, true))]) {
-      assert.equal(answer.status, 200)
+      assert.equal(statusOf(answer), 200)
       assert.equal((JSON.parse(String(answer.body)) as { status: string }).status, 'degraded')
     }
-    assert.equal(ask('health', serverState('warming_up', {}, true), { mode: 'read' }).status, 503)
+    assert.equal(statusOf(ask('health', serverState('warming_up', {}, true), { mode: 'read' })), 503)
   })
 
   it('health: async durability is never called durable', () => {

@@ -12,7 +12,8 @@ import type { ServerState } from '../../src/system/server_state.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
 import { LANE_SILENCE_MS_MAX } from '../../src/limits.js'
-import { loopHandlers } from '../../src/surface/http/loop_handlers.js'
+import { entryOf } from '../../src/errors.js'
+import { systemAnswers } from '../../src/system/loop_answers.js'
 
 function answer(
   probe: 'livez' | 'readyz',
@@ -35,10 +36,9 @@ function answer(
     diskFloorBytes: () => 0,
     vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
   }
-  const handler = loopHandlers.get(probe)
-  assert.ok(handler)
-  const { status, body } = handler(state, asked)
-  return [status, JSON.parse(String(body))]
+  const [, run] = systemAnswers(state).find(([row]) => row.name === probe) ?? assert.fail(probe)
+  const { code, body } = run(asked)
+  return [code === undefined ? 200 : entryOf(code).http, JSON.parse(String(body))]
 }
 
 describe('probes', () => {

@@ -45,7 +45,7 @@ function refusal(run: () => unknown): string {
     run()
   } catch (error) {
     assert.ok(error instanceof ServiceError, String(error))
-    assert.equal(error.http, 400)
+    assert.equal(error.isInvalidInput, true)
     return error.message
   }
   return assert.fail('was accepted')

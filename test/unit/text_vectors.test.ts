@@ -60,7 +60,7 @@ class Subject {
       } catch (error) {
         if (!(error instanceof EmbeddingsWanted)) throw error
         const refused = await this.texts.bring(error)
-        if (refused !== undefined) return `${refused.status} ${String(refused.body)}`
+        if (refused !== undefined) return `${refused.code} ${String(refused.body)}`
       }
     }
   }
@@ -101,11 +101,11 @@ describe('vectors of texts', () => {
   it('texts: a provider that is away is 503 with what it said, one that refuses is 400, none is 400', async () => {
     const subject = new Subject(10)
     subject.fails = new EmbeddingError('unavailable', 'it is away', 1500)
-    assert.equal(await subject.request(['a']), '503 {"error":"it is away"}')
+    assert.equal(await subject.request(['a']), 'providerUnavailable {"error":"it is away"}')
     subject.fails = new EmbeddingError('refused', 'too long')
-    assert.equal(await subject.request(['a']), '400 {"error":"too long"}')
+    assert.equal(await subject.request(['a']), 'invalid {"error":"too long"}')
     subject.provider = undefined
-    assert.equal(await subject.request(['a']), '400 {"error":"no embedding provider configured"}')
+    assert.equal(await subject.request(['a']), 'noEmbeddingProvider {"error":"no embedding provider configured"}')
     subject.block.current = undefined
     await assert.rejects(subject.request(['a']), /no embedding provider configured/)
   })

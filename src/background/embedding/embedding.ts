@@ -46,7 +46,7 @@ export class Embedding {
     this.#room = new EmbeddingRoom(config, control, this.#worker, (named, job) => slices.giveUp(named, job), telemetry)
     this.#texts = new EmbeddingTexts(config, provider, held, telemetry)
     new EmbeddingReindexes(dispatcher, this.#worker, provider).offer()
-    dispatcher.onEmbedding({ wait: this.#room.wait, bring: this.#texts.bring })
+    dispatcher.onVectors({ wait: this.#room.wait, bring: this.#texts.bring })
     provider.onChange(() => this.#changed())
     this.#changed()
   }

@@ -3,9 +3,15 @@
  * put another store in place; who listens hears of it before the change is answered. Front-end thread only. Rules: docs/decisions/0134 and 0135.
  */
 import type { Config } from '../../config.js'
-import { CATALOGUE } from '../../errors.js'
+import { isFault } from '../../errors.js'
 import { EMBEDDING_RELOAD_MS } from '../../limits.js'
-import { activeEmbeddingConfig } from '../../operations/embedding_configs.js'
+import {
+  activeEmbeddingConfig,
+  createEmbeddingConfig,
+  deleteEmbeddingConfig,
+  setDefaultEmbeddingConfig,
+  updateEmbeddingConfig,
+} from '../../operations/embedding_configs.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { EmbeddingObserver } from '../../outbound/embedding/remote_provider.js'
 import { isKeyMissing } from '../../outbound/embedding/settings.js'
@@ -29,7 +35,7 @@ export interface VectorConfig {
 }
 
 const NO_VECTORS: VectorConfig = { enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }
-const CHANGES = ['createEmbeddingConfig', 'updateEmbeddingConfig', 'deleteEmbeddingConfig', 'setDefaultEmbeddingConfig'] as const
+const CHANGES = [createEmbeddingConfig, updateEmbeddingConfig, deleteEmbeddingConfig, setDefaultEmbeddingConfig] as const
 
 // 8 ms, which only a server with a provider pays (docs/decisions/0051-what-a-start-loads.md).
 const loadProviders = (): Promise<typeof import('../../outbound/embedding/providers.js')> => import('../../outbound/embedding/providers.js')
@@ -95,9 +101,9 @@ export class ActiveEmbedding {
   }
 
   /** A change is in force when it is answered. */
-  readonly #change: Io = async (command, { commit }) => {
+  readonly #change: Io<Uint8Array> = async (command, { commit }) => {
     const answer = await commit(command)
-    if (answer !== null && answer.status < 300) await this.load()
+    if (answer?.code === null) await this.load()
     return answer ?? refusal('deadline')
   }
 
@@ -114,7 +120,7 @@ export class ActiveEmbedding {
     } catch (error) {
       log.error("embeddings: the default configuration can't be read", { reason: error })
       // Damage, or a lost key: another time won't do better. Embedding with another provider than the one that was chosen would be worse than not at all.
-      if (error instanceof Refused && error.status === CATALOGUE.internal.http) await this.#use(undefined)
+      if (error instanceof Refused && isFault(error.code)) await this.#use(undefined)
       else this.#again = setTimeout(() => void this.load(), EMBEDDING_RELOAD_MS).unref()
     }
   }

@@ -4,11 +4,12 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { BATCH_ERRORS_MAX, EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits.js'
-import { unembedded } from '../../operations/embedding.js'
+import { unembedded, vectorReindex } from '../../operations/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import { outgoing, refusal } from '../../dispatch/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import type { NamedDocuments } from '../../wire/embedding_codec.js'
+import { isUnavailable } from '../../errors.js'
+import type { NamedDocuments } from '../../wire/embedding_messages.js'
 import type { Outcome } from './slices.js'
 import type { EmbeddingWorker, ProviderPlace } from './worker.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
@@ -61,18 +62,17 @@ export class EmbeddingReindexes {
 
   /** Answers requests from now on. */
   offer(): void {
-    this.dispatcher.onIo('vectorReindex', this.#reindex, { commits: false })
+    this.dispatcher.onIo(vectorReindex, this.#reindex, { commits: false })
   }
 
-  readonly #reindex: Io = async (message) => {
-    const wanted = JSON.parse(Buffer.from(message).toString()) as Wanted
+  readonly #reindex: Io<Wanted> = async (wanted) => {
     const provider = this.provider.current()
     if (provider === undefined) return refusal('noEmbeddingProvider')
     if (this.#running >= REINDEXES_MAX) return refusal('overloaded')
     this.#running++
     try {
       const { embedded, skipped, failed, errors, totalChunks } = await this.#run(wanted, provider)
-      return outgoing({ status: 200, body: JSON.stringify({ embedded, skipped, failed, errors, totalChunks }) })
+      return outgoing({ body: JSON.stringify({ embedded, skipped, failed, errors, totalChunks }) })
     } finally {
       this.#running--
     }
@@ -112,7 +112,7 @@ export class EmbeddingReindexes {
       try {
         return await askFor<Page>(this.dispatcher, unembedded, { collection, docid, force, variant, dimensions })
       } catch (error) {
-        if (!(error instanceof Refused) || error.status !== 503) throw error
+        if (!(error instanceof Refused) || !isUnavailable(error.code)) throw error
         await setTimeout(EMBEDDING_STORE_RETRY_MS)
       }
     }

@@ -6,8 +6,10 @@ import type { Config } from '../../config.js'
 import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
-import type { NamedDocument, NamedDocuments, RoomFirst } from '../../wire/embedding_codec.js'
-import type { OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
+import type { NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
+import type { CapacityFirst } from '../../wire/messages.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
+import type { Ticket } from '../../dispatch/ticket.js'
 import { log } from '../../telemetry/log.js'
 
 /** Who embeds. */
@@ -44,8 +46,8 @@ export class EmbeddingRoom {
   ) {}
 
   /** The answer of a write when its documents have room, or have been dropped. Never rejects. */
-  readonly wait = async ({ operation, deadlineAt }: Ticket, { status, body, named }: RoomFirst): Promise<OutgoingAnswer> => {
-    const answer = { status, contentType: null, headers: [], gzip: false, body }
+  readonly wait = async ({ operation, deadlineAt }: Ticket, { code, body, named }: CapacityFirst): Promise<OutgoingAnswer> => {
+    const answer = { code, contentType: null, facts: [], isCompressed: false, body }
     const without = await this.#room(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
     if (without.length === 0) return answer
     const record = parsed(body)

@@ -3,15 +3,14 @@
  * document that only some of its texts were embedded of keeps those. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
-import { CATALOGUE } from '../../errors.js'
+import { CATALOGUE, isFault, isUnavailable } from '../../errors.js'
 import { EMBEDDING_REFUSALS_MAX, EMBEDDING_STORE_RETRY_MS } from '../../limits.js'
 import { embeddingInputs, storeVectors } from '../../operations/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { refusal } from '../../dispatch/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import { decodeEmbedding, encodeEmbedding } from '../../wire/embedding_codec.js'
-import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/embedding_codec.js'
+import { decodeMessage, encodeMessage } from '../../wire/messages.js'
+import type { CutDocument, CutDocuments, NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'
 import { ask, Refused } from '../../dispatch/inner_request.js'
 
 /** `partly`: more of its texts are to come. */
@@ -36,9 +35,6 @@ interface Cuts {
   readonly cuts: readonly CutDocument[]
   readonly unread: string | undefined
 }
-
-/** The body lies in an object store that does not answer. */
-const BACKEND_DOWN = refusal('backendUnavailable').body
 
 const OTHER: SliceResult = { outcomes: [], isOther: true, unavailable: undefined, unread: undefined }
 
@@ -92,16 +88,15 @@ export class EmbeddingSlices {
   /** One by one where one of them can't be read: that one is not embedded, and the lane has said why; or it waits until its body can be had. */
   async #cut(provider: EmbeddingProvider, epoch: string, documents: readonly NamedDocument[]): Promise<Cuts> {
     const { variant, dimensions, batchMax } = provider
-    const body = Buffer.from(JSON.stringify({ epoch, documents, texts: batchMax, variant, dimensions }))
-    const answer = await ask(this.dispatcher, { operation: embeddingInputs, body })
-    if (answer.status === 200) {
-      const { isOther, documents: cuts } = decodeEmbedding<CutDocuments>(answer.body as Uint8Array)
+    const answer = await ask(this.dispatcher, embeddingInputs, { epoch, documents, texts: batchMax, variant, dimensions })
+    if (answer.code === null) {
+      const { isOther, documents: cuts } = decodeMessage<CutDocuments>(answer.body as Uint8Array)
       return { isOther, cuts, unread: undefined }
     }
     const reason = Buffer.from(answer.body).toString()
     const [first] = documents
-    const isAway = reason === BACKEND_DOWN
-    if ((answer.status !== 500 && !isAway) || first === undefined) throw new Refused(embeddingInputs.name, answer.status, reason)
+    const isAway = answer.code === 'backendUnavailable'
+    if ((!isFault(answer.code) && !isAway) || first === undefined) throw new Refused(embeddingInputs.name, answer.code, reason)
     if (documents.length > 1) return await this.#cut(provider, epoch, [first])
     if (isAway) return { isOther: false, cuts: [], unread: CATALOGUE.backendUnavailable.text }
     const { collection, docid, queued } = first
@@ -113,13 +108,13 @@ export class EmbeddingSlices {
   async #store(epoch: string, documents: readonly CutDocument['document'][], job = ''): Promise<number | undefined> {
     if (documents.length === 0) return 0
     for (;;) {
-      const { status, body } = await ask(this.dispatcher, { operation: storeVectors, body: encodeEmbedding({ epoch, job, documents }) })
+      const { code, body } = await ask(this.dispatcher, storeVectors, { message: encodeMessage({ epoch, job, documents }) })
       const text = Buffer.from(body).toString()
-      if (status === 200) {
+      if (code === null) {
         const { settled, isOther } = JSON.parse(text) as { readonly settled: number; readonly isOther: boolean }
         return isOther ? undefined : settled
       }
-      if (status !== 503) throw new Refused(storeVectors.name, status, text)
+      if (!isUnavailable(code)) throw new Refused(storeVectors.name, code, text)
       await setTimeout(EMBEDDING_STORE_RETRY_MS)
     }
   }

@@ -17,8 +17,10 @@ import type { Telemetry } from '../../telemetry/registry.js'
 import { TimeLimit } from '../../time_limit.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { ProviderPlace } from './worker.js'
-import type { OutgoingAnswer } from '../../dispatch/ticket.js'
-import { encodeHeldVector, heldVectorId, type TextsFirst } from '../../wire/text_vectors_codec.js'
+import { refusalWith } from '../../dispatch/answers.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
+import type { TextsFirst } from '../../wire/messages.js'
+import { encodeHeldVector, heldVectorId } from '../../wire/text_vectors.js'
 import { log } from '../../telemetry/log.js'
 
 type Wanted = Pick<TextsFirst, 'texts' | 'role' | 'isOptional'>
@@ -122,6 +124,7 @@ export class EmbeddingTexts {
 }
 
 function refused({ kind, message, retryAfterMs }: EmbeddingError): OutgoingAnswer {
-  const headers = kind === 'refused' ? [] : ['Retry-After', String(Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000)))]
-  return { status: kind === 'refused' ? 400 : 503, contentType: null, headers, gzip: false, body: JSON.stringify({ error: message }) }
+  if (kind === 'refused') return refusalWith('invalid', message)
+  const seconds = String(Math.max(1, Math.ceil((retryAfterMs ?? 0) / 1000)))
+  return { ...refusalWith('providerUnavailable', message), facts: ['retryAfterSeconds', seconds] }
 }

@@ -2,7 +2,7 @@
  * Moves bodies to where the configuration of their collection says, one step after another through the bulk lane, between other heavy requests: after a start, when a configuration has changed, and now
  * and then for what was written while it did. A store that does not answer is asked again later; until then bodies are read where they are. Front-end thread only.
  */
-import { CATALOGUE } from '../../errors.js'
+import { isFault } from '../../errors.js'
 import { DEADLINE_HEAVY_MS, MOVES_POLL_MS, MOVES_RETRY_MS, OBJECT_SWEEP_MS } from '../../limits.js'
 import { bodyLocations, misplacedBodies, moveBodies } from '../../operations/storage.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -107,7 +107,7 @@ export class BodyMoves {
       this.telemetry.add('bodies_moved', placed)
       return placed
     } catch (error) {
-      if (!(error instanceof Refused) || error.status !== CATALOGUE.internal.http) throw error
+      if (!(error instanceof Refused) || !isFault(error.code)) throw error
       if (docids.length === 1) {
         log.error(`not moved: document ${collection}/${docids[0]}`, { reason: error })
         return 0

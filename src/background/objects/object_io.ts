@@ -4,12 +4,14 @@
  */
 import { OutboundRefused } from '../../outbound/destination.js'
 import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
-import type { OutgoingObject, StoreFirst, WantedObject } from '../../wire/object_codec.js'
-import { refusal } from '../../dispatch/answers.js'
-import type { OutgoingAnswer } from '../../dispatch/ticket.js'
+import type { StoreFirst } from '../../wire/messages.js'
+import type { OutgoingObject, WantedObject } from '../../wire/object_messages.js'
+import { refusal, refusalWith } from '../../dispatch/answers.js'
+import type { ObjectTransfers } from '../../dispatch/suspensions.js'
+import type { OutgoingAnswer } from '../../wire/answer.js'
 import { log } from '../../telemetry/log.js'
 
-export class ObjectIo {
+export class ObjectIo implements ObjectTransfers {
   readonly #underWay = new Set<string>()
 
   constructor(readonly stores: ObjectStores) {}
@@ -59,7 +61,7 @@ export class ObjectIo {
       log.error('not read', { reason: `${reasonOf(error)}${whose(owner?.logged)}` })
       if (error instanceof ObjectLost) {
         const text = error.message + whose(isForClient ? owner?.named : owner?.logged)
-        return { ...refusal('internal'), body: JSON.stringify({ error: text }) }
+        return refusalWith('damaged', text)
       }
       return refusal('backendUnavailable')
     }
@@ -76,13 +78,7 @@ export class ObjectIo {
 }
 
 function unreachable(reason: string): OutgoingAnswer {
-  return {
-    status: 400,
-    contentType: null,
-    headers: [],
-    gzip: false,
-    body: JSON.stringify({ error: `storage backend unreachable: ${reason}` }),
-  }
+  return refusalWith('invalid', `storage backend unreachable: ${reason}`)
 }
 
 function reasonOf(error: unknown): string {

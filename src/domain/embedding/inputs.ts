@@ -1,7 +1,7 @@
 /**
  * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors, and the texts of the others are handed out. Runs on the bulk lane, over one view.
  */
-import type { CutDocument, NamedDocument } from '../../wire/embedding_codec.js'
+import type { CutDocument, NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'

@@ -2,7 +2,7 @@
  * Vectors of texts that a request brings, on the lane that runs it: those at hand in native memory, else the request goes to the front end with the texts, which asks the provider, and runs again
  * (src/background/embedding/texts.ts). Read lanes and the bulk lane.
  */
-import { decodeHeldVector, encodeHeldVector, heldVectorId } from '../../wire/text_vectors_codec.js'
+import { decodeHeldVector, encodeHeldVector, heldVectorId } from '../../wire/text_vectors.js'
 import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import { badRequest, serviceError } from '../../errors.js'

@@ -3,7 +3,7 @@
  * other under one deadline, each on the snapshot that it finds. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import { badRequest, serviceError, ServiceError } from '../../errors.js'
+import { badRequest, serviceError, ServiceError, entryOf } from '../../errors.js'
 import { ANSWER_BYTES_MAX, MULTI_SEARCHES_MAX } from '../../limits.js'
 import { readLimit } from '../paging.js'
 import type { WrittenResult } from './answer.js'
@@ -78,8 +78,8 @@ function attempt(run: () => Buffer): Buffer {
   try {
     return run()
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.http !== 400) throw error
-    return Buffer.from(JSON.stringify({ error: error.message, status: error.http }))
+    if (!(error instanceof ServiceError) || !error.isInvalidInput) throw error
+    return Buffer.from(JSON.stringify({ error: error.message, status: entryOf(error.code).http }))
   }
 }
 
@@ -137,7 +137,7 @@ function numbered<Result>(search: number, run: () => Result): Result {
   try {
     return run()
   } catch (error) {
-    if (!(error instanceof ServiceError) || error.http !== 400) throw error
+    if (!(error instanceof ServiceError) || !error.isInvalidInput) throw error
     throw badRequest(`searches[${search}]: ${error.message}`)
   }
 }

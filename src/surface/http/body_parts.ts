@@ -3,7 +3,7 @@
  * in a copy because the lane's memory is given back. A client that takes nothing for a time loses its connection. Knows no socket: exchange.ts gives it one. Front-end thread only.
  */
 import { PART_PIECE_BYTES, PART_PULSE_MS, PART_RESERVE_BYTES } from '../../limits.js'
-import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
+import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
 import type { ByteBudget } from './byte_budget.js'
 
 /** What exchange.ts does to the response. */
@@ -41,12 +41,19 @@ export class BodyParts implements AnswerSink {
   }
 
   /** A part, or a refusal in its place: too late for a status, so the connection ends. */
-  answer(answer: OutgoingAnswer): void {
+  answer({ code, body, rest }: OutgoingAnswer): void {
     if (this.#isOver) return
-    this.#rest = answer.rest ?? null
+    this.#rest = rest ?? null
+    if (code === null) this.begin(body, rest)
+    else this.#giveUp()
+  }
+
+  /** The next part, or the first one. */
+  begin(body: Uint8Array | string, rest: AnswerRest | undefined): void {
+    this.#rest = rest ?? null
     this.#isAsked = false
-    const part = typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body
-    if (answer.status !== 200 || !this.unsent.take(part.length)) {
+    const part = typeof body === 'string' ? Buffer.from(body) : body
+    if (!this.unsent.take(part.length)) {
       this.#giveUp()
       return
     }

@@ -5,7 +5,8 @@
 import { createHash } from 'node:crypto'
 import { CATALOGUE } from '../../errors.js'
 import type { Schema } from '../../operations/json_schema.js'
-import type { HttpRoute, Operation } from '../../operations/operation.js'
+import type { HttpRoute } from '../../operations/http_form.js'
+import type { Operation } from '../../operations/operation.js'
 import { INTERFACE_VERSION } from '../../version.js'
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs_assets.js'
 import { errorsOf, exampleInput, propertiesOf } from './openapi.js'
@@ -27,16 +28,22 @@ export function docsPolicy(): string {
   ].join('; ')
 }
 
-export function buildDocsPage(operations: readonly Operation[]): string {
+function routesOf(row: Operation): readonly HttpRoute[] {
+  return row.http?.routes ?? []
+}
+
+/** @param rows those without a form over HTTP are left out */
+export function buildDocsPage(rows: readonly Operation[]): string {
+  const operations = rows.filter(({ http }) => http !== undefined)
   const groups = [...new Set(operations.map((row) => row.group))]
   const types = new Map<string, Schema>()
   const navigation = groups.map((group) => {
-    const links = operations.filter((row) => row.group === group).flatMap((row) => row.http.map((route) => renderLink(row, route)))
+    const links = operations.filter((row) => row.group === group).flatMap((row) => routesOf(row).map((route) => renderLink(row, route)))
     return `<div class="group"><h2>${escapeHtml(group)}</h2>${links.join('')}</div>`
   })
   const sections = groups.map((group) => {
-    const rows = operations.filter((row) => row.group === group)
-    return `<div class="group"><h2>${escapeHtml(group)}</h2>${rows.map((row) => renderOperation(row, types)).join('\n')}</div>`
+    const ofGroup = operations.filter((row) => row.group === group)
+    return `<div class="group"><h2>${escapeHtml(group)}</h2>${ofGroup.map((row) => renderOperation(row, types)).join('\n')}</div>`
   })
   const typeSections = renderTypes(types)
   const typeLinks = [...types.keys()].sort().map((name) => `<a href="#type-${name}" data-find="${name.toLowerCase()}">${name}</a>`)
@@ -61,13 +68,13 @@ function renderLink(row: Operation, { method, path }: HttpRoute): string {
 
 /** What a search looks through, in lower-case. */
 function wordsOf(row: Operation): string {
-  const routes = row.http.map(({ method, path }) => `${method} ${path}`)
+  const routes = routesOf(row).map(({ method, path }) => `${method} ${path}`)
   return [...routes, row.name, row.description, row.group, ...Object.keys(propertiesOf(row.input))].join(' ').toLowerCase()
 }
 
 function renderOperation(row: Operation, types: Map<string, Schema>): string {
-  const routes = row.http.map(({ method, path }) => `<span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code>`)
-  const route = row.http[0]
+  const routes = routesOf(row).map(({ method, path }) => `<span class="method ${method}">${method}</span> <code>${escapeHtml(path)}</code>`)
+  const [route] = routesOf(row)
   const isJson = row.contentType === undefined
   return `<section id="${row.name}" data-find="${escapeHtml(wordsOf(row))}"><h3>${routes.join(' ')}</h3><p>${renderText(row.description)}</p>
 ${renderFields('Request', row.input, types)}${route === undefined ? '' : renderExample(row, route)}
@@ -182,7 +189,7 @@ function textOf(value: unknown): string {
 }
 
 function renderErrors(row: Operation): string {
-  const [route] = row.http
+  const [route] = routesOf(row)
   const texts = (route === undefined ? [] : errorsOf(row, route)).map(
     (code) => `<code>${CATALOGUE[code].http}</code> ${escapeHtml(CATALOGUE[code].text)}`,
   )

@@ -8,10 +8,9 @@
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
-import type { CATALOGUE } from '../../errors.js'
+import type { ErrorCode } from '../../errors.js'
 import { ANSWER_STREAMED_BYTES_MIN, BODY_FIRST_BYTES, DISCARDED_BYTES_MAX } from '../../limits.js'
-import { refusal } from '../../dispatch/answers.js'
-import type { AnswerSink, OutgoingAnswer } from '../../dispatch/ticket.js'
+import { httpRefusal, type HttpAnswer } from './http_answer.js'
 import { BodyParts } from './body_parts.js'
 import type { ByteBudget } from './byte_budget.js'
 import { isLoopbackAddress } from './local_guard.js'
@@ -31,7 +30,7 @@ export interface ExchangeListener {
   onDone(exchange: Exchange, status: number, bodyBytes: number): void
 }
 
-export class Exchange implements AnswerSink {
+export class Exchange {
   /** Upper case. */
   readonly method: string
   readonly path: string
@@ -52,14 +51,12 @@ export class Exchange implements AnswerSink {
   readonly ifNoneMatch: string
   /** Address of the other end in text; empty where nobody asked for it, and for a unix socket. */
   readonly peer: string
-  /** Whatever says who asks. */
-  readonly credentials: string
   /** Milliseconds, monotonic. */
   readonly acceptedAt = performance.now()
   #response: HttpResponse | null
   #state: 'reading' | 'discarding' | 'waiting' | 'writing' | 'done' = 'reading'
   #closes = false
-  #refused: keyof typeof CATALOGUE = 'bodyTooLarge'
+  #refused: ErrorCode = 'bodyTooLarge'
   readonly #declaredBytes: number
   #body: Uint8Array | null = null
   #received = 0
@@ -96,7 +93,6 @@ export class Exchange implements AnswerSink {
     this.fetchDest = header('sec-fetch-dest')
     this.referer = header('referer')
     this.contentType = header('content-type')
-    this.credentials = `${header('authorization')} ${header('x-api-key')}`
     this.peer = readsPeer ? this.peerText() : ''
     this.acceptsGzip = takes('gzip', header('accept-encoding'))
     this.acceptsBrotli = takes('br', header('accept-encoding'))
@@ -117,7 +113,7 @@ export class Exchange implements AnswerSink {
       return
     }
     if (this.#declaredBytes > bytesMax) {
-      this.answer(refusal('bodyTooLarge'))
+      this.answer(httpRefusal('bodyTooLarge'))
       return
     }
     this.#response.onData((chunk, isLast) => {
@@ -140,12 +136,12 @@ export class Exchange implements AnswerSink {
   }
 
   /** Answers, and reads nothing more from the connection. */
-  answerAndClose(answer: OutgoingAnswer): void {
+  answerAndClose(answer: HttpAnswer): void {
     this.#closes = true
     this.answer(answer)
   }
 
-  answer(answer: OutgoingAnswer): void {
+  answer(answer: HttpAnswer): void {
     const response = this.#response
     if (response === null) return
     assert(this.#state !== 'writing' && this.#state !== 'done', 'an exchange is answered once')
@@ -162,7 +158,7 @@ export class Exchange implements AnswerSink {
     })
   }
 
-  #writeBody(response: HttpResponse, answer: OutgoingAnswer, closes: boolean): void {
+  #writeBody(response: HttpResponse, answer: HttpAnswer, closes: boolean): void {
     const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
     if (answer.status === 204 || answer.status === 304) {
       // No argument at all: uWS takes an undefined one for a number.
@@ -220,7 +216,7 @@ export class Exchange implements AnswerSink {
   }
 
   /** Chunked, because nobody knows yet how long it will be. */
-  #sendParts(response: HttpResponse, first: OutgoingAnswer): void {
+  #sendParts(response: HttpResponse, first: HttpAnswer): void {
     const parts = new BodyParts(
       {
         corked: (send) => void this.#response?.cork(send),
@@ -239,7 +235,7 @@ export class Exchange implements AnswerSink {
       parts.onWritable()
       return true
     })
-    parts.answer(first)
+    parts.begin(first.body, first.rest)
   }
 
   #append(chunk: Uint8Array, isLast: boolean, bytesMax: number): void {
@@ -267,7 +263,7 @@ export class Exchange implements AnswerSink {
   /** The rest of a refused body is read and dropped up to a bound, so that a client that sends first and reads then gets its answer and not a reset. */
   #discard(chunkBytes: number, isLast: boolean): void {
     this.#received += chunkBytes
-    if (isLast || this.#received > DISCARDED_BYTES_MAX) this.answer(refusal(this.#refused))
+    if (isLast || this.#received > DISCARDED_BYTES_MAX) this.answer(httpRefusal(this.#refused))
   }
 
   /** Whether the connection is to be closed with an answer that comes before the end of the body. A known rest within the bound is dropped by uWS itself. */
@@ -330,7 +326,7 @@ interface ReadHeaders {
 }
 
 const WANTED = new Set([
-  'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'authorization', 'x-api-key', 'accept-encoding', 'if-none-match',
+  'origin', 'host', 'content-type', 'content-length', 'transfer-encoding', 'accept-encoding', 'if-none-match',
   'sec-fetch-site', 'sec-fetch-mode', 'sec-fetch-dest', 'referer',
 ]) // prettier-ignore
 

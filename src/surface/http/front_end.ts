@@ -1,25 +1,25 @@
 /**
- * The HTTP surface: what happens to a request between its socket and the dispatcher. Refusals that need no lane (unknown path, wrong method, access mode, warm-up, drain)
- * are made here, before anything is queued; operations of cost `loop` are answered here; everything else is submitted. Front-end thread only.
+ * The HTTP surface: sockets, routes, and what a request has to pass before its operation: framing, foreign web pages,
+ * admission. It makes the input of URL, query string and body, hands it to the dispatcher, and writes the answer.
+ * Front-end thread only.
  */
 import * as uWS from 'uWebSockets.js'
 import type { Config, ListenAddress } from '../../config.js'
 import { formatAddress } from '../../config.js'
-import { outgoing, refusal } from '../../dispatch/answers.js'
+import { ANONYMOUS } from '../../access/principal.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
-import type { LoopHandler, ServerState } from '../../system/server_state.js'
-import type { AnswerSink, OutgoingAnswer, Ticket } from '../../dispatch/ticket.js'
-import type { CATALOGUE } from '../../errors.js'
-import { ServiceError } from '../../errors.js'
-import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../../limits.js'
-import { offered, operations } from '../../operations/index.js'
-import type { Operation } from '../../operations/operation.js'
+import type { LoopInput } from '../../dispatch/loop_operations.js'
+import type { EncodedInput } from '../../wire/form.js'
+import type { Admitted } from '../../dispatch/admission.js'
+import type { Surface } from '../../dispatch/surface.js'
+import type { Ticket } from '../../dispatch/ticket.js'
+import { laneIndexOf, offered, operations } from '../../operations/index.js'
 import type { Telemetry } from '../../telemetry/registry.js'
-import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
+import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { LocalGuard } from './local_guard.js'
 import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
@@ -34,11 +34,10 @@ const LISTEN_EXCLUSIVE = 1
 
 export interface FrontEndParts {
   readonly config: Config
-  readonly state: ServerState
   readonly control: ControlBlock
   readonly dispatcher: Dispatcher
   readonly telemetry: Telemetry
-  readonly loopHandlers: ReadonlyMap<string, LoopHandler>
+  readonly surface: Surface
 }
 
 export class FrontEnd {
@@ -48,8 +47,7 @@ export class FrontEnd {
   readonly #cors: CorsPolicy
   readonly #budget: ByteBudget
   readonly #unsent: ByteBudget
-  readonly #answers: KeptAnswers
-  readonly #constant: OutgoingAnswer | null
+  readonly #constant: HttpAnswer | null
   readonly #guard: LocalGuard | null
   readonly #misframed = new Misframed()
   readonly #newcomers = new Set<Exchange>()
@@ -67,11 +65,6 @@ export class FrontEnd {
       : null
     this.#budget = new ByteBudget(parts.config.limits.BODIES_IN_FLIGHT_BYTES_MAX)
     this.#unsent = new ByteBudget(parts.config.limits.ANSWERS_UNSENT_BYTES_MAX)
-    const commits = (): number => parts.control.published
-    this.#answers = {
-      asked: new AnswerCache(parts.config.searchCacheSize, ANSWERS_CACHED_BYTES_MAX, commits),
-      unasked: new AnswerCache(ANSWERS_KEPT_MAX, ANSWERS_KEPT_BYTES_MAX, commits),
-    }
     const constantBytes = parts.config.loadtestConstantBytes
     this.#constant =
       constantBytes > 0 ? { status: 200, contentType: null, headers: [], gzip: false, body: Buffer.alloc(constantBytes, 0x20) } : null
@@ -114,7 +107,6 @@ export class FrontEnd {
     this.#open += 1
     const call = new Call(
       this.#parts,
-      this.#answers,
       () => this.#onDone(),
       (exchange) => this.#newcomers.has(exchange),
     )
@@ -124,12 +116,12 @@ export class FrontEnd {
     if (logs('debug')) this.#note(exchange)
     if (exchange.isMisframed || this.#misframed.has(exchange)) {
       this.#misframed.add(exchange)
-      exchange.answerAndClose(refusal('badFraming'))
+      exchange.answerAndClose(httpRefusal('badFraming'))
       return
     }
     const foreign = this.#guard?.refusalOf(exchange) ?? null
     if (foreign !== null) {
-      exchange.answer(refusal(foreign))
+      exchange.answer(httpRefusal(foreign))
       return
     }
     exchange.commonHeaders = [...NOSNIFF, ...this.#cors.headersFor(exchange.origin)]
@@ -174,30 +166,20 @@ export class FrontEnd {
     }
     const match = this.#routes.match(exchange.method, exchange.path)
     if (match.kind === 'notFound') {
-      exchange.answer(refusal('notFound'))
+      exchange.answer(httpRefusal('notFound'))
     } else if (match.kind === 'methodNotAllowed') {
-      exchange.answer({ ...refusal('methodNotAllowed'), headers: ['Allow', match.allow] })
+      exchange.answer({ ...httpRefusal('methodNotAllowed'), headers: ['Allow', match.allow] })
     } else {
       call.route = match.route
       call.params = match.params
-      const refused = this.#refusalOf(match.route.operation)
-      if (refused !== null) exchange.answer(refusal(refused))
-      else exchange.readBody(this.#parts.config.bodyBytesMax)
+      const admitted = this.#parts.dispatcher.admission.admit(match.route.operation, this.#parts.surface)
+      if (typeof admitted === 'string') {
+        exchange.answer(httpRefusal(admitted))
+        return
+      }
+      call.admitted = admitted
+      exchange.readBody(this.#parts.config.bodyBytesMax)
     }
-  }
-
-  /** What forbids the operation now, before its body is read. */
-  #refusalOf({ effect, cost, freesSpace }: Operation): keyof typeof CATALOGUE | null {
-    const { config, control } = this.#parts
-    if (effect === 'write' && config.httpMode === 'read') return 'readOnlyMode'
-    if (effect === 'read' && config.httpMode === 'write') return 'writeOnlyMode'
-    const phase = control.phase
-    if (phase === 'draining' && cost !== 'loop') return 'shuttingDown'
-    if (phase === 'unhealthy' && effect === 'write') return 'unhealthy'
-    if (control.diskFull && effect === 'write' && freesSpace !== true) return 'diskFull'
-    if (phase === 'warming_up' && (effect === 'write' || cost === 'search')) return 'warmingUp'
-    if (cost === 'search' && control.indexStale) return 'warmingUp'
-    return null
   }
 
   #onDone(): void {
@@ -230,19 +212,13 @@ class Misframed {
   }
 }
 
-/** Apart, so that neither drives out the other: those whose request allows it, and those of operations that always do. */
-interface KeptAnswers {
-  readonly asked: AnswerCache
-  readonly unasked: AnswerCache
-}
-
 /** The form of `listen` that the type declarations leave out. */
 interface ListenWithHost {
   listen(host: string, port: number, options: number, callback: (socket: uWS.us_listen_socket | false) => void): void
 }
 
 /** For people who open the address in a browser. */
-const TO_DOCS: OutgoingAnswer = {
+const TO_DOCS: HttpAnswer = {
   status: 302,
   contentType: 'text/plain; charset=utf-8',
   headers: ['Location', '/docs'],
@@ -260,12 +236,13 @@ const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
 class Call implements ExchangeListener {
   route: Route | null = null
   params: readonly string[] = []
-  constant: OutgoingAnswer | null = null
+  /** Its operation may run. */
+  admitted: Admitted | null = null
+  constant: HttpAnswer | null = null
   #ticket: Ticket | null = null
 
   constructor(
     readonly parts: FrontEndParts,
-    readonly answers: KeptAnswers,
     readonly ended: () => void,
     /** It came in this turn of the loop. */
     readonly isNew: (exchange: Exchange) => boolean,
@@ -274,7 +251,7 @@ class Call implements ExchangeListener {
   onBody(exchange: Exchange, body: Uint8Array | null): void {
     if (body !== null) this.parts.telemetry.add('body_bytes_received', body.length)
     if (this.constant !== null) exchange.answer(this.constant)
-    else if (this.route !== null) this.#run(exchange, this.route, body)
+    else if (this.admitted !== null) this.#run(exchange, this.admitted, body)
   }
 
   onAborted(exchange: Exchange): void {
@@ -287,7 +264,7 @@ class Call implements ExchangeListener {
       const ms = performance.now() - exchange.acceptedAt
       logRequest(exchange, status, bodyBytes, ms)
       if (status !== 0) {
-        this.parts.telemetry.countRequest(this.route?.operationIndex ?? -1, status, ms / 1000)
+        this.parts.telemetry.countRequest(this.route === null ? -1 : laneIndexOf(this.route.operation), status, ms / 1000)
         this.parts.telemetry.add('answer_bytes_sent', bodyBytes)
       }
     }
@@ -297,66 +274,30 @@ class Call implements ExchangeListener {
   /** A fault of ours while the request was on the loop: it is that request's 500, not the end of the others. */
   onFault(exchange: Exchange, error: unknown): void {
     log.error('front end', { fault: error })
-    if (!exchange.isDone) exchange.answer(refusal('internal'))
+    if (!exchange.isDone) exchange.answer(httpRefusal('internal'))
   }
 
-  #run(exchange: Exchange, { operation, operationIndex }: Route, body: Uint8Array | null): void {
-    const handler = this.parts.loopHandlers.get(operation.name)
-    if (handler !== undefined) {
-      exchange.answer(this.#answerOnLoop(exchange, handler))
-      return
-    }
-    const sink = this.#repeat(exchange, operation, operationIndex, body)
-    if (sink === null) return
+  #run(exchange: Exchange, admitted: Admitted, body: Uint8Array | null): void {
+    const { operation } = admitted
+    const { query, acceptsGzip, acceptedAt } = exchange
     this.#ticket = this.parts.dispatcher.submit({
-      operation,
-      operationIndex,
-      query: exchange.query,
-      params: this.params,
-      acceptsGzip: exchange.acceptsGzip,
-      acceptedAt: exchange.acceptedAt,
-      body,
-      sink,
+      admitted,
+      input: { form: 'json', head: query, params: this.params, body, mayCompress: acceptsGzip },
+      principal: ANONYMOUS,
+      acceptedAt,
+      sink: {
+        answer: (answer) =>
+          exchange.answer(answer.page === undefined ? httpAnswer(operation, answer) : pages.answer(answer.page, exchange)),
+      },
     })
   }
+}
 
-  /** Answers with what is kept, or says where the answer is to go. */
-  #repeat(
-    exchange: Exchange,
-    { isRepeatable, keptSeconds }: Operation,
-    operationIndex: number,
-    body: Uint8Array | null,
-  ): AnswerSink | null {
-    if (isRepeatable !== true && (keptSeconds === undefined || body !== null)) return exchange
-    const { query, acceptsGzip, credentials } = exchange
-    const request = { operationIndex, query, body, acceptsGzip, credentials }
-    if (keptSeconds === undefined && !asksForCache(request)) return exchange
-    const cache = keptSeconds === undefined ? this.answers.asked : this.answers.unasked
-    const found = cache.find(request, performance.now())
-    if (found === null) return exchange
-    if ('status' in found) {
-      exchange.answer(found)
-      return null
-    }
-    return {
-      answer: (answer) => {
-        cache.offer(found, answer, keptSeconds ?? cacheSecondsOf(answer), performance.now())
-        exchange.answer(answer)
-      },
-    }
-  }
-
-  #answerOnLoop(exchange: Exchange, handler: LoopHandler): OutgoingAnswer {
-    const input: Record<string, string> = exchange.query === '' ? {} : Object.fromEntries(new URLSearchParams(exchange.query))
-    for (let i = 0; i < this.params.length; i += 2) input[this.params[i]!] = this.params[i + 1]!
-    try {
-      const answer = handler(this.parts.state, input)
-      return answer.isPage === true ? pages.answer(answer, exchange) : outgoing(answer)
-    } catch (error) {
-      if (!(error instanceof ServiceError)) throw error
-      return { status: error.http, contentType: null, headers: [], gzip: false, body: JSON.stringify({ error: error.message }) }
-    }
-  }
+/** Input of an operation that is answered on the loop: query string and path parameters. */
+export function readLoopInput({ head, params }: EncodedInput): LoopInput {
+  const input: Record<string, string> = head === '' ? {} : Object.fromEntries(new URLSearchParams(head))
+  for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]!
+  return input
 }
 
 /** Without the query string, which may hold what a log must not. */

@@ -5,7 +5,7 @@
  * `Sec-Fetch-Site`. Only requests from a loopback address are checked. Front-end thread.
  * Decision: docs/decisions/0182-web-pages-and-this-machine.md.
  */
-import type { CATALOGUE } from '../../errors.js'
+import type { ErrorCode } from '../../errors.js'
 import { GUARD_NAMES_KEPT_MAX } from '../../limits.js'
 
 export interface Asked {
@@ -40,7 +40,7 @@ export class LocalGuard {
   ) {}
 
   /** Null: it is admitted. The address is read last, because most requests don't need it. */
-  refusalOf(asked: Asked): keyof typeof CATALOGUE | null {
+  refusalOf(asked: Asked): ErrorCode | null {
     const isHomely = asked.origin === '' ? !this.#isEmbedded(asked) : kept(this.#origins, asked.origin, isLocalOrigin)
     const isNamedWell = kept(this.#hosts, asked.host, (host) => this.#isGoodHost(host))
     if ((isHomely && isNamedWell) || !asked.isPeerLoopback()) return null

@@ -3,14 +3,13 @@
  * so schemas are copied but for what openapi_schemas.ts changes for the sake of clients.
  */
 import { CATALOGUE } from '../../errors.js'
-import type { CatalogueEntry } from '../../errors.js'
+import type { CatalogueEntry, ErrorCode } from '../../errors.js'
 import type { Schema } from '../../operations/json_schema.js'
-import type { HttpRoute, Operation } from '../../operations/operation.js'
+import type { HttpRoute } from '../../operations/http_form.js'
+import type { Operation } from '../../operations/operation.js'
 import { INTERFACE_VERSION } from '../../version.js'
 import { SchemaComponents } from './openapi_schemas.js'
 import type { Json, JsonObject } from './openapi_schemas.js'
-
-type ErrorCode = keyof typeof CATALOGUE
 
 const ABOUT = `A versioned database of markdown documents with full-text search.
 
@@ -28,7 +27,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
 }
 
 /** What is wrong with a value is said by many texts, which name the field. */
-const INVALID_FIELD: CatalogueEntry = { http: 400, text: 'invalid <field>' }
+const INVALID_FIELD: CatalogueEntry = { ...CATALOGUE.invalid, text: 'invalid <field>' }
 
 const ErrorAnswer: Schema = {
   type: 'object',
@@ -44,7 +43,7 @@ export function buildOpenApi(operations: readonly Operation[]): JsonObject {
   components.named('Error', ErrorAnswer, false)
   const paths: Record<string, Record<string, Json>> = {}
   for (const row of operations) {
-    for (const [index, route] of row.http.entries()) {
+    for (const [index, route] of (row.http?.routes ?? []).entries()) {
       const path = route.path.replaceAll(/:(\w+)/g, '{$1}')
       paths[path] = { ...paths[path], [route.method.toLowerCase()]: describe(row, route, index, components) }
     }
@@ -129,13 +128,13 @@ function pascal(name: string): string {
 }
 
 function responses(row: Operation, route: HttpRoute, components: SchemaComponents): JsonObject {
-  const headers = (row.answerHeaders ?? []).map(
+  const headers = (row.http?.headers ?? []).map(
     ([name, description, type = 'integer']) => [name, { description, schema: { type } }] as const,
   )
   const success: JsonObject = {
     description: 'Success',
     ...(headers.length > 0 ? { headers: Object.fromEntries(headers) } : {}),
-    ...(row.successStatus === 204 ? {} : { content: successContent(row, components) }),
+    ...(row.http?.successStatus === 204 ? {} : { content: successContent(row, components) }),
   }
   const byStatus = new Map<number, CatalogueEntry[]>()
   if (Object.keys(propertiesOf(row.input)).length > 0) byStatus.set(INVALID_FIELD.http, [INVALID_FIELD])
@@ -146,7 +145,7 @@ function responses(row: Operation, route: HttpRoute, components: SchemaComponent
   const errors = [...byStatus]
     .sort(([one], [other]) => one - other)
     .map(([status, entries]) => [String(status), errorResponse(entries)] as const)
-  return { [String(row.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
+  return { [String(row.http?.successStatus ?? 200)]: success, ...Object.fromEntries(errors) }
 }
 
 function successContent(row: Operation, components: SchemaComponents): JsonObject {

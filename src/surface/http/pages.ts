@@ -4,11 +4,18 @@
  */
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
-import type { OutgoingAnswer } from '../../dispatch/ticket.js'
-import type { Answer } from '../../worker/request/handler.js'
+import { docsPolicy } from './docs_page.js'
+import type { Answer } from '../../wire/answer.js'
+import type { HttpAnswer } from './http_answer.js'
 
 /** 9 ms for 290 KB, for 22 KB; the next quality takes ten times as long for 3 % less. */
 const BROTLI_QUALITY = 6
+
+/** Of the reference page, computed when it is first asked for. */
+let policyHeaders: readonly string[] | undefined
+function policy(): readonly string[] {
+  return (policyHeaders ??= ['Content-Security-Policy', docsPolicy()])
+}
 
 /** What of a request chooses the form. */
 export interface PageRequest {
@@ -21,14 +28,22 @@ export class Pages {
   readonly #pages = new WeakMap<Answer, ReturnType<typeof encoded>>()
 
   /** @param answer the same object each time */
-  answer(answer: Answer, { ifNoneMatch, acceptsBrotli, acceptsGzip }: PageRequest): OutgoingAnswer {
+  answer(answer: Answer, { ifNoneMatch, acceptsBrotli, acceptsGzip }: PageRequest): HttpAnswer {
     const page = this.#pages.get(answer) ?? encoded(answer)
     this.#pages.set(answer, page)
-    const { contentType = null, headers: own = [] } = answer
+    const { contentType = null } = answer
     const coding = acceptsBrotli ? 'br' : acceptsGzip ? 'gzip' : 'identity'
     const etag = page.etags[coding]
     // A proxy in between asks again each time, so that a new version of the server is seen at once.
-    const headers = [...own.flat(), 'ETag', etag, 'Cache-Control', 'no-cache', 'Vary', 'Accept-Encoding']
+    const headers = [
+      ...(contentType?.startsWith('text/html') === true ? policy() : []),
+      'ETag',
+      etag,
+      'Cache-Control',
+      'no-cache',
+      'Vary',
+      'Accept-Encoding',
+    ]
     if (names(ifNoneMatch, etag)) return { status: 304, contentType, headers, gzip: false, body: '' }
     if (coding === 'identity') return { status: 200, contentType, headers, gzip: false, body: page.plain }
     return { status: 200, contentType, headers: [...headers, 'Content-Encoding', coding], gzip: false, body: page[coding] }

@@ -6,7 +6,6 @@ import type { Operation } from '../../operations/operation.js'
 
 export interface Route {
   readonly operation: Operation
-  readonly operationIndex: number
 }
 
 export type RouteMatch =
@@ -31,10 +30,10 @@ export class RouteTable {
 
   /** @param isOffered leaves operations out whose feature is off; their places in the table stay theirs */
   constructor(operations: readonly Operation[], isOffered: (operation: Operation) => boolean) {
-    operations.forEach((operation, operationIndex) => {
-      if (!isOffered(operation)) return
-      for (const { method, path } of operation.http) this.#methodsAt(path).set(method, { operation, operationIndex })
-    })
+    for (const operation of operations) {
+      if (!isOffered(operation)) continue
+      for (const { method, path } of operation.http?.routes ?? []) this.#methodsAt(path).set(method, { operation })
+    }
   }
 
   /** @param path as in the request line, without the query; percent-encoding is undone in parameters only. */

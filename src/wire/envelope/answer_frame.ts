@@ -38,12 +38,12 @@ kind():number {
   return offset ? this.bb!.readUint8(this.bb_pos + offset) : 0;
 }
 
-status():number {
+code():number {
   const offset = this.bb!.__offset(this.bb_pos, 10);
   return offset ? this.bb!.readUint16(this.bb_pos + offset) : 0;
 }
 
-gzip():boolean {
+compressed():boolean {
   const offset = this.bb!.__offset(this.bb_pos, 12);
   return offset ? !!this.bb!.readInt8(this.bb_pos + offset) : false;
 }
@@ -55,14 +55,14 @@ contentType(optionalEncoding?:any):string|Uint8Array|null {
   return offset ? this.bb!.__string(this.bb_pos + offset, optionalEncoding) : null;
 }
 
-headers(index: number):string
-headers(index: number,optionalEncoding:flatbuffers.Encoding):string|Uint8Array
-headers(index: number,optionalEncoding?:any):string|Uint8Array|null {
+facts(index: number):string
+facts(index: number,optionalEncoding:flatbuffers.Encoding):string|Uint8Array
+facts(index: number,optionalEncoding?:any):string|Uint8Array|null {
   const offset = this.bb!.__offset(this.bb_pos, 16);
   return offset ? this.bb!.__string(this.bb!.__vector(this.bb_pos + offset) + index * 4, optionalEncoding) : null;
 }
 
-headersLength():number {
+factsLength():number {
   const offset = this.bb!.__offset(this.bb_pos, 16);
   return offset ? this.bb!.__vector_len(this.bb_pos + offset) : 0;
 }
@@ -92,8 +92,20 @@ stream():number {
   return offset ? this.bb!.readUint32(this.bb_pos + offset) : 0;
 }
 
+collections(index: number):string
+collections(index: number,optionalEncoding:flatbuffers.Encoding):string|Uint8Array
+collections(index: number,optionalEncoding?:any):string|Uint8Array|null {
+  const offset = this.bb!.__offset(this.bb_pos, 24);
+  return offset ? this.bb!.__string(this.bb!.__vector(this.bb_pos + offset) + index * 4, optionalEncoding) : null;
+}
+
+collectionsLength():number {
+  const offset = this.bb!.__offset(this.bb_pos, 24);
+  return offset ? this.bb!.__vector_len(this.bb_pos + offset) : 0;
+}
+
 static startAnswerFrame(builder:flatbuffers.Builder) {
-  builder.startObject(10);
+  builder.startObject(11);
 }
 
 static addSlot(builder:flatbuffers.Builder, slot:number) {
@@ -108,23 +120,23 @@ static addKind(builder:flatbuffers.Builder, kind:number) {
   builder.addFieldInt8(2, kind, 0);
 }
 
-static addStatus(builder:flatbuffers.Builder, status:number) {
-  builder.addFieldInt16(3, status, 0);
+static addCode(builder:flatbuffers.Builder, code:number) {
+  builder.addFieldInt16(3, code, 0);
 }
 
-static addGzip(builder:flatbuffers.Builder, gzip:boolean) {
-  builder.addFieldInt8(4, +gzip, +false);
+static addCompressed(builder:flatbuffers.Builder, compressed:boolean) {
+  builder.addFieldInt8(4, +compressed, +false);
 }
 
 static addContentType(builder:flatbuffers.Builder, contentTypeOffset:flatbuffers.Offset) {
   builder.addFieldOffset(5, contentTypeOffset, 0);
 }
 
-static addHeaders(builder:flatbuffers.Builder, headersOffset:flatbuffers.Offset) {
-  builder.addFieldOffset(6, headersOffset, 0);
+static addFacts(builder:flatbuffers.Builder, factsOffset:flatbuffers.Offset) {
+  builder.addFieldOffset(6, factsOffset, 0);
 }
 
-static createHeadersVector(builder:flatbuffers.Builder, data:flatbuffers.Offset[]):flatbuffers.Offset {
+static createFactsVector(builder:flatbuffers.Builder, data:flatbuffers.Offset[]):flatbuffers.Offset {
   builder.startVector(4, data.length, 4);
   for (let i = data.length - 1; i >= 0; i--) {
     builder.addOffset(data[i]!);
@@ -132,7 +144,7 @@ static createHeadersVector(builder:flatbuffers.Builder, data:flatbuffers.Offset[
   return builder.endVector();
 }
 
-static startHeadersVector(builder:flatbuffers.Builder, numElems:number) {
+static startFactsVector(builder:flatbuffers.Builder, numElems:number) {
   builder.startVector(4, numElems, 4);
 }
 
@@ -160,23 +172,40 @@ static addStream(builder:flatbuffers.Builder, stream:number) {
   builder.addFieldInt32(9, stream, 0);
 }
 
+static addCollections(builder:flatbuffers.Builder, collectionsOffset:flatbuffers.Offset) {
+  builder.addFieldOffset(10, collectionsOffset, 0);
+}
+
+static createCollectionsVector(builder:flatbuffers.Builder, data:flatbuffers.Offset[]):flatbuffers.Offset {
+  builder.startVector(4, data.length, 4);
+  for (let i = data.length - 1; i >= 0; i--) {
+    builder.addOffset(data[i]!);
+  }
+  return builder.endVector();
+}
+
+static startCollectionsVector(builder:flatbuffers.Builder, numElems:number) {
+  builder.startVector(4, numElems, 4);
+}
+
 static endAnswerFrame(builder:flatbuffers.Builder):flatbuffers.Offset {
   const offset = builder.endObject();
   return offset;
 }
 
-static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:number, kind:number, status:number, gzip:boolean, contentTypeOffset:flatbuffers.Offset, headersOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number):flatbuffers.Offset {
+static createAnswerFrame(builder:flatbuffers.Builder, slot:number, generation:number, kind:number, code:number, compressed:boolean, contentTypeOffset:flatbuffers.Offset, factsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number, collectionsOffset:flatbuffers.Offset):flatbuffers.Offset {
   AnswerFrame.startAnswerFrame(builder);
   AnswerFrame.addSlot(builder, slot);
   AnswerFrame.addGeneration(builder, generation);
   AnswerFrame.addKind(builder, kind);
-  AnswerFrame.addStatus(builder, status);
-  AnswerFrame.addGzip(builder, gzip);
+  AnswerFrame.addCode(builder, code);
+  AnswerFrame.addCompressed(builder, compressed);
   AnswerFrame.addContentType(builder, contentTypeOffset);
-  AnswerFrame.addHeaders(builder, headersOffset);
+  AnswerFrame.addFacts(builder, factsOffset);
   AnswerFrame.addBody(builder, bodyOffset);
   AnswerFrame.addAttachment(builder, attachment);
   AnswerFrame.addStream(builder, stream);
+  AnswerFrame.addCollections(builder, collectionsOffset);
   return AnswerFrame.endAnswerFrame(builder);
 }
 }

@@ -48,52 +48,69 @@ queuedAt():number {
   return offset ? this.bb!.readFloat64(this.bb_pos + offset) : 0.0;
 }
 
-query():string|null
-query(optionalEncoding:flatbuffers.Encoding):string|Uint8Array|null
-query(optionalEncoding?:any):string|Uint8Array|null {
+form():number {
   const offset = this.bb!.__offset(this.bb_pos, 14);
+  return offset ? this.bb!.readUint8(this.bb_pos + offset) : 0;
+}
+
+head():string|null
+head(optionalEncoding:flatbuffers.Encoding):string|Uint8Array|null
+head(optionalEncoding?:any):string|Uint8Array|null {
+  const offset = this.bb!.__offset(this.bb_pos, 16);
   return offset ? this.bb!.__string(this.bb_pos + offset, optionalEncoding) : null;
 }
 
 params(index: number):string
 params(index: number,optionalEncoding:flatbuffers.Encoding):string|Uint8Array
 params(index: number,optionalEncoding?:any):string|Uint8Array|null {
-  const offset = this.bb!.__offset(this.bb_pos, 16);
+  const offset = this.bb!.__offset(this.bb_pos, 18);
   return offset ? this.bb!.__string(this.bb!.__vector(this.bb_pos + offset) + index * 4, optionalEncoding) : null;
 }
 
 paramsLength():number {
-  const offset = this.bb!.__offset(this.bb_pos, 16);
+  const offset = this.bb!.__offset(this.bb_pos, 18);
   return offset ? this.bb!.__vector_len(this.bb_pos + offset) : 0;
 }
 
 body(index: number):number|null {
-  const offset = this.bb!.__offset(this.bb_pos, 18);
+  const offset = this.bb!.__offset(this.bb_pos, 20);
   return offset ? this.bb!.readUint8(this.bb!.__vector(this.bb_pos + offset) + index) : 0;
 }
 
 bodyLength():number {
-  const offset = this.bb!.__offset(this.bb_pos, 18);
+  const offset = this.bb!.__offset(this.bb_pos, 20);
   return offset ? this.bb!.__vector_len(this.bb_pos + offset) : 0;
 }
 
 bodyArray():Uint8Array|null {
-  const offset = this.bb!.__offset(this.bb_pos, 18);
+  const offset = this.bb!.__offset(this.bb_pos, 20);
   return offset ? new Uint8Array(this.bb!.bytes().buffer, this.bb!.bytes().byteOffset + this.bb!.__vector(this.bb_pos + offset), this.bb!.__vector_len(this.bb_pos + offset)) : null;
 }
 
 attachment():number {
-  const offset = this.bb!.__offset(this.bb_pos, 20);
+  const offset = this.bb!.__offset(this.bb_pos, 22);
   return offset ? this.bb!.readInt32(this.bb_pos + offset) : -1;
 }
 
 stream():number {
-  const offset = this.bb!.__offset(this.bb_pos, 22);
+  const offset = this.bb!.__offset(this.bb_pos, 24);
   return offset ? this.bb!.readUint32(this.bb_pos + offset) : 0;
 }
 
+principal():number {
+  const offset = this.bb!.__offset(this.bb_pos, 26);
+  return offset ? this.bb!.readUint8(this.bb_pos + offset) : 0;
+}
+
+principalName():string|null
+principalName(optionalEncoding:flatbuffers.Encoding):string|Uint8Array|null
+principalName(optionalEncoding?:any):string|Uint8Array|null {
+  const offset = this.bb!.__offset(this.bb_pos, 28);
+  return offset ? this.bb!.__string(this.bb_pos + offset, optionalEncoding) : null;
+}
+
 static startRequestFrame(builder:flatbuffers.Builder) {
-  builder.startObject(10);
+  builder.startObject(13);
 }
 
 static addSlot(builder:flatbuffers.Builder, slot:number) {
@@ -116,12 +133,16 @@ static addQueuedAt(builder:flatbuffers.Builder, queuedAt:number) {
   builder.addFieldFloat64(4, queuedAt, 0.0);
 }
 
-static addQuery(builder:flatbuffers.Builder, queryOffset:flatbuffers.Offset) {
-  builder.addFieldOffset(5, queryOffset, 0);
+static addForm(builder:flatbuffers.Builder, form:number) {
+  builder.addFieldInt8(5, form, 0);
+}
+
+static addHead(builder:flatbuffers.Builder, headOffset:flatbuffers.Offset) {
+  builder.addFieldOffset(6, headOffset, 0);
 }
 
 static addParams(builder:flatbuffers.Builder, paramsOffset:flatbuffers.Offset) {
-  builder.addFieldOffset(6, paramsOffset, 0);
+  builder.addFieldOffset(7, paramsOffset, 0);
 }
 
 static createParamsVector(builder:flatbuffers.Builder, data:flatbuffers.Offset[]):flatbuffers.Offset {
@@ -137,7 +158,7 @@ static startParamsVector(builder:flatbuffers.Builder, numElems:number) {
 }
 
 static addBody(builder:flatbuffers.Builder, bodyOffset:flatbuffers.Offset) {
-  builder.addFieldOffset(7, bodyOffset, 0);
+  builder.addFieldOffset(8, bodyOffset, 0);
 }
 
 static createBodyVector(builder:flatbuffers.Builder, data:number[]|Uint8Array):flatbuffers.Offset {
@@ -153,11 +174,19 @@ static startBodyVector(builder:flatbuffers.Builder, numElems:number) {
 }
 
 static addAttachment(builder:flatbuffers.Builder, attachment:number) {
-  builder.addFieldInt32(8, attachment, -1);
+  builder.addFieldInt32(9, attachment, -1);
 }
 
 static addStream(builder:flatbuffers.Builder, stream:number) {
-  builder.addFieldInt32(9, stream, 0);
+  builder.addFieldInt32(10, stream, 0);
+}
+
+static addPrincipal(builder:flatbuffers.Builder, principal:number) {
+  builder.addFieldInt8(11, principal, 0);
+}
+
+static addPrincipalName(builder:flatbuffers.Builder, principalNameOffset:flatbuffers.Offset) {
+  builder.addFieldOffset(12, principalNameOffset, 0);
 }
 
 static endRequestFrame(builder:flatbuffers.Builder):flatbuffers.Offset {
@@ -165,18 +194,21 @@ static endRequestFrame(builder:flatbuffers.Builder):flatbuffers.Offset {
   return offset;
 }
 
-static createRequestFrame(builder:flatbuffers.Builder, slot:number, generation:number, operation:number, flags:number, queuedAt:number, queryOffset:flatbuffers.Offset, paramsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number):flatbuffers.Offset {
+static createRequestFrame(builder:flatbuffers.Builder, slot:number, generation:number, operation:number, flags:number, queuedAt:number, form:number, headOffset:flatbuffers.Offset, paramsOffset:flatbuffers.Offset, bodyOffset:flatbuffers.Offset, attachment:number, stream:number, principal:number, principalNameOffset:flatbuffers.Offset):flatbuffers.Offset {
   RequestFrame.startRequestFrame(builder);
   RequestFrame.addSlot(builder, slot);
   RequestFrame.addGeneration(builder, generation);
   RequestFrame.addOperation(builder, operation);
   RequestFrame.addFlags(builder, flags);
   RequestFrame.addQueuedAt(builder, queuedAt);
-  RequestFrame.addQuery(builder, queryOffset);
+  RequestFrame.addForm(builder, form);
+  RequestFrame.addHead(builder, headOffset);
   RequestFrame.addParams(builder, paramsOffset);
   RequestFrame.addBody(builder, bodyOffset);
   RequestFrame.addAttachment(builder, attachment);
   RequestFrame.addStream(builder, stream);
+  RequestFrame.addPrincipal(builder, principal);
+  RequestFrame.addPrincipalName(builder, principalNameOffset);
   return RequestFrame.endRequestFrame(builder);
 }
 }

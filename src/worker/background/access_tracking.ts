@@ -15,7 +15,7 @@ import type { View } from '../../store/view.js'
 import { ACCESS, type AccessRings } from '../../telemetry/access_rings.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Work } from '../commit/commit_work.js'
-import type { Answer, LaneContext } from '../request/handler.js'
+import type { CommitAnswer, LaneContext } from '../request/handler.js'
 
 /** On the lane that answers a read of this document. */
 export function countAccess({ accesses, settings }: LaneContext, view: View, head: Head): void {
@@ -32,7 +32,7 @@ interface ReadDocument {
   readonly accesses: Accesses[]
 }
 
-const DONE: Answer = { status: 200, body: '' }
+const DONE: CommitAnswer = { body: '' }
 
 /**
  * Starts the rounds on the write lane. @param enqueue puts work into the commit queue and resolves when it is on disk

@@ -14,11 +14,11 @@ import { CorruptRecord } from '../../store/record.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import { carryOut } from '../commit/commit_work.js'
 import type { GroupEffects, Work } from '../commit/commit_work.js'
-import type { Answer, LaneContext } from '../request/handler.js'
+import type { CommitAnswer, LaneContext } from '../request/handler.js'
 import { minuteSweep } from './minute_sweep.js'
 import { log } from '../../telemetry/log.js'
 
-const DONE: Answer = { status: 200, body: '' }
+const DONE: CommitAnswer = { body: '' }
 
 /**
  * Starts the round of maintenance. @param enqueue puts work into the commit queue and resolves when it is on disk

@@ -23,6 +23,6 @@ export function minuteSweep(): Work {
       }
       return next < collections.length
     },
-    answer: () => ({ status: 200, body: '' }),
+    answer: () => ({ body: '' }),
   }
 }

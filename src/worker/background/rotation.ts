@@ -56,7 +56,7 @@ function stepOf(id: string): { readonly work: Work; readonly tookMs: () => numbe
       tookMs = performance.now() - begun
       return false
     },
-    answer: () => ({ status: 200, body: '' }),
+    answer: () => ({ body: '' }),
   }
   return { work, tookMs: () => tookMs, waits: () => waits }
 }

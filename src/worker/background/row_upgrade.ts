@@ -37,6 +37,6 @@ function slice(settle: (isMore: boolean) => void): Work {
       settle(transaction.upgradeRows(UPGRADE_ROWS_MAX, UPGRADE_BYTES_MAX))
       return false
     },
-    answer: () => ({ status: 200, body: '' }),
+    answer: () => ({ body: '' }),
   }
 }

@@ -1,12 +1,12 @@
 /** Lines of the log for commands that change much at once, written when they are on disk. Write lane only. */
 import type { Command } from '../../domain/commands.js'
 import { log } from '../../telemetry/log.js'
-import type { Answer } from '../request/handler.js'
+import type { CommitAnswer } from '../request/handler.js'
 
 /** @param answer what the client is told */
-export function logCommand(command: Command, { status, body }: Answer): void {
+export function logCommand(command: Command, { code, body }: CommitAnswer): void {
   if (command.kind !== 'deleteCollection' && command.kind !== 'rotate') return
-  if (status !== 200) return
+  if (code !== undefined) return
   const told = JSON.parse(Buffer.from(body).toString()) as { readonly deletedCount?: number; readonly id?: string }
   if (command.kind === 'deleteCollection') {
     log.info('collection deleted', { collection: command.collection, documents: told.deletedCount ?? 0 })

@@ -24,18 +24,18 @@ import { checkTtl } from '../../domain/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
 import { requireSchemaStill } from '../../domain/schemas/write_rules.js'
 import { decideSettings } from '../../domain/settings_decision.js'
-import { CATALOGUE, ServiceError, serviceError } from '../../errors.js'
+import { CATALOGUE, ServiceError, serviceError, type ErrorCode } from '../../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import type { VectorChange } from '../../engine/vector_types.js'
 import { BodiesWanted, idOfObject, keyIdOfObject, locationOfObject } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
-import type { NamedDocument } from '../../wire/embedding_codec.js'
+import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { PutEntry } from '../../store/entry.js'
 import type { Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import type { Answer } from '../request/handler.js'
+import type { CommitAnswer } from '../request/handler.js'
 import { hintOfText } from '../request/hints.js'
 import { truncate } from './truncate_work.js'
 import { vectorsWork } from './vectors_work.js'
@@ -72,7 +72,7 @@ export interface Work {
   /** The slice that has run was not stored: of work that waits and remembers how far it is. */
   undo?(): void
   /** The answer, after the last slice. */
-  answer(): Answer
+  answer(): CommitAnswer
 }
 
 /** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
@@ -108,15 +108,15 @@ function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCom
       })
     case 'settings':
       return single((transaction, effects) => {
-        const { steps, answer, status = 200 } = decideSettings(transaction, command)
+        const { steps, answer } = decideSettings(transaction, command)
         carryOut(transaction, effects, steps)
-        return { status, body: answer === undefined ? '' : JSON.stringify(answer) }
+        return { body: answer === undefined ? '' : JSON.stringify(answer) }
       })
     case 'submitIngest':
       return single((transaction, effects) => {
         const { steps, answer } = decideSubmit(transaction, command)
         carryOut(transaction, effects, steps)
-        return { status: 202, body: JSON.stringify(answer) }
+        return { body: JSON.stringify(answer) }
       })
     case 'cancelIngest':
       return freeing((transaction, effects) => {
@@ -159,7 +159,12 @@ function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
 }
 
 /** Each placement stands for itself: what was refused is tried again by whoever moves bodies. */
-function place(tools: CommitTools, transaction: WriteTransaction, effects: GroupEffects, { collection, placements }: PlaceCommand): Answer {
+function place(
+  tools: CommitTools,
+  transaction: WriteTransaction,
+  effects: GroupEffects,
+  { collection, placements }: PlaceCommand,
+): CommitAnswer {
   let placed = 0
   for (const placement of placements) {
     const step = decidePlace(transaction, collection, placement)
@@ -172,7 +177,7 @@ function place(tools: CommitTools, transaction: WriteTransaction, effects: Group
   return jsonAnswer({ placed })
 }
 
-function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collection, key, lang, ttl }: SetTtlCommand): Answer {
+function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collection, key, lang, ttl }: SetTtlCommand): CommitAnswer {
   checkTtl(ttl)
   const head = findDocument(transaction.view, collection, key, lang)
   const escaped = Buffer.from(transaction.view.escapedContent(head))
@@ -182,13 +187,13 @@ function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collecti
 }
 
 /** A `single` that gives space back. */
-function freeing(run: (transaction: WriteTransaction, effects: GroupEffects) => Answer): Work {
+function freeing(run: (transaction: WriteTransaction, effects: GroupEffects) => CommitAnswer): Work {
   return { ...single(run), onFullDisk: 'runs' }
 }
 
 /** A command of one slice. */
-function single(run: (transaction: WriteTransaction, effects: GroupEffects) => Answer): Work {
-  let answer: Answer | undefined
+function single(run: (transaction: WriteTransaction, effects: GroupEffects) => CommitAnswer): Work {
+  let answer: CommitAnswer | undefined
   return {
     onFullDisk: 'refused',
     weight: 1,
@@ -205,7 +210,7 @@ function single(run: (transaction: WriteTransaction, effects: GroupEffects) => A
 
 /** Whatever a slice throws between two entries is the command's answer. */
 export function guarded(work: Work): Work {
-  let answer: Answer | undefined
+  let answer: CommitAnswer | undefined
   return {
     get onFullDisk() {
       return work.onFullDisk
@@ -222,7 +227,8 @@ export function guarded(work: Work): Work {
       try {
         return work.run(transaction, effects)
       } catch (error) {
-        answer = error instanceof BodiesWanted ? { status: 503, body: '', wanted: error.objects } : refusal(transaction, error)
+        answer =
+          error instanceof BodiesWanted ? { code: 'backendUnavailable', body: '', wanted: error.objects } : refusal(transaction, error)
         return false
       }
     },
@@ -230,16 +236,20 @@ export function guarded(work: Work): Work {
   }
 }
 
-export function refusal(transaction: WriteTransaction, error: unknown): Answer {
+export function refusal(transaction: WriteTransaction, error: unknown): CommitAnswer {
   const text = refusalText(transaction, error)
   const hint = hintOfText(text)
   const body = JSON.stringify({ error: text, ...(hint === undefined ? {} : { hint }) })
-  return error instanceof ServiceError ? { ...refused(error), body } : { status: 500, body }
+  return { code: codeOf(error), body }
 }
 
-export function refused({ http, message, retryAfterSeconds }: ServiceError): Answer {
-  const headers = retryAfterSeconds === undefined ? {} : { headers: [['Retry-After', String(retryAfterSeconds)]] as const }
-  return { status: http, body: JSON.stringify({ error: message }), ...headers }
+export function refused({ code, message }: ServiceError): CommitAnswer {
+  return { code, body: JSON.stringify({ error: message }) }
+}
+
+function codeOf(error: unknown): ErrorCode {
+  if (error instanceof ServiceError) return error.code
+  return error instanceof CorruptRecord ? 'damaged' : 'internal'
 }
 
 /**
@@ -282,7 +292,7 @@ function changeDocument(
   transaction: WriteTransaction,
   effects: GroupEffects,
   command: UpdateCommand | RestoreCommand,
-): Answer {
+): CommitAnswer {
   const head = findDocument(transaction.view, command.collection, command.key, command.lang)
   const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn || hasLeft(transaction, head, command.document)
   const document = moved ? sameObject(prepareAgain(tools, transaction, head, command).document, command.document) : command.document
@@ -386,7 +396,10 @@ function addBatch(tools: CommitTools, collection: string, documents: readonly Pr
     },
     answer() {
       if (added + updated === 0 && refused.length > 0) {
-        return { status: 400, body: JSON.stringify({ error: `all documents failed: ${refused.slice(0, BATCH_ERRORS_MAX).join('; ')}` }) }
+        return {
+          code: 'allFailed',
+          body: JSON.stringify({ error: `all documents failed: ${refused.slice(0, BATCH_ERRORS_MAX).join('; ')}` }),
+        }
       }
       return jsonAnswer({ added, updated, failed: refused.length, errors: refused.slice(0, BATCH_ERRORS_MAX) })
     },
@@ -437,13 +450,13 @@ export function slicesOf(documents: { readonly length: number }): number {
   return Math.max(1, Math.ceil(documents.length / COMMIT_SLICE_DOCUMENTS_MAX))
 }
 
-export function jsonAnswer(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+export function jsonAnswer(value: unknown): CommitAnswer {
+  return { body: JSON.stringify(value) }
 }
 
 const BEFORE_CONTENT = Buffer.from(',"contentMd":"')
 const AFTER_CONTENT = Buffer.from('"}')
 
-function documentAnswer(decision: PutDecision, escaped: Buffer): Answer {
-  return { status: 200, body: Buffer.concat([decision.headJson, BEFORE_CONTENT, escaped, AFTER_CONTENT]) }
+function documentAnswer(decision: PutDecision, escaped: Buffer): CommitAnswer {
+  return { body: Buffer.concat([decision.headJson, BEFORE_CONTENT, escaped, AFTER_CONTENT]) }
 }

@@ -10,13 +10,13 @@ import type { WriteTransaction } from '../../store/apply.js'
 import type { Job } from '../../store/jobs.js'
 import { carryOut, decideChecked, guarded, jsonAnswer, refusal, refusalText, slicesOf } from './commit_work.js'
 import type { CommitTools, GroupEffects, Work } from './commit_work.js'
-import type { Answer } from '../request/handler.js'
+import type { CommitAnswer } from '../request/handler.js'
 
 export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand): Work {
   const { id, documents } = command
   let next = 0
   let committed = 0
-  let answer: Answer = jsonAnswer({})
+  let answer: CommitAnswer = jsonAnswer({})
   return guarded({
     // The counters of what is stored already are in the job's record: from then on it can't be asked for
     // again as a whole.

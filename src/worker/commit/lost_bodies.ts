@@ -8,9 +8,9 @@ import { MEMORY_LOCATION } from '../../store/objects.js'
 import { noteDamage } from '../../store/noted_damage.js'
 import { carryOut } from './commit_work.js'
 import type { Work } from './commit_work.js'
-import type { Answer, LaneContext } from '../request/handler.js'
+import type { CommitAnswer, LaneContext } from '../request/handler.js'
 
-const DONE: Answer = { status: 200, body: '' }
+const DONE: CommitAnswer = { body: '' }
 
 /** Undefined where nothing is lost. */
 export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {

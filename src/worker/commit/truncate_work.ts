@@ -54,6 +54,6 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
       deleted += removed
       return nextDocid <= (docids.at(-1) ?? 0) || docids.length === TRUNCATE_SLICE_DOCUMENTS_MAX
     },
-    answer: () => ({ status: 200, body: JSON.stringify({ status: 'truncated', deleted, ...(errors.length === 0 ? {} : { errors }) }) }),
+    answer: () => ({ body: JSON.stringify({ status: 'truncated', deleted, ...(errors.length === 0 ? {} : { errors }) }) }),
   }
 }

@@ -6,7 +6,7 @@
  * waits, and what frees space goes on in small groups.
  */
 import { isUnfinishedIngest } from '../../domain/bulk_ingest.js'
-import type { NamedDocument } from '../../wire/embedding_codec.js'
+import type { NamedDocument } from '../../wire/embedding_messages.js'
 import { decodeCommand } from '../../domain/commands.js'
 import { joinBatch } from '../../engine/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vector_bytes.js'
@@ -19,7 +19,7 @@ import { NoSpace, type Writer } from '../../store/writer.js'
 import { logCommand } from './command_log.js'
 import { refused, workOf } from './commit_work.js'
 import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
-import type { Answer, LaneContext, WriteLane } from '../request/handler.js'
+import type { CommitAnswer, LaneContext, WriteLane } from '../request/handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
 import { maintenanceWork } from '../background/maintenance.js'
@@ -35,7 +35,7 @@ interface Pending {
   readonly work: Work
   /** Of the command; 0 for what the lane does unasked. */
   readonly bytes: number
-  readonly finish: (answer: Answer) => void
+  readonly finish: (answer: CommitAnswer) => void
   /** Its documents that want vectors. */
   readonly queued: NamedDocument[]
 }
@@ -120,7 +120,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     this.#stopIndexing = unindexedWork(lane, options.isIndexBuilding, (work) => this.#enqueue(work))
   }
 
-  async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
+  async commit(commands: Parameters<WriteLane['commit']>[0]): Promise<void> {
     await Promise.all(
       commands.map(async ({ bytes, reply }) => {
         const command = decodeCommand(bytes)
@@ -178,7 +178,7 @@ class CommitQueue implements WriteLane, SpaceListener {
     void this.#enqueue(this.#trimWork(checkpoint)).then(() => (this.#isTrimming = false))
   }
 
-  #enqueue(work: Work, bytes = 0): Promise<Answer> {
+  #enqueue(work: Work, bytes = 0): Promise<CommitAnswer> {
     return new Promise((finish) => {
       this.#queue.push({ work, bytes, finish, queued: [] })
       this.#running ??= this.#run()
@@ -274,7 +274,7 @@ class CommitQueue implements WriteLane, SpaceListener {
         const { rowsMax } = this.#options.space
         return rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
       },
-      answer: () => ({ status: 200, body: '' }),
+      answer: () => ({ body: '' }),
     }
   }
 

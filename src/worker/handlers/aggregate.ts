@@ -5,9 +5,10 @@ import { performance } from 'node:perf_hooks'
 import { Aggregation } from '../../domain/aggregation.js'
 import { serviceError } from '../../errors.js'
 import { AGGREGATE_DUE_MAX } from '../../limits.js'
-import type { aggregate as aggregateRow } from '../../operations/collections.js'
+import { aggregate as aggregateRow } from '../../operations/collections.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
 function aggregate(lane: LaneContext, input: InputOf<typeof aggregateRow>, request: RequestContext): Answer {
   const startedMs = performance.now()
@@ -28,7 +29,7 @@ function aggregate(lane: LaneContext, input: InputOf<typeof aggregateRow>, reque
   })
   if (counted?.isStopped === true) throw serviceError('deadline')
   const durationMs = Math.round((performance.now() - startedMs) * 1000) / 1000
-  return { status: 200, body: JSON.stringify({ collection: input.collection, ...aggregation.result(counted), durationMs }) }
+  return { body: JSON.stringify({ collection: input.collection, ...aggregation.result(counted), durationMs }) }
 }
 
-export const aggregateHandlers: readonly (readonly [string, Handler])[] = [['aggregate', { kind: 'read', run: aggregate }]]
+export const aggregateHandlers: readonly BoundHandler[] = [read(aggregateRow, aggregate)]

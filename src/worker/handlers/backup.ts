@@ -3,14 +3,20 @@ import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
 import { failPoint } from '../../fail_point.js'
-import type { backup as backupRow, deleteBackup as deleteBackupRow, restore as restoreRow } from '../../operations/backup.js'
+import {
+  backup as backupRow,
+  deleteBackup as deleteBackupRow,
+  listBackups as listBackupsRow,
+  restore as restoreRow,
+} from '../../operations/backup.js'
 import type { InputOf } from '../../operations/operation.js'
 import { BackupError, unpackBackup } from '../../store/backup_file.js'
 import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backups.js'
 import { beginGeneration, generationPath } from '../../store/layout.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { prepareStore } from '../lane/restore_process.js'
-import type { Answer, Handler, LaneContext, PreparedSwitch, RequestContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { read, switching, task, type BoundHandler, type LaneContext, type PreparedSwitch, type RequestContext } from '../request/handler.js'
 import { log } from '../../telemetry/log.js'
 
 async function backup({ config, store }: LaneContext, { to }: InputOf<typeof backupRow>): Promise<Answer> {
@@ -22,11 +28,11 @@ async function backup({ config, store }: LaneContext, { to }: InputOf<typeof bac
   try {
     const name = await writeBackup(backupDirectory(config.path, config.backupDirectory), names, about, (path) => store.copyTo(path))
     log.info('backup written', { backup: name, ms: Math.round(performance.now() - begun) })
-    return { status: 200, body: JSON.stringify({ backup: name }) }
+    return { body: JSON.stringify({ backup: name }) }
   } catch (error) {
-    if (error instanceof BackupError) throw new ServiceError(409, `backup ${names[0]} is ${error.message}`)
+    if (error instanceof BackupError) throw new ServiceError('backupExists', `backup ${names[0]} is ${error.message}`)
     log.error('backup', { fault: error })
-    throw new ServiceError(500, `backup failed: ${reasonOf(error)}`)
+    throw new ServiceError('backupFailed', `backup failed: ${reasonOf(error)}`)
   }
 }
 
@@ -40,11 +46,11 @@ async function restore({ config }: LaneContext, { from }: InputOf<typeof restore
     failPoint('restore.copied')
     await prepareStore(config, path, request)
     failPoint('restore.checked')
-    return { generation, answer: { status: 200, body: JSON.stringify({ restored: from }) } }
+    return { generation, body: JSON.stringify({ restored: from }) }
   } catch (error) {
     if (path !== '') await rm(path, { recursive: true, force: true })
     log.error(`restore of ${from}`, { fault: error })
-    throw new ServiceError(500, `restore failed: backup ${from} is ${reasonOf(error)}`)
+    throw new ServiceError('restoreFailed', `restore failed: backup ${from} is ${reasonOf(error)}`)
   }
 }
 
@@ -64,11 +70,11 @@ function remove({ config }: LaneContext, { name }: InputOf<typeof deleteBackupRo
 
 function answerOf(what: string, run: () => unknown): Answer {
   try {
-    return { status: 200, body: JSON.stringify(run()) }
+    return { body: JSON.stringify(run()) }
   } catch (error) {
     if (error instanceof ServiceError) throw error
     log.error(what, { fault: error })
-    throw new ServiceError(500, `${what}: ${reasonOf(error)}`)
+    throw new ServiceError('internal', `${what}: ${reasonOf(error)}`)
   }
 }
 
@@ -78,9 +84,9 @@ function reasonOf(error: unknown): string {
   return code ?? message
 }
 
-export const backupHandlers: readonly (readonly [string, Handler])[] = [
-  ['backup', { kind: 'task', run: backup }],
-  ['restore', { kind: 'switch', run: restore }],
-  ['listBackups', { kind: 'read', run: list }],
-  ['deleteBackup', { kind: 'read', run: remove }],
+export const backupHandlers: readonly BoundHandler[] = [
+  task(backupRow, backup),
+  switching(restoreRow, restore),
+  read(listBackupsRow, list),
+  read(deleteBackupRow, remove),
 ]

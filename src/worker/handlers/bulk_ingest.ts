@@ -3,15 +3,14 @@
  * an add-batch is.
  */
 import { randomBytes } from 'node:crypto'
-import { encodeIngest } from '../../wire/bulk_ingest_codec.js'
-import type { IngestChunk } from '../../wire/bulk_ingest_codec.js'
+import type { IngestChunk, SubmittedIngest } from '../../wire/ingest_messages.js'
 import { findIngest, ingestsOf, showIngest } from '../../domain/bulk_ingest.js'
 import type { IngestError } from '../../domain/bulk_ingest.js'
 import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
 import { INGEST_CHUNK_BYTES_WANTED, INGEST_CHUNK_DOCUMENTS_MAX } from '../../limits.js'
-import type {
+import {
   cancelBulkIngest as cancelRow,
   getBulkIngest as getRow,
   ingestChunk as chunkRow,
@@ -20,16 +19,18 @@ import type {
 } from '../../operations/bulk_ingest.js'
 import type { InputOf } from '../../operations/operation.js'
 import { checkUrl, OutboundRefused } from '../../outbound/destination.js'
-import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages.js'
+import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 import { prepareItem, rulesOf } from './documents.js'
 
-function submit(lane: LaneContext, { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>): Uint8Array {
+function submit(lane: LaneContext, { collection, documents, callbackUrl = '', keepTimes }: InputOf<typeof submitRow>): SubmittedIngest {
   if (documents.length === 0) throw serviceError('noDocuments')
   if (callbackUrl !== '') checkCallback(lane, callbackUrl)
   const id = newId()
   const command = encodeCommand({ kind: 'submitIngest', id, collection, total: documents.length, callbackUrl })
-  return encodeIngest({ id, collection, callbackUrl, command, chunks: cut(documents, keepTimes === true) })
+  return { id, collection, callbackUrl, command, chunks: cut(documents, keepTimes === true) }
 }
 
 /** What can be known before the job has run; the rest is found by the request itself. */
@@ -68,15 +69,24 @@ function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   return chunks
 }
 
+/** As `cut` writes it. */
+interface Chunk {
+  readonly keepTimes: boolean
+  readonly documents: readonly unknown[]
+}
+
+const NO_DOCUMENTS: Chunk = { keepTimes: false, documents: [] }
+
 function prepareChunk(lane: LaneContext, input: InputOf<typeof chunkRow>, request: RequestContext): Uint8Array | StoreFirst {
   const { id, collection, first, last, lost = 0 } = input
   const rules = rulesOf(lane, collection)
   const documents: PreparedDocument[] = []
   const errors: IngestError[] = []
-  ;(input.documents ?? []).forEach((item, index) => {
+  const chunk = input.chunk === undefined ? NO_DOCUMENTS : (JSON.parse(Buffer.from(input.chunk).toString()) as Chunk)
+  chunk.documents.forEach((item, index) => {
     if (request.shouldStop()) throw serviceError('deadline')
     try {
-      documents.push(prepareItem(lane, rules, item, input.keepTimes === true))
+      documents.push(prepareItem(lane, rules, item, chunk.keepTimes))
     } catch (error) {
       if (!(error instanceof ServiceError)) throw error
       errors.push({ place: `documents[${first + index}]`, text: error.message })
@@ -101,13 +111,13 @@ function cancel(_lane: LaneContext, { id }: InputOf<typeof cancelRow>): Uint8Arr
 }
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
-export const bulkIngestHandlers: readonly (readonly [string, Handler])[] = [
-  ['submitBulkIngest', { kind: 'io', run: submit }],
-  ['getBulkIngest', { kind: 'read', run: get }],
-  ['listBulkIngests', { kind: 'read', run: list }],
-  ['cancelBulkIngest', { kind: 'io', run: cancel }],
-  ['ingestChunk', { kind: 'prepare', run: prepareChunk }],
+export const bulkIngestHandlers: readonly BoundHandler[] = [
+  io(submitRow, submit),
+  read(getRow, get),
+  read(listRow, list),
+  io(cancelRow, cancel),
+  prepare(chunkRow, prepareChunk),
 ]

@@ -13,16 +13,13 @@ import { readLimit, readOffset } from '../../domain/paging.js'
 import { parseFilters } from '../../domain/filters.js'
 import { Passages } from '../../domain/fulltext/passages.js'
 import { readRetrieval } from '../../domain/vectors/request.js'
-import type {
-  checksum as checksumRow,
-  deleteCollection as deleteCollectionRow,
-  metaKeys as metaKeysRow,
-} from '../../operations/collections.js'
-import type { search as searchRow } from '../../operations/documents.js'
-import type { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
+import { checksum as checksumRow, deleteCollection as deleteCollectionRow, metaKeys as metaKeysRow } from '../../operations/collections.js'
+import { search as searchRow } from '../../operations/documents.js'
+import { ftsReindex as ftsReindexRow } from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'
 import { BodiesWanted } from '../../store/objects.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
 type SearchInput = InputOf<typeof searchRow>
 
@@ -65,13 +62,13 @@ function passagesOf(lane: LaneContext, input: SearchInput, profile: RetrievalPro
 }
 
 function page(total: number, body: string | Uint8Array, isTruncated = false): Answer {
-  const count = ['X-Total-Count', String(total)] as const
-  return { status: 200, body, headers: isTruncated ? [count, ['X-Context-Truncated', '1']] : [count] }
+  const count = ['total', String(total)] as const
+  return { body, facts: isTruncated ? [count, ['truncated', '1']] : [count] }
 }
 
 function metaKeys(lane: LaneContext, input: InputOf<typeof metaKeysRow>): Answer {
   const collection = lane.store.read((view) => view.collection(input.collection))
-  return { status: 200, body: JSON.stringify({ meta: collection === undefined ? {} : lane.engine.metaKeys(collection.id) }) }
+  return { body: JSON.stringify({ meta: collection === undefined ? {} : lane.engine.metaKeys(collection.id) }) }
 }
 
 function checksum(lane: LaneContext, input: InputOf<typeof checksumRow>): Answer {
@@ -80,7 +77,7 @@ function checksum(lane: LaneContext, input: InputOf<typeof checksumRow>): Answer
     return collection === undefined ? undefined : view.collectionCounters(collection.id)
   })
   const hex = (counters?.checksum ?? 0).toString(16).padStart(8, '0')
-  return { status: 200, body: JSON.stringify({ collection: input.collection, checksum: hex, documentCount: counters?.documents ?? 0 }) }
+  return { body: JSON.stringify({ collection: input.collection, checksum: hex, documentCount: counters?.documents ?? 0 }) }
 }
 
 function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollectionRow>): Uint8Array {
@@ -91,7 +88,6 @@ function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollec
 function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, request: RequestContext): Answer {
   const collection = lane.store.read((view) => view.collection(input.collection))
   const answer = (reindexed: number): Answer => ({
-    status: 200,
     body: JSON.stringify({ status: 'ok', reindexed, collection: input.collection }),
   })
   if (collection === undefined) return answer(0)
@@ -128,10 +124,10 @@ function resumed(lane: LaneContext, collection: number): { readonly pages: Retur
 }
 const WHOLE = { share: 0, shares: 1 } as const
 
-export const collectionHandlers: readonly (readonly [string, Handler])[] = [
-  ['search', { kind: 'read', run: search }],
-  ['metaKeys', { kind: 'read', run: metaKeys }],
-  ['checksum', { kind: 'read', run: checksum }],
-  ['deleteCollection', { kind: 'prepare', run: deleteCollection }],
-  ['ftsReindex', { kind: 'read', run: ftsReindex }],
+export const collectionHandlers: readonly BoundHandler[] = [
+  read(searchRow, search),
+  read(metaKeysRow, metaKeys),
+  read(checksumRow, checksum),
+  prepare(deleteCollectionRow, deleteCollection),
+  read(ftsReindexRow, ftsReindex),
 ]

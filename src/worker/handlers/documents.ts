@@ -13,7 +13,7 @@ import { Template } from '../../domain/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
 import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits.js'
 import { HEAD_FLAGS } from '../../store/head.js'
-import type {
+import {
   add as addRow,
   addBatch as addBatchRow,
   deleteBatch as deleteBatchRow,
@@ -25,7 +25,9 @@ import type {
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
 import { countAccess } from '../background/access_tracking.js'
-import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages.js'
+import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
 function prepareAdd(lane: LaneContext, input: InputOf<typeof addRow>): Uint8Array | StoreFirst {
@@ -122,7 +124,7 @@ function get(lane: LaneContext, input: InputOf<typeof getRow>, request: RequestC
       out.ascii('"}')
     }
     countAccess(lane, view, head)
-    return { status: 200, body: out.view() }
+    return { body: out.view() }
   })
 }
 
@@ -141,7 +143,7 @@ function docMeta(lane: LaneContext, input: InputOf<typeof docMetaRow>): Answer {
     const head = findDocument(view, input.collection, input.key, input.lang || 'en')
     const out = lane.out.begin()
     view.writeDocument(head, out, false)
-    return { status: 200, body: out.view() }
+    return { body: out.view() }
   })
 }
 
@@ -184,13 +186,13 @@ function setTtl(_lane: LaneContext, { collection, key, lang, ttl }: InputOf<type
   return encodeCommand({ kind: 'setTtl', collection, key, lang, ttl })
 }
 
-export const documentHandlers: readonly (readonly [string, Handler])[] = [
-  ['add', { kind: 'prepare', run: prepareAdd }],
-  ['addBatch', { kind: 'prepare', run: prepareAddBatch }],
-  ['get', { kind: 'read', run: get }],
-  ['docMeta', { kind: 'read', run: docMeta }],
-  ['update', { kind: 'prepare', run: update }],
-  ['delete', { kind: 'prepare', run: remove }],
-  ['deleteBatch', { kind: 'prepare', run: removeBatch }],
-  ['setTtl', { kind: 'prepare', run: setTtl }],
+export const documentHandlers: readonly BoundHandler[] = [
+  prepare(addRow, prepareAdd),
+  prepare(addBatchRow, prepareAddBatch),
+  read(getRow, get),
+  read(docMetaRow, docMeta),
+  prepare(updateRow, update),
+  prepare(deleteRow, remove),
+  prepare(deleteBatchRow, removeBatch),
+  prepare(setTtlRow, setTtl),
 ]

@@ -1,41 +1,46 @@
 /**
  * Embedding on the lanes: what the front end's worker asks for (which documents wait, which texts of them want vectors) and brings (vectors), and how far everything is. Texts go out by the front end alone.
  */
-import { decodeEmbedding, encodeEmbedding } from '../../wire/embedding_codec.js'
-import type { CutDocuments, MadeVectors, NamedDocument } from '../../wire/embedding_codec.js'
+import { decodeMessage, encodeMessage } from '../../wire/messages.js'
+import type { CutDocuments, MadeVectors, NamedDocument } from '../../wire/embedding_messages.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
 import { serviceError } from '../../errors.js'
 import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_LOOKED_AT_MAX } from '../../limits.js'
-import type {
+import {
   embeddingInputs as inputsRow,
   queuedEmbeddings as queuedRow,
   staleVectors as staleRow,
   storeVectors as storeRow,
   unembedded as unembeddedRow,
   vectorReindex as reindexRow,
+  vectorStats as vectorStatsRow,
 } from '../../operations/embedding.js'
 import type { InputOf } from '../../operations/operation.js'
 import { textOfHead } from '../../store/head.js'
 import { variantCrc } from '../../store/vectors.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
-import type { Answer, Handler, LaneContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { io, prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 import type { Collection } from '../../store/collection_row.js'
 import type { View } from '../../store/view.js'
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
 /** For the front end, which does the rest: which collection it is, 0 where it is not there. */
-function reindex(lane: LaneContext, { collection, force = false }: InputOf<typeof reindexRow>): Uint8Array {
+function reindex(
+  lane: LaneContext,
+  { collection, force = false }: InputOf<typeof reindexRow>,
+): { readonly collection: number; readonly documents: number; readonly force: boolean } {
   if (lane.embedding.current === undefined) throw serviceError('noEmbeddingProvider')
   const wanted = lane.store.read((view) => {
     const found = view.collection(collection)
     return { collection: found?.id ?? 0, documents: found === undefined ? 0 : view.collectionCounters(found.id).documents, force }
   })
-  return new Uint8Array(Buffer.from(JSON.stringify(wanted)))
+  return wanted
 }
 
 function epochOf({ store }: LaneContext): string {
@@ -80,11 +85,11 @@ function unembedded(lane: LaneContext, { collection, docid, force, variant, dime
 function inputs(lane: LaneContext, { epoch, documents, texts, variant, dimensions }: InputOf<typeof inputsRow>): Answer {
   const isOther = epoch !== epochOf(lane)
   const cut = isOther ? [] : lane.store.read((view) => cutDocuments(lane, view, { variant, dimensions }, documents, texts))
-  return { status: 200, body: encodeEmbedding({ isOther, documents: cut } satisfies CutDocuments) }
+  return { body: encodeMessage({ isOther, documents: cut } satisfies CutDocuments) }
 }
 
 function store(_lane: LaneContext, { message }: InputOf<typeof storeRow>): Uint8Array {
-  const { epoch, job, documents } = decodeEmbedding<MadeVectors>(message)
+  const { epoch, job, documents } = decodeMessage<MadeVectors>(message)
   return encodeCommand({ kind: 'vectors', epoch: Buffer.from(epoch, 'hex'), job, documents })
 }
 
@@ -140,12 +145,12 @@ function shownDuration(ms: number): string {
   return ms % 1000 === 0 ? `${ms / 1000}s` : `${ms}ms`
 }
 
-export const embeddingHandlers: readonly (readonly [string, Handler])[] = [
-  ['vectorReindex', { kind: 'io', run: reindex }],
-  ['vectorStats', { kind: 'read', run: stats }],
-  ['staleVectors', { kind: 'read', run: stale }],
-  ['queuedEmbeddings', { kind: 'read', run: queued }],
-  ['unembedded', { kind: 'read', run: unembedded }],
-  ['embeddingInputs', { kind: 'read', run: inputs }],
-  ['storeVectors', { kind: 'prepare', run: store }],
+export const embeddingHandlers: readonly BoundHandler[] = [
+  io(reindexRow, reindex),
+  read(vectorStatsRow, stats),
+  read(staleRow, stale),
+  read(queuedRow, queued),
+  read(unembeddedRow, unembedded),
+  read(inputsRow, inputs),
+  prepare(storeRow, store),
 ]

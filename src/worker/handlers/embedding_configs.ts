@@ -10,17 +10,22 @@ import {
   type EmbeddingChange,
   type EmbeddingDraft,
 } from '../../domain/embedding_configs.js'
-import type {
+import {
+  activeEmbeddingConfig as activeEmbeddingConfigRow,
   createEmbeddingConfig as createRow,
+  deleteEmbeddingConfig as deleteEmbeddingConfigRow,
   getEmbeddingConfig as getRow,
+  listEmbeddingConfigs as listEmbeddingConfigsRow,
+  setDefaultEmbeddingConfig as setDefaultEmbeddingConfigRow,
   updateEmbeddingConfig as updateRow,
 } from '../../operations/embedding_configs.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext } from '../request/handler.js'
-import { NULLS } from '../request/request_input.js'
+import type { Answer } from '../../wire/answer.js'
+import { io, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { NULLS } from '../request/input.js'
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
 function command(change: EmbeddingChange): Uint8Array {
@@ -73,12 +78,12 @@ function active({ store }: LaneContext): Answer {
   return json({ settings: store.read(activeEmbedding) })
 }
 
-export const embeddingConfigHandlers: readonly (readonly [string, Handler])[] = [
-  ['listEmbeddingConfigs', { kind: 'read', run: list }],
-  ['getEmbeddingConfig', { kind: 'read', run: get }],
-  ['createEmbeddingConfig', { kind: 'io', run: create }],
-  ['updateEmbeddingConfig', { kind: 'io', run: update }],
-  ['deleteEmbeddingConfig', { kind: 'io', run: remove }],
-  ['setDefaultEmbeddingConfig', { kind: 'io', run: setDefault }],
-  ['activeEmbeddingConfig', { kind: 'read', run: active }],
+export const embeddingConfigHandlers: readonly BoundHandler[] = [
+  read(listEmbeddingConfigsRow, list),
+  read(getRow, get),
+  io(createRow, create),
+  io(updateRow, update),
+  io(deleteEmbeddingConfigRow, remove),
+  io(setDefaultEmbeddingConfigRow, setDefault),
+  read(activeEmbeddingConfigRow, active),
 ]

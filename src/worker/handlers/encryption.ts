@@ -6,13 +6,19 @@ import { configOf } from '../../domain/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { showRotation, unfinishedRotation } from '../../domain/rotation.js'
 import { serviceError } from '../../errors.js'
-import type { encryptionJob as jobRow, rotateEncryption as rotateRow } from '../../operations/encryption.js'
+import {
+  encryptionJob as jobRow,
+  encryptionJobs as encryptionJobsRow,
+  encryptionStatus as encryptionStatusRow,
+  rotateEncryption as rotateRow,
+} from '../../operations/encryption.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
 function status(lane: LaneContext, _input: unknown, request: RequestContext): Answer {
@@ -85,9 +91,9 @@ function job(lane: LaneContext, { id }: InputOf<typeof jobRow>): Answer {
   return json(showRotation(found))
 }
 
-export const encryptionHandlers: readonly (readonly [string, Handler])[] = [
-  ['encryptionStatus', { kind: 'read', run: status }],
-  ['rotateEncryption', { kind: 'prepare', run: rotate }],
-  ['encryptionJobs', { kind: 'read', run: jobs }],
-  ['encryptionJob', { kind: 'read', run: job }],
+export const encryptionHandlers: readonly BoundHandler[] = [
+  read(encryptionStatusRow, status),
+  prepare(rotateRow, rotate),
+  read(encryptionJobsRow, jobs),
+  read(jobRow, job),
 ]

@@ -6,14 +6,14 @@ import type { DocumentForm } from '../../domain/export/pages.js'
 import { ZipWriter } from '../../domain/export/zip_writer.js'
 import { parseFilters } from '../../domain/filters.js'
 import { ServiceError, serviceError } from '../../errors.js'
-import { EXPORT_PART_BYTES, EXPORT_RETRY_SECONDS } from '../../limits.js'
-import type { exportCollection as exportRow } from '../../operations/export.js'
+import { EXPORT_PART_BYTES } from '../../limits.js'
+import { exportCollection as exportRow } from '../../operations/export.js'
 import type { InputOf } from '../../operations/operation.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import { Spool } from '../../store/spool.js'
 import { log } from '../../telemetry/log.js'
-import type { AnswerStream, Handler, LaneContext } from '../request/handler.js'
+import { stream, type AnswerStream, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 function exportCollection(lane: LaneContext, input: InputOf<typeof exportRow>): AnswerStream {
   const { collection, format } = input
@@ -30,7 +30,7 @@ const writeLine: DocumentForm = (view, head, out) => {
 function ndjson(lane: LaneContext, pages: ExportPages): AnswerStream {
   return {
     contentType: 'application/x-ndjson',
-    headers: attachment(pages.collection, 'ndjson'),
+    facts: savedAs(pages.collection, 'ndjson'),
     next: (request) => {
       const out = lane.out.begin()
       const isLast = pages.fill(out, writeLine, request)
@@ -53,7 +53,7 @@ function zip(lane: LaneContext, pages: ExportPages): AnswerStream {
   let hasAllFiles = false
   return {
     contentType: 'application/zip',
-    headers: attachment(pages.collection, 'zip'),
+    facts: savedAs(pages.collection, 'zip'),
     next: (request) => {
       const out = lane.out.begin()
       hasAllFiles ||= named(() => pages.fill(out, writeFile, request))
@@ -81,18 +81,13 @@ function named<Result>(run: () => Result): Result {
     const { code, syscall } = error as NodeJS.ErrnoException
     if (typeof code !== 'string' || typeof syscall !== 'string') throw error
     log.error('an export was given up: its temporary file can not be written', { fault: error })
-    throw new ServiceError(
-      503,
-      `export failed: the temporary file in the data directory can not be written (${code})`,
-      EXPORT_RETRY_SECONDS,
-    )
+    throw new ServiceError('exportFailed', `export failed: the temporary file in the data directory can not be written (${code})`)
   }
 }
 
 /** A name to save it under. */
-function attachment(collection: string, extension: string): readonly (readonly [string, string])[] {
-  const name = collection.replace(/[^A-Za-z0-9._-]/gu, '-')
-  return [['Content-Disposition', `attachment; filename="${name}.${extension}"`]]
+function savedAs(collection: string, extension: string): AnswerStream['facts'] {
+  return [['fileName', `${collection.replace(/[^A-Za-z0-9._-]/gu, '-')}.${extension}`]]
 }
 
-export const exportHandlers: readonly (readonly [string, Handler])[] = [['export', { kind: 'stream', run: exportCollection }]]
+export const exportHandlers: readonly BoundHandler[] = [stream(exportRow, exportCollection)]

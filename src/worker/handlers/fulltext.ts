@@ -5,22 +5,28 @@ import { listLanguages } from '../../domain/fulltext/languages.js'
 import { type PreparedSearch, searchMany } from '../../domain/fulltext/multi_search.js'
 import { readRequest } from '../../domain/fulltext/request.js'
 import { searchFulltext } from '../../domain/fulltext/search.js'
-import { CACHE_HEADERS } from '../../operations/cache_headers.js'
-import type { fts, FtsQueryInput, multiSearch } from '../../operations/fulltext.js'
+import {
+  fts,
+  ftsLanguages as ftsLanguagesRow,
+  ftsQuery as ftsQueryRow,
+  type FtsQueryInput,
+  multiSearch,
+} from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
-export const fulltextHandlers: readonly (readonly [string, Handler])[] = [
-  ['fts', { kind: 'read', run: answerSearch }],
-  ['ftsQuery', { kind: 'read', run: answerSearch }],
-  ['multiSearch', { kind: 'read', run: answerSearches }],
-  ['ftsLanguages', { kind: 'read', run: answerLanguages }],
+export const fulltextHandlers: readonly BoundHandler[] = [
+  read(fts, answerSearch),
+  read(ftsQueryRow, answerSearch),
+  read(multiSearch, answerSearches),
+  read(ftsLanguagesRow, answerLanguages),
 ]
 
 function answerSearch(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput, request: RequestContext): Answer {
   const { request: asked, collection } = prepare(lane, input)
   const body = searchFulltext(lane, asked, collection, request)
-  return asked.cacheSeconds === 0 ? { status: 200, body } : { status: 200, body, headers: cacheHeaders(asked.cacheSeconds) }
+  return asked.cacheSeconds === 0 ? { body } : { body, facts: cacheFacts(asked.cacheSeconds) }
 }
 
 function prepare(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput): PreparedSearch {
@@ -32,14 +38,17 @@ function prepare(lane: LaneContext, input: InputOf<typeof fts> | FtsQueryInput):
 }
 
 function answerSearches(lane: LaneContext, input: InputOf<typeof multiSearch>, request: RequestContext): Answer {
-  return { status: 200, body: searchMany(lane, input, (search) => prepare(lane, search), request) }
+  return { body: searchMany(lane, input, (search) => prepare(lane, search), request) }
 }
 
-/** Whether the answer is kept is for the front end to decide, which says `hit` when it gives it again. */
-function cacheHeaders(seconds: number): (readonly [string, string])[] {
-  return [...CACHE_HEADERS.states.map((name) => [name, 'miss'] as const), [CACHE_HEADERS.seconds, String(seconds)]]
+/** Whether the answer is cached is for the front end to decide, which says `hit` when it gives it again. */
+function cacheFacts(seconds: number): NonNullable<Answer['facts']> {
+  return [
+    ['cache', 'miss'],
+    ['cacheSeconds', String(seconds)],
+  ]
 }
 
 function answerLanguages(lane: LaneContext): Answer {
-  return { status: 200, body: listLanguages(lane.config.ftsDefaultLang) }
+  return { body: listLanguages(lane.config.ftsDefaultLang) }
 }

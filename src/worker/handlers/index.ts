@@ -2,7 +2,8 @@
  * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a lane starts.
  */
 import { laneOperations } from '../../operations/index.js'
-import type { Handler } from '../request/handler.js'
+import type { AnyOperation } from '../../operations/operation.js'
+import type { BoundHandler, Handler } from '../request/handler.js'
 import { aggregateHandlers } from './aggregate.js'
 import { backupHandlers } from './backup.js'
 import { bulkIngestHandlers } from './bulk_ingest.js'
@@ -22,7 +23,7 @@ import { temporalHandlers } from './temporal.js'
 import { vectorSearchHandlers } from './vector_search.js'
 import { wordHandlers } from './words.js'
 
-export const handlers: ReadonlyMap<string, Handler> = joined([
+export const handlers: ReadonlyMap<AnyOperation, Handler> = joined([
   ...documentHandlers,
   ...bulkIngestHandlers,
   ...revisionHandlers,
@@ -44,12 +45,12 @@ export const handlers: ReadonlyMap<string, Handler> = joined([
 ])
 
 /** @throws Error when table and handlers do not match: a mistake of ours, found by the first start. */
-function joined(entries: readonly (readonly [string, Handler])[]): ReadonlyMap<string, Handler> {
+function joined(entries: readonly BoundHandler[]): ReadonlyMap<AnyOperation, Handler> {
   const map = new Map(entries)
-  if (map.size !== entries.length) throw new Error('two handlers have the same name')
-  const rows = laneOperations.filter((operation) => operation.cost !== 'loop').map((operation) => operation.name)
-  const lacking = rows.filter((name) => !map.has(name))
-  const idle = [...map.keys()].filter((name) => !rows.includes(name))
+  if (map.size !== entries.length) throw new Error('two handlers are bound to one row')
+  const rows = new Set(laneOperations.filter((operation) => operation.cost !== 'loop'))
+  const lacking = [...rows].filter((row) => !map.has(row)).map(({ name }) => name)
+  const idle = [...map.keys()].filter((row) => !rows.has(row)).map(({ name }) => name)
   if (lacking.length > 0 || idle.length > 0)
     throw new Error(`operations without handler: ${lacking.join(', ')}; handlers without operation: ${idle.join(', ')}`)
   return map

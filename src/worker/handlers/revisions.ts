@@ -8,15 +8,17 @@ import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/past_states.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX, FTS_POLL_RESULTS } from '../../limits.js'
-import type { InputOf } from '../../operations/operation.js'
-import type {
+import {
   restoreRevision as restoreRow,
   revisionDiff as diffRow,
   revisions as revisionsRow,
   truncate as truncateRow,
 } from '../../operations/revisions.js'
+import type { InputOf } from '../../operations/operation.js'
 import { textOfHead, type Head } from '../../store/head.js'
-import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages.js'
+import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
 /** Of a revision in the answer, beside its metadata and content. */
@@ -46,7 +48,7 @@ function list(lane: LaneContext, input: InputOf<typeof revisionsRow>, request: R
       separator = ','
     }
     out.ascii(`],"total":${total}}`)
-    return { status: 200, body: out.view() }
+    return { body: out.view() }
   })
 }
 
@@ -75,7 +77,7 @@ function diff(lane: LaneContext, input: InputOf<typeof diffRow>, request: Reques
     out.utf8(`${JSON.stringify({ collection, key, lang, from: nameOf(from), to: nameOf(to) }).slice(0, -1)},"diff":"`)
     const counts = writeUnifiedDiff(out, `revision ${from.revision}`, a, `revision ${to.revision}`, b, poll)
     out.utf8(`",${JSON.stringify({ ...counts, meta }).slice(1)}`)
-    return { status: 200, body: out.view() }
+    return { body: out.view() }
   })
 }
 
@@ -87,9 +89,9 @@ function truncate(_lane: LaneContext, { collection, keepRevs }: InputOf<typeof t
   return encodeCommand({ kind: 'truncate', collection, keep: keepRevs })
 }
 
-export const revisionHandlers: readonly (readonly [string, Handler])[] = [
-  ['revisions', { kind: 'read', run: list }],
-  ['restoreRevision', { kind: 'prepare', run: restore }],
-  ['revisionDiff', { kind: 'read', run: diff }],
-  ['truncate', { kind: 'prepare', run: truncate }],
+export const revisionHandlers: readonly BoundHandler[] = [
+  read(revisionsRow, list),
+  prepare(restoreRow, restore),
+  read(diffRow, diff),
+  prepare(truncateRow, truncate),
 ]

@@ -7,16 +7,23 @@ import { parseMetadata } from '../../domain/metadata.js'
 import { readSchema, textOfSchema } from '../../domain/schemas/collection_schema.js'
 import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_check.js'
 import { writeRulesOf } from '../../domain/schemas/write_rules.js'
-import type { setSchema as setRow, validate as validateRow } from '../../operations/collection_schemas.js'
+import {
+  deleteSchema as deleteSchemaRow,
+  getSchema as getSchemaRow,
+  listSchemas as listSchemasRow,
+  setSchema as setRow,
+  validate as validateRow,
+} from '../../operations/collection_schemas.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { Answer, Handler, LaneContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 interface Named {
   readonly collection: string
 }
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
 function set(_lane: LaneContext, { collection, schema }: InputOf<typeof setRow>): Uint8Array {
@@ -54,10 +61,10 @@ function validate(lane: LaneContext, { collection, meta }: InputOf<typeof valida
   return json({ valid: errors.length === 0, errors, warnings: metadataWarnings(values) })
 }
 
-export const schemaHandlers: readonly (readonly [string, Handler])[] = [
-  ['setSchema', { kind: 'prepare', run: set }],
-  ['getSchema', { kind: 'read', run: get }],
-  ['deleteSchema', { kind: 'prepare', run: remove }],
-  ['listSchemas', { kind: 'read', run: list }],
-  ['validate', { kind: 'read', run: validate }],
+export const schemaHandlers: readonly BoundHandler[] = [
+  prepare(setRow, set),
+  read(getSchemaRow, get),
+  prepare(deleteSchemaRow, remove),
+  read(listSchemasRow, list),
+  read(validateRow, validate),
 ]

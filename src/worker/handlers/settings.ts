@@ -13,26 +13,32 @@ import type { SettingsChange } from '../../domain/settings_commands.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { STOP_WORDS_REQUESTED_MAX } from '../../limits.js'
-import type { InputOf } from '../../operations/operation.js'
-import type {
+import {
   deleteCollectionConfig as deleteConfigRow,
   getCollectionConfig as getConfigRow,
+  listCollectionConfigs as listCollectionConfigsRow,
   setCollectionConfig as setConfigRow,
 } from '../../operations/collection_config.js'
-import type {
+import {
   addCuration as addCurationRow,
   deleteCuration as deleteCurationRow,
   listCuration as listCurationRow,
   replaceCuration as replaceCurationRow,
 } from '../../operations/curation.js'
-import type {
+import {
   addStopWords as addStopWordsRow,
+  deleteStopWords as deleteStopWordsRow,
   deleteSynonyms as deleteSynonymsRow,
+  listStopWords as listStopWordsRow,
+  listSynonyms as listSynonymsRow,
   setSynonyms as setSynonymsRow,
 } from '../../operations/vocabulary.js'
+import type { InputOf } from '../../operations/operation.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, StoreFirst } from '../request/handler.js'
-import { NULLS } from '../request/request_input.js'
+import type { Answer } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages.js'
+import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { NULLS } from '../request/input.js'
 import { probedFirst } from '../request/storage.js'
 
 interface Named {
@@ -40,7 +46,7 @@ interface Named {
 }
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
 function command(collection: string | undefined, change: SettingsChange): Uint8Array {
@@ -159,19 +165,19 @@ function deleteCuration(_lane: LaneContext, { collection, id }: InputOf<typeof d
   return command(collection, { kind: 'deleteRule', id })
 }
 
-export const settingsHandlers: readonly (readonly [string, Handler])[] = [
-  ['getCollectionConfig', { kind: 'read', run: getConfig }],
-  ['setCollectionConfig', { kind: 'prepare', run: setConfig }],
-  ['deleteCollectionConfig', { kind: 'prepare', run: deleteConfig }],
-  ['listCollectionConfigs', { kind: 'read', run: listConfigs }],
-  ['listSynonyms', { kind: 'read', run: listSynonyms }],
-  ['setSynonyms', { kind: 'prepare', run: setSynonyms }],
-  ['deleteSynonyms', { kind: 'prepare', run: deleteSynonyms }],
-  ['listStopWords', { kind: 'read', run: listStopWords }],
-  ['addStopWords', { kind: 'prepare', run: changeStopWords('addStopWords') }],
-  ['deleteStopWords', { kind: 'prepare', run: changeStopWords('deleteStopWords') }],
-  ['listCuration', { kind: 'read', run: listCuration }],
-  ['addCuration', { kind: 'prepare', run: addCuration }],
-  ['replaceCuration', { kind: 'prepare', run: replaceCuration }],
-  ['deleteCuration', { kind: 'prepare', run: deleteCuration }],
+export const settingsHandlers: readonly BoundHandler[] = [
+  read(getConfigRow, getConfig),
+  prepare(setConfigRow, setConfig),
+  prepare(deleteConfigRow, deleteConfig),
+  read(listCollectionConfigsRow, listConfigs),
+  read(listSynonymsRow, listSynonyms),
+  prepare(setSynonymsRow, setSynonyms),
+  prepare(deleteSynonymsRow, deleteSynonyms),
+  read(listStopWordsRow, listStopWords),
+  prepare(addStopWordsRow, changeStopWords('addStopWords')),
+  prepare(deleteStopWordsRow, changeStopWords('deleteStopWords')),
+  read(listCurationRow, listCuration),
+  prepare(addCurationRow, addCuration),
+  prepare(replaceCurationRow, replaceCuration),
+  prepare(deleteCurationRow, deleteCuration),
 ]

@@ -7,19 +7,22 @@ import type { Placement } from '../../domain/commands.js'
 import { storageOfCollection, type Storage } from '../../domain/storage.js'
 import { readingAll } from '../../domain/wanted_bodies.js'
 import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
-import type { InputOf } from '../../operations/operation.js'
-import type {
+import {
+  bodyLocations as bodyLocationsRow,
   clearObjects as clearRow,
   forgetReleases as forgetRow,
   misplacedBodies as misplacedRow,
   moveBodies as moveRow,
   unwantedObjects as unwantedRow,
 } from '../../operations/storage.js'
+import type { InputOf } from '../../operations/operation.js'
 import type { Head } from '../../store/head.js'
 import { folderOf, MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, StoreFirst } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages.js'
+import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 import { ObjectMaking } from '../request/storage.js'
 import { log } from '../../telemetry/log.js'
 
@@ -31,10 +34,10 @@ function misplaced(lane: LaneContext, { collection, docid }: InputOf<typeof misp
       const found = misplacedOrNamed(lane, view, id, id === collection ? docid : 1)
       if (found.docids.length > 0 || found.next !== undefined) {
         const next = found.next === undefined ? [id + 1, 1] : [id, found.next]
-        return { status: 200, body: JSON.stringify({ collection: id, docids: found.docids, next }) }
+        return { body: JSON.stringify({ collection: id, docids: found.docids, next }) }
       }
     }
-    return { status: 200, body: JSON.stringify({ collection, docids: [], next: [] }) }
+    return { body: JSON.stringify({ collection, docids: [], next: [] }) }
   })
 }
 
@@ -119,7 +122,7 @@ function locations({ store, settings, instance }: LaneContext): Answer {
   const [known, hasObjects] = store.read((view) => [settings.locations(view), view.objects.isUsed()] as const)
   const list = [...known].map(([id, location]) => ({ id, location }))
   const folder = known.size === 0 ? '' : folderOf(instance())
-  return { status: 200, body: JSON.stringify({ folder, hasObjects, locations: list }) }
+  return { body: JSON.stringify({ folder, hasObjects, locations: list }) }
 }
 
 /** At any place: the numbers of places are those of this store, which may have taken the place of another since they were asked for. */
@@ -130,7 +133,7 @@ function unwanted({ store, settings, config }: LaneContext, { ids }: InputOf<typ
       places.every((location) => view.objects.isUnwanted(location, id, view.now, config.objectRetentionSeconds))
     return ids.filter((name: string) => isUnwanted(idOf(name)))
   })
-  return { status: 200, body: JSON.stringify({ unwanted: found }) }
+  return { body: JSON.stringify({ unwanted: found }) }
 }
 
 /** Of an object, or of the try of a place that a crash has cut off. */
@@ -152,14 +155,14 @@ function clear({ store, settings, instance }: LaneContext, { from }: InputOf<typ
   }))
   const objects = found.map(({ row, location, key, since }) => ({ row: row.toString('hex'), key, since, place: places.get(location) }))
   const folder = objects.length === 0 ? '' : folderOf(instance())
-  return { status: 200, body: JSON.stringify({ objects, folder, next: next?.toString('hex') ?? '' }) }
+  return { body: JSON.stringify({ objects, folder, next: next?.toString('hex') ?? '' }) }
 }
 
-export const storageHandlers: readonly (readonly [string, Handler])[] = [
-  ['misplacedBodies', { kind: 'read', run: misplaced }],
-  ['moveBodies', { kind: 'prepare', run: move }],
-  ['bodyLocations', { kind: 'read', run: locations }],
-  ['unwantedObjects', { kind: 'read', run: unwanted }],
-  ['forgetReleases', { kind: 'prepare', run: forget }],
-  ['clearObjects', { kind: 'read', run: clear }],
+export const storageHandlers: readonly BoundHandler[] = [
+  read(misplacedRow, misplaced),
+  prepare(moveRow, move),
+  read(bodyLocationsRow, locations),
+  read(unwantedRow, unwanted),
+  prepare(forgetRow, forget),
+  read(clearRow, clear),
 ]

@@ -9,7 +9,9 @@ import type { View } from '../../store/view.js'
 import { renderMetrics } from '../../telemetry/exposition.js'
 import type { CollectionGauges, VectorGauges } from '../../telemetry/exposition.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
-import type { Answer, Handler, LaneContext } from '../request/handler.js'
+import { metrics as metricsRow, stats as statsRow } from '../../operations/health.js'
+import type { Answer } from '../../wire/answer.js'
+import { read, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 interface CountedCollection extends CollectionGauges {
   readonly checksum: number
@@ -53,7 +55,7 @@ function stats(lane: LaneContext): Answer {
     // The index is updated in the write itself: nothing queues, fails or falls back.
     indexQueue: { processed: Number(lane.engine.stats().lastLsn), failed: 0, fallbacks: 0, queueLen: 0 },
   }
-  return { status: 200, body: JSON.stringify(body) }
+  return { body: JSON.stringify(body) }
 }
 
 /** Like `2h15m30s`, leading zero parts left out. */
@@ -103,10 +105,7 @@ function metrics(lane: LaneContext): Answer {
     },
     operationByName,
   )
-  return { status: 200, body, contentType: 'text/plain; version=0.0.4; charset=utf-8' }
+  return { body, contentType: 'text/plain; version=0.0.4; charset=utf-8' }
 }
 
-export const systemHandlers: readonly (readonly [string, Handler])[] = [
-  ['stats', { kind: 'read', run: stats }],
-  ['metrics', { kind: 'read', run: metrics }],
-]
+export const systemHandlers: readonly BoundHandler[] = [read(statsRow, stats), read(metricsRow, metrics)]

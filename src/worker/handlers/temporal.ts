@@ -7,12 +7,13 @@ import { documentId } from '../../domain/identity.js'
 import { bucketsOf, eventsOf, minutesIn, readEventType, readInterval, readTimeRange, readTopN } from '../../domain/temporal/requests.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX, EVENTS_LIMIT_DEFAULT, FTS_POLL_RESULTS, HOT_DOCUMENTS_SEEN_MAX } from '../../limits.js'
+import { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/temporal.js'
 import type { InputOf } from '../../operations/operation.js'
-import type { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/temporal.js'
 import type { Head } from '../../store/head.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
+import type { Answer } from '../../wire/answer.js'
+import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
 function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
   const { collection, key, lang } = input
@@ -29,7 +30,7 @@ function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
       for (let one = 0; one < count && events.length < limit; one++) events.push({ docId, eventType, timestamp: second })
     }
     const total = groups.reduce((sum, { count }) => sum + count, 0)
-    return { status: 200, body: JSON.stringify({ collection, docId, events, total }) }
+    return { body: JSON.stringify({ collection, docId, events, total }) }
   })
 }
 
@@ -56,7 +57,7 @@ function hot(lane: LaneContext, input: InputOf<typeof hotRow>, request: RequestC
       out.ascii('}')
     })
     out.ascii(']}')
-    return { status: 200, body: out.view() }
+    return { body: out.view() }
   })
 }
 
@@ -82,12 +83,8 @@ function histogram(lane: LaneContext, input: InputOf<typeof histogramRow>): Answ
     const { begin, end } = minutesIn(readTimeRange(input.from, input.to, view.now), view.now)
     const collection = view.collection(name)
     const buckets = collection === undefined ? [] : bucketsOf(view.eventMinutes(collection.id, eventType, begin, end), interval)
-    return { status: 200, body: JSON.stringify({ collection: name, eventType, interval, buckets }) }
+    return { body: JSON.stringify({ collection: name, eventType, interval, buckets }) }
   })
 }
 
-export const temporalHandlers: readonly (readonly [string, Handler])[] = [
-  ['temporalQuery', { kind: 'read', run: query }],
-  ['temporalHot', { kind: 'read', run: hot }],
-  ['temporalHistogram', { kind: 'read', run: histogram }],
-]
+export const temporalHandlers: readonly BoundHandler[] = [read(queryRow, query), read(hotRow, hot), read(histogramRow, histogram)]

@@ -22,24 +22,25 @@ import {
   readTopK,
 } from '../../domain/vectors/request.js'
 import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/search.js'
-import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
-import type { InputOf } from '../../operations/operation.js'
-import type {
+import { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
+import {
   classify as classifyRow,
   crossSearch as crossRow,
   findDuplicates as duplicatesRow,
   vectorProjection as projectionRow,
   vectorSearch as searchRow,
 } from '../../operations/vector_search.js'
-import type { Answer, Handler, LaneContext, RequestContext } from '../request/handler.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { Answer } from '../../wire/answer.js'
+import { read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
-export const vectorSearchHandlers: readonly (readonly [string, Handler])[] = [
-  ['vectorSearch', { kind: 'read', run: answerSearch }],
-  ['hybridSearch', { kind: 'read', run: answerHybrid }],
-  ['crossSearch', { kind: 'read', run: answerAcross }],
-  ['classify', { kind: 'read', run: answerClassify }],
-  ['findDuplicates', { kind: 'read', run: answerDuplicates }],
-  ['vectorProjection', { kind: 'read', run: answerProjection }],
+export const vectorSearchHandlers: readonly BoundHandler[] = [
+  read(searchRow, answerSearch),
+  read(hybridRow, answerHybrid),
+  read(crossRow, answerAcross),
+  read(classifyRow, answerClassify),
+  read(duplicatesRow, answerDuplicates),
+  read(projectionRow, answerProjection),
 ]
 
 function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop: RequestContext): Answer {
@@ -59,7 +60,7 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
   requireDimensions(lane, vector, collection === undefined ? [] : [collection.id])
   const query = queryOf(lane, readQueryText(input.query), vector)
   const notes = collection === undefined ? {} : noteOfEmbedding(lane, collection.id, input.collection)
-  return { status: 200, body: searchVectors(lane, { ...search, ...query, notes }, collection, stop) }
+  return { body: searchVectors(lane, { ...search, ...query, notes }, collection, stop) }
 }
 
 /**
@@ -92,7 +93,7 @@ function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop:
   const request = readHybrid(input, lane.config, algorithmOf(config, lane.config.vectorDefaultAlgorithm), config?.retrieval)
   const isByWords = request.strategy.kind === 'alpha' && request.strategy.alpha === 0
   const vector = isByWords ? undefined : vectorsOfTextsIfAny(lane, [request.words.text], 'query')?.vectors[0]
-  return { status: 200, body: searchHybrid(lane, request, vector, collection, stop) }
+  return { body: searchHybrid(lane, request, vector, collection, stop) }
 }
 
 function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: RequestContext): Answer {
@@ -109,7 +110,7 @@ function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: 
   }
   if (search.text === undefined && search.vector === undefined && search.source === undefined)
     throw serviceError('missingFields', '`query`, `queryVector`, or `sourceCollection` with `sourceDocID` is expected; none of them came.')
-  return { status: 200, body: searchAcross(lane, search, stop) }
+  return { body: searchAcross(lane, search, stop) }
 }
 
 function answerClassify(lane: LaneContext, input: InputOf<typeof classifyRow>): Answer {
@@ -150,5 +151,5 @@ function collectionOf(lane: LaneContext, name: string): SearchedCollection | und
 }
 
 function json(value: object): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }

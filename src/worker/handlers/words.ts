@@ -9,26 +9,27 @@ import type { Misspelling } from '../../domain/spell/corrector.js'
 import { checkText, describeCleanup, describeSuggestions, readFrequency, readSpellWords } from '../../domain/spell/requests.js'
 import { resolveLanguage } from '../../engine/languages.js'
 import { serviceError } from '../../errors.js'
-import type { autocomplete as autocompleteRow } from '../../operations/autocomplete.js'
-import type { InputOf } from '../../operations/operation.js'
-import type {
+import { autocomplete as autocompleteRow } from '../../operations/autocomplete.js'
+import {
   addSpellWords as addWordsRow,
   deleteSpellWords as deleteWordsRow,
   getSpellDictionary as getDictionaryRow,
   spellCleanup as cleanupRow,
   spellSuggest as suggestRow,
 } from '../../operations/spell.js'
-import type { Answer, Handler, LaneContext } from '../request/handler.js'
+import type { InputOf } from '../../operations/operation.js'
+import type { Answer } from '../../wire/answer.js'
+import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
 
 function json(value: unknown): Answer {
-  return { status: 200, body: JSON.stringify(value) }
+  return { body: JSON.stringify(value) }
 }
 
 function autocomplete(lane: LaneContext, input: InputOf<typeof autocompleteRow>): Answer {
   if (input.collection === '') throw serviceError('missingFields')
   const request = readAutocomplete(input.q, input.field, input.topN)
   const body = lane.store.read((view) => lane.completer.complete(lane, view, view.collection(input.collection)?.id, request))
-  return { status: 200, body }
+  return { body }
 }
 
 function misspellingsOf(lane: LaneContext, { collection: name, text, lang }: InputOf<typeof cleanupRow>): Misspelling[] {
@@ -71,11 +72,11 @@ function deleteWords(lane: LaneContext, { collection, lang, words }: InputOf<typ
   return encodeCommand({ kind: 'settings', collection, change: { kind: 'spellWords', ...change } })
 }
 
-export const wordHandlers: readonly (readonly [string, Handler])[] = [
-  ['autocomplete', { kind: 'read', run: autocomplete }],
-  ['spellSuggest', { kind: 'read', run: suggest }],
-  ['spellCleanup', { kind: 'read', run: cleanup }],
-  ['getSpellDictionary', { kind: 'read', run: getDictionary }],
-  ['addSpellWords', { kind: 'prepare', run: addWords }],
-  ['deleteSpellWords', { kind: 'prepare', run: deleteWords }],
+export const wordHandlers: readonly BoundHandler[] = [
+  read(autocompleteRow, autocomplete),
+  read(suggestRow, suggest),
+  read(cleanupRow, cleanup),
+  read(getDictionaryRow, getDictionary),
+  prepare(addWordsRow, addWords),
+  prepare(deleteWordsRow, deleteWords),
 ]

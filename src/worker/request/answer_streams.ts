@@ -2,13 +2,16 @@
  * The answers that this lane gives in parts, by number: each waits here between two parts, holding no view. The front end asks for the next part when the client has taken the last one, and says
  * when nobody wants the rest. One per lane; numbers are not used again, so that a part asked of a lane that has taken the place of a dead one is refused.
  */
+import type { Authorized } from '../../access/authorize.js'
 import { serviceError } from '../../errors.js'
 import { ANSWER_STREAMS_MAX } from '../../limits.js'
 import { BodiesWanted } from '../../store/objects.js'
-import type { Answer, AnswerStream, RequestContext } from './handler.js'
+import type { Answer } from '../../wire/answer.js'
+import type { AnswerStream, RequestContext } from './handler.js'
 
 interface OpenStream {
   readonly stream: AnswerStream
+  readonly access: Authorized
   isBegun: boolean
 }
 
@@ -18,14 +21,21 @@ export class AnswerStreams {
   #last = Math.floor(Math.random() * 2 ** 30)
 
   /** @throws ServiceError 503 where as many are open as there may be */
-  begin(stream: AnswerStream): number {
+  begin(stream: AnswerStream, access: Authorized): number {
     if (this.#open.size >= ANSWER_STREAMS_MAX) {
       stream.close()
       throw serviceError('overloaded')
     }
     this.#last += 1
-    this.#open.set(this.#last, { stream, isBegun: false })
+    this.#open.set(this.#last, { stream, access, isBegun: false })
     return this.#last
+  }
+
+  /** What the request that began the answer was allowed. @throws ServiceError where it has ended */
+  accessOf(number: number): Authorized {
+    const found = this.#open.get(number)
+    if (found === undefined) throw serviceError('internal')
+    return found.access
   }
 
   /** The next part; with the last one, and with a throw, the stream has ended. */
@@ -38,7 +48,7 @@ export class AnswerStreams {
       const { bytes, isLast } = stream.next(request)
       if (isLast) this.end(number)
       const { contentType } = stream
-      return { answer: { status: 200, body: bytes, contentType, isPart: true, ...(isBegun ? {} : { headers: stream.headers }) }, isLast }
+      return { answer: { body: bytes, contentType, isPart: true, ...(isBegun ? {} : { facts: stream.facts }) }, isLast }
     } catch (error) {
       // A part is asked for again once what it lacks is there; a first one begins anew.
       if (!isBegun || !(error instanceof BodiesWanted)) this.end(number)

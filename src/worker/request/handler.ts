@@ -3,7 +3,7 @@
  * and no read view is held across an `await`.
  */
 import type { Config } from '../../config.js'
-import type { NamedDocument } from '../../wire/embedding_codec.js'
+import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { SettingsCache } from '../../domain/collection_settings.js'
 import type { Autocompleter } from '../../domain/fulltext/autocomplete.js'
@@ -14,7 +14,10 @@ import type { HeldBodies } from '../../engine/held_bodies.js'
 import type { VectorEngine } from '../../engine/vector_types.js'
 import type { TermVectors } from '../../domain/fulltext/term_vectors.js'
 import type { Analyzer, SearchEngine, StopWord } from '../../engine/types.js'
-import type { Operation } from '../../operations/operation.js'
+import type { AnyOperation, InputOf } from '../../operations/operation.js'
+import type { Authorized } from '../../access/authorize.js'
+import type { Answer, Fact } from '../../wire/answer.js'
+import type { StoreFirst } from '../../wire/messages.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { BodyObject } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -53,28 +56,13 @@ export interface LaneContext {
 
 /** What a handler may know of the request beside its input. */
 export interface RequestContext {
-  readonly operation: Operation
+  readonly operation: AnyOperation
+  /** Who asks, and what of the store the caller may be shown. */
+  readonly access: Authorized
   /** True once the client has gone or the deadline has passed: long work polls it and throws `serviceError('deadline')`. */
   shouldStop(): boolean
   /** The same for native code; absent where nothing can stop the request. */
   readonly stopWord?: StopWord
-}
-
-export interface Answer {
-  readonly status: number
-  /** Bytes are copied before the lane runs its next request. */
-  readonly body: string | Uint8Array
-  /** Default `application/json; charset=utf-8`. */
-  readonly contentType?: string
-  readonly headers?: readonly (readonly [string, string])[]
-  /** It stays the same until the server ends: whoever has it need not get it again. */
-  readonly isPage?: true
-  /** One of several that make up the body: it goes out as it is. */
-  readonly isPart?: boolean
-  /** Not an answer: the command has to run again once these objects are at hand. */
-  readonly wanted?: readonly BodyObject[]
-  /** Documents that want vectors: the answer is for when they have room among those that wait. */
-  readonly queued?: readonly NamedDocument[]
 }
 
 /**
@@ -84,59 +72,89 @@ export interface Answer {
 export interface AnswerStream {
   /** Of the first part. */
   readonly contentType: string
-  readonly headers: readonly (readonly [string, string])[]
+  readonly facts: readonly (readonly [Fact, string])[]
   /** The bytes are copied before anything else runs; none where nothing was found in the time of a part. */
   next(request: RequestContext): { readonly bytes: Uint8Array; readonly isLast: boolean }
   /** After the last part, or before where the client has gone. Once. */
   close(): void
 }
 
-/** What is wrong with the request is thrown here, before anything is sent. */
-export type StreamHandler = (lane: LaneContext, input: never, request: RequestContext) => AnswerStream
-
-/** Runs on a read lane or the bulk lane; its answer goes to the client. */
-export type ReadHandler = (lane: LaneContext, input: never, request: RequestContext) => Answer
-
-/**
- * Runs on a read lane or the bulk lane; what it returns are the bytes of a command (src/domain/commands.ts) that the front end carries to the write lane, which answers.
- * The bytes are owned by the caller afterwards.
- */
-export type PrepareHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array | StoreFirst
-
-/** In place of a command: what the front end has to do with an object store before the command that comes with it may be committed. */
-export class StoreFirst {
-  /** @param message src/wire/object_codec.ts; owned by the caller afterwards */
-  constructor(readonly message: Uint8Array) {}
-}
-
-/**
- * Runs on a read lane or the bulk lane; what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and then answers: src/dispatch/io.ts. The bytes are owned
- * by the caller afterwards.
- */
-export type IoHandler = (lane: LaneContext, input: never, request: RequestContext) => Uint8Array
-/** On the long lane, which may wait for files and processes. One at a time. */
-export type TaskHandler = (lane: LaneContext, input: never, request: RequestContext) => Promise<Answer>
-
 /** What a restore has prepared: the front end makes every lane serve it, and then answers; or answers that it could not be done. */
 export interface PreparedSwitch {
   readonly generation: string
-  readonly answer: Answer
+  readonly body: string
 }
 
-/** On the long lane. */
-export type SwitchHandler = (lane: LaneContext, input: never, request: RequestContext) => Promise<PreparedSwitch>
+/** A function of a lane that runs an operation. What is wrong with the request is thrown before anything is sent. */
+type Run<Input, Result> = (lane: LaneContext, input: Input, request: RequestContext) => Result
 
-export type Handler =
-  | { readonly kind: 'read'; readonly run: ReadHandler }
-  | { readonly kind: 'prepare'; readonly run: PrepareHandler }
-  | { readonly kind: 'io'; readonly run: IoHandler }
-  | { readonly kind: 'stream'; readonly run: StreamHandler }
-  | { readonly kind: 'task'; readonly run: TaskHandler }
-  | { readonly kind: 'switch'; readonly run: SwitchHandler }
+/**
+ * How an operation is run.
+ * - `read`: on a read lane or the bulk lane; its answer goes to the client.
+ * - `prepare`: the same, but what it returns are the bytes of a command (src/domain/commands.ts) that the front end
+ *   carries to the write lane, which answers; or what the front end has to do before the command may be committed.
+ * - `io`: what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and then
+ *   answers: src/dispatch/io.ts.
+ * - `stream`: bulk lane; the answer is made in parts.
+ * - `task`, `switch`: on the long lane, which may wait for files and processes; one at a time.
+ */
+export type Handler<Input = unknown> =
+  | { readonly kind: 'read'; readonly run: Run<Input, Answer> }
+  | { readonly kind: 'prepare'; readonly run: Run<Input, Uint8Array | StoreFirst> }
+  | { readonly kind: 'io'; readonly run: Run<Input, unknown> }
+  | { readonly kind: 'stream'; readonly run: Run<Input, AnswerStream> }
+  | { readonly kind: 'task'; readonly run: Run<Input, Promise<Answer>> }
+  | { readonly kind: 'switch'; readonly run: Run<Input, Promise<PreparedSwitch>> }
+
+/** A row and what runs it. The input that a lane has validated against the row is the input of the row's type. */
+export type BoundHandler = readonly [row: AnyOperation, handler: Handler]
+
+function bind<Row extends AnyOperation>(row: Row, handler: Handler<InputOf<Row>>): BoundHandler {
+  return [row, handler as Handler]
+}
+
+export function read<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Answer>): BoundHandler {
+  return bind(row, { kind: 'read', run })
+}
+
+/** Bytes that it returns are owned by the caller afterwards. */
+export function prepare<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Uint8Array | StoreFirst>): BoundHandler {
+  return bind(row, { kind: 'prepare', run })
+}
+
+export function io<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, unknown>): BoundHandler {
+  return bind(row, { kind: 'io', run })
+}
+
+export function stream<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, AnswerStream>): BoundHandler {
+  return bind(row, { kind: 'stream', run })
+}
+
+export function task<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Promise<Answer>>): BoundHandler {
+  return bind(row, { kind: 'task', run })
+}
+
+export function switching<Row extends AnyOperation>(row: Row, run: Run<InputOf<Row>, Promise<PreparedSwitch>>): BoundHandler {
+  return bind(row, { kind: 'switch', run })
+}
+
+/** What the write lane says of a command. */
+export interface CommitAnswer extends Answer {
+  /** Not an answer: the command has to run again once these objects are cached. */
+  readonly wanted?: readonly BodyObject[]
+  /** Documents that want vectors: the answer is for when the queue has capacity for them. */
+  readonly queued?: readonly NamedDocument[]
+}
 
 /** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
 export interface WriteLane {
-  commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void>
+  commit(
+    commands: readonly {
+      readonly bytes: Uint8Array
+      /** Name of the principal. */ readonly actor: string
+      readonly reply: (answer: CommitAnswer) => void
+    }[],
+  ): Promise<void>
   /** Ends what an earlier process has left behind. To be called before anybody reads. */
   settleJobs(): Promise<void>
   /** Documents may be missing from the index that is being built. Resolves when that is on disk. */

@@ -7,7 +7,7 @@
 import { ServiceError } from '../../errors.js'
 import { HINT_CHARACTERS_MAX, HINT_EXCERPT_CHARACTERS_MAX, HINT_EXAMPLE_CHARACTERS_MAX } from '../../limits.js'
 import type { Schema } from '../../operations/json_schema.js'
-import { NULLS, type Input } from './request_input.js'
+import { NULLS, type Input } from './input.js'
 
 /**
  * Fields whose values are not shown: credentials, addresses that may hold some, what is put into templates.
@@ -19,9 +19,9 @@ const INVALID = /^(?:searches\[(\d+)\]: )?invalid ([\w.-]+)(?:: (.*))?$/s
 
 /** The same refusal with its hint. What is no refusal of an input, or has a hint already, stays as it is. */
 export function withHint(error: unknown, schema: Schema, input: Input | undefined): unknown {
-  if (!(error instanceof ServiceError) || error.http !== 400 || error.hint !== undefined) return error
-  const hint = error.message === 'missing fields' ? hintOfMissing(schema, input) : hintOfInvalid(error.message, schema, input)
-  return hint === undefined ? error : new ServiceError(error.http, error.message, error.retryAfterSeconds, bounded(hint))
+  if (!(error instanceof ServiceError) || !error.isInvalidInput || error.hint !== undefined) return error
+  const hint = error.code === 'missingFields' ? hintOfMissing(schema, input) : hintOfInvalid(error.message, schema, input)
+  return hint === undefined ? error : new ServiceError(error.code, error.message, bounded(hint))
 }
 
 /** Where the input is not at hand: what the text itself says of a field. */

@@ -1,53 +1,54 @@
 /**
- * One request in a lane, from bytes to answer: input, validation, authorisation, handler. Everything that goes wrong becomes an answer here; nothing of a request's making
- * can end its batch. Lane threads only.
+ * One request in a lane, from bytes to answer: input, validation, authorisation, handler. Everything that goes wrong
+ * becomes an answer here; nothing of a request's making can end its batch. Lane threads only.
  */
-import { gzipSync } from 'node:zlib'
+import { authorize, collectionsOf, type Authorized } from '../../access/authorize.js'
+import { collectionOfIngest } from '../../domain/bulk_ingest.js'
+import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
+import { checkNames } from '../../domain/identity.js'
+import { ServiceError, serviceError, type ErrorCode } from '../../errors.js'
+import { isInternal, type AnyOperation } from '../../operations/operation.js'
+import { CorruptRecord } from '../../store/record.js'
+import type { Answer } from '../../wire/answer.js'
 import type { LaneAnswer } from '../../wire/answer_codec.js'
 import type { ControlBlock } from '../../wire/control_block.js'
-import { encodeEmbedding, type NamedDocuments } from '../../wire/embedding_codec.js'
+import type { Form } from '../../wire/form.js'
+import { encodeMessage, type RequestMessage } from '../../wire/messages.js'
 import type { LaneRequest } from '../../wire/request_codec.js'
-import { encodeTextsFirst } from '../../wire/text_vectors_codec.js'
-import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
-import { collectionOfIngest } from '../../domain/bulk_ingest.js'
-import { checkNames } from '../../domain/identity.js'
-import type { JsonScanner } from '../../engine/json_scan.js'
-import { CATALOGUE, ServiceError } from '../../errors.js'
-import { GZIP_BYTES_MAX, GZIP_BYTES_MIN } from '../../limits.js'
-import type { Operation } from '../../operations/operation.js'
-import { CorruptRecord } from '../../store/record.js'
-import { ANONYMOUS, authorize, collectionsOf } from './authorize.js'
-import type { Answer, LaneContext, PreparedSwitch, RequestContext } from './handler.js'
+import type { FormReader } from './form_reader.js'
+import type { LaneContext, RequestContext } from './handler.js'
 import { withHint } from './hints.js'
-import { addParams, addQuery, bodyScanner, parseBody, type Input } from './request_input.js'
-import { fieldsOf, validate } from './validation.js'
+import type { Input } from './input.js'
+import { validate } from './validation.js'
 
-const scanners = new Map<Operation, JsonScanner>()
+export type FormReaders = Readonly<Record<Form, FormReader>>
 
-function scannerOf(operation: Operation): JsonScanner {
-  const known = scanners.get(operation)
-  if (known !== undefined) return known
-  const made = bodyScanner(operation.input)
-  scanners.set(operation, made)
-  return made
+/** What a request asks for, validated, and the outcome of the question whether it may. */
+export interface ReadRequest {
+  readonly input: Input
+  readonly access: Authorized
 }
 
 /** @throws ServiceError 400, 403, or 503 where nobody waits any more */
-export function readInput(operation: Operation, request: LaneRequest, { store }: LaneContext, { stopWord }: RequestContext): Input {
-  const input = operation.isBinary === true ? { message: request.body } : parseBody(request.body, scannerOf(operation), stopWord)
-  addQuery(input, request.query, fieldsOf(operation))
-  addParams(input, request.params)
+export function readInput(
+  readers: FormReaders,
+  operation: AnyOperation,
+  request: LaneRequest,
+  { store }: LaneContext,
+  stopWord: RequestContext['stopWord'],
+): ReadRequest {
+  const input = readers[request.form].read(operation, request, stopWord)
   hinted(operation, input, () => {
     validate(operation, input)
-    if (operation.collection !== 'server') checkNames(input)
+    if (!isInternal(operation) && operation.collections.kind !== 'server') checkNames(input)
   })
   const collectionOfJob = (id: string): string | undefined => store.read((view) => collectionOfIngest(view, id))
-  authorize(operation, ANONYMOUS, collectionsOf(operation, input, collectionOfJob))
-  return input
+  const access = authorize(operation, request.principal, collectionsOf(operation, input, collectionOfJob), 'lane')
+  return { input, access }
 }
 
 /** Runs it; what it refuses of the input says what was expected. */
-export function hinted<Result>(operation: Operation, input: Input, run: () => Result): Result {
+export function hinted<Result>(operation: AnyOperation, input: Input, run: () => Result): Result {
   try {
     return run()
   } catch (error) {
@@ -55,94 +56,84 @@ export function hinted<Result>(operation: Operation, input: Input, run: () => Re
   }
 }
 
-export function requestContext(operation: Operation, request: LaneRequest, control: ControlBlock): RequestContext {
-  return {
-    operation,
-    shouldStop: () => control.isStopped(request.slot),
-    stopWord: { control: control.words, byteOffset: control.stopByteOffset(request.slot) },
-  }
+export function stopWordOf(request: LaneRequest, control: ControlBlock): NonNullable<RequestContext['stopWord']> {
+  return { control: control.words, byteOffset: control.stopByteOffset(request.slot) }
 }
 
-/** @param stream not 0: `answer` is a part, and more can be asked for under this number */
-export function answerFrame(request: LaneRequest, answer: Answer, stream = 0): LaneAnswer {
+export function requestContext(operation: AnyOperation, access: Authorized, request: LaneRequest, control: ControlBlock): RequestContext {
+  return { operation, access, shouldStop: () => control.isStopped(request.slot), stopWord: stopWordOf(request, control) }
+}
+
+const NO_TEXTS: readonly string[] = []
+
+export interface AnswerFrameOptions {
+  /** Not 0: the answer is a part, and more can be asked for under this number. */
+  readonly stream?: number
+  /** On which the permission was asked, of an answer that may be cached. */
+  readonly collections?: readonly string[]
+}
+
+export function answerFrame(
+  readers: FormReaders,
+  request: LaneRequest,
+  answer: Answer,
+  { stream = 0, collections = NO_TEXTS }: AnswerFrameOptions = {},
+): LaneAnswer {
   const plain = bytesOf(answer.body)
-  const contentType = answer.contentType ?? null
-  const isWorthIt = plain.length >= GZIP_BYTES_MIN && plain.length <= GZIP_BYTES_MAX
-  const gzip = !answer.isPart && request.acceptsGzip && isWorthIt && isText(contentType)
+  const compressed = request.mayCompress ? readers[request.form].compress(answer, plain) : null
   return {
     slot: request.slot,
     generation: request.generation,
     kind: 'answer',
-    status: answer.status,
-    contentType,
-    headers: answer.headers === undefined ? [] : answer.headers.flat(),
-    gzip,
+    code: answer.code ?? null,
+    contentType: answer.contentType ?? null,
+    facts: answer.facts === undefined ? NO_TEXTS : answer.facts.flat(),
+    isCompressed: compressed !== null,
     stream,
-    // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is scarce.
-    body: gzip ? gzipSync(plain, { level: 1 }) : plain,
+    collections,
+    body: compressed ?? plain,
   }
 }
 
-export function switchFrame(request: LaneRequest, { generation, answer }: PreparedSwitch): LaneAnswer {
-  return { ...answerFrame(request, answer), kind: 'switch', headers: ['generation', generation], gzip: false, body: bytesOf(answer.body) }
-}
-
-function bytesOf(body: string | Uint8Array): Uint8Array {
+export function bytesOf(body: string | Uint8Array): Uint8Array {
   return typeof body === 'string' ? Buffer.from(body) : body
 }
 
 export function forwardFrame(request: LaneRequest, command: Uint8Array): LaneAnswer {
-  return frameOf(request, 'forward', 0, command)
+  return frameOf(request, 'forward', command)
 }
 
-/** What has to be done for the command before it may be committed. */
-export function storeFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
-  return frameOf(request, 'store', 0, message)
+/** What the front end does before the request goes on. */
+export function messageFrame(request: LaneRequest, message: RequestMessage): LaneAnswer {
+  return frameOf(request, 'message', encodeMessage(message))
 }
 
-/** The request runs again once it has what it needs. */
-export function fetchFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
-  return frameOf(request, 'fetch', 0, message)
-}
-
-/** What the front end has to do before there is an answer. */
-export function ioFrame(request: LaneRequest, message: Uint8Array): LaneAnswer {
-  return frameOf(request, 'io', 0, message)
-}
-
-/** The answer of a write, for when its documents have room among those that wait for vectors. */
-export function roomFrame(request: LaneRequest, { status, body }: Answer, named: NamedDocuments): LaneAnswer {
-  return frameOf(request, 'room', 0, encodeEmbedding({ status, body: bytesOf(body), named }))
-}
-
-/** The request runs again once the vectors of these texts are at hand. */
+/** The request runs again once the vectors of these texts are cached. */
 export function textsFrame(request: LaneRequest, { texts, role, isOptional }: EmbeddingsWanted): LaneAnswer {
-  return frameOf(request, 'embed', 0, encodeTextsFirst({ texts, role, isOptional, body: request.body }))
+  return messageFrame(request, { kind: 'embed', texts, role, isOptional, body: request.body })
 }
 
 /** For a request that was not run because nobody waits for it any more. */
 export function droppedFrame(request: LaneRequest): LaneAnswer {
-  return frameOf(request, 'dropped', 0, new Uint8Array(0))
+  return frameOf(request, 'dropped', new Uint8Array(0))
 }
 
-/** @param report is told of what is not an operating error: a fault of ours. */
+/** @param report receives what is not an operating error: a fault of ours. */
 export function errorAnswer(error: unknown, report: (error: unknown) => void): Answer {
-  if (error instanceof ServiceError) {
-    const body = JSON.stringify({ error: error.message, ...(error.hint === undefined ? {} : { hint: error.hint }) })
-    if (error.retryAfterSeconds === undefined) return { status: error.http, body }
-    return { status: error.http, body, headers: [['Retry-After', String(error.retryAfterSeconds)]] }
-  }
+  if (error instanceof ServiceError) return errorBody(error.code, error.message, error.hint)
   report(error)
-  // Who runs the service must learn which record is damaged; the name is a position, no content.
-  if (error instanceof CorruptRecord) return { status: CATALOGUE.internal.http, body: JSON.stringify({ error: error.message }) }
-  return { status: CATALOGUE.internal.http, body: JSON.stringify({ error: CATALOGUE.internal.text }) }
+  // Operators must learn which record is damaged; the name is a position, no content.
+  if (error instanceof CorruptRecord) return errorBody('damaged', error.message)
+  return errorBody('internal', serviceError('internal').message)
 }
 
-function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], status: number, body: Uint8Array): LaneAnswer {
-  return { slot: request.slot, generation: request.generation, kind, status, contentType: null, headers: [], gzip: false, stream: 0, body }
+function errorBody(code: ErrorCode, text: string, hint?: string): Answer {
+  return { code, body: JSON.stringify({ error: text, ...(hint === undefined ? {} : { hint }) }) }
 }
 
-/** Null is JSON. What is packed already (zip, gzip) is not worth a second time. */
-function isText(contentType: string | null): boolean {
-  return contentType === null || contentType.startsWith('text/') || contentType.includes('json') || contentType.includes('javascript')
+function frameOf(request: LaneRequest, kind: LaneAnswer['kind'], body: Uint8Array): LaneAnswer {
+  const { slot, generation } = request
+  return {
+    slot, generation, kind, code: null, contentType: null, facts: NO_TEXTS, isCompressed: false, stream: 0, collections: NO_TEXTS, body,
+  } // prettier-ignore
 }

@@ -2,8 +2,8 @@
  * Writes to collections whose bodies lie in a storage backend, on the lane that prepares them: each new body becomes an object, which goes with the command to process memory, or before the command to
  * an object store. And requests that need objects which are not at hand: what the front end has to fetch first. src/background/objects/object_io.ts is the other side.
  */
-import { encodeMessage } from '../../wire/object_codec.js'
-import type { FetchFirst, ObjectOwner, OutgoingObject, WantedObject } from '../../wire/object_codec.js'
+import type { FetchFirst, StoreFirst } from '../../wire/messages.js'
+import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/object_messages.js'
 import { encodeCommand } from '../../domain/commands.js'
 import type {
   AddBatchCommand,
@@ -26,7 +26,7 @@ import { CorruptRecord } from '../../store/record.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
 import { keyIdOf } from '../../store/sealing/sealed_record.js'
 import type { View } from '../../store/view.js'
-import { StoreFirst, type LaneContext } from './handler.js'
+import type { LaneContext } from './handler.js'
 
 export type DocumentCommand = AddCommand | AddBatchCommand | IngestChunkCommand | UpdateCommand | RestoreCommand
 
@@ -88,14 +88,14 @@ export class ObjectMaking {
 
   first(command: Uint8Array): Uint8Array | StoreFirst {
     if (this.#outgoing.length === 0) return command
-    return new StoreFirst(encodeMessage({ objects: this.#outgoing, command }))
+    return { kind: 'store', objects: this.#outgoing, command }
   }
 }
 
 /** The command, once the place has taken an object, given it back and let go of it. */
 export function probedFirst({ instance }: LaneContext, location: S3Location, command: Uint8Array): StoreFirst {
   const key = `${folderOf(instance())}probe-${newObjectId().toString('hex')}`
-  return new StoreFirst(encodeMessage({ objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command }))
+  return { kind: 'store', objects: [], probe: { location, key, bytes: Buffer.from(PROBE) }, command }
 }
 
 const PROBE = 'A server that is told to keep documents here looks whether it can.\n'
@@ -104,7 +104,7 @@ const PROBE = 'A server that is told to keep documents here looks whether it can
 export function fetchMessage(
   { store, settings }: LaneContext,
   { objects, body, isCommand }: { readonly objects: readonly BodyObject[]; readonly body: Uint8Array; readonly isCommand: boolean },
-): Uint8Array {
+): FetchFirst {
   const lacking = store.read((view) => {
     const locations = settings.locations(view)
     return objects.map((object): WantedObject => {
@@ -112,7 +112,7 @@ export function fetchMessage(
       return { ...wanted(locations, object), ...(owner === undefined ? {} : { owner }) }
     })
   })
-  return encodeMessage({ objects: lacking, body, isCommand } satisfies FetchFirst)
+  return { kind: 'fetch', objects: lacking, body, isCommand }
 }
 
 /** Undefined where it has none any more, or its head is damaged, which is named elsewhere. */

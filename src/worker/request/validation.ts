@@ -7,23 +7,23 @@ import assert from 'node:assert/strict'
 import { serviceError, ServiceError } from '../../errors.js'
 import { laneOperations } from '../../operations/index.js'
 import type { Schema } from '../../operations/json_schema.js'
-import type { Operation } from '../../operations/operation.js'
+import type { AnyOperation } from '../../operations/operation.js'
 import { emptyMapsOf } from './empty_maps.js'
 import { hintAt } from './hints.js'
-import type { Input } from './request_input.js'
+import type { Input } from './input.js'
 import { checkOf, type Check, type Mismatch } from './schema_check.js'
 
-const checks: ReadonlyMap<Operation, Check> = new Map(laneOperations.map((row) => [row, checkOf(row.input)]))
+const checks: ReadonlyMap<AnyOperation, Check> = new Map(laneOperations.map((row) => [row, checkOf(row.input)]))
 
 const emptyMaps = new Map(laneOperations.map((row) => [row, emptyMapsOf(row.input)]))
 
-/** The fields that an operation's input may have, for the query string's conversions. */
-export function fieldsOf(operation: Operation): Readonly<Record<string, Schema>> {
+/** The fields that an operation's input may have. */
+function fieldsOf(operation: AnyOperation): Readonly<Record<string, Schema>> {
   return operation.input.properties ?? {}
 }
 
 /** Settles empty maps that came as empty lists. @throws ServiceError 400 */
-export function validate(operation: Operation, input: Input): void {
+export function validate(operation: AnyOperation, input: Input): void {
   emptyMaps.get(operation)?.(input)
   const fields = fieldsOf(operation)
   for (const field of operation.input.required ?? []) {
@@ -36,11 +36,11 @@ export function validate(operation: Operation, input: Input): void {
   if (mismatch !== null) throw refusalOf(mismatch, operation, input)
 }
 
-function refusalOf({ isMissing, path, missing }: Mismatch, operation: Operation, input: Input): ServiceError {
+function refusalOf({ isMissing, path, missing }: Mismatch, operation: AnyOperation, input: Input): ServiceError {
   // A field that is missing further down, e.g. in one of a list.
   if (isMissing)
     return serviceError('missingFields', hintAt(operation.input, input, [...path, ...(missing === undefined ? [] : [missing])]))
   const place = path.join('.')
   const text = place === '' ? 'invalid request' : `invalid ${place.slice(0, 200)}`
-  return new ServiceError(400, text, undefined, hintAt(operation.input, input, path))
+  return new ServiceError('invalid', text, hintAt(operation.input, input, path))
 }

@@ -1,30 +1,9 @@
 /**
- * Vectors of texts that requests bring, as they lie in native memory between the front end, which asks for them, and the lanes: 16 bytes (f64 Unix milliseconds when it is gone, u8 flags, zeros), then the vector, f32. And what a
- * lane says of a request that lacks some.
+ * Vectors of texts that requests bring, as they lie in native memory between the front end, which asks a provider for
+ * them, and the lanes: 16 bytes (f64 Unix milliseconds when it expires, u8 flags, zeros), then the vector, f32.
  */
 import { createHash } from 'node:crypto'
-import { deserialize, serialize } from 'node:v8'
 import type { EmbeddingRole } from '../outbound/embedding/provider.js'
-
-/** The request waits for vectors, and runs again then. */
-export interface TextsFirst {
-  readonly texts: readonly string[]
-  readonly role: EmbeddingRole
-  /** It does without where they can't be had. */
-  readonly isOptional: boolean
-  /** Of the request. */
-  readonly body: Uint8Array
-}
-
-/** Bytes in a buffer of their own. */
-export function encodeTextsFirst(message: TextsFirst): Uint8Array {
-  return new Uint8Array(serialize(message))
-}
-
-/** @param bytes from a lane of this process */
-export function decodeTextsFirst(bytes: Uint8Array): TextsFirst {
-  return deserialize(bytes) as TextsFirst
-}
 
 export interface HeldVector {
   /** Undefined: the provider had none. */

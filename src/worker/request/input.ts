@@ -1,21 +1,14 @@
 /**
- * The input of an operation, put together from body, query string and path parameters. Foreign bytes: checked
- * for UTF-8, JSON and depth here, for shape in validation.ts. GET input comes from the query string alone,
- * other input from the JSON body and, for what is missing there, the query string. Lane threads only.
+ * The input of an operation before it is validated, and the bounds of untrusted bytes: UTF-8, JSON and depth are checked
+ * here, the shape in validation.ts. Lane threads only.
  */
 import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../../errors.js'
 import { JsonScanner } from '../../engine/json_scan.js'
 import type { StopWord } from '../../engine/types.js'
-import {
-  JSON_CONTAINERS_MAX,
-  JSON_DEPTH_MAX,
-  JSON_SCANNED_BYTES_MIN,
-  JSON_SHAPES_MAX,
-  JSON_VALUES_MAX,
-  QUERY_PARAMETERS_MAX,
-} from '../../limits.js'
+import { JSON_CONTAINERS_MAX, JSON_DEPTH_MAX, JSON_SCANNED_BYTES_MIN, JSON_SHAPES_MAX, JSON_VALUES_MAX } from '../../limits.js'
 import type { Schema } from '../../operations/json_schema.js'
+import type { AnyOperation } from '../../operations/operation.js'
 import { knownMembers } from './known_members.js'
 
 /** Under this key an input holds the names of the fields that the body gives as null, where there are any: for the operations to which "no value" is not "not said". */
@@ -25,7 +18,17 @@ export type Input = Record<string, unknown> & { [NULLS]?: readonly string[] }
 
 const BOUNDS = { depth: JSON_DEPTH_MAX, containers: JSON_CONTAINERS_MAX, values: JSON_VALUES_MAX, shapes: JSON_SHAPES_MAX }
 
-/** Looks through large bodies of an operation before they are parsed. */
+const scanners = new Map<AnyOperation, JsonScanner>()
+
+/** Scans large bodies of an operation before they are parsed. */
+export function scannerOf(operation: AnyOperation): JsonScanner {
+  const known = scanners.get(operation)
+  if (known !== undefined) return known
+  const made = bodyScanner(operation.input)
+  scanners.set(operation, made)
+  return made
+}
+
 export function bodyScanner(schema: Schema): JsonScanner {
   return new JsonScanner(knownMembers(schema), BOUNDS)
 }
@@ -47,7 +50,11 @@ export function parseBody(body: Uint8Array, scanner: JsonScanner, stop?: StopWor
   }
   if (typeof parsed !== 'object' || parsed === null || Array.isArray(parsed))
     throw serviceError('invalidJson', hintOfBody(Array.isArray(parsed) ? 'a list came' : 'a single value came'))
-  const input = parsed as Input
+  return settleNulls(parsed as Input)
+}
+
+/** Null counts as absent; the names of the fields that were null are kept. Changes the input. */
+export function settleNulls(input: Input): Input {
   const nulls = Object.keys(input).filter((name) => input[name] === null)
   settle(input, 1)
   if (nulls.length > 0) input[NULLS] = nulls
@@ -91,73 +98,15 @@ function tooDeep(): Error {
  * `__proto__` is one like others: JSON.parse makes it an ordinary field, and nothing copies fields by
  * assignment, which would make it a prototype.
  */
-function settle(value: Input | unknown[], depth: number): void {
+export function settle(value: Input | unknown[], depth: number): void {
   if (depth > JSON_DEPTH_MAX) throw tooDeep()
   if (Array.isArray(value)) {
-    for (const item of value) if (typeof item === 'object' && item !== null) settle(item as Input, depth + 1)
+    for (const item of value) if (typeof item === 'object' && item !== null && !ArrayBuffer.isView(item)) settle(item as Input, depth + 1)
     return
   }
   for (const key of Object.keys(value)) {
     const field = value[key]
     if (field === null) delete value[key]
-    else if (typeof field === 'object') settle(field as Input, depth + 1)
+    else if (typeof field === 'object' && !ArrayBuffer.isView(field)) settle(field as Input, depth + 1)
   }
-}
-
-/**
- * Adds to `input` what the query string says and the body did not. Texts become what the field's schema asks for where they can; what can't be converted is left for the
- * validation to refuse. A repeated parameter is a list.
- */
-export function addQuery(input: Input, query: string, fields: Readonly<Record<string, Schema>>): void {
-  if (query === '') return
-  const parameters = new URLSearchParams(query)
-  if (parameters.size > QUERY_PARAMETERS_MAX) throw badRequest(`more than ${QUERY_PARAMETERS_MAX} query parameters`)
-  const given = new Set(Object.keys(input))
-  for (const name of new Set(parameters.keys())) {
-    if (given.has(name)) continue
-    // No operation has a field of this name: unknown, and an assignment would make it a prototype.
-    if (name === '__proto__') continue
-    const texts = parameters.getAll(name)
-    const type = fields[name]?.type
-    if (type === 'array') input[name] = texts.length === 1 ? splitList(texts[0]!) : texts
-    else if (texts.length === 1 || type !== undefined) input[name] = convert(texts.at(-1)!, type)
-    else input[name] = texts
-  }
-}
-
-/** Path parameters: name, value, name, value ... They win over everything. */
-export function addParams(input: Input, params: readonly string[]): void {
-  for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]
-}
-
-function splitList(text: string): string[] {
-  return text.split(',').filter((item) => item !== '')
-}
-
-function convert(text: string, type: Schema['type']): unknown {
-  switch (type) {
-    case 'integer':
-    case 'number':
-      return /^-?\d+(\.\d+)?([eE][+-]?\d+)?$/.test(text) ? Number(text) : text
-    case 'boolean':
-      if (text === 'true' || text === '1') return true
-      if (text === 'false' || text === '0') return false
-      return text
-    case 'object':
-      return parseObject(text)
-    default:
-      return text
-  }
-}
-
-/** A JSON object in a parameter, e.g. `filterMeta={"a":["b"]}`; the text itself when it is none. */
-function parseObject(text: string): unknown {
-  let parsed: unknown
-  try {
-    parsed = JSON.parse(text)
-  } catch {
-    return text
-  }
-  if (typeof parsed === 'object' && parsed !== null) settle(parsed as Input, 1)
-  return parsed
 }

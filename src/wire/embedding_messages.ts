@@ -1,5 +1,4 @@
-/** What lanes and front end say to each other about documents that are to be embedded. Structured clones as bytes where vectors or texts are in it; JSON else. */
-import { deserialize, serialize } from 'node:v8'
+/** What lanes and front end send to each other about documents that are to be embedded. */
 import type { EmbeddedDocument } from '../domain/embedding/embedded_document.js'
 
 /** A document to embed, as a lane has named it. */
@@ -42,23 +41,4 @@ export interface MadeVectors {
   /** Id of a bulk ingest whose documents these are, which have no room; empty: none. */
   readonly job: string
   readonly documents: readonly EmbeddedDocument[]
-}
-
-/** The answer of a write, for when its documents have room among those that wait. */
-export interface RoomFirst {
-  readonly status: number
-  readonly body: Uint8Array
-  readonly named: NamedDocuments
-}
-
-type Message = CutDocuments | MadeVectors | RoomFirst
-
-/** Bytes in a buffer of their own. */
-export function encodeEmbedding(message: Message): Uint8Array {
-  return new Uint8Array(serialize(message))
-}
-
-/** @param bytes from a thread of this process; what it holds are views of them */
-export function decodeEmbedding<Of extends Message>(bytes: Uint8Array): Of {
-  return deserialize(bytes) as Of
 }

@@ -1,0 +1,56 @@
+/**
+ * What forbids an operation now, whoever asks: access mode, phase, warm-up, full disk, restore. Asked by a surface before
+ * it reads the body of a request, so that a refused one costs nothing, and for every request that is submitted. How many
+ * may wait is the queues' business (request_queue.ts). Front-end thread only.
+ */
+import type { ErrorCode } from '../errors.js'
+import type { AnyOperation, Operation } from '../operations/operation.js'
+import type { ControlBlock } from '../wire/control_block.js'
+import { OWN, type Surface } from './surface.js'
+
+declare const isAdmitted: unique symbol
+
+/** An operation that may run now on behalf of a surface. Only `Admission` makes one. */
+export interface Admitted {
+  readonly [isAdmitted]: true
+  readonly operation: AnyOperation
+  readonly surface: Surface
+}
+
+export class Admission {
+  readonly #admitted = new Map<Surface, Map<AnyOperation, Admitted>>()
+
+  constructor(readonly control: ControlBlock) {}
+
+  /** @returns the code of the refusal where it may not run */
+  admit(operation: Operation, surface: Surface): Admitted | ErrorCode {
+    return this.#refusalOf(operation, surface) ?? this.#tokenOf(operation, surface)
+  }
+
+  /** What the server asks of its own lanes, in every phase. */
+  admitOwn(operation: AnyOperation): Admitted {
+    return this.#tokenOf(operation, OWN)
+  }
+
+  #refusalOf({ effect, cost, freesSpace }: Operation, { mode }: Surface): ErrorCode | null {
+    if (effect === 'write' && mode === 'read') return 'readOnlyMode'
+    if (effect === 'read' && mode === 'write') return 'writeOnlyMode'
+    const { control } = this
+    const phase = control.phase
+    if (phase === 'draining' && cost !== 'loop') return 'shuttingDown'
+    if (phase === 'unhealthy' && effect === 'write') return 'unhealthy'
+    if (control.diskFull && effect === 'write' && freesSpace !== true) return 'diskFull'
+    if (phase === 'warming_up' && (effect === 'write' || cost === 'search')) return 'warmingUp'
+    if (cost === 'search' && control.indexStale) return 'warmingUp'
+    return null
+  }
+
+  /** One for each pair: a request costs no object. */
+  #tokenOf(operation: AnyOperation, surface: Surface): Admitted {
+    let ofSurface = this.#admitted.get(surface)
+    if (ofSurface === undefined) this.#admitted.set(surface, (ofSurface = new Map<AnyOperation, Admitted>()))
+    let token = ofSurface.get(operation)
+    if (token === undefined) ofSurface.set(operation, (token = { operation, surface } as unknown as Admitted))
+    return token
+  }
+}

@@ -1,0 +1,61 @@
+/**
+ * Gives cached answers again, to every surface, and keeps new ones. The permission is asked before a cached answer is
+ * given: rights may have changed since it was made. Front-end thread only.
+ */
+import { authorize } from '../access/authorize.js'
+import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../limits.js'
+import { isInternal } from '../operations/operation.js'
+import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
+import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'
+import { refusalOf } from './answers.js'
+import type { DispatchRequest } from './ticket.js'
+
+/** An answer and the collections on which the permission was asked for it. */
+interface Answered extends OutgoingAnswer {
+  readonly collections?: readonly string[]
+}
+
+export class CachedAnswers {
+  /** Those whose request allows it, and those of operations that always do: neither evicts the other. */
+  readonly #asked: AnswerCache
+  readonly #unasked: AnswerCache
+
+  /** @param commits how many the server has published: each ends the life of all answers before it */
+  constructor(answersMax: number, commits: () => number) {
+    this.#asked = new AnswerCache(answersMax, ANSWERS_CACHED_BYTES_MAX, commits)
+    this.#unasked = new AnswerCache(ANSWERS_KEPT_MAX, ANSWERS_KEPT_BYTES_MAX, commits)
+  }
+
+  /** @returns where the answer is to go; null: it was given, from the cache */
+  sinkFor({ admitted, input, principal, sink }: DispatchRequest): AnswerSink | null {
+    const { operation } = admitted
+    if (isInternal(operation)) return sink
+    const { isRepeatable, keptSeconds, name } = operation
+    if (isRepeatable !== true && (keptSeconds === undefined || input.body !== null)) return sink
+    const request = { operationName: name, input, principal }
+    if (keptSeconds === undefined && !asksForCache(request)) return sink
+    const cache = keptSeconds === undefined ? this.#asked : this.#unasked
+    const found = cache.find(request, performance.now())
+    if (found === null) return sink
+    if ('answer' in found) {
+      sink.answer(allowed(() => authorize(operation, principal, found.collections, 'cached')) ?? found.answer)
+      return null
+    }
+    return {
+      answer: (answer: Answered) => {
+        cache.offer(found, answer, answer.collections ?? [], keptSeconds ?? cacheSecondsOf(answer), performance.now())
+        sink.answer(answer)
+      },
+    }
+  }
+}
+
+/** The refusal, where there is one. */
+function allowed(ask: () => unknown): OutgoingAnswer | undefined {
+  try {
+    ask()
+    return undefined
+  } catch (error) {
+    return refusalOf(error)
+  }
+}

@@ -1,0 +1,75 @@
+/**
+ * Operations of cost `loop`: answered on the front end, for every surface, with what needs no store. Each takes
+ * microseconds. Front-end thread only.
+ */
+import { authorize, collectionsOf } from '../access/authorize.js'
+import { badRequest } from '../errors.js'
+import { operations } from '../operations/index.js'
+import type { Operation } from '../operations/operation.js'
+import type { Answer, OutgoingAnswer } from '../wire/answer.js'
+import type { EncodedInput, Form } from '../wire/form.js'
+import { unpackInput } from '../wire/msgpack_input.js'
+import { outgoing, refusalOf } from './answers.js'
+import type { DispatchRequest } from './ticket.js'
+
+/** First value of each field, as text. */
+export type LoopInput = Readonly<Record<string, string>>
+/** Must take microseconds: it runs between two socket events. */
+export type LoopHandler = (input: LoopInput) => Answer
+export type BoundLoopHandler = readonly [row: Operation, run: LoopHandler]
+
+/** Reads the input of a form on the loop. */
+export type LoopInputReader = (input: EncodedInput) => LoopInput
+
+export class LoopOperations {
+  readonly #handlers: ReadonlyMap<Operation, LoopHandler>
+
+  /** @throws Error where table and handlers differ: a mistake of ours */
+  constructor(
+    handlers: readonly BoundLoopHandler[],
+    /** Of the other forms than MessagePack. */
+    readonly readers: Readonly<Partial<Record<Form, LoopInputReader>>>,
+  ) {
+    this.#handlers = new Map(handlers)
+    const wanted = new Set(operations.filter(({ cost }) => cost === 'loop'))
+    for (const row of wanted)
+      if (!this.#handlers.has(row)) throw new Error(`operation ${row.name} runs on the loop and has no handler there`)
+    for (const row of this.#handlers.keys()) if (!wanted.has(row)) throw new Error(`the loop handles ${row.name}, which runs on a lane`)
+  }
+
+  /** Never throws an operating error: that is the answer. */
+  answer(row: Operation, { input, principal }: DispatchRequest): OutgoingAnswer {
+    const run = this.#handlers.get(row)
+    if (run === undefined) throw new Error(`${row.name} is not an operation of the loop`)
+    try {
+      const read = this.#read(input)
+      authorize(
+        row,
+        principal,
+        collectionsOf(row, read, () => undefined),
+        'loop',
+      )
+      return outgoing(run(read))
+    } catch (error) {
+      return refusalOf(error)
+    }
+  }
+
+  #read(input: EncodedInput): LoopInput {
+    const reader = this.readers[input.form]
+    return reader === undefined ? textsOf(input.body) : reader(input)
+  }
+}
+
+/** @throws ServiceError 400 */
+function textsOf(body: Uint8Array | null): LoopInput {
+  if (body === null) return {}
+  let input: unknown
+  try {
+    input = unpackInput(body)
+  } catch {
+    throw badRequest('invalid input')
+  }
+  if (typeof input !== 'object' || input === null) throw badRequest('invalid input')
+  return Object.fromEntries(Object.entries(input).map(([name, value]) => [name, String(value)]))
+}

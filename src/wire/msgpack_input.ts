@@ -1,0 +1,25 @@
+/** Inputs in the form `msgpack`: one map with texts as keys. Encoded on any thread, decoded in a lane. */
+import { Packr } from 'msgpackr'
+import type { EncodedInput } from './form.js'
+
+const packr = new Packr({ useRecords: false, int64AsType: 'number', mapsAsObjects: true })
+const NO_PARAMS: readonly string[] = []
+
+/** The body is a buffer of its own. */
+export function msgpackInput(input: object): EncodedInput {
+  return bytesInput(new Uint8Array(packr.pack(input)))
+}
+
+/** @param body a map, encoded by somebody else; given away */
+export function bytesInput(body: Uint8Array): EncodedInput {
+  return { form: 'msgpack', head: '', params: NO_PARAMS, body, mayCompress: false }
+}
+
+/** @throws Error for bytes that are not one value. Byte strings of the result are views of `body`. */
+export function unpackInput(body: Uint8Array): unknown {
+  return packr.unpack(body)
+}
+
+export function packAnswer(value: unknown): Uint8Array {
+  return new Uint8Array(packr.pack(value))
+}

@@ -1,0 +1,221 @@
+/**
+ * A lane's thread: opens its context, says so on its own port, and runs the batches that Piscina gives it: reads one
+ * request after the other, synchronously; writes as one group. An error of the lane ends the server, because a lane that
+ * can't be trusted must not acknowledge anything.
+ */
+import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
+import type { LaneHello } from '../../dispatch/lane_pool.js'
+import { openEngine } from '../../engine/native_engine.js'
+import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits.js'
+import { laneOperations } from '../../operations/index.js'
+import { joinLog, log } from '../../telemetry/log.js'
+import { installTelemetry, Telemetry } from '../../telemetry/registry.js'
+import { ControlBlock } from '../../wire/control_block.js'
+import type { Envelope } from '../../wire/envelope.js'
+import { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
+import { queueClassOf } from '../../wire/queue_class.js'
+import { decodeRequests, type LaneRequest } from '../../wire/request_codec.js'
+import { handlers } from '../handlers/index.js'
+import type { LaneContext, WriteLane } from '../request/handler.js'
+import { droppedFrame, forwardFrame, type FormReaders } from '../request/lane_request.js'
+import { operationOf, RequestRunner } from '../request/request_runner.js'
+import { adoptNextGeneration, dropNextGeneration, openLane, openNextGeneration } from './context.js'
+import { LanePort } from './lane_port.js'
+import type { LaneOrder, LaneStart, NextGeneration, OpenLane } from './lane_start.js'
+
+/** What Piscina runs: a batch, or the word that the lane is to close. */
+export type RunBatch = (task: Envelope | 'close') => Promise<void>
+
+/** To be called once, when the thread starts. */
+export async function startLane(readers: FormReaders): Promise<RunBatch> {
+  const lane = new Lane(workerData as LaneStart, readers)
+  await lane.open()
+  return (task) => lane.run(task)
+}
+
+class Lane {
+  readonly #start: LaneStart
+  readonly #control: ControlBlock
+  readonly #telemetry: Telemetry
+  readonly #telemetryRow: number
+  readonly #requestBlocks: EnvelopeBlocks | null
+  readonly #port: LanePort
+  readonly #runner: RequestRunner
+  #opened: OpenLane | undefined
+  #next: NextGeneration | undefined
+  /** One after the other: each waits for the one before. */
+  #orders = Promise.resolve()
+  #memorySampledAt = 0
+
+  constructor(start: LaneStart, readers: FormReaders) {
+    joinLog(start.log, `${start.kind} lane`)
+    this.#start = start
+    this.#control = new ControlBlock(start.control)
+    this.#telemetry = new Telemetry(
+      start.telemetry,
+      laneOperations.map((operation) => operation.name),
+    )
+    this.#telemetryRow = this.#telemetry.claimRow()
+    installTelemetry(this.#telemetry)
+    this.#requestBlocks = start.requests === null ? null : new EnvelopeBlocks(start.requests)
+    this.#port = greet()
+    this.#runner = new RequestRunner({ control: this.#control, readers, handlers, report: (error) => this.#report(error) })
+  }
+
+  async open(): Promise<void> {
+    try {
+      const opened = await openLane(this.#start, (reason) => this.#port.send({ kind: 'fatal', reason }))
+      opened.indexed.then(
+        () => this.#port.send({ kind: 'ready', row: this.#telemetryRow }),
+        (error: unknown) => this.#fail(error),
+      )
+      this.#opened = opened
+    } catch (error) {
+      this.#fail(error)
+    }
+    this.#port.onOrder((order) => {
+      this.#orders = this.#orders.then(() => this.#obey(order))
+    })
+  }
+
+  async run(task: Envelope | 'close'): Promise<void> {
+    if (this.#opened === undefined) throw new Error('the lane did not open')
+    if (task === 'close') {
+      await this.#opened.close()
+      return
+    }
+    const requests = decodeRequests(task, this.#requestBlocks)
+    const takenAt = performance.timeOrigin + performance.now()
+    this.#observeWaits(requests, takenAt)
+    const { context, writeLane } = this.#opened
+    if (this.#start.kind === 'long') await this.#runTasks(context, requests)
+    else if (writeLane !== undefined) await this.#runWrites(context, writeLane, requests)
+    // A batch holds one class only: point reads share a snapshot, others take theirs when they need it.
+    else if (requests.every((request) => operationOf(request).cost === 'point'))
+      context.store.sharing(() => this.#runReads(context, requests))
+    else this.#runReads(context, requests)
+    this.#sampleMemory(context, takenAt)
+  }
+
+  #observeWaits(requests: readonly LaneRequest[], takenAt: number): void {
+    for (const request of requests) {
+      const queue = this.#start.kind === 'write' ? 'commit' : queueClassOf(operationOf(request))
+      this.#telemetry.observeWait(queue, Math.max(0, takenAt - request.queuedAt) / 1000)
+    }
+  }
+
+  #runReads(context: LaneContext, requests: readonly LaneRequest[]): void {
+    for (const request of requests) {
+      if (this.#control.isStopped(request.slot)) {
+        if (request.stream !== 0) this.#runner.streams.end(request.stream)
+        this.#port.answer(droppedFrame(request))
+        continue
+      }
+      const { cost } = operationOf(request)
+      if (cost === 'search' || cost === 'heavy') this.#port.flush()
+      else this.#port.flushIfDue()
+      this.#port.answer(this.#runner.run(context, request))
+    }
+    this.#port.flush()
+  }
+
+  async #runTasks(context: LaneContext, requests: readonly LaneRequest[]): Promise<void> {
+    for (const request of requests) {
+      const isDropped = this.#control.isStopped(request.slot)
+      this.#port.answer(isDropped ? droppedFrame(request) : await this.#runner.runTask(context, request))
+      this.#port.flush()
+    }
+  }
+
+  /** One group. A direct write is prepared here first; what is refused is answered without holding up the others. */
+  async #runWrites(context: LaneContext, writeLane: WriteLane, requests: readonly LaneRequest[]): Promise<void> {
+    const commands: Parameters<WriteLane['commit']>[0][number][] = []
+    for (const request of requests) {
+      if (this.#control.isStopped(request.slot)) {
+        this.#port.answerSoon(droppedFrame(request))
+        continue
+      }
+      const frame = request.isDirect ? this.#runner.run(context, request) : forwardFrame(request, request.body)
+      if (frame.kind !== 'forward') {
+        this.#port.answerSoon(frame)
+        continue
+      }
+      const { body: bytes } = frame
+      const reply: (typeof commands)[number]['reply'] = (answer) =>
+        this.#port.answerSoon(this.#runner.committed(context, request, bytes, answer))
+      commands.push({ bytes, actor: request.principal.name, reply })
+    }
+    if (commands.length === 0) return
+    try {
+      await writeLane.commit(commands)
+    } catch (error) {
+      // What of the group is on disk is unknown: nobody may be answered anything by this process any more.
+      this.#port.send({ kind: 'fatal', reason: `commit failed: ${reasonOf(error)}` })
+      throw error
+    }
+  }
+
+  /** Opens, adopts or drops another generation, between two batches, and says so. */
+  async #obey({ number, kind, generation }: LaneOrder): Promise<void> {
+    let error: string | null = null
+    try {
+      const opened = this.#opened
+      if (opened === undefined) throw new Error('the lane did not open')
+      if (kind === 'drop') await this.#drop()
+      else if (opened.generation !== generation) {
+        if (this.#next?.generation !== generation) this.#next = await openNextGeneration(this.#start, generation)
+        if (kind === 'adopt') await this.#adopt(opened, this.#next)
+      }
+    } catch (cause) {
+      error = reasonOf(cause)
+    }
+    this.#port.send({ kind: 'obeyed', number, error })
+  }
+
+  async #adopt(opened: OpenLane, next: NextGeneration): Promise<void> {
+    this.#runner.streams.endAll()
+    this.#opened = await adoptNextGeneration(this.#start, opened, next, (reason) => this.#port.send({ kind: 'fatal', reason }))
+    this.#next = undefined
+  }
+
+  async #drop(): Promise<void> {
+    const dropped = this.#next
+    this.#next = undefined
+    if (dropped !== undefined) await dropNextGeneration(this.#start, dropped)
+    // Its index may have been opened before its opening failed.
+    else if (this.#start.kind === 'write') openEngine().dropNext()
+  }
+
+  #fail(error: unknown): void {
+    this.#port.send({ kind: 'failed', reason: reasonOf(error) })
+  }
+
+  #report(error: unknown): void {
+    this.#telemetry.add('lane_internal_errors', 1)
+    log.error(`lane ${this.#start.kind}`, { fault: error })
+  }
+
+  /** At most once a second: asking costs more than a point read. */
+  #sampleMemory(context: LaneContext, now: number): void {
+    if (now - this.#memorySampledAt < 1000) return
+    this.#memorySampledAt = now
+    const memory = process.memoryUsage()
+    this.#telemetry.set('heap_bytes', memory.heapUsed)
+    this.#telemetry.set('external_bytes', memory.external)
+    this.#telemetry.set('wasm_memory_bytes', context.analyzer.memoryBytes())
+  }
+}
+
+function greet(): LanePort {
+  const { port1, port2 } = new MessageChannel()
+  // The port must not keep a lane alive whose work is done.
+  port1.unref()
+  const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE)
+  const hello: LaneHello = { hello: true, port: port2, answers: answers.memory }
+  parentPort?.postMessage(hello, [port2])
+  return new LanePort(port1, answers)
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,0 +1,154 @@
+/**
+ * Runs requests of a lane, one after the other: input, authorisation, handler, frame. An error of a request is that
+ * request's answer. Lane threads only.
+ */
+import assert from 'node:assert/strict'
+import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
+import { serviceError } from '../../errors.js'
+import { laneOperations } from '../../operations/index.js'
+import { isInternal, type AnyOperation } from '../../operations/operation.js'
+import { BodiesWanted } from '../../store/objects.js'
+import type { LaneAnswer } from '../../wire/answer_codec.js'
+import type { ControlBlock } from '../../wire/control_block.js'
+import type { LaneRequest } from '../../wire/request_codec.js'
+import { AnswerStreams } from './answer_streams.js'
+import type { CommitAnswer, Handler, LaneContext, RequestContext } from './handler.js'
+import {
+  answerFrame,
+  bytesOf,
+  errorAnswer,
+  forwardFrame,
+  hinted,
+  messageFrame,
+  readInput,
+  requestContext,
+  stopWordOf,
+  textsFrame,
+  type FormReaders,
+} from './lane_request.js'
+import { fetchMessage } from './storage.js'
+
+export interface RunnerParts {
+  readonly control: ControlBlock
+  readonly readers: FormReaders
+  readonly handlers: ReadonlyMap<AnyOperation, Handler>
+  /** Receives faults of ours. */
+  readonly report: (error: unknown) => void
+}
+
+export class RequestRunner {
+  readonly streams = new AnswerStreams()
+  readonly #parts: RunnerParts
+
+  constructor(parts: RunnerParts) {
+    this.#parts = parts
+  }
+
+  /** Never throws: what goes wrong is the answer. */
+  run(context: LaneContext, request: LaneRequest): LaneAnswer {
+    const { control, readers } = this.#parts
+    const operation = operationOf(request)
+    try {
+      if (request.stream !== 0) return this.#nextPart(operation, request)
+      const { input, access } = readInput(readers, operation, request, context, stopWordOf(request, control))
+      const about = requestContext(operation, access, request, control)
+      // An index that does not equal the store gives wrong answers: better none until it is rebuilt.
+      if (operation.cost === 'search' && control.indexStale) throw serviceError('warmingUp')
+      if (operation.searchesVectors === true && control.vectorsLoading) throw serviceError('vectorsLoading')
+      return hinted(operation, input, () => this.#runHandler(context, request, about, input))
+    } catch (error) {
+      if (error instanceof EmbeddingsWanted) return textsFrame(request, error)
+      if (error instanceof BodiesWanted)
+        return this.#bringObjects(context, request, { objects: error.objects, body: request.body, isCommand: false })
+      return this.#refusal(request, error)
+    }
+  }
+
+  /** What may wait for files and processes. Never throws. */
+  async runTask(context: LaneContext, request: LaneRequest): Promise<LaneAnswer> {
+    const { control, readers } = this.#parts
+    const operation = operationOf(request)
+    try {
+      const { input, access } = readInput(readers, operation, request, context, stopWordOf(request, control))
+      const about = requestContext(operation, access, request, control)
+      const handler = this.#handlerOf(operation)
+      assert(handler.kind === 'task' || handler.kind === 'switch', `operation ${operation.name} has no handler for the long lane`)
+      if (handler.kind === 'task')
+        return answerFrame(readers, request, await hinted(operation, input, () => handler.run(context, input, about)))
+      const { generation, body } = await hinted(operation, input, () => handler.run(context, input, about))
+      return messageFrame(request, { kind: 'switch', generation, body })
+    } catch (error) {
+      return this.#refusal(request, error)
+    }
+  }
+
+  /** What the write lane says of a command. One that lacks objects comes back as what it is by then: a command. */
+  committed(context: LaneContext, request: LaneRequest, command: Uint8Array, answer: CommitAnswer): LaneAnswer {
+    if (answer.queued !== undefined) {
+      const named = { epoch: context.store.presentEpoch().toString('hex'), documents: answer.queued }
+      return messageFrame(request, { kind: 'capacity', code: answer.code ?? null, body: bytesOf(answer.body), named })
+    }
+    if (answer.wanted === undefined) return answerFrame(this.#parts.readers, request, answer)
+    return this.#bringObjects(context, request, { objects: answer.wanted, body: command, isCommand: true })
+  }
+
+  #runHandler(context: LaneContext, request: LaneRequest, about: RequestContext, input: unknown): LaneAnswer {
+    const { operation, access } = about
+    const handler = this.#handlerOf(operation)
+    switch (handler.kind) {
+      case 'stream':
+        return this.#part(request, about, this.streams.begin(handler.run(context, input, about), access))
+      case 'prepare': {
+        const command = handler.run(context, input, about)
+        return command instanceof Uint8Array ? forwardFrame(request, command) : messageFrame(request, command)
+      }
+      case 'io':
+        return messageFrame(request, { kind: 'io', message: handler.run(context, input, about) })
+      case 'read': {
+        const mayBeCached = !isInternal(operation) && (operation.isRepeatable === true || operation.keptSeconds !== undefined)
+        const answer = handler.run(context, input, about)
+        const frame = answerFrame(this.#parts.readers, request, answer, mayBeCached ? { collections: access.collections } : {})
+        // A large answer is not copied a second time.
+        return context.out.giveAway(frame.body) ? { ...frame, isOwned: true } : frame
+      }
+      case 'task':
+      case 'switch':
+        throw new Error(`operation ${operation.name} is for the long lane`)
+    }
+  }
+
+  #nextPart(operation: AnyOperation, request: LaneRequest): LaneAnswer {
+    const access = this.streams.accessOf(request.stream)
+    return this.#part(request, requestContext(operation, access, request, this.#parts.control), request.stream)
+  }
+
+  #part(request: LaneRequest, about: RequestContext, stream: number): LaneAnswer {
+    const { answer, isLast } = this.streams.next(stream, about)
+    return answerFrame(this.#parts.readers, request, answer, { stream: isLast ? 0 : stream })
+  }
+
+  /** Never throws: where what is wanted can't be asked for, that is the request's answer. */
+  #bringObjects(context: LaneContext, request: LaneRequest, message: Parameters<typeof fetchMessage>[1]): LaneAnswer {
+    try {
+      return messageFrame(request, fetchMessage(context, message))
+    } catch (error) {
+      return this.#refusal(request, error)
+    }
+  }
+
+  #refusal(request: LaneRequest, error: unknown): LaneAnswer {
+    return answerFrame(this.#parts.readers, request, errorAnswer(error, this.#parts.report))
+  }
+
+  #handlerOf(operation: AnyOperation): Handler {
+    const handler = this.#parts.handlers.get(operation)
+    assert(handler !== undefined, `operation ${operation.name} has no handler`)
+    return handler
+  }
+}
+
+export function operationOf(request: LaneRequest): AnyOperation {
+  const operation = laneOperations[request.operationIndex]
+  assert(operation !== undefined, `no operation ${request.operationIndex}: both sides load the same table`)
+  return operation
+}

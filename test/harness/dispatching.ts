@@ -1,0 +1,56 @@
+/** For tests and benches of the front end without a surface: a dispatcher, and requests as a surface makes them. */
+import { ANONYMOUS } from '../../src/access/principal.js'
+import type { Config } from '../../src/config.js'
+import { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import { LoopOperations } from '../../src/dispatch/loop_operations.js'
+import type { Surface } from '../../src/dispatch/surface.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import { entryOf } from '../../src/errors.js'
+import { laneOperations, operationByName, operations } from '../../src/operations/index.js'
+import type { AnyOperation } from '../../src/operations/operation.js'
+import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
+import type { OutgoingAnswer } from '../../src/wire/answer.js'
+import type { ControlBlock } from '../../src/wire/control_block.js'
+import { noObjects } from './no_objects.js'
+
+export const SURFACE: Surface = { name: 'test', mode: 'wr', index: 1 }
+
+/** Operations of the loop that answer nothing. */
+export const emptyLoop = new LoopOperations(
+  operations.filter(({ cost }) => cost === 'loop').map((row) => [row, () => ({ body: '{}' })]),
+  {},
+)
+
+/** Counters of this thread, as a server has them. */
+export function ownTelemetry(): Telemetry {
+  const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
+  telemetry.claimRow()
+  installTelemetry(telemetry)
+  return telemetry
+}
+
+export function dispatcherOf(config: Config, control: ControlBlock, telemetry: Telemetry): Dispatcher {
+  return new Dispatcher(config, control, telemetry, noObjects, emptyLoop)
+}
+
+/** @param operation by its name, or any row: a lane refuses one that is not of the table by an assertion, which loses the batch and not the lane */
+export function requestOf(
+  { admission }: Dispatcher,
+  operation: string | AnyOperation,
+  input: unknown,
+  change: Partial<DispatchRequest> = {},
+): Omit<DispatchRequest, 'sink'> {
+  const row = typeof operation === 'string' ? operationByName.get(operation)! : operation
+  return {
+    admitted: admission.admitOwn(row),
+    input: { form: 'json', head: '', params: [], body: Buffer.from(JSON.stringify(input)), mayCompress: false },
+    principal: ANONYMOUS,
+    acceptedAt: performance.now(),
+    ...change,
+  }
+}
+
+/** As a surface over HTTP would say it. */
+export function statusOf({ code }: OutgoingAnswer): number {
+  return code === null ? 200 : entryOf(code).http
+}

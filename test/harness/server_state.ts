@@ -1,0 +1,25 @@
+/** The state of a server as answers of the loop see it, for tests without a server. */
+import { tmpdir } from 'node:os'
+import { loadConfig } from '../../src/config.js'
+import type { ServerState } from '../../src/system/server_state.js'
+import type { Phase } from '../../src/wire/control_block.js'
+
+export function serverState(phase: Phase = 'healthy', env: NodeJS.ProcessEnv = {}, isDiskFull = false): ServerState {
+  const config = loadConfig(['--db', tmpdir()], { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', ...env })
+  return {
+    config,
+    listenAddress: '127.0.0.1:4711',
+    startedAt: Date.now() - 61_000,
+    phase: () => phase,
+    phaseReason: () => 'flush failed',
+    isDiskFull: () => isDiskFull,
+    diskFloorBytes: () => 0,
+    indexUnstored: () => false,
+    areVectorsUnstored: () => false,
+    damageFound: () => 0,
+    areWritesLost: () => false,
+    lanesOverdueMs: () => 0,
+    isIndexStale: () => false,
+    vectorConfig: () => ({ enabled: false, provider: 'none', model: '', dimensions: 0, apiUrl: '' }),
+  }
+}
