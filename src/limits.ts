@@ -257,6 +257,10 @@ export const ANSWER_SCRATCH_BYTES_KEPT = 8 * MIB
 export const SLOTS_MAX = 12_288
 /** Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms where no cap gave 147 ms. */
 export const BATCH_REQUESTS_MAX = 16
+/** Requests of a surface in a thread of its own that are under way. Beyond, it is refused as busy. */
+export const SURFACE_PORT_REQUESTS_MAX = 4096
+/** Bytes of their inputs. */
+export const SURFACE_PORT_BYTES_MAX = 256 * MIB
 /** Of the places of a queue, kept for each further surface, so that a flood on one leaves it some. */
 export const SURFACE_QUEUE_SHARE = 1 / 8
 /** Point reads that go to one worker rather than being dealt over two: 8 x 20 us of work is about what it costs to wake a second thread. */

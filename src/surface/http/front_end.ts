@@ -4,18 +4,16 @@
  * Front-end thread only.
  */
 import * as uWS from 'uWebSockets.js'
-import type { Config, ListenAddress } from '../../config.js'
+import type { ListenAddress } from '../../config.js'
 import { formatAddress } from '../../config.js'
 import { ANONYMOUS } from '../../access/principal.js'
-import type { ControlBlock } from '../../wire/control_block.js'
-import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'
 import type { Admitted } from '../../dispatch/admission.js'
-import type { Surface } from '../../dispatch/surface.js'
+import type { RunningSurface } from '../../dispatch/surface.js'
+import type { SurfaceHost } from '../host.js'
 import type { Ticket } from '../../dispatch/ticket.js'
 import { laneIndexOf, offered, operations } from '../../operations/index.js'
-import type { Telemetry } from '../../telemetry/registry.js'
 import { ByteBudget } from './byte_budget.js'
 import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
@@ -32,16 +30,8 @@ export const CONSTANT_PATH = '/loadtest/constant'
 // would take half of the first one's requests.
 const LISTEN_EXCLUSIVE = 1
 
-export interface FrontEndParts {
-  readonly config: Config
-  readonly control: ControlBlock
-  readonly dispatcher: Dispatcher
-  readonly telemetry: Telemetry
-  readonly surface: Surface
-}
-
-export class FrontEnd {
-  readonly #parts: FrontEndParts
+export class FrontEnd implements RunningSurface {
+  readonly #parts: SurfaceHost
   readonly #app = uWS.App()
   readonly #routes: RouteTable
   readonly #cors: CorsPolicy
@@ -55,7 +45,7 @@ export class FrontEnd {
   #open = 0
   #idleWaiters: (() => void)[] = []
 
-  constructor(parts: FrontEndParts) {
+  constructor(parts: SurfaceHost) {
     this.#parts = parts
     const rows = new Set(offered(parts.config))
     this.#routes = new RouteTable(operations, (operation) => rows.has(operation))
@@ -72,7 +62,8 @@ export class FrontEnd {
   }
 
   /** @returns the printed address with the real port. @throws Error in one line when the address can't be had. */
-  async listen(address: ListenAddress): Promise<string> {
+  async listen(): Promise<string> {
+    const address: ListenAddress = this.#parts.config.httpAddr
     const socket = await new Promise<uWS.us_listen_socket | false>((resolve) => {
       if (address.kind === 'unix') {
         this.#app.listen_unix(resolve, address.path)
@@ -242,7 +233,7 @@ class Call implements ExchangeListener {
   #ticket: Ticket | null = null
 
   constructor(
-    readonly parts: FrontEndParts,
+    readonly parts: SurfaceHost,
     readonly ended: () => void,
     /** It came in this turn of the loop. */
     readonly isNew: (exchange: Exchange) => boolean,

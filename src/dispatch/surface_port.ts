@@ -1,0 +1,116 @@
+/**
+ * The front end's end of the port to a surface in a thread of its own: requests that come on it take the same way as
+ * those of HTTP, through admission, audit, cached answers and queues. What may be under way is bounded for each port.
+ * Front-end thread only.
+ */
+import type { MessagePort } from 'node:worker_threads'
+import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits.js'
+import { offered } from '../operations/index.js'
+import type { Operation } from '../operations/operation.js'
+import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'
+import { bytesInput } from '../wire/msgpack_input.js'
+import type { SurfaceReply, SurfaceRequest } from '../wire/surface_messages.js'
+import { refusal, refusalWith } from './answers.js'
+import type { Dispatcher } from './dispatcher.js'
+import type { Surface } from './surface.js'
+import type { Ticket } from './ticket.js'
+
+type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
+
+/** A request under way: in the dispatcher, or between two parts of its answer. */
+interface Pending {
+  readonly bytes: number
+  ticket: Ticket | null
+  rest: AnswerRest | null
+}
+
+export class SurfacePort {
+  readonly #operations: ReadonlyMap<string, Operation>
+  readonly #pending = new Map<number, Pending>()
+  #bytes = 0
+
+  /** @param options of the server: which features are on */
+  constructor(
+    readonly port: MessagePort,
+    readonly dispatcher: Dispatcher,
+    readonly surface: Surface,
+    options: object,
+  ) {
+    this.#operations = new Map(offered(options).map((row) => [row.name, row]))
+  }
+
+  /** @returns whether the message was a request */
+  take(message: SurfaceRequest): boolean {
+    switch (message.kind) {
+      case 'ask':
+        this.#ask(message)
+        return true
+      case 'more':
+        this.#pending.get(message.id)?.rest?.more(this.#sinkOf(message.id))
+        return true
+      case 'cancel':
+        this.#cancel(message.id)
+        return true
+      default:
+        return false
+    }
+  }
+
+  /** The thread has gone: nobody waits for anything any more. */
+  close(): void {
+    for (const id of [...this.#pending.keys()]) this.#cancel(id)
+  }
+
+  #ask({ id, operation: name, input, principal, deadlineMs }: Ask): void {
+    if (this.#pending.has(id)) throw new Error(`request ${id} of surface ${this.surface.name} is under way already`)
+    const pending: Pending = { bytes: input.length, ticket: null, rest: null }
+    this.#pending.set(id, pending)
+    this.#bytes += input.length
+    const operation = this.#operations.get(name)
+    if (operation === undefined) return this.#answer(id, refusalWith('notFound', `unknown operation ${name.slice(0, 100)}`))
+    if (this.#pending.size > SURFACE_PORT_REQUESTS_MAX || this.#bytes > SURFACE_PORT_BYTES_MAX)
+      return this.#answer(id, refusal('overloaded'))
+    const admitted = this.dispatcher.admission.admit(operation, this.surface)
+    if (typeof admitted === 'string') return this.#answer(id, refusal(admitted))
+    pending.ticket = this.dispatcher.submit({
+      admitted,
+      input: bytesInput(input),
+      principal,
+      acceptedAt: performance.now(),
+      ...(deadlineMs === undefined ? {} : { deadlineMs }),
+      sink: this.#sinkOf(id),
+    })
+  }
+
+  #sinkOf(id: number): AnswerSink {
+    return { answer: (answer) => this.#answer(id, answer) }
+  }
+
+  #answer(id: number, { code, contentType, facts, body, rest }: OutgoingAnswer): void {
+    const pending = this.#pending.get(id)
+    if (pending === undefined) {
+      rest?.end()
+      return
+    }
+    pending.ticket = null
+    pending.rest = rest ?? null
+    if (rest === undefined) this.#forget(id, pending)
+    // The bytes are valid during this call only.
+    const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
+    const reply: SurfaceReply = { kind: 'answer', id, code, contentType, facts, body: copy, hasMore: rest !== undefined }
+    this.port.postMessage(reply, [copy.buffer])
+  }
+
+  #cancel(id: number): void {
+    const pending = this.#pending.get(id)
+    if (pending === undefined) return
+    this.#forget(id, pending)
+    if (pending.ticket !== null) this.dispatcher.abandon(pending.ticket)
+    pending.rest?.end()
+  }
+
+  #forget(id: number, { bytes }: Pending): void {
+    this.#pending.delete(id)
+    this.#bytes -= bytes
+  }
+}

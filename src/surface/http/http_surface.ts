@@ -1,0 +1,12 @@
+/** The HTTP surface as the server starts it. */
+import type { SurfaceDefinition } from '../host.js'
+import { FrontEnd, readLoopInput } from './front_end.js'
+import { referencePages } from './reference.js'
+
+export const httpSurface: SurfaceDefinition = {
+  name: 'http',
+  mode: (config) => config.httpMode,
+  open: (host) => new FrontEnd(host),
+  loopHandlers: referencePages,
+  loopReaders: { json: readLoopInput },
+}
