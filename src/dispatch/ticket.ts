@@ -4,6 +4,7 @@
  */
 import type { Operation } from '../operations/operation.js'
 import type { QueueClass } from '../wire/queue_class.js'
+import type { PushedBody } from './body_streams.js'
 
 /** What goes back to the client, whoever made it. */
 export interface OutgoingAnswer {
@@ -18,6 +19,8 @@ export interface OutgoingAnswer {
   readonly body: Uint8Array | string
   /** Absent: the body is all. */
   readonly rest?: AnswerRest
+  /** The body is pushed, and `body` is empty. */
+  readonly push?: PushedBody
 }
 
 /** The rest of an answer that comes in parts. One part is asked for at a time. */
