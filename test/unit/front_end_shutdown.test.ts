@@ -1,0 +1,36 @@
+/** The HTTP surface at a shutdown: an answer that would never end must not keep the server from its own end. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { loadConfig } from '../../src/config.js'
+import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import { laneOperations } from '../../src/operations/index.js'
+import { FrontEnd } from '../../src/surface/http/front_end.js'
+import { Telemetry } from '../../src/telemetry/registry.js'
+import { ControlBlock } from '../../src/wire/control_block.js'
+import { pushedAnswer, pushedText, TestProducer } from '../harness/exchange_server.js'
+import { RawSocket } from '../harness/raw_socket.js'
+
+it('front end: once it stops listening, pushed answers end in order and the surface becomes idle', async () => {
+  const producer = new TestProducer()
+  const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
+  telemetry.claimRow()
+  const dispatcher = {
+    submit: ({ sink }: DispatchRequest) => {
+      sink.answer(pushedAnswer(producer))
+      return null
+    },
+    abandon: () => undefined,
+  } as unknown as Dispatcher
+  const parts = { config: loadConfig([], {}), state: null!, control: ControlBlock.create(), dispatcher, telemetry, loopHandlers: new Map() }
+  const frontEnd = new FrontEnd(parts)
+  const address = await frontEnd.listen({ kind: 'tcp', host: '127.0.0.1', port: 0 })
+  const socket = await RawSocket.open(Number(address.split(':').at(-1)))
+  socket.write('GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await producer.until('attach')
+  frontEnd.stopListening()
+  await frontEnd.idle()
+  assert.equal(pushedText(await socket.until((text) => pushedText(text).isComplete)).isComplete, true)
+  assert.deepEqual(producer.events.all, ['attach', 'detach shutdown'])
+  frontEnd.close()
+})
