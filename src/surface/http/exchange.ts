@@ -9,6 +9,7 @@
  */
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
+import type { CATALOGUE } from '../../errors.js'
 import { BODY_STALL_MS_MAX } from '../../limits.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { BodyConsumer } from '../../dispatch/body_streams.js'
@@ -17,7 +18,7 @@ import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } f
 import type { ByteBudget } from './byte_budget.js'
 import { isLoopbackAddress } from './local_guard.js'
 import type { OpenStreams } from './open_streams.js'
-import { leavesTooMuch, RequestBody } from './request_body.js'
+import { leavesTooMuch, RequestBody, type BodyOwner } from './request_body.js'
 import { readHead, type RequestHead } from './request_head.js'
 
 /** Receives the events of an exchange. Each is called at most once. */
@@ -32,7 +33,7 @@ export interface ExchangeListener {
   onDone(exchange: Exchange, status: number, bodyBytes: number): void
 }
 
-export class Exchange implements AnswerSink, RequestHead {
+export class Exchange implements AnswerSink, BodyOwner, RequestHead {
   readonly method: string
   readonly path: string
   readonly query: string
@@ -109,8 +110,8 @@ export class Exchange implements AnswerSink, RequestHead {
    */
   readBody(bytesMax: number): void {
     assert(this.#state === 'reading' && this.#body === null, 'a body is read once')
-    if (this.declaredBytes === 0) this.#bodyComplete(null)
-    else this.#bodyOf((body) => this.#bodyComplete(body)).readWhole(bytesMax)
+    if (this.declaredBytes === 0) this.wholeBodyRead(null)
+    else this.#newBody()?.readWhole(bytesMax)
   }
 
   /**
@@ -122,7 +123,7 @@ export class Exchange implements AnswerSink, RequestHead {
    */
   streamBody(consumer: BodyConsumer, bytesMax: number, stallMsMax: number = BODY_STALL_MS_MAX): void {
     assert(this.#state === 'reading' && this.#body === null, 'a body is read once')
-    this.#bodyOf(() => void (this.#state = 'waiting')).stream(consumer, bytesMax, stallMsMax)
+    this.#newBody()?.stream(consumer, bytesMax, stallMsMax)
   }
 
   /** Text; empty for a unix socket. */
@@ -168,24 +169,29 @@ export class Exchange implements AnswerSink, RequestHead {
     }
   }
 
-  #bodyOf(complete: (body: Uint8Array | null) => void): RequestBody {
-    this.#body = new RequestBody(
-      {
-        live: () => this.#response,
-        complete,
-        refuse: (code, closes) => (closes ? this.answerAndClose(refusal(code)) : this.answer(refusal(code))),
-        fault: (error) => this.#fault(error),
-        budget: this.budget,
-        streams: this.streams,
-      },
-      this.declaredBytes,
-    )
+  /** Null: the client has gone. */
+  #newBody(): RequestBody | null {
+    if (this.#response !== null) this.#body = new RequestBody(this, this.#response)
     return this.#body
   }
 
-  #bodyComplete(body: Uint8Array | null): void {
+  /** For request_body.ts, like the three that follow. */
+  wholeBodyRead(body: Uint8Array | null): void {
     this.#state = 'waiting'
     this.listener.onBody(this, body)
+  }
+
+  bodyStreamed(): void {
+    this.#state = 'waiting'
+  }
+
+  bodyRefused(code: keyof typeof CATALOGUE, closes: boolean): void {
+    if (closes) this.answerAndClose(refusal(code))
+    else this.answer(refusal(code))
+  }
+
+  bodyFault(error: unknown): void {
+    this.#fault(error)
   }
 
   #fault(error: unknown): void {
