@@ -1,6 +1,6 @@
 /**
- * A real uWS App on a loopback port whose requests go to the handler that a test names by path, as exchanges over budgets of their own; and
- * what became of each exchange. Clients are real sockets on the same loop.
+ * A real uWS App on a loopback port whose requests go to the handler that a test names by path, as exchanges
+ * over budgets of their own; and what became of each exchange. Clients are real sockets on the same loop.
  */
 import * as uWS from 'uWebSockets.js'
 import type { BodyAbortReason, BodyConsumer, BodyPush, DetachReason, PushedBody } from '../../src/dispatch/body_streams.js'

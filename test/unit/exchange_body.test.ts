@@ -1,4 +1,7 @@
-/** Streamed request bodies over real sockets: order and bytes, back pressure, and every way in which a body ends before its last byte. */
+/**
+ * Streamed request bodies over real sockets: order and bytes, back pressure, and every way in which a body
+ * ends before its last byte.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'
@@ -6,7 +9,10 @@ import type { BodyConsumer } from '../../src/dispatch/body_streams.js'
 import { ExchangeServer, MIB, TestConsumer, textAnswer } from '../harness/exchange_server.js'
 import type { RawSocket } from '../harness/raw_socket.js'
 
-/** The receive buffer of uWS, which it fills ten more times at most before it looks whether the socket is paused. */
+/**
+ * The receive buffer of uWS, which it fills ten more times at most before it looks whether the socket is
+ * paused.
+ */
 const KEPT_BYTES_MAX = 11 * 512 * 1024
 const BODY_MAX = 64 * MIB
 

@@ -1,4 +1,7 @@
-/** Pushed answers over real sockets: pieces as they are made, the bound of what a client has not taken, and every way in which they end. */
+/**
+ * Pushed answers over real sockets: pieces as they are made, the bound of what a client has not taken, and
+ * every way in which they end.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { PUSH_UNPROBED_BYTES_MAX, PUSH_UNSENT_BYTES_MAX } from '../../src/limits.js'

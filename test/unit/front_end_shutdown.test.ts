@@ -1,4 +1,6 @@
-/** The HTTP surface at a shutdown: an answer that would never end must not keep the server from its own end. */
+/**
+ * The HTTP surface at a shutdown: an answer that would never end must not keep the server from its own end.
+ */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import { loadConfig } from '../../src/config.js'
