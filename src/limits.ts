@@ -599,6 +599,25 @@ export const PART_PULSE_MS = 3_000
 export const PART_RESERVE_BYTES = 40
 /** A client that takes nothing of an answer in parts for so long loses its connection. */
 export const PART_STALL_MS_MAX = 60_000
+/**
+ * A consumer that keeps a chunk of a streamed request body for so long ends its request. The client's socket is
+ * paused meanwhile, so nobody else would end it.
+ */
+export const BODY_STALL_MS_MAX = 30_000
+/**
+ * Bytes that a client has not taken yet of a pushed answer. Above, it loses its connection: 512 slow clients fill
+ * ANSWERS_UNSENT_BYTES_MAX.
+ */
+export const PUSH_UNSENT_BYTES_MAX = MIB
+/** How often a quiet pushed answer gets a pulse. Two intervals are shorter than the 8 s after which uWebSockets.js may give up. */
+export const PUSH_PULSE_MS = 3_000
+/**
+ * A write of at least so much bypasses the cork buffer of uWebSockets.js (16 KiB), and only such a write says
+ * whether the client has taken everything before it.
+ */
+export const PUSH_PROBE_BYTES = 16 * KIB
+/** Bytes of smaller pieces after which the next one is filled up with pulses to a probe: 6 % more at most. */
+export const PUSH_UNPROBED_BYTES_MAX = 256 * KIB
 
 // ---- Export ---------------------------------------------------------------------------------------------------------------------------------------------------
 

@@ -70,7 +70,8 @@ export class AnswerCache {
 
   /** Copies the answer if it may be given again. */
   offer({ name, commits }: Miss, answer: OutgoingAnswer, collections: readonly string[], seconds: number, nowMs: number): void {
-    if (answer.code !== null || seconds <= 0 || answer.body.length > CACHED_ANSWER_BYTES_MAX) return
+    if (answer.code !== null || answer.rest !== undefined || answer.push !== undefined) return
+    if (seconds <= 0 || answer.body.length > CACHED_ANSWER_BYTES_MAX) return
     const old = this.#kept.get(name)
     if (old !== undefined) this.#drop(name, old)
     const facts = answer.facts.map((text, index, all) => (index % 2 === 1 && all[index - 1] === 'cache' ? 'hit' : text))

@@ -3,6 +3,7 @@
  * headers of the code and the facts.
  */
 import type { ErrorCode } from '../errors.js'
+import type { PushedBody } from './body_streams.js'
 
 /** What an answer says beside its body. A surface that has no form for a fact leaves it out. */
 export const FACTS = [
@@ -56,6 +57,8 @@ export interface OutgoingAnswer {
   readonly body: Uint8Array | string
   /** Absent: the body is all. */
   readonly rest?: AnswerRest
+  /** The body is pushed, and `body` is empty. */
+  readonly push?: PushedBody
   /** The answer of the handler, where it is a page. */
   readonly page?: Answer
 }

@@ -52,6 +52,11 @@ export class RawSocket {
     return this.#length
   }
 
+  /** Bytes written here that the kernel has not taken: what the other side does not read. */
+  get unsentBytes(): number {
+    return this.#socket.writableLength
+  }
+
   endsWith(text: string): boolean {
     return this.#received().subarray(-text.length).toString('latin1') === text
   }

@@ -1,6 +1,8 @@
 /**
- * A body that comes in parts, sent as fast as its client takes it: the lane makes the next part while the socket is given this one, so that a connection holds two parts at most (and a few bytes, see `#beat`),
- * in a copy because the lane's memory is given back. A client that takes nothing for a time loses its connection. Knows no socket: exchange.ts gives it one. Front-end thread only.
+ * A body that comes in parts, sent as fast as its client takes it: the lane makes the next part while the
+ * socket is given this one, so that a connection holds two parts at most (and a few bytes, see `#beat`), in a
+ * copy because the lane's memory is given back. A client that takes nothing for a time loses its connection.
+ * Knows no socket: exchange.ts gives it one. Front-end thread only.
  */
 import { PART_PIECE_BYTES, PART_PULSE_MS, PART_RESERVE_BYTES } from '../../limits.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
@@ -44,12 +46,12 @@ export class BodyParts implements AnswerSink {
   answer({ code, body, rest }: OutgoingAnswer): void {
     if (this.#isOver) return
     this.#rest = rest ?? null
-    if (code === null) this.begin(body, rest)
+    if (code === null) this.add(body, rest)
     else this.#giveUp()
   }
 
   /** The next part, or the first one. */
-  begin(body: Uint8Array | string, rest: AnswerRest | undefined): void {
+  add(body: Uint8Array | string, rest: AnswerRest | undefined): void {
     this.#rest = rest ?? null
     this.#isAsked = false
     const part = typeof body === 'string' ? Buffer.from(body) : body
@@ -103,8 +105,9 @@ export class BodyParts implements AnswerSink {
   }
 
   /**
-   * uWebSockets.js gives a response 10 s from each write on, whoever is slow; how long client and lane may take is decided here. So one byte is written now and then: into its buffer where the socket is full, and from what was kept
-   * back for it where the lane is slow.
+   * uWebSockets.js gives a response 10 s from each write on, whoever is slow; how long client and lane may
+   * take is decided here. So one byte is written now and then: into its buffer where the socket is full, and
+   * from what was kept back for it where the lane is slow.
    */
   #beat(): void {
     if (this.#held.length === 0) return

@@ -1,6 +1,7 @@
 /**
- * A bound on bytes that the whole server holds for its connections: request bodies, from their first chunk until their answer; and what clients have not taken yet of large answers.
- * Above it a connection is refused rather than memory grown. Front-end thread only.
+ * A bound on bytes that the whole server holds for its connections: request bodies, from their first chunk
+ * until their answer; and what clients have not taken yet of large answers. Above it a connection is refused
+ * rather than memory grown. Front-end thread only.
  */
 export class ByteBudget {
   #used = 0

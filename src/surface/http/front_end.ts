@@ -19,6 +19,7 @@ import { corsPolicy, PREFLIGHT_HEADERS, type CorsPolicy } from './cors.js'
 import { Exchange, type ExchangeListener } from './exchange.js'
 import { httpAnswer, httpRefusal, type HttpAnswer } from './http_answer.js'
 import { LocalGuard } from './local_guard.js'
+import { OpenStreams } from './open_streams.js'
 import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
@@ -40,6 +41,7 @@ export class FrontEnd implements RunningSurface {
   readonly #constant: HttpAnswer | null
   readonly #guard: LocalGuard | null
   readonly #misframed = new Misframed()
+  readonly #streams = new OpenStreams()
   readonly #newcomers = new Set<Exchange>()
   #listenSocket: uWS.us_listen_socket | undefined
   #open = 0
@@ -81,6 +83,7 @@ export class FrontEnd implements RunningSurface {
   stopListening(): void {
     if (this.#listenSocket !== undefined) uWS.us_listen_socket_close(this.#listenSocket)
     this.#listenSocket = undefined
+    this.#streams.end()
   }
 
   /** Settles when no request is being read, waited for or answered. */
@@ -103,7 +106,7 @@ export class FrontEnd implements RunningSurface {
     )
     const { PART_STALL_MS_MAX } = this.#parts.config.limits
     const readsPeer = logsAccess() || slowMs() > 0
-    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, PART_STALL_MS_MAX, readsPeer)
+    const exchange = new Exchange(response, request, call, this.#budget, this.#unsent, NOSNIFF, PART_STALL_MS_MAX, readsPeer, this.#streams)
     if (logs('debug')) this.#note(exchange)
     if (exchange.isMisframed || this.#misframed.has(exchange)) {
       this.#misframed.add(exchange)

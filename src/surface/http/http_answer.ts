@@ -5,6 +5,7 @@
 import { entryOf } from '../../errors.js'
 import type { AnyOperation } from '../../operations/operation.js'
 import { isInternal } from '../../operations/operation.js'
+import type { PushedBody } from '../../wire/body_streams.js'
 import { factOf, type AnswerRest, type Fact, type OutgoingAnswer } from '../../wire/answer.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { ErrorCode } from '../../errors.js'
@@ -21,6 +22,8 @@ export interface HttpAnswer {
   readonly body: Uint8Array | string
   /** Absent: the body is all. */
   readonly rest?: AnswerRest
+  /** The body is pushed, and `body` is empty. */
+  readonly push?: PushedBody
 }
 
 const NO_HEADERS: readonly string[] = []
@@ -37,11 +40,12 @@ const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> =
 
 /** @param operation null: none was found for the request */
 export function httpAnswer(operation: AnyOperation | null, answer: OutgoingAnswer): HttpAnswer {
-  const { code, contentType, facts, isCompressed, body, rest } = answer
+  const { code, contentType, facts, isCompressed, body, rest, push } = answer
   const status = code === null ? successStatusOf(operation) : entryOf(code).http
   const headers = code === null && facts.length === 0 ? NO_HEADERS : headersOf(code, facts)
-  if (rest === undefined) return { status, contentType, headers, gzip: isCompressed, body }
-  return { status, contentType, headers, gzip: isCompressed, body, rest }
+  const given = { status, contentType, headers, gzip: isCompressed, body }
+  if (rest !== undefined) return { ...given, rest }
+  return push === undefined ? given : { ...given, push }
 }
 
 /** The answer to a request that reaches no operation. */

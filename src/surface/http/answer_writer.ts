@@ -1,0 +1,173 @@
+/**
+ * Writes an answer to uWS's response: the head, a body that leaves at once, and bodies that go on after it: a
+ * large one, one in parts, one that is pushed. The response dies when its exchange ends, so what goes on asks
+ * the exchange for it each time. Front-end thread only.
+ */
+import type { HttpResponse } from 'uWebSockets.js'
+import { ANSWER_STREAMED_BYTES_MIN } from '../../limits.js'
+import type { PushedBody } from '../../wire/body_streams.js'
+import type { HttpAnswer } from './http_answer.js'
+import { BodyParts } from './body_parts.js'
+import type { ByteBudget } from './byte_budget.js'
+import type { OpenStreams } from './open_streams.js'
+import { PushedAnswer } from './pushed_answer.js'
+import { statusLine } from './status_lines.js'
+
+const JSON_TYPE = 'application/json; charset=utf-8'
+
+/** What a body that goes on needs of its exchange. */
+export interface AnswerChannel {
+  /** Null: the client has gone, or the answer has ended. */
+  live(): HttpResponse | null
+  /** The body has been written to its end. */
+  finish(status: number, bytes: number): void
+  /** A producer threw. */
+  fault(error: unknown): void
+  /** Of what clients have not taken yet of their answers. */
+  readonly unsent: ByteBudget
+  readonly streams: OpenStreams
+  readonly stallMsMax: number
+}
+
+/** A body that goes on after its head. */
+export interface BodySender {
+  /** Outside of the cork in which the head was written: may call a producer. */
+  begin?(): void
+  /** The connection has gone. Harmless after the end. */
+  abandon(): void
+}
+
+/** Status line and headers. */
+export function writeHead(response: HttpResponse, answer: HttpAnswer, commonHeaders: readonly string[]): void {
+  response.writeStatus(statusLine(answer.status))
+  if (answer.status !== 204 && answer.status !== 304) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
+  if (answer.gzip) response.writeHeader('Content-Encoding', 'gzip').writeHeader('Vary', 'Accept-Encoding')
+  writeHeaders(response, commonHeaders)
+  writeHeaders(response, answer.headers)
+}
+
+/**
+ * Ends the answer if all of it can be written now.
+ * @param closes the connection, too
+ * @returns bytes of the body, or -1: it goes on, by `sendBody`
+ */
+export function endAtOnce(response: HttpResponse, answer: HttpAnswer, method: string, closes: boolean): number {
+  if (answer.status === 204 || answer.status === 304) {
+    // No argument at all: uWS takes an undefined one for a number.
+    response.endWithoutBody()
+    return 0
+  }
+  const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
+  if (method === 'HEAD') {
+    // The length is that of the body that GET would get. Given to endWithoutBody, uWS would wait for that
+    // body: it would answer nothing more on the connection, and not close it either.
+    if (closes) response.end('', true)
+    else if (answer.push !== undefined) response.endWithoutBody()
+    else response.writeHeader('Content-Length', String(bytes)).endWithoutBody()
+    return 0
+  }
+  if (answer.rest !== undefined || answer.push !== undefined) return -1
+  if (!closes && bytes >= ANSWER_STREAMED_BYTES_MIN) return -1
+  response.end(answer.body, closes)
+  return bytes
+}
+
+/** @returns null where the body has ended already */
+export function sendBody(response: HttpResponse, answer: HttpAnswer, channel: AnswerChannel): BodySender | null {
+  if (answer.push !== undefined) return sendPushed(response, answer.status, answer.push, channel)
+  if (answer.rest !== undefined) return sendParts(response, answer, channel)
+  return sendLarge(response, typeof answer.body === 'string' ? Buffer.from(answer.body) : answer.body, answer.status, channel)
+}
+
+/**
+ * A large answer is sent as fast as the client reads it. What the socket does not accept at once is copied
+ * if it is in memory shared with a lane, because that memory is returned when this function returns.
+ */
+function sendLarge(response: HttpResponse, body: Uint8Array, status: number, channel: AnswerChannel): BodySender | null {
+  const [, done] = response.tryEnd(body, body.length)
+  if (done) {
+    channel.finish(status, body.length)
+    return null
+  }
+  const sent = response.getWriteOffset()
+  const unsentBytes = body.length - sent
+  if (!channel.unsent.take(unsentBytes)) {
+    // Clients that ask for much and read nothing: this one's connection ends, as at any other end of a bound
+    // that comes after the status line.
+    response.close()
+    return null
+  }
+  let counted = unsentBytes
+  const release = (): void => {
+    channel.unsent.give(counted)
+    counted = 0
+  }
+  const left = body.subarray(sent)
+  const rest = body.buffer instanceof SharedArrayBuffer ? new Uint8Array(left) : left
+  response.onWritable((offset) => {
+    const live = channel.live()
+    if (live === null) return true
+    // Whether it ended or not: uWS corks this callback itself.
+    const [ok, ended] = live.tryEnd(rest.subarray(offset - sent), body.length)
+    if (ended) {
+      release()
+      channel.finish(status, body.length)
+    }
+    return ok
+  })
+  return { abandon: release }
+}
+
+/** Chunked, because nobody knows yet how long it will be. */
+function sendParts(response: HttpResponse, first: HttpAnswer, channel: AnswerChannel): BodySender {
+  const parts = new BodyParts(
+    {
+      corked: (send) => void channel.live()?.cork(send),
+      write: (bytes) => channel.live()?.write(bytes) ?? false,
+      end: () => {
+        channel.live()?.end()
+        channel.finish(first.status, parts.bytes)
+      },
+      close: () => void channel.live()?.close(),
+    },
+    channel.unsent,
+    channel.stallMsMax,
+  )
+  response.onWritable(() => {
+    parts.onWritable()
+    return true
+  })
+  parts.add(first.body, first.rest)
+  return parts
+}
+
+function sendPushed(response: HttpResponse, status: number, body: PushedBody, channel: AnswerChannel): BodySender {
+  const pushed = new PushedAnswer(
+    {
+      write: (bytes) => {
+        let isTaken = false
+        channel.live()?.cork(() => void (isTaken = channel.live()?.write(bytes) ?? false))
+        return isTaken
+      },
+      end: () => {
+        channel.live()?.cork(() => void channel.live()?.end())
+        channel.finish(status, pushed.bytes)
+      },
+      close: () => void channel.live()?.close(),
+      fault: (error) => channel.fault(error),
+    },
+    body,
+    channel.unsent,
+    channel.streams,
+    channel.stallMsMax,
+  )
+  response.onWritable(() => {
+    pushed.onWritable()
+    return true
+  })
+  return pushed
+}
+
+function writeHeaders(response: HttpResponse, headers: readonly string[]): void {
+  for (let i = 0; i < headers.length; i += 2) response.writeHeader(headers[i]!, headers[i + 1]!)
+}

@@ -1,0 +1,65 @@
+/**
+ * A request body that is read as a whole: one buffer, bounded by the operation's limit and counted in the
+ * budget of all bodies until the request is answered. Front-end thread only.
+ */
+import { BODY_FIRST_BYTES } from '../../limits.js'
+import type { ByteBudget } from './byte_budget.js'
+
+/** After a chunk: more is expected, the body is complete, or it is refused for this. */
+export type Collected = 'more' | 'complete' | 'bodyTooLarge' | 'overloaded'
+
+export class BodyCollector {
+  #buffer: Uint8Array | null = null
+  #bytes = 0
+  #counted = 0
+
+  constructor(
+    readonly budget: ByteBudget,
+    readonly bytesMax: number,
+    /** -1: not announced. */
+    readonly declaredBytes: number,
+  ) {}
+
+  /** @param chunk copied: uWS neuters it when its callback returns */
+  take(chunk: Uint8Array, isLast: boolean): Collected {
+    const bytes = this.#bytes + chunk.length
+    if (bytes > this.bytesMax) return 'bodyTooLarge'
+    if (!this.budget.take(chunk.length)) return 'overloaded'
+    this.#counted += chunk.length
+    if (isLast && this.#bytes === 0) {
+      // The usual case: one chunk, one copy.
+      this.#buffer = chunk.length === 0 ? null : new Uint8Array(chunk)
+    } else {
+      this.#buffer = this.#reserve(bytes)
+      this.#buffer.set(chunk, this.#bytes)
+    }
+    this.#bytes = bytes
+    return isLast ? 'complete' : 'more'
+  }
+
+  /** Gives the complete body away; null where it is empty. Its bytes stay counted until `release`. */
+  giveAway(): Uint8Array | null {
+    const body = this.#bytes === 0 ? null : this.#buffer!.subarray(0, this.#bytes)
+    this.#buffer = null
+    return body
+  }
+
+  release(_reason: 'answered' | 'clientGone'): void {
+    this.#buffer = null
+    this.budget.give(this.#counted)
+    this.#counted = 0
+  }
+
+  /**
+   * The buffer, grown by doubling with what has come, not with what was announced: an announcement costs the
+   * client nothing.
+   */
+  #reserve(bytes: number): Uint8Array {
+    if (this.#buffer !== null && bytes <= this.#buffer.length) return this.#buffer
+    const announced = this.declaredBytes > 0 ? this.declaredBytes : this.bytesMax
+    const capacity = Math.max(bytes, (this.#buffer?.length ?? 0) * 2, BODY_FIRST_BYTES)
+    const grown = new Uint8Array(Math.min(capacity, Math.max(bytes, announced)))
+    if (this.#buffer !== null) grown.set(this.#buffer.subarray(0, this.#bytes))
+    return grown
+  }
+}

@@ -1,0 +1,82 @@
+/**
+ * Bodies that are never whole in memory: a request body that a consumer takes as it comes, and an answer body
+ * that a producer pushes as it makes it. Types only: a surface implements the flow, an operation implements
+ * the consumer or the producer. Front-end thread only.
+ */
+
+/** Why a request body ends before its last byte. */
+export type BodyAbortReason =
+  /** The client closed its connection. */
+  | 'clientGone'
+  /** The body is longer than the operation allows. */
+  | 'tooLarge'
+  /** All bodies together exceed their budget. */
+  | 'overloaded'
+  /** The consumer stayed full for longer than the limit. */
+  | 'stalled'
+  | 'shutdown'
+  /** The request was answered before the end of its body. */
+  | 'answered'
+
+/** Takes a request body chunk by chunk. `begin` comes first; exactly one of `end` and `abort` comes last. */
+export interface BodyConsumer {
+  /**
+   * @param drained to be called after `write` returned false, once the consumer is through with that chunk
+   */
+  begin(drained: () => void): void
+  /**
+   * The chunk is a copy and belongs to the consumer.
+   * @returns true: the consumer is through with the chunk. False: it keeps the chunk, which counts as
+   * buffered until `drained`; nothing is written meanwhile.
+   */
+  write(chunk: Uint8Array): boolean
+  /** The body is complete. The request still waits for its answer. */
+  end(): void
+  /** The body stays incomplete. The surface answers the request, except after `answered`. */
+  abort(reason: BodyAbortReason): void
+}
+
+/** Why a producer must stop before it has ended its answer. */
+export type DetachReason =
+  /** The client closed its connection. */
+  | 'clientGone'
+  /**
+   * The client takes less than is pushed: its unsent bytes reached the bound, or it took nothing for too
+   * long.
+   */
+  | 'slowClient'
+  | 'shutdown'
+
+/** An answer body that its producer writes as it makes it. */
+export interface PushedBody {
+  /**
+   * Bytes without meaning in the format of the body, a comment for example. They are written first, so that
+   * the head of the answer leaves at once, and whenever nothing else was written for some seconds, so that
+   * the connection stays open. At least one byte.
+   */
+  readonly pulse: Uint8Array
+  /**
+   * Once, after the head was written. Never called where nobody takes a body: HEAD, the client has gone, the
+   * server shuts down.
+   */
+  attach(push: BodyPush): void
+  /** At most once, and not after the producer's own `end` or `close`. May be called inside of `write`. */
+  detach(reason: DetachReason): void
+  /** The client has taken everything after a `write` returned false. */
+  drained?(): void
+}
+
+/** What a producer does to its answer. Every call after the end of the answer is ignored. */
+export interface BodyPush {
+  /**
+   * Writes a piece as a whole; a pulse never falls into it.
+   * @param bytes not changed by the producer afterwards
+   * @returns false: the client is behind. The piece is kept; above a bound the connection is closed. Also
+   * false after the end.
+   */
+  write(bytes: Uint8Array): boolean
+  /** The body is complete, after what was written. */
+  end(): void
+  /** The body stays incomplete, and the client sees that it does. */
+  close(): void
+}

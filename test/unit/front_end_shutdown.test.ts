@@ -1,0 +1,41 @@
+/**
+ * The HTTP surface at a shutdown: an answer that would never end must not keep the server from its own end.
+ */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { loadConfig } from '../../src/config.js'
+import { Admission } from '../../src/dispatch/admission.js'
+import { successOf } from '../../src/dispatch/answers.js'
+import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
+import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import { FrontEnd } from '../../src/surface/http/front_end.js'
+import { ControlBlock } from '../../src/wire/control_block.js'
+import { pushedText, TestProducer } from '../harness/exchange_server.js'
+import { ownTelemetry, SURFACE } from '../harness/dispatching.js'
+import { RawSocket } from '../harness/raw_socket.js'
+
+it('front end: once it stops listening, pushed answers end in order and the surface becomes idle', async () => {
+  const producer = new TestProducer()
+  const telemetry = ownTelemetry()
+  const control = ControlBlock.create()
+  control.phase = 'healthy'
+  const dispatcher = {
+    admission: new Admission(control),
+    submit: ({ sink }: DispatchRequest) => {
+      sink.answer({ ...successOf(''), push: producer })
+      return null
+    },
+    abandon: () => undefined,
+  } as unknown as Dispatcher
+  const config = loadConfig(['--addr', '127.0.0.1:0'], {})
+  const frontEnd = new FrontEnd({ config, dispatcher, telemetry, surface: SURFACE })
+  const address = await frontEnd.listen()
+  const socket = await RawSocket.open(Number(address.split(':').at(-1)))
+  socket.write('GET /v1/stats HTTP/1.1\r\nHost: localhost\r\n\r\n')
+  await producer.until('attach')
+  frontEnd.stopListening()
+  await frontEnd.idle()
+  assert.equal(pushedText(await socket.until((text) => pushedText(text).isComplete)).isComplete, true)
+  assert.deepEqual(producer.events.all, ['attach', 'detach shutdown'])
+  frontEnd.close()
+})
