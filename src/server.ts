@@ -5,7 +5,7 @@
  */
 import type { Config } from './config.js'
 import { BodyMoves } from './background/objects/body_moves.js'
-import { ClearSweep } from './background/objects/clear_sweep.js'
+import { ClearSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
 import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'

@@ -7,8 +7,7 @@ import type { FrameKind, LaneAnswer } from '../wire/answer_codec.js'
 import { refusal } from './answers.js'
 import { decodeEmbedding, type RoomFirst } from '../wire/embedding_codec.js'
 import { answerOfIo, type Io } from './io.js'
-import { decodeMessage, type FetchFirst, type StoreFirst } from '../wire/object_codec.js'
-import type { ObjectIo } from '../background/objects/object_io.js'
+import { decodeMessage, type FetchFirst, type FetchObjects, type StoreFirst, type WantedObject } from '../wire/object_codec.js'
 import { decodeTextsFirst, type TextsFirst } from '../wire/text_vectors_codec.js'
 import type { OutgoingAnswer, Ticket } from './ticket.js'
 
@@ -26,6 +25,16 @@ export interface DetourEnds {
 }
 
 const KINDS: ReadonlySet<FrameKind> = new Set<FrameKind>(['io', 'store', 'fetch', 'room', 'embed'])
+
+/** What requests wait for that have to do with objects. Never rejects. */
+export interface ObjectDetours {
+  /** Sends what a command needs and calls `commit`. @returns the refusal where a store did not take it */
+  storeFirst(message: StoreFirst, isWanted: () => boolean, commit: () => Promise<void>): Promise<OutgoingAnswer | undefined>
+  /** @param isForClient whether the answer goes to who may read the documents @returns the refusal where they can't be had */
+  bring(objects: readonly WantedObject[], isForClient: boolean): Promise<OutgoingAnswer | undefined>
+  /** For the index of a lane, outside of requests. */
+  readonly bringEach: FetchObjects
+}
 
 /** What requests wait for that have to do with vectors. Never rejects. */
 export interface EmbeddingDetours {
@@ -45,7 +54,7 @@ export class Detours {
   #bytes = 0
 
   constructor(
-    readonly objects: ObjectIo,
+    readonly objects: ObjectDetours,
     readonly ends: DetourEnds,
     readonly bytesMax = DETOUR_BYTES_MAX,
   ) {}

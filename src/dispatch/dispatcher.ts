@@ -25,8 +25,7 @@ import { nextPartOf, restOf } from './answer_parts.js'
 import { refusal } from './answers.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import { Hold, type Held } from './hold.js'
-import { Detours } from './detours.js'
-import type { ObjectIo } from '../background/objects/object_io.js'
+import { Detours, type ObjectDetours } from './detours.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../wire/queue_class.js'
@@ -61,7 +60,7 @@ export class Dispatcher {
     readonly config: Config,
     readonly control: ControlBlock,
     readonly telemetry: Telemetry,
-    objects: ObjectIo,
+    readonly objects: ObjectDetours,
   ) {
     this.#detours = new Detours(objects, {
       commit: (ticket, command) => this.#commit(ticket, command),

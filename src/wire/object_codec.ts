@@ -1,5 +1,6 @@
 /**
- * What lanes and front end say to each other about bodies in storage backends. Structured clones as bytes: rare and large, beside requests that travel as FlatBuffers.
+ * What lanes and front end say to each other about bodies in storage backends. Structured clones as bytes: rare
+ * and large, beside requests that travel as FlatBuffers.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { S3Location } from '../outbound/s3_location.js'
@@ -46,6 +47,31 @@ export interface FetchFirst {
   /** The request's body, or the command that was made of it. */
   readonly body: Uint8Array
   readonly isCommand: boolean
+}
+
+/** Why an object could not be fetched. */
+export interface FetchFailure {
+  readonly id: Uint8Array
+  /** It is not there, or is not what was put there; otherwise its store may answer later. */
+  readonly isLost: boolean
+  readonly reason: string
+}
+
+/** Fetches objects into native memory, each for itself. Never rejects. @returns those that could not be had */
+export type FetchObjects = (objects: readonly WantedObject[]) => Promise<readonly FetchFailure[]>
+
+/** A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them. */
+export interface ObjectsWanted {
+  readonly kind: 'fetch'
+  readonly number: number
+  readonly objects: readonly WantedObject[]
+}
+
+/** The answer of the front end: everything else is cached now. */
+export interface ObjectsFetched {
+  readonly kind: 'fetched'
+  readonly number: number
+  readonly failures: readonly FetchFailure[]
 }
 
 /** Bytes in a buffer of their own. */

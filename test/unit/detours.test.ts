@@ -2,9 +2,8 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { LaneAnswer } from '../../src/wire/answer_codec.js'
-import { Detours, type DetourEnds } from '../../src/dispatch/detours.js'
+import { Detours, type DetourEnds, type ObjectDetours } from '../../src/dispatch/detours.js'
 import { encodeMessage, type FetchFirst, type StoreFirst } from '../../src/wire/object_codec.js'
-import type { ObjectIo } from '../../src/background/objects/object_io.js'
 import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
 import { get } from '../../src/operations/documents.js'
 
@@ -23,7 +22,7 @@ function frontEnd(stored: Promise<OutgoingAnswer | undefined>, bytesMax?: number
       if (refused === undefined) await commit()
       return refused
     },
-  } as unknown as ObjectIo
+  } as unknown as ObjectDetours
   const ends: DetourEnds = {
     commit: (_, command) => {
       said.push(`commit ${Buffer.from(command).toString()}, quiet: ${detours.isQuiet}`)

@@ -1,15 +1,18 @@
 /**
- * What the front end does about bodies in storage backends: sends objects before their command is committed, fetches those that a request needs, tries a place that is to be configured. A failure
- * is an answer; nothing is written then. Which objects are on their way is known, so that the sweep leaves them alone. Front-end thread only.
+ * What the front end does about bodies in storage backends: sends objects before their command is committed,
+ * fetches those that a request or the index lacks, tries a location that is to be configured. A failure is an
+ * answer; nothing is written then. The keys of objects that are being sent are known, so that the sweep leaves
+ * them alone. Front-end thread only.
  */
 import { OutboundRefused } from '../../outbound/destination.js'
 import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
-import type { OutgoingObject, StoreFirst, WantedObject } from '../../wire/object_codec.js'
+import type { FetchObjects, OutgoingObject, StoreFirst, WantedObject } from '../../wire/object_codec.js'
 import { refusal } from '../../dispatch/answers.js'
+import type { ObjectDetours } from '../../dispatch/detours.js'
 import type { OutgoingAnswer } from '../../dispatch/ticket.js'
 import { log } from '../../telemetry/log.js'
 
-export class ObjectIo {
+export class ObjectIo implements ObjectDetours {
   readonly #underWay = new Set<string>()
 
   constructor(readonly stores: ObjectStores) {}
@@ -65,7 +68,10 @@ export class ObjectIo {
     }
   }
 
-  /** Whether the place takes an object, gives it back and lets go of it. */
+  /** For the index of a lane: it goes on with what could be had. */
+  readonly bringEach: FetchObjects = (objects) => this.stores.bringEach(objects)
+
+  /** Whether the location takes an object, gives it back and lets go of it. */
   async #probe({ location, key, bytes }: OutgoingObject): Promise<void> {
     const client = this.stores.client(location)
     await client.put(key, bytes)

@@ -22,13 +22,13 @@ import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from '../request/handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
-import { maintenanceWork } from '../background/maintenance.js'
+import { maintenanceWork } from '../background/expiry.js'
 import { trackingWork } from '../background/access_tracking.js'
 import { rotationWork } from '../background/rotation.js'
 import { rowUpgradeWork } from '../background/row_upgrade.js'
 import { scrubWork } from '../background/scrub.js'
 import type { SpaceGuard } from './space_guard.js'
-import { indexMarkWork, unindexedWork } from '../background/unindexed.js'
+import { indexMarkWork, unindexedWork } from '../background/index_completion.js'
 
 /** One command under way. */
 interface Pending {

@@ -6,6 +6,7 @@ import { closeSync, existsSync, openSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
+import type { FetchObjects } from '../../wire/object_codec.js'
 import type { RebuildOptions, RebuildShare } from '../../consumers/rebuild.js'
 import { reachesBack, replay } from '../../consumers/replay.js'
 import { analysisVersion } from '../../domain/analysis_version.js'
@@ -47,8 +48,11 @@ import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../../supervisor.js'
 /** All pages. */
 const ALONE: RebuildShare = { share: 0, shares: 1 }
 
-/** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
-export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
+/**
+ * @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards.
+ * @param fetchObjects asks the front end for objects that the index lacks
+ */
+export async function openLane(start: LaneStart, onFatal: (reason: string) => void, fetchObjects: FetchObjects): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
   // A rebuild reads the store between the requests: it must not go on when that is closed.
   const end = new AbortController()
@@ -58,7 +62,12 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
   // Point reads analyse nothing.
-  const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
+  const context = contextOf(
+    start,
+    await openScrubbed(start, generation, keyring),
+    createAnalyzer(undefined, start.kind === 'point'),
+    fetchObjects,
+  )
   if (start.kind === 'write') {
     beginSealing(context, keyring)
     const history = start.isReadOnly ? context.store.history() : await context.store.beginEpoch()
@@ -115,7 +124,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
 }
 
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
-function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
+function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetchObjects: FetchObjects): LaneContext {
   const surfaces = new SurfaceWords()
   const control = new ControlBlock(start.control)
   let instance: Buffer | undefined
@@ -138,6 +147,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
+    fetchObjects,
     out: new ByteWriter(),
   }
 }
@@ -217,7 +227,7 @@ export async function adoptNextGeneration(
 ): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
   await lane.settle()
-  const context = contextOf(start, store, lane.context.analyzer)
+  const context = contextOf(start, store, lane.context.analyzer, lane.context.fetchObjects)
   if (start.kind === 'write') {
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     context.engine.adoptNext()
@@ -335,7 +345,7 @@ async function openIndex(
     control.rebuildWanted = true
     return
   }
-  const isWhole = await replayFetching(context, checkpoint)
+  const isWhole = await replayFetching(context, checkpoint, end)
   if (damage.length === 0) {
     if (isUsed && isBehind && wasWhole && isWhole && !context.isReadOnly) await store.markIndex(false)
     return
@@ -345,17 +355,17 @@ async function openIndex(
   setImmediate(() => void finishRebuild(context, { control, onFatal, end, note: () => Promise.resolve() }, { missingOnly: true }))
 }
 
-/** What is lacking is fetched once, as much as there is room for. @returns whether nothing is left that may be had later */
-async function replayFetching(context: LaneContext, checkpoint: bigint): Promise<boolean> {
+/**
+ * What is lacking is fetched once, by the front end, as much as the cache takes. The lane is not open yet: nothing
+ * else waits for it.
+ * @returns whether nothing is left that may be had later
+ */
+async function replayFetching(context: LaneContext, checkpoint: bigint, end: AbortSignal): Promise<boolean> {
   const fetching = new ObjectFetching(context)
-  try {
-    let replayed = replay(context, checkpoint)
-    if (replayed.lacking.length > 0 && (await fetching.obtain(replayed.lacking))) replayed = replay(context, checkpoint, fetching.lost)
-    for (const line of replayed.damaged) log.error('not indexed', { reason: line })
-    return replayed.lacking.length === 0
-  } finally {
-    await fetching.close()
-  }
+  let replayed = replay(context, checkpoint)
+  if (replayed.lacking.length > 0 && (await fetching.obtain(replayed.lacking, end))) replayed = replay(context, checkpoint, fetching.lost)
+  for (const line of replayed.damaged) log.error('not indexed', { reason: line })
+  return replayed.lacking.length === 0
 }
 
 /** In this order: the index on disk is complete, then the store says that it ended well. */

@@ -66,8 +66,6 @@ port.onOrder((order) => {
 
 function greet(): LanePort {
   const { port1, port2 } = new MessageChannel()
-  // The port must not keep a lane alive whose work is done.
-  port1.unref()
   const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE)
   const hello: LaneHello = { hello: true, port: port2, answers: answers.memory }
   parentPort?.postMessage(hello, [port2])
@@ -76,7 +74,7 @@ function greet(): LanePort {
 
 async function open(): Promise<OpenLane | undefined> {
   try {
-    const opened = await openLane(start, (reason) => port.send({ kind: 'fatal', reason }))
+    const opened = await openLane(start, (reason) => port.send({ kind: 'fatal', reason }), port.fetchObjects)
     opened.indexed.then(() => port.send({ kind: 'ready', row: telemetryRow }), fail)
     return opened
   } catch (error) {

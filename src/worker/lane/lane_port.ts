@@ -9,24 +9,54 @@ import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
 import { transferListOf } from '../../wire/envelope.js'
 import type { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
 import type { LaneMessage } from '../../dispatch/lane_pool.js'
+import type { FetchFailure, FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/object_codec.js'
 import type { LaneOrder } from './lane_start.js'
 import { ANSWER_HOLD_US_MAX, ANSWERS_COALESCED_MAX, ENVELOPE_BYTES_WANTED } from '../../limits.js'
 
 export class LanePort {
   readonly #encoder: AnswerEncoder
   #oldestAt = 0
+  /** Fetches that the front end has not answered yet, by number. */
+  readonly #fetches = new Map<number, (failures: readonly FetchFailure[]) => void>()
+  #lastFetch = 0
+  /** Orders that came before anybody obeyed them. */
+  readonly #orders: LaneOrder[] = []
+  #obey = (order: LaneOrder): void => void this.#orders.push(order)
 
   constructor(
     readonly port: MessagePort,
     blocks: EnvelopeBlocks,
   ) {
     this.#encoder = new AnswerEncoder(blocks)
+    port.on('message', (message: LaneOrder | ObjectsFetched) => {
+      if (message.kind === 'fetched') this.#settleFetch(message)
+      else this.#obey(message)
+    })
+    // The port must not keep a lane alive whose work is done.
+    port.unref()
   }
 
-  /** What the front end asks of the lane beside batches. Listening must not keep a lane alive whose work is done. */
+  /** What the front end asks of the lane beside batches. */
   onOrder(obey: (order: LaneOrder) => void): void {
-    this.port.on('message', obey)
-    this.port.unref()
+    this.#obey = obey
+    for (const order of this.#orders.splice(0)) obey(order)
+  }
+
+  /**
+   * The front end fetches the objects into native memory, because no lane asks the network. The lane goes on
+   * with its batches meanwhile.
+   */
+  readonly fetchObjects: FetchObjects = (objects) => {
+    const number = ++this.#lastFetch
+    this.port.ref()
+    this.send({ kind: 'fetch', number, objects } satisfies ObjectsWanted)
+    return new Promise((resolve) => this.#fetches.set(number, resolve))
+  }
+
+  #settleFetch({ number, failures }: ObjectsFetched): void {
+    this.#fetches.get(number)?.(failures)
+    this.#fetches.delete(number)
+    if (this.#fetches.size === 0) this.port.unref()
   }
 
   /** Copies the answer's body, unless it is a command to be forwarded: that is taken. */

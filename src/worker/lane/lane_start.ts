@@ -28,7 +28,7 @@ export interface LaneStart {
   readonly requests: BlockMemory | null
 }
 
-/** An open lane: what `openLane(start, onFatal)` of context.ts gives to entry.ts. It can run what needs no index. */
+/** An open lane: what `openLane` of context.ts gives to entry.ts. It can run what needs no index. */
 export interface OpenLane {
   readonly context: LaneContext
   /** Name of the generation that it serves. */
@@ -55,6 +55,3 @@ export interface LaneOrder {
   readonly kind: 'open' | 'adopt' | 'drop'
   readonly generation: string
 }
-
-/** @param onFatal the process must not go on (storage fault): nothing may be acknowledged any more. */
-export type LaneOpener = (start: LaneStart, onFatal: (reason: string) => void) => Promise<OpenLane>

@@ -1,9 +1,10 @@
 /**
- * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it gives back. A handler is synchronous: no lane awaits the network,
- * and no read view is held across an `await`.
+ * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it
+ * gives back. A handler is synchronous: no lane awaits the network, and no read view is held across an `await`.
  */
 import type { Config } from '../../config.js'
 import type { NamedDocument } from '../../wire/embedding_codec.js'
+import type { FetchObjects } from '../../wire/object_codec.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { SettingsCache } from '../../domain/collection_settings.js'
 import type { Autocompleter } from '../../domain/fulltext/autocomplete.js'
@@ -47,6 +48,8 @@ export interface LaneContext {
   readonly accesses: AccessRings | undefined
   /** The data directory can't be written. */
   readonly isReadOnly: boolean
+  /** Has the front end fetch objects that an index lacks; no request waits for them. */
+  readonly fetchObjects: FetchObjects
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
   readonly out: ByteWriter
 }

@@ -15,7 +15,7 @@ import { threadTelemetry } from '../../telemetry/registry.js'
 import { carryOut } from '../commit/commit_work.js'
 import type { GroupEffects, Work } from '../commit/commit_work.js'
 import type { Answer, LaneContext } from '../request/handler.js'
-import { minuteSweep } from './minute_sweep.js'
+import { minuteSweep } from './event_minutes.js'
 import { log } from '../../telemetry/log.js'
 
 const DONE: Answer = { status: 200, body: '' }

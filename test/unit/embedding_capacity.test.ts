@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_codec.js'
-import { EmbeddingRoom } from '../../src/background/embedding/room.js'
+import { EmbeddingRoom } from '../../src/background/embedding/capacity.js'
 import type { OutgoingAnswer, Ticket } from '../../src/dispatch/ticket.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
