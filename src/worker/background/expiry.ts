@@ -1,65 +1,36 @@
 /**
- * What the write lane does unasked, as ordinary work in its queue: deleting expired documents, removing the rows of deleted collections and old counts of events, packing revisions, in slices.
- * Runs on the write lane's event loop.
+ * Deletes expired documents, in slices: ordinary work in the write lane's queue, with rests as long as the slices
+ * took. Write lane only.
  */
-import { nextPacking } from '../../consumers/revision_packing.js'
-import type { PackingSlice } from '../../consumers/revision_packing.js'
+import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
-import { EVENT_MINUTES_SWEEP_MS, PACKING_PAUSE_MS, SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits.js'
+import { SWEEP_INTERVAL_MS } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import type { View } from '../../store/view.js'
 import type { Head } from '../../store/head.js'
 import { noteDamage } from '../../store/noted_damage.js'
 import { CorruptRecord } from '../../store/record.js'
-import { threadTelemetry } from '../../telemetry/registry.js'
+import type { View } from '../../store/view.js'
+import { log } from '../../telemetry/log.js'
 import { carryOut } from '../commit/commit_work.js'
 import type { GroupEffects, Work } from '../commit/commit_work.js'
-import type { Answer, LaneContext } from '../request/handler.js'
-import { minuteSweep } from './event_minutes.js'
-import { log } from '../../telemetry/log.js'
+import { DONE, type LaneWork } from './lane_work.js'
 
-const DONE: Answer = { status: 200, body: '' }
-
-/**
- * Starts the round of maintenance. @param enqueue puts work into the commit queue and resolves when it is on disk
- * @param purgeRowsMax of deleted collections, in a group
- * @returns a function that stops it; work that is already queued still runs
- */
-export function maintenanceWork(lane: LaneContext, enqueue: (work: Work) => Promise<unknown>, purgeRowsMax: () => number): () => void {
-  let timer: NodeJS.Timeout | undefined
-  let packingTimer: NodeJS.Timeout | undefined
-  let packedLsn: bigint | undefined
-  let stopped = false
-  let minutesSweptAt = Number.NEGATIVE_INFINITY
+export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
   const documentsMax = lane.config.limits.SWEEP_DOCUMENTS_MAX
   const isDue = (view: View): boolean => documentsMax > 0 && view.due(1).length > 0
-  const round = async (): Promise<void> => {
-    const [due, retired] = lane.store.read((view) => [isDue(view), view.retired().length > 0])
-    const begun = performance.now()
-    if (due) await enqueue(sweep(documentsMax))
-    if (retired) await enqueue(purge(purgeRowsMax))
-    if (lane.config.temporal && performance.now() - minutesSweptAt >= EVENT_MINUTES_SWEEP_MS) {
-      minutesSweptAt = performance.now()
-      await enqueue(minuteSweep())
-    }
-    if (stopped) return
-    // As long as it took: of the write lane and of what the index does behind it, the larger half is for those who wait for an answer.
-    const pauseMs = due && lane.store.read(isDue) ? performance.now() - begun : SWEEP_INTERVAL_MS
-    timer = setTimeout(() => void round(), Math.min(pauseMs, SWEEP_INTERVAL_MS))
-  }
-  const packingRound = async (): Promise<void> => {
-    const slice = lane.store.read((view) => nextPacking(view, packedLsn ?? view.packedLsn()))
-    packedLsn = slice.lsn
-    if (slice.bodies.length > 0) await enqueue(pack(slice))
-    if (!stopped) packingTimer = setTimeout(() => void packingRound(), slice.isMore ? PACKING_PAUSE_MS : SWEEP_INTERVAL_MS)
-  }
-  timer = setTimeout(() => void round(), SWEEP_INTERVAL_MS)
-  packingTimer = setTimeout(() => void packingRound(), SWEEP_INTERVAL_MS)
-  return () => {
-    stopped = true
-    clearTimeout(timer)
-    clearTimeout(packingTimer)
-  }
+  return new Chore(tools, {
+    name: 'expiry',
+    first: SWEEP_INTERVAL_MS,
+    failure: 'expired documents are not deleted yet',
+    round: async () => {
+      const begun = performance.now()
+      const due = lane.store.read(isDue)
+      if (due) await enqueue(sweep(documentsMax))
+      // As long as it took: of the write lane, and of what the index does behind it, requests get the larger half.
+      const restMs = due && lane.store.read(isDue) ? performance.now() - begun : SWEEP_INTERVAL_MS
+      return Math.min(restMs, SWEEP_INTERVAL_MS)
+    },
+  })
 }
 
 /** Deletes what is due. Each delete holds for (docid, expiry) only: a document that was written again since has another. */
@@ -88,19 +59,6 @@ function sweep(documentsMax: number): Work {
   }
 }
 
-function pack({ bodies, lsn }: PackingSlice): Work {
-  return {
-    onFullDisk: 'waits',
-    weight: bodies.length,
-    run(transaction: WriteTransaction): boolean {
-      threadTelemetry().add('revisions_packed', bodies.filter((body) => transaction.packBody(body)).length)
-      transaction.setPackedLsn(lsn)
-      return false
-    },
-    answer: () => DONE,
-  }
-}
-
 /** A damaged head can't be deleted by its identity; its expiry is forgotten, and a get goes on naming the damage. */
 function readHead(transaction: WriteTransaction, collection: number, docid: number): Head | undefined {
   try {
@@ -109,14 +67,5 @@ function readHead(transaction: WriteTransaction, collection: number, docid: numb
     if (!(error instanceof CorruptRecord)) throw error
     log.error('not expired', { reason: error })
     return undefined
-  }
-}
-
-function purge(rowsMax: () => number): Work {
-  return {
-    onFullDisk: 'runs',
-    weight: SWEEP_DOCUMENTS_MAX,
-    run: (transaction: WriteTransaction) => transaction.purgeRetired(rowsMax()),
-    answer: () => DONE,
   }
 }

@@ -12,7 +12,8 @@ import { joinBatch } from '../../engine/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vector_bytes.js'
 import type { VectorChange } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS, PURGE_ROWS_MAX, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits.js'
+import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits.js'
+import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
@@ -22,13 +23,8 @@ import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
 import type { Answer, LaneContext, WriteLane } from '../request/handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
-import { maintenanceWork } from '../background/expiry.js'
-import { trackingWork } from '../background/access_tracking.js'
-import { rotationWork } from '../background/rotation.js'
-import { rowUpgradeWork } from '../background/row_upgrade.js'
-import { scrubWork } from '../background/scrub.js'
+import { indexMarkWork } from './index_mark_work.js'
 import type { SpaceGuard } from './space_guard.js'
-import { indexMarkWork, unindexedWork } from '../background/index_completion.js'
 
 /** One command under way. */
 interface Pending {
@@ -59,14 +55,12 @@ export interface WriteLaneOptions {
   readonly onIndexFailure: (error: unknown) => void
   /** The same of the vector engine. */
   readonly onVectorFailure: (error: unknown) => void
-  /** Whether the index is being built as a whole. */
-  readonly isIndexBuilding: () => boolean
+  /** What the lane does unasked: begins with the lane and ends before it. @param enqueue puts work into the commit queue and resolves when it is on disk */
+  readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
   /** What a group has committed can be found from now on. */
   readonly onPublished: () => void
   /** So many documents wait for vectors. */
   readonly onQueueDepth: (depth: number) => void
-  /** So much of the store is damaged, as far as it was compared with itself. */
-  readonly onFindings: (count: number) => void
 }
 
 /** Told by the guard of the space. */
@@ -83,12 +77,7 @@ export function createWriteLane(lane: LaneContext, options: WriteLaneOptions): W
 class CommitQueue implements WriteLane, SpaceListener {
   readonly #lane: LaneContext
   readonly #options: WriteLaneOptions
-  readonly #stopMaintenance: () => void
-  readonly #finishTracking: (() => Promise<void>) | undefined
-  readonly #stopRotation: () => void
-  readonly #stopUpgrade: () => void
-  readonly #stopScrub: () => void
-  readonly #stopIndexing: () => void
+  readonly #chores: readonly Service[]
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
@@ -108,16 +97,8 @@ class CommitQueue implements WriteLane, SpaceListener {
     this.#lane = lane
     this.#options = options
     this.#countQueued()
-    this.#stopMaintenance = maintenanceWork(
-      lane,
-      (work) => this.#enqueue(work),
-      () => options.space.rowsMax ?? PURGE_ROWS_MAX,
-    )
-    this.#finishTracking = lane.accesses && trackingWork(lane.accesses, (work) => this.#enqueue(work))
-    this.#stopRotation = rotationWork(lane, (work) => this.#enqueue(work))
-    this.#stopUpgrade = rowUpgradeWork(lane, (work) => this.#enqueue(work))
-    this.#stopScrub = scrubWork(lane, options.onFindings)
-    this.#stopIndexing = unindexedWork(lane, options.isIndexBuilding, (work) => this.#enqueue(work))
+    this.#chores = options.chores((work) => this.#enqueue(work))
+    for (const chore of this.#chores) void chore.start()
   }
 
   async commit(commands: readonly { readonly bytes: Uint8Array; readonly reply: (answer: Answer) => void }[]): Promise<void> {
@@ -146,12 +127,7 @@ class CommitQueue implements WriteLane, SpaceListener {
   async close(): Promise<void> {
     this.#isClosing = true
     this.#takeUpWaiting()
-    this.#stopMaintenance()
-    await this.#finishTracking?.()
-    this.#stopRotation()
-    this.#stopUpgrade()
-    this.#stopScrub()
-    this.#stopIndexing()
+    await Promise.all(this.#chores.map((chore) => chore.stop()))
     while (this.#running !== undefined) await this.#running
     const { space } = this.#options
     await space.stop()

@@ -24,7 +24,7 @@ import type {
   update as updateRow,
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
-import { countAccess } from '../background/access_tracking.js'
+import { countAccess } from '../request/access_count.js'
 import type { Answer, Handler, LaneContext, RequestContext, StoreFirst } from '../request/handler.js'
 import { commandOf } from '../request/storage.js'
 
