@@ -1,13 +1,17 @@
 /**
- * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at a time through the bulk lane like any other heavy request, so that online requests
- * keep their lanes. The record of a job, what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts); what is here dies with the process. Front-end thread only.
+ * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at a time
+ * through the bulk lane like any other heavy request, so that online requests keep their lanes. The record of a job,
+ * what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts); what is here dies with the
+ * process. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
+import { Chore, type ChoreTools, type Rest } from '../chore.js'
 import type { Config } from '../config.js'
 import { CATALOGUE } from '../errors.js'
 import { CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, CALLBACKS_MAX, INGEST_RETRY_MS } from '../limits.js'
 import { ingestChunk } from '../operations/bulk_ingest.js'
 import type { Outbound } from '../outbound/safe_fetch.js'
+import type { Service } from '../services.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from '../dispatch/answers.js'
 import { decodeIngest, type IngestChunk, type SubmittedIngest } from '../wire/bulk_ingest_codec.js'
@@ -27,12 +31,13 @@ interface Ingest extends SubmittedIngest {
   readonly bytes: number
 }
 
-export class BulkIngests {
+export class BulkIngests implements Service {
+  readonly name = 'bulk-ingests'
+  readonly #chore: Chore
   readonly #waiting: Ingest[] = []
   /** Jobs that wait, or whose record is being written. */
   #admitted = 0
-  #bytesHeld = 0
-  #running: Promise<void> | undefined
+  #bytesWaiting = 0
   readonly #callbacks = new Set<Promise<void>>()
   readonly #end = new AbortController()
 
@@ -41,15 +46,21 @@ export class BulkIngests {
     readonly dispatcher: Dispatcher,
     readonly outbound: Outbound,
     readonly telemetry: Telemetry,
+    tools: ChoreTools,
   ) {
+    this.#chore = new Chore(tools, { name: this.name, first: 'idle', failure: 'a bulk ingest ends', round: () => this.#round() })
     dispatcher.onIo('submitBulkIngest', this.#submit)
     dispatcher.onIo('cancelBulkIngest', this.#cancel)
+  }
+
+  start(): void {
+    this.#chore.start()
   }
 
   /** Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start. */
   async stop(): Promise<void> {
     this.#end.abort()
-    await this.#running
+    await this.#chore.stop()
     await Promise.all(this.#callbacks)
   }
 
@@ -57,17 +68,17 @@ export class BulkIngests {
     const ingest: Ingest = { ...decodeIngest(message), bytes: message.length }
     const { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } = this.config.limits
     if (this.#end.signal.aborted) return refusal('shuttingDown')
-    if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesHeld + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
+    if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesWaiting + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
     this.#admitted += 1
-    this.#hold(ingest.bytes)
+    this.#count(ingest.bytes)
     const answer = await commit(ingest.command)
     if (answer?.status === 202) {
       this.#waiting.push(ingest)
-      this.#running ??= this.#run()
+      this.#chore.wake()
       return answer
     }
     this.#admitted -= 1
-    this.#hold(-ingest.bytes)
+    this.#count(-ingest.bytes)
     return answer ?? refusal('deadline')
   }
 
@@ -83,24 +94,26 @@ export class BulkIngests {
 
   #forget({ bytes }: Ingest): void {
     this.#admitted -= 1
-    this.#hold(-bytes)
+    this.#count(-bytes)
   }
 
-  #hold(bytes: number): void {
-    this.#bytesHeld += bytes
-    this.telemetry.set('ingest_bytes_held', this.#bytesHeld)
+  #count(bytes: number): void {
+    this.#bytesWaiting += bytes
+    this.telemetry.set('ingest_bytes_held', this.#bytesWaiting)
     this.telemetry.set('ingests_waiting', this.#admitted)
   }
 
-  /** Ends in the turn in which it finds nothing to do, so that a job that comes later starts it anew. */
-  async #run(): Promise<void> {
-    for (let ingest = this.#waiting.shift(); ingest !== undefined; ingest = this.#waiting.shift()) {
-      this.#admitted -= 1
+  /** One job, the oldest first. */
+  async #round(): Promise<Rest> {
+    const ingest = this.#waiting.shift()
+    if (ingest === undefined) return 'idle'
+    this.#admitted -= 1
+    try {
       await this.#ingest(ingest)
-      this.#hold(-ingest.bytes)
-      if (this.#end.signal.aborted) break
+    } finally {
+      this.#count(-ingest.bytes)
     }
-    this.#running = undefined
+    return this.#waiting.length > 0 ? 0 : 'idle'
   }
 
   async #ingest(ingest: Ingest): Promise<void> {

@@ -16,6 +16,7 @@ import { laneOperations, operationByName } from '../../src/operations/index.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
+import { choreTools } from '../harness/chore_tools.js'
 import { noObjects } from '../harness/no_objects.js'
 
 // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
@@ -47,11 +48,12 @@ const control = ControlBlock.create()
 const telemetry = Telemetry.create(laneOperations.map(({ name }) => name))
 telemetry.claimRow()
 const dispatcher = new Troubled(config, control, telemetry, noObjects)
-const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry)
+const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry, choreTools())
 let lanes: Lanes
 
 before(async () => {
   openDataDirectory(directory)
+  ingests.start()
   lanes = await new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(reason))
     const listener = { onReady: () => resolve(started), onFailed: fail, onFatal: fail }

@@ -1,7 +1,10 @@
 /**
- * Writes wait here, after their commit, until their documents have room among those that wait for vectors: as long as there is progress, and without any for as long as the server is told. What has no room then is dropped:
- * it is stored without vectors, which the answer says where it can, and a reindex makes up for. Front-end thread only.
+ * Backpressure of embedding: writes wait here, after their commit, until their documents fit into the queue of
+ * documents that wait for vectors: as long as there is progress, and without any for as long as the configuration
+ * says. What does not fit then is dropped: it is stored without vectors, which the answer says where it can, and a
+ * reindex makes up for it. Front-end thread only.
  */
+import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config.js'
 import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -26,13 +29,13 @@ interface Waiter {
   /** Of the last document that was settled, as far as this one has seen. */
   progressAt: number
   settled: number
-  /** @param without the newest documents, that have no room */
+  /** @param without the newest documents, those that do not fit */
   readonly resolve: (without: readonly NamedDocument[]) => void
 }
 
-export class EmbeddingRoom {
+export class EmbeddingCapacity {
   readonly #waiters = new Set<Waiter>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #chore: Chore
   #isEnded = false
 
   constructor(
@@ -41,12 +44,21 @@ export class EmbeddingRoom {
     readonly progress: Progress,
     readonly drop: Drop,
     readonly telemetry: Telemetry,
-  ) {}
+    tools: ChoreTools,
+  ) {
+    this.#chore = new Chore(tools, {
+      name: 'embedding-capacity',
+      first: 'idle',
+      failure: 'writes wait for the queue of embeddings',
+      round: () => this.#tick(),
+    })
+    this.#chore.start()
+  }
 
-  /** The answer of a write when its documents have room, or have been dropped. Never rejects. */
+  /** The answer of a write when its documents fit into the queue, or have been dropped. Never rejects. */
   readonly wait = async ({ operation, deadlineAt }: Ticket, { status, body, named }: RoomFirst): Promise<OutgoingAnswer> => {
     const answer = { status, contentType: null, headers: [], gzip: false, body }
-    const without = await this.#room(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
+    const without = await this.#fit(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
     if (without.length === 0) return answer
     const record = parsed(body)
     const isJob = operation.name === 'ingestChunk'
@@ -60,17 +72,18 @@ export class EmbeddingRoom {
   end(): void {
     this.#isEnded = true
     this.#tick()
+    void this.#chore.stop()
   }
 
   #waiting({ named }: Waiter): NamedDocument[] {
     return named.documents.filter((document) => !this.progress.isUnderWay(document))
   }
 
-  /** @returns the documents that have no room */
-  async #room(named: NamedDocuments, deadlineAt: number): Promise<readonly NamedDocument[]> {
+  /** @returns the documents that do not fit */
+  async #fit(named: NamedDocuments, deadlineAt: number): Promise<readonly NamedDocument[]> {
     return await new Promise((resolve) => {
       this.#waiters.add({ named, deadlineAt, progressAt: performance.now(), settled: this.progress.settled, resolve })
-      this.#tick()
+      if (this.#tick() !== 'idle') this.#chore.wake(EMBEDDING_ROOM_POLL_MS)
     })
   }
 
@@ -86,7 +99,8 @@ export class EmbeddingRoom {
     }
   }
 
-  #tick(): void {
+  /** Answers the waiters whose documents fit, or have waited long enough. */
+  #tick(): Rest {
     const now = performance.now()
     // What is being embedded has its place until it is settled, and is not dropped.
     let excess = this.control.embeddingDepth - this.config.embeddingQueueSize
@@ -99,11 +113,7 @@ export class EmbeddingRoom {
       this.#waiters.delete(waiter)
       waiter.resolve(without)
     }
-    if (this.#waiters.size > 0) this.#timer ??= setInterval(() => this.#tick(), EMBEDDING_ROOM_POLL_MS)
-    else {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-    }
+    return this.#waiters.size > 0 ? EMBEDDING_ROOM_POLL_MS : 'idle'
   }
 }
 

@@ -1,6 +1,8 @@
 /**
- * Reindexes of vectors: page by page a lane says which documents lack current vectors, the worker embeds them beside those that wait, and the request is answered when all are done, which may take hours. Its client may go
- * meanwhile; the work goes on. A crash ends it: asked for again, it goes on where it was, because what is current is skipped. Front-end thread only.
+ * Reindexes of vectors: page by page a lane says which documents lack current vectors, the worker embeds them beside
+ * those that wait, and the request is answered when all are done, which may take hours. Its client may go meanwhile;
+ * the work goes on. A crash ends it: asked for again, it goes on where it was, because current vectors are skipped.
+ * Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { BATCH_ERRORS_MAX, EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits.js'

@@ -1,6 +1,7 @@
 /**
- * One slice of embedding: some documents are cut by a lane, what of their texts lacks vectors goes to the provider, and the vectors go to the write lane. What has been paid for is stored, whatever becomes of the rest: a
- * document that only some of its texts were embedded of keeps those. Front-end thread only.
+ * One slice of embedding: some documents are cut by a lane, the texts that lack vectors go to the provider, and the
+ * vectors go to the write lane. What has been paid for is stored, whatever becomes of the rest: a document of whose
+ * texts only some were embedded keeps those. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { CATALOGUE } from '../../errors.js'

@@ -1,7 +1,9 @@
 /**
- * Works off the documents that wait for vectors, first come first, and those that a reindex names: some slices side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; what is
- * here of it is a page, and lost with the process. Where the provider can't be had, everything waits. Front-end thread only.
+ * Embeds the documents that wait for vectors, first come first, and those that a reindex names: some slices side by
+ * side, as many texts in each as the provider takes in a call. The backlog lies in the store; a page of it is here,
+ * and lost with the process. Where the provider can't be had, everything waits. Front-end thread only.
  */
+import { Chore, type ChoreTools } from '../../chore.js'
 import {
   EMBEDDING_FAILURES_ALONE,
   EMBEDDING_FAILURES_TOLD_MS,
@@ -21,7 +23,6 @@ import type { NamedDocument, NamedDocuments } from '../../wire/embedding_codec.j
 import type { EmbeddingSlices, Outcome, SliceResult } from './slices.js'
 import { askFor } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
-import { Pause } from '../pause.js'
 
 /** Where the provider of the moment is found. */
 export interface ProviderPlace {
@@ -60,26 +61,27 @@ export class EmbeddingWorker {
   #waitMs = 0
   #waitUntil = 0
   #toldAt = -Infinity
-  #running: Promise<void> | undefined
-  readonly #pause = new Pause()
+  readonly #chore: Chore
 
   constructor(
     readonly dispatcher: Dispatcher,
     readonly control: ControlBlock,
     readonly provider: ProviderPlace,
     readonly slices: EmbeddingSlices,
-  ) {}
+    tools: ChoreTools,
+  ) {
+    this.#chore = new Chore(tools, { name: 'embedding', failure: 'documents are not embedded yet', round: () => this.#round() })
+  }
 
   /** Once the lanes are there. */
   start(): void {
-    this.#running = this.#run()
+    this.#chore.start()
   }
 
   /** What the provider has given is stored first. The backlog stays for the next start; reindexes are told that they failed. */
   async stop(): Promise<void> {
     this.#end.abort()
-    this.#pause.wake()
-    await this.#running
+    await this.#chore.stop()
     await Promise.all(this.#slices)
     for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the server shuts down' })
   }
@@ -91,7 +93,7 @@ export class EmbeddingWorker {
   /** There is another provider, or none. */
   changed(): void {
     this.#waitUntil = 0
-    this.#pause.wake()
+    this.#chore.wake()
   }
 
   /** Documents that have been settled so far: whether there is any progress. */
@@ -106,7 +108,7 @@ export class EmbeddingWorker {
     const settled = documents.map(
       (named) => new Promise<Outcome>((settle) => this.#asked.push({ named, tries: 0, failures: 0, successes: this.#successes, settle })),
     )
-    this.#pause.wake()
+    this.#chore.wake()
     return await Promise.all(settled)
   }
 
@@ -119,15 +121,13 @@ export class EmbeddingWorker {
     for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the store was restored meanwhile' })
   }
 
-  async #run(): Promise<void> {
-    while (!this.#end.signal.aborted) {
-      try {
-        while (this.#slices.size < EMBEDDING_SLICES_MAX && (await this.#begin()));
-      } catch (error) {
-        this.#backOff(error instanceof Error ? error.message : String(error))
-      }
-      await this.#pause.rest(EMBEDDING_POLL_MS)
+  async #round(): Promise<number> {
+    try {
+      while (this.#slices.size < EMBEDDING_SLICES_MAX && (await this.#begin()));
+    } catch (error) {
+      this.#backOff(error instanceof Error ? error.message : String(error))
     }
+    return EMBEDDING_POLL_MS
   }
 
   /** @returns whether there was something to begin */
@@ -140,7 +140,7 @@ export class EmbeddingWorker {
     if (provider === undefined || jobs.length === 0) return false
     const slice = this.#slice(provider, this.#epoch, jobs).finally(() => {
       this.#slices.delete(slice)
-      this.#pause.wake()
+      this.#chore.wake()
     })
     this.#slices.add(slice)
     return true
