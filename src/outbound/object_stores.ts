@@ -5,7 +5,6 @@
  */
 import { createHash } from 'node:crypto'
 import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits.js'
-import type { FetchFailure } from '../wire/object_codec.js'
 import { S3Client } from './s3_client.js'
 import type { S3Location } from './s3_location.js'
 import type { Outbound } from './safe_fetch.js'
@@ -23,6 +22,14 @@ export interface ObjectName {
 export interface ObjectShelf {
   has(id: Uint8Array): boolean
   cache(id: Uint8Array, bytes: Uint8Array): void
+}
+
+/** Why an object could not be fetched. */
+export interface FetchFailure {
+  readonly id: Uint8Array
+  /** It is not there, or is not what was put there; otherwise its store may answer later. */
+  readonly isLost: boolean
+  readonly reason: string
 }
 
 /** An object is not there, or is not what was put there. */

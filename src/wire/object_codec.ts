@@ -3,6 +3,7 @@
  * and large, beside requests that travel as FlatBuffers.
  */
 import { deserialize, serialize } from 'node:v8'
+import type { FetchFailure } from '../outbound/object_stores.js'
 import type { S3Location } from '../outbound/s3_location.js'
 
 /** An object on its way to a store. */
@@ -47,14 +48,6 @@ export interface FetchFirst {
   /** The request's body, or the command that was made of it. */
   readonly body: Uint8Array
   readonly isCommand: boolean
-}
-
-/** Why an object could not be fetched. */
-export interface FetchFailure {
-  readonly id: Uint8Array
-  /** It is not there, or is not what was put there; otherwise its store may answer later. */
-  readonly isLost: boolean
-  readonly reason: string
 }
 
 /** Fetches objects into native memory, each for itself. Never rejects. @returns those that could not be had */

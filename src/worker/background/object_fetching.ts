@@ -7,7 +7,8 @@
 import { rebuildPages, type LostObjects, type RebuildOptions, type RebuildShare } from '../../consumers/rebuild.js'
 import type { BodyObject } from '../../store/objects.js'
 import { log } from '../../telemetry/log.js'
-import type { FetchFailure, WantedObject } from '../../wire/object_codec.js'
+import type { FetchFailure } from '../../outbound/object_stores.js'
+import type { WantedObject } from '../../wire/object_codec.js'
 import type { LaneContext } from '../request/handler.js'
 import { wanted } from '../request/storage.js'
 
