@@ -1,8 +1,9 @@
 /**
- * The life of the server process: data directory and lock, lanes, listening, ready; then SIGTERM: stop accepting,
- * finish what was accepted, close lanes and stores. Its parts are one ordered list of services. Front-end thread. A
- * storage fault or the loss of the write lane ends it by SIGKILL, because after either nothing that this process says
- * of a write can be trusted, and because an orderly exit can hang after an I/O error.
+ * The life of the server process: data directory and lock, lanes, listening, ready; then SIGTERM: stop
+ * accepting, finish what was accepted, close lanes and stores. Its parts are one ordered list of services.
+ * Front-end thread. A storage fault or the loss of the write lane ends it by SIGKILL, because after either
+ * nothing that this process says of a write can be trusted, and because an orderly exit can hang after an I/O
+ * error.
  */
 import type { Config } from './config.js'
 import { BodyMoves } from './background/objects/body_moves.js'
@@ -38,7 +39,10 @@ import { auditRotation } from './telemetry/audit.js'
 import { Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
 
-/** Starts the server; the process then lives by its sockets. @param supervised it ends when its parent does. */
+/**
+ * Starts the server; the process then lives by its sockets.
+ * @param supervised it ends when its parent does.
+ */
 export async function runServer(config: Config, supervised: boolean): Promise<void> {
   const server = new Server(config)
   process.on('SIGTERM', () => void server.shutDown())

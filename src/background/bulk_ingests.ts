@@ -1,8 +1,8 @@
 /**
- * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at a time
- * through the bulk lane like any other heavy request, so that online requests keep their lanes. The record of a job,
- * what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts); what is here dies with the
- * process. Front-end thread only.
+ * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at
+ * a time through the bulk lane like any other heavy request, so that online requests keep their lanes. The
+ * record of a job, what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts);
+ * what is here dies with the process. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { Chore, type ChoreTools, type Rest } from '../chore.js'
@@ -21,7 +21,10 @@ import type { Io, IoTools } from '../dispatch/io.js'
 import type { OutgoingAnswer } from '../dispatch/ticket.js'
 import { log } from '../telemetry/log.js'
 
-/** A chunk that an object store has not taken for as long as it is asked counts as lost, too: the store may stay away for days. */
+/**
+ * A chunk that an object store has not taken for as long as it is asked counts as lost, too: the store may
+ * stay away for days.
+ */
 const BACKEND_DOWN = refusal('backendUnavailable').body
 /** What may have been written, and what ends a lane, is not asked for again. */
 const LANE_LOST = refusal('laneLost').body
@@ -57,7 +60,9 @@ export class BulkIngests implements Service {
     this.#chore.start()
   }
 
-  /** Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start. */
+  /**
+   * Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start.
+   */
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#chore.stop()
@@ -87,7 +92,7 @@ export class BulkIngests implements Service {
     if (answer?.status !== 200) return answer ?? refusal('deadline')
     const { id } = parsed(answer) as { readonly id: string }
     const at = this.#waiting.findIndex((ingest) => ingest.id === id)
-    // Else it has been taken meanwhile: its first chunk will be refused.
+    // A job that is no longer there has begun meanwhile: its next chunk is refused.
     if (at >= 0) for (const ingest of this.#waiting.splice(at, 1)) this.#forget(ingest)
     return answer
   }
@@ -121,11 +126,11 @@ export class BulkIngests implements Service {
     for (const [index, chunk] of ingest.chunks.entries()) {
       const place = { first, last: index === ingest.chunks.length - 1 }
       let answer = await this.#store(ingest, chunk.body, place)
-      // No document ends a lane that the next chunk needs: it is counted with the others of its chunk, and the job goes on.
+      // A chunk that ends its lane is counted as failed as a whole, and the job goes on.
       if (answer?.status === 500 || answer?.body === LANE_LOST || answer?.body === BACKEND_DOWN)
         answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
       if (answer?.status !== 200) {
-        // Where it was cancelled between its turn and its first chunk there is nothing to say.
+        // A job that was cancelled before its first chunk needs no log line.
         if (answer !== undefined && answer.status !== CATALOGUE.ingestEnded.http) log.error(`${ingest.id} ends`, { reason: answer.body })
         return
       }
@@ -144,7 +149,8 @@ export class BulkIngests implements Service {
     for (const [name, value] of Object.entries(place)) query.set(name, String(value))
     while (!this.#end.signal.aborted) {
       const answer = await ask(this.dispatcher, { operation: ingestChunk, query: query.toString(), body })
-      // What was refused for want of room or time has changed nothing and can be asked again; what may have been written can not.
+      // A refusal because of load has changed nothing and is asked again; a write whose outcome is unknown is
+      // not.
       if (answer.status !== 503 || FINAL.has(answer.body)) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     }

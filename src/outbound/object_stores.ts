@@ -1,7 +1,7 @@
 /**
- * Bodies in object stores: sent before their transaction, fetched when a request or the index needs them. There
- * is a client for each location, kept with its connections. What was fetched is cached in native memory for
- * whoever asked, and for those after it. Front-end thread, and the process that prepares a restore.
+ * Bodies in object stores: sent before their transaction, fetched when a request or the index needs them.
+ * There is a client for each location, kept with its connections. What was fetched is cached in native memory
+ * for whoever asked, and for those after it. Front-end thread, and the process that prepares a restore.
  */
 import { createHash } from 'node:crypto'
 import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits.js'
@@ -56,7 +56,8 @@ export class ObjectStores {
 
   /**
    * @param isWanted whether anybody still waits for it: asked before each
-   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first that could not be sent; others may have been
+   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first that could not be sent; others
+   * may have been
    */
   async put(
     objects: readonly { readonly location: S3Location; readonly key: string; readonly bytes: Uint8Array }[],
@@ -68,7 +69,10 @@ export class ObjectStores {
     })
   }
 
-  /** Those that are not held yet; the first of them last, so that they are there even where not all have room. @throws ObjectLost, S3Error, S3LocationError, OutboundRefused */
+  /**
+   * Those that are not held yet; the first of them last, so that they are there even where not all have room.
+   * @throws ObjectLost, S3Error, S3LocationError, OutboundRefused
+   */
   async bring(objects: readonly ObjectName[]): Promise<void> {
     await sideBySide(objects.toReversed(), (object) => this.#bringOne(object))
   }

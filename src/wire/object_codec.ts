@@ -1,6 +1,6 @@
 /**
- * What lanes and front end say to each other about bodies in storage backends. Structured clones as bytes: rare
- * and large, beside requests that travel as FlatBuffers.
+ * What lanes and front end say to each other about bodies in storage backends. Structured clones as bytes:
+ * rare and large, beside requests that travel as FlatBuffers.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { FetchFailure } from '../outbound/object_stores.js'
@@ -50,10 +50,15 @@ export interface FetchFirst {
   readonly isCommand: boolean
 }
 
-/** Fetches objects into native memory, each for itself. Never rejects. @returns those that could not be had */
+/**
+ * Fetches objects into native memory, each for itself. Never rejects.
+ * @returns those that could not be had
+ */
 export type FetchObjects = (objects: readonly WantedObject[]) => Promise<readonly FetchFailure[]>
 
-/** A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them. */
+/**
+ * A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them.
+ */
 export interface ObjectsWanted {
   readonly kind: 'fetch'
   readonly number: number

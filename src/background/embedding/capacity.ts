@@ -1,8 +1,8 @@
 /**
- * Backpressure of embedding: writes wait here, after their commit, until their documents fit into the queue of
- * documents that wait for vectors: as long as there is progress, and without any for as long as the configuration
- * says. What does not fit then is dropped: it is stored without vectors, which the answer says where it can, and a
- * reindex makes up for it. Front-end thread only.
+ * Backpressure of embedding: writes wait here, after their commit, until their documents fit into the queue
+ * of documents that wait for vectors: as long as there is progress, and without any for as long as the
+ * configuration says. What does not fit then is dropped: it is stored without vectors, which the answer says
+ * where it can, and a reindex makes up for it. Front-end thread only.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config.js'
@@ -19,7 +19,11 @@ export interface Progress {
   isUnderWay(named: NamedDocument): boolean
 }
 
-/** Takes documents out of those that wait. @param job of a bulk ingest, whose record says so; empty: none @returns how many were there still */
+/**
+ * Takes documents out of those that wait.
+ * @param job of a bulk ingest, whose record says so; empty: none
+ * @returns how many were there still
+ */
 export type Drop = (named: NamedDocuments, job: string) => Promise<number>
 
 interface Waiter {
@@ -93,7 +97,7 @@ export class EmbeddingCapacity {
       this.telemetry.add('embeddings_dropped', dropped)
       return dropped
     } catch (error) {
-      // They wait on, and get their vectors.
+      // They stay in the queue and get their vectors.
       log.error('not dropped', { reason: error })
       return 0
     }
@@ -102,7 +106,7 @@ export class EmbeddingCapacity {
   /** Answers the waiters whose documents fit, or have waited long enough. */
   #tick(): Rest {
     const now = performance.now()
-    // What is being embedded has its place until it is settled, and is not dropped.
+    // Documents that are being embedded count until they are settled, and are not dropped.
     let excess = this.control.embeddingDepth - this.config.embeddingQueueSize
     for (const waiter of this.#waiters) {
       if (this.progress.settled !== waiter.settled) Object.assign(waiter, { settled: this.progress.settled, progressAt: now })

@@ -1,8 +1,8 @@
 /**
- * The active embedding provider: that of the default configuration in the store, else of the options, else a local
- * Ollama that was detected at the start. Made anew when one of them changes or a restore has put another store in
- * place; listeners hear of it before the change is answered. Front-end thread only. Rules: docs/decisions/0134 and
- * 0135.
+ * The active embedding provider: that of the default configuration in the store, else of the options, else a
+ * local Ollama that was detected at the start. Made anew when one of them changes or a restore has put
+ * another store in place; listeners hear of it before the change is answered. Front-end thread only. Rules:
+ * docs/decisions/0134 and 0135.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config.js'
@@ -83,7 +83,9 @@ export class ActiveEmbedding implements Service {
     dispatcher.onWritten('restore', () => void this.load())
   }
 
-  /** Undefined: there is none. Not to be kept: the next call may give another one, and the old one is closed then. */
+  /**
+   * Undefined: there is none. Callers must not keep it: a change replaces it and closes the old one.
+   */
   current(): EmbeddingProvider | undefined {
     return this.#provider
   }
@@ -114,7 +116,10 @@ export class ActiveEmbedding implements Service {
     if (this.#found !== undefined) await this.load()
   }
 
-  /** Once the lanes are there, and whenever what they have stored may say something else. Settles when it is in force. Never rejects. */
+  /**
+   * Reads the configuration: once the lanes are ready, and whenever the store may have changed it. Settles
+   * when it is in force. Never rejects.
+   */
   load(): Promise<void> {
     this.#loading = this.#loading.then(() => this.#load())
     return this.#loading
@@ -123,7 +128,7 @@ export class ActiveEmbedding implements Service {
   /** What is under way fails. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    // A local server that does not answer is waited for by nobody.
+    // Not awaited: a local server may not answer.
     void this.#detection.stop()
     void this.#retry.stop()
     await this.#provider?.close()
@@ -148,7 +153,8 @@ export class ActiveEmbedding implements Service {
       await this.#use(settings ?? this.config.embedding ?? this.#found)
     } catch (error) {
       log.error("embeddings: the default configuration can't be read", { reason: error })
-      // Damage, or a lost key: another time won't do better. Embedding with another provider than the one that was chosen would be worse than not at all.
+      // Damage or a lost key does not pass, so it is not tried again. Embedding with a provider that was not
+      // chosen would be worse than no embedding.
       if (error instanceof Refused && error.status === CATALOGUE.internal.http) await this.#use(undefined)
       else {
         this.#isUnread = true

@@ -1,7 +1,7 @@
 /**
- * Vectors of texts that requests bring: asked of the provider and cached in native memory, where lanes find them, for
- * as long as the options say; the oldest go first. A request that lacks some waits for them and runs again. The same
- * text is asked for once at a time. Front-end thread only.
+ * Vectors of texts that requests bring: asked of the provider and cached in native memory, where lanes find
+ * them, for as long as the options say; the oldest go first. A request that lacks some waits for them and
+ * runs again. The same text is asked for once at a time. Front-end thread only.
  */
 import type { Config } from '../../config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
@@ -49,10 +49,14 @@ export class EmbeddingTexts {
     this.#end.abort()
   }
 
-  /** Never rejects. @returns the refusal where they can't be had; the vectors are cached else, or it is that there are none for now where the request does without */
+  /**
+   * Never rejects.
+   * @returns the refusal where they can't be had; otherwise the vectors are cached, or the note that there are
+   * none for now, where the request does without
+   */
   readonly bring = async ({ texts, role, isOptional }: Wanted): Promise<OutgoingAnswer | undefined> => {
     const provider = this.provider.current()
-    // The lane sees that, too, when the request runs again.
+    // The lane finds that out when the request runs again.
     if (provider === undefined) return isOptional ? undefined : refusal('noEmbeddingProvider')
     try {
       await this.#bring(provider, texts, role)

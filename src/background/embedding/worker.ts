@@ -1,7 +1,8 @@
 /**
- * Embeds the documents that wait for vectors, first come first, and those that a reindex names: some slices side by
- * side, as many texts in each as the provider takes in a call. The backlog lies in the store; a page of it is here,
- * and lost with the process. Where the provider can't be had, everything waits. Front-end thread only.
+ * Embeds the documents that wait for vectors, first come first, and those that a reindex names: some slices
+ * side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; a page
+ * of it is here, and lost with the process. Where the provider can't be had, everything waits. Front-end
+ * thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import {
@@ -78,7 +79,10 @@ export class EmbeddingWorker {
     this.#chore.start()
   }
 
-  /** What the provider has given is stored first. The backlog stays for the next start; reindexes are told that they failed. */
+  /**
+   * What the provider has given is stored first. The backlog stays for the next start; reindexes are told
+   * that they failed.
+   */
   async stop(): Promise<void> {
     this.#end.abort()
     await this.#chore.stop()
@@ -112,7 +116,7 @@ export class EmbeddingWorker {
     return await Promise.all(settled)
   }
 
-  /** Jobs that were named in another store are nobody's. */
+  /** Jobs that were named in another store are dropped. */
   #takeEpoch(epoch: string): void {
     if (epoch === this.#epoch) return
     this.#epoch = epoch
@@ -134,7 +138,7 @@ export class EmbeddingWorker {
   async #begin(): Promise<boolean> {
     if (this.#present() === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
     await this.#fill()
-    // It may be another one by now, or none.
+    // The provider may have changed during the fetch.
     const provider = this.#present()
     const jobs = provider === undefined ? [] : this.#take(provider)
     if (provider === undefined || jobs.length === 0) return false
@@ -160,11 +164,15 @@ export class EmbeddingWorker {
     const { epoch, documents } = await askFor<NamedDocuments>(this.dispatcher, queuedEmbeddings, input)
     this.#takeEpoch(epoch)
     for (const named of documents) this.#queued.push({ named, tries: 0, failures: 0, successes: this.#successes, settle: undefined })
-    // At its end it begins anew once everything has been settled: what is there still has to be looked at again.
+    // After the last page the queue is read from its start again, once nothing of it is under way: documents
+    // whose embedding failed are still in it.
     this.#after = documents.at(-1)?.queued ?? (this.#ofQueue === 0 ? 0 : this.#after)
   }
 
-  /** Those of the queue and those of reindexes by turns. A document is in one slice at a time; one that was in trouble twice goes alone. */
+  /**
+   * Takes from the queue and from reindexes in turn. A document is in one slice at a time; one that was in two
+   * failed slices gets a slice of its own.
+   */
   #take({ batchMax }: EmbeddingProvider): Job[] {
     const taken: Job[] = []
     const most = Math.min(batchMax, EMBEDDING_SLICE_DOCUMENTS_MAX)
@@ -189,7 +197,7 @@ export class EmbeddingWorker {
   async #slice(provider: EmbeddingProvider, epoch: string, jobs: readonly Job[]): Promise<void> {
     try {
       const result = await this.slices.run(provider, { epoch, documents: jobs.map(({ named }) => named) }, this.#end.signal)
-      // What was under way is closed with its provider, which says nothing about the one that follows.
+      // Calls fail when their provider is closed, which says nothing about the provider that replaced it.
       const isReplaced = provider !== this.provider.current()
       if (result.isOther) this.#lose(jobs, epoch)
       else await this.#settle(epoch, jobs, isReplaced ? { ...result, unavailable: undefined } : result)
@@ -218,7 +226,7 @@ export class EmbeddingWorker {
     for (const [at, job] of jobs.entries()) {
       const outcome = outcomes[at]
       if (outcome === undefined || outcome.kind === 'partly') {
-        // A reindex that is to make everything anew must not make what it has made just now.
+        // A forced reindex must not embed again the texts that it has just embedded.
         if (outcome !== undefined) job.named = { ...job.named, force: false }
         const isTried = (unavailable !== undefined || unread !== undefined) && at < outcomes.length && outcome === undefined
         if (!isTried) again.push(job)
@@ -229,7 +237,7 @@ export class EmbeddingWorker {
       this.#done(job, outcome)
     }
     this.#putBack(again)
-    // Behind the others: what can't be embedded now must not keep them from it.
+    // To the end of the queue: documents that can't be embedded now must not block the others.
     for (const job of inVain) (job.settle === undefined ? this.#queued : this.#asked).push(job)
     const reason = unavailable?.message ?? unread
     if (lost.length > 0 && reason !== undefined) await this.#giveUp(epoch, lost, reason)
@@ -288,7 +296,7 @@ export class EmbeddingWorker {
   }
 }
 
-/** It may be what the others of its slices suffer for: it goes alone. */
+/** It may be the cause of the failures of its slices: it gets a slice of its own. */
 function isSuspect({ failures }: Job): boolean {
   return failures >= EMBEDDING_FAILURES_ALONE
 }

@@ -1,8 +1,8 @@
 /**
- * Moves bodies to where the configuration of their collection says, one step after another through the bulk lane,
- * between other heavy requests: after a start, when a configuration has changed, and now and then for what was
- * written while it did. A store that does not answer is asked again later; until then bodies are read where they
- * are. Front-end thread only.
+ * Moves bodies to where the configuration of their collection says, one step after another through the bulk
+ * lane, between other heavy requests: after a start, when a configuration has changed, and now and then for
+ * what was written while it did. A store that does not answer is asked again later; until then bodies are
+ * read where they are. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { CATALOGUE } from '../../errors.js'
@@ -78,7 +78,8 @@ export class BodyMoves implements Service {
   }
 
   /**
-   * Goes over everything once. What a pass has moved may have been written under an old configuration: then another one follows. A collection whose bodies can't be moved now keeps none of the others waiting.
+   * Goes over everything once. What a pass has moved may have been written under an old configuration: then
+   * another one follows. A collection whose bodies can't be moved now keeps none of the others waiting.
    * @throws the first refusal, at the end
    */
   async #pass(signal: AbortSignal): Promise<void> {
@@ -102,7 +103,10 @@ export class BodyMoves implements Service {
     if (refused !== undefined) throw refused
   }
 
-  /** One by one where one of them can't be had: that one is named, and left where it is. @returns how many have moved */
+  /**
+   * One by one where one of them can't be had: that one is named, and left where it is.
+   * @returns how many have moved
+   */
   async #move(collection: number, docids: readonly number[]): Promise<number> {
     try {
       const { placed } = await askFor<{ readonly placed: number }>(this.dispatcher, moveBodies, { collection, docids })

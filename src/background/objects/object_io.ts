@@ -1,8 +1,8 @@
 /**
  * What the front end does about bodies in storage backends: sends objects before their command is committed,
  * fetches those that a request or the index lacks, tries a location that is to be configured. A failure is an
- * answer; nothing is written then. The keys of objects that are being sent are known, so that the sweep leaves
- * them alone. Front-end thread only.
+ * answer; nothing is written then. The keys of objects that are being sent are known, so that the sweep
+ * leaves them alone. Front-end thread only.
  */
 import { OutboundRefused } from '../../outbound/destination.js'
 import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
@@ -23,7 +23,8 @@ export class ObjectIo implements ObjectDetours {
   }
 
   /**
-   * Sends what the command needs, as long as somebody waits for it, and calls `commit`, whose end is the end of the objects' way. Never rejects.
+   * Sends what the command needs, as long as somebody waits for it, and calls `commit`, whose end is the end
+   * of the objects' way. Never rejects.
    * @returns the refusal where a store did not take it; nothing is committed then
    */
   async storeFirst(
@@ -49,7 +50,8 @@ export class ObjectIo implements ObjectDetours {
   }
 
   /**
-   * Never rejects. @param isForClient whether the answer goes to who may read the documents, and into no log or record
+   * Never rejects.
+   * @param isForClient whether the answer goes to who may read the documents, and into no log or record
    * @returns the refusal where they can't be had; of an object that is lost it says whose it is
    */
   async bring(objects: readonly WantedObject[], isForClient: boolean): Promise<OutgoingAnswer | undefined> {

@@ -1,8 +1,8 @@
 /**
- * Removes objects of this server that nothing refers to: of documents that were written anew, moved or deleted, and
- * of writes that a crash has cut off between store and commit. As long as the operator wants them kept for older
- * backups (`SVC_S3_RETENTION`), they stay. Objects of other servers at the same location are never touched.
- * Front-end thread only.
+ * Removes objects of this server that nothing refers to: of documents that were written anew, moved or
+ * deleted, and of writes that a crash has cut off between store and commit. As long as the operator wants
+ * them kept for older backups (`SVC_S3_RETENTION`), they stay. Objects of other servers at the same location
+ * are never touched. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits.js'
@@ -50,7 +50,10 @@ export class ObjectSweep implements Service {
     await this.#chore.stop()
   }
 
-  /** A store that does not answer keeps none of the others from being swept. @throws Error that names each of them */
+  /**
+   * A store that does not answer keeps none of the others from being swept.
+   * @throws Error that names each of them
+   */
   async #round(signal: AbortSignal): Promise<number> {
     const failures: string[] = []
     const { folder, locations } = await askFor<BodyLocations>(this.dispatcher, bodyLocations, {})
@@ -74,7 +77,8 @@ export class ObjectSweep implements Service {
       if (signal.aborted) return
       const page = await client.list(folder, next)
       next = page.next
-      // The list is older than the answer to who refers to them: an object that was being sent then has a reference by now, is left alone, or never gets one.
+      // The list is older than the answer to who refers to them: an object that was being sent then has a
+      // reference by now, is left alone, or never gets one.
       const old = page.objects.map(({ key }) => key).filter((key) => this.#isOld(key, folder) && !this.objects.isUnderWay(key))
       if (old.length === 0) continue
       const ids = old.map((key) => key.slice(folder.length))
@@ -88,8 +92,8 @@ export class ObjectSweep implements Service {
   }
 
   /**
-   * By the time in its name: objects younger than the retention period are kept. Another name is a probe that a
-   * crash has left, as old as it may be.
+   * By the time in its name: objects younger than the retention period are kept. The name of a probe that a
+   * crash has left has the same form behind `probe-`; objects with other names are kept, too.
    */
   #isOld(key: string, folder: string): boolean {
     const digits = /^(?:probe-)?([0-9a-f]{12})[0-9a-f]{20}$/.exec(key.slice(folder.length))?.[1]

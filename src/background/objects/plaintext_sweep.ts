@@ -1,8 +1,8 @@
 /**
- * Removes plaintext objects of collections that are encrypted by now, once nothing refers to them: they are not kept
- * for older backups, as others are (object_sweep.ts). Each is known by the row of its release, which is deleted
- * only when its object has been removed: after a crash between the two, or where a store does not answer, it is
- * done again. Front-end thread only.
+ * Removes plaintext objects of collections that are encrypted by now, once nothing refers to them: they are
+ * not kept for older backups, as others are (object_sweep.ts). Each is known by the row of its release, which
+ * is deleted only when its object has been removed: after a crash between the two, or where a store does not
+ * answer, it is done again. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { CLEAR_SWEEP_MS, DEADLINE_HEAVY_MS, OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits.js'
@@ -59,7 +59,10 @@ export class PlaintextSweep implements Service {
     await this.#chore.stop()
   }
 
-  /** @returns whether none is left @throws what the first failed with that could not be removed, once all locations have been tried */
+  /**
+   * @returns whether none is left
+   * @throws what the first failed with that could not be removed, once all locations have been tried
+   */
   async #sweep(signal: AbortSignal): Promise<boolean> {
     let isDone = true
     const failed = new Map<string, unknown>()

@@ -1,11 +1,11 @@
 /**
- * Stores the reads that are tracked: counted by the lane that answers them (request/access_count.ts), at the price
- * of four words, and stored by the write lane as work in its queue, in slices. Not in the binlog: a crash loses the
- * reads that were not stored yet (docs/decisions/0081-histories-of-documents.md).
+ * Stores the reads that are tracked: counted by the lane that answers them (request/access_count.ts), at the
+ * price of four words, and stored by the write lane as work in its queue, in slices. Not in the binlog: a
+ * crash loses the reads that were not stored yet (docs/decisions/0081-histories-of-documents.md).
  *
- * The rings are emptied twice a second into what waits. A pass takes all of that, in the order of the store, and
- * rests after each slice for a multiple of the time that it took. So tracking takes a tenth of the write lane at
- * most; where more documents are read than that can store, their reads are joined while they wait.
+ * The rings are emptied twice a second into what waits. A pass takes all of that, in the order of the store,
+ * and rests after each slice for a multiple of the time that it took. So tracking takes a tenth of the write
+ * lane at most; where more documents are read than that can store, their reads are joined while they wait.
  */
 import { Chore } from '../../chore.js'
 import { mayWriteUnasked } from '../../role.js'
@@ -46,7 +46,10 @@ export function accessTracking(work: LaneWork, rings: AccessRings): Service {
 
 /** The rings are emptied also while a slice waits for the queue: they hold less than what may wait here. */
 class TrackingPasses {
-  /** Called when a slice was stored that is not the last of its pass. @param restMs until the next one may be */
+  /**
+   * Called when a slice was stored that is not the last of its pass.
+   * @param restMs until the next one may be
+   */
   onSlice: (restMs: number) => void = () => undefined
   readonly #waiting: WaitingReads
   readonly #enqueue: Enqueue
@@ -145,7 +148,10 @@ class WaitingReads {
     return document
   }
 
-  /** In the order in which they are stored: neighbours share pages, and a page is written once a slice however many of its records change. */
+  /**
+   * In the order in which they are stored: neighbours share pages, and a page is written once a slice however
+   * many of its records change.
+   */
   drain(): ReadDocument[] {
     const documents = [...this.#collections.values()].flatMap((of) => [...of.values()])
     this.#collections = new Map()

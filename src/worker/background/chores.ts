@@ -1,6 +1,7 @@
 /**
  * The background work of the write lane: one line a chore. The write lane starts them when it opens and stops
- * them when it closes; each puts its changes into the commit queue as ordinary work, in slices. Write lane only.
+ * them when it closes; each puts its changes into the commit queue as ordinary work, in slices. Write lane
+ * only.
  */
 import type { Service } from '../../services.js'
 import { accessTracking } from './access_tracking.js'

@@ -1,6 +1,6 @@
 /**
- * Deletes expired documents, in slices: ordinary work in the write lane's queue, with rests as long as the slices
- * took. Write lane only.
+ * Deletes expired documents, in slices: ordinary work in the write lane's queue, with rests as long as the
+ * slices took. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
@@ -26,14 +26,18 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
       const begun = performance.now()
       const due = lane.store.read(isDue)
       if (due) await enqueue(sweep(documentsMax))
-      // As long as it took: of the write lane, and of what the index does behind it, requests get the larger half.
+      // As long as it took: of the write lane, and of what the index does behind it, requests get the larger
+      // half.
       const restMs = due && lane.store.read(isDue) ? performance.now() - begun : SWEEP_INTERVAL_MS
       return Math.min(restMs, SWEEP_INTERVAL_MS)
     },
   })
 }
 
-/** Deletes what is due. Each delete holds for (docid, expiry) only: a document that was written again since has another. */
+/**
+ * Deletes what is due. Each delete holds for (docid, expiry) only: a document that was written again since
+ * has another.
+ */
 function sweep(documentsMax: number): Work {
   return {
     onFullDisk: 'runs',
@@ -59,7 +63,10 @@ function sweep(documentsMax: number): Work {
   }
 }
 
-/** A damaged head can't be deleted by its identity; its expiry is forgotten, and a get goes on naming the damage. */
+/**
+ * A damaged head can't be deleted by its identity; its expiry is forgotten, and a get goes on naming the
+ * damage.
+ */
 function readHead(transaction: WriteTransaction, collection: number, docid: number): Head | undefined {
   try {
     return transaction.view.headEvenExpired(collection, docid)

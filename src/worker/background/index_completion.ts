@@ -1,7 +1,8 @@
 /**
- * Indexes documents whose bodies could not be had when the index was built, once their object stores answer: at
- * once after a start, and then now and again, as long as the mark in the store says that there may be some. The
- * mark is on disk before the index says that it is complete, so that no end of the process forgets them.
+ * Indexes documents whose bodies could not be had when the index was built, once their object stores answer:
+ * at once after a start, and then now and again, as long as the mark in the store says that there may be
+ * some. The mark is on disk before the index says that it is complete, so that no end of the process forgets
+ * them.
  *
  * A page at a time: nothing is written between the reading of a page and its publishing, so nothing that was
  * deleted comes back. Write lane only.

@@ -1,8 +1,8 @@
 /**
- * Objects for the building of an index. A lane has the front end fetch them and goes on with its other work; the
- * process that prepares a restore fetches them itself. An object store that does not answer is not asked again in
- * the same pass: what it has is indexed by a later one (index_completion.ts). What is lost is named once, as
- * damage.
+ * Objects for the building of an index. A lane has the front end fetch them and goes on with its other work;
+ * the process that prepares a restore fetches them itself. An object store that does not answer is not asked
+ * again in the same pass: what it has is indexed by a later one (index_completion.ts). What is lost is named
+ * once, as damage.
  */
 import { rebuildPages, type LostObjects, type RebuildOptions, type RebuildShare } from '../../consumers/rebuild.js'
 import type { BodyObject } from '../../store/objects.js'
@@ -14,7 +14,10 @@ import { wanted } from '../request/storage.js'
 
 type FetchingContext = Pick<LaneContext, 'store' | 'settings' | 'fetchObjects'>
 
-/** One pass over documents: what it has fetched is cached for a while, what it has learnt of the stores it keeps. */
+/**
+ * One pass over documents: what it has fetched is cached for a while, what it has learnt of the stores it
+ * keeps.
+ */
 export class ObjectFetching {
   readonly #context: FetchingContext
   readonly #lost = new Map<string, string>()
@@ -85,7 +88,10 @@ async function unlessEnded(fetched: Promise<readonly FetchFailure[]>, end?: Abor
   }
 }
 
-/** @returns undefined where the end came first, else whether every document is in the index whose body can be had at all */
+/**
+ * @returns undefined where the end came first, else whether every document is in the index whose body can be
+ * had at all
+ */
 export async function rebuild(
   context: LaneContext,
   share: RebuildShare,

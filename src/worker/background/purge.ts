@@ -1,4 +1,7 @@
-/** Removes the rows of deleted collections, in slices: ordinary work in the write lane's queue. Write lane only. */
+/**
+ * Removes the rows of deleted collections, in slices: ordinary work in the write lane's queue. Write lane
+ * only.
+ */
 import { Chore } from '../../chore.js'
 import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'

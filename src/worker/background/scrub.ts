@@ -1,7 +1,7 @@
 /**
- * Behind the requests, the store is compared with itself (store/comparison), once a day: slices in views of the
- * write lane's thread, with rests ten times as long. What is found raises a warning of health, until a comparison
- * finds nothing. Write lane only.
+ * Behind the requests, the store is compared with itself (store/comparison), once a day: slices in views of
+ * the write lane's thread, with rests ten times as long. What is found raises a warning of health, until a
+ * comparison finds nothing. Write lane only.
  */
 import { Chore } from '../../chore.js'
 import {
@@ -68,7 +68,8 @@ function newComparison({ durability }: LaneContext['config']): StoreComparison {
     bytesMax: SCRUB_BYTES,
     documentRowsMax: SCRUB_DOCUMENT_ROWS_MAX,
     documentBytesMax: SCRUB_DOCUMENT_BYTES_MAX,
-    // With `async` a group is seen after it was applied, and a tally can't tell which of the two a slice shows.
+    // With `async` a group is seen after it was applied, and a tally can't tell which of the two a slice
+    // shows.
     isTallyKept: durability === 'sync',
   })
 }

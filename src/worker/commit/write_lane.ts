@@ -1,5 +1,6 @@
 /**
- * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one transaction, published to the index, and answered once it is on disk.
+ * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one
+ * transaction, published to the index, and answered once it is on disk.
  *
  * A group takes everything that queued while the previous one was being written. A batch gives up its turn
  * after every slice. Answers leave in LSN order. While the disk is full what grows the store is refused or
@@ -51,11 +52,16 @@ interface GroupResult {
 export interface WriteLaneOptions {
   readonly writer: Writer
   readonly space: SpaceGuard
-  /** The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands. */
+  /**
+   * The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands.
+   */
   readonly onIndexFailure: (error: unknown) => void
   /** The same of the vector engine. */
   readonly onVectorFailure: (error: unknown) => void
-  /** What the lane does unasked: begins with the lane and ends before it. @param enqueue puts work into the commit queue and resolves when it is on disk */
+  /**
+   * What the lane does unasked: begins with the lane and ends before it.
+   * @param enqueue puts work into the commit queue and resolves when it is on disk
+   */
   readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
   /** What a group has committed can be found from now on. */
   readonly onPublished: () => void
@@ -169,8 +175,9 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   /**
-   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of its own: were there an `await` in between, a command that comes meanwhile would
-   * be left until the next one.
+   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of
+   * its own: were there an `await` in between, a command that comes meanwhile would be left until the next
+   * one.
    */
   async #run(): Promise<void> {
     // It may find that nothing can be written, and must not have ended before whoever started it has noted
@@ -279,7 +286,10 @@ class CommitQueue implements WriteLane, SpaceListener {
     return { finished, ...effects, isQueueChanged, released: transaction.released, lastLsn: transaction.nextLsn - 1n }
   }
 
-  /** The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored that knows of an entry which a power cut could take back. */
+  /**
+   * The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored
+   * that knows of an entry which a power cut could take back.
+   */
   #settle({ finished, released, lastLsn }: GroupResult): void {
     const { writer } = this.#options
     if (writer.isDurable) this.#lane.engine.flushedTo(lastLsn)
@@ -295,7 +305,10 @@ class CommitQueue implements WriteLane, SpaceListener {
     this.#options.onQueueDepth(this.#depth)
   }
 
-  /** After the commit and before the acknowledgement, so that a search that starts after a write was answered sees it. */
+  /**
+   * After the commit and before the acknowledgement, so that a search that starts after a write was answered
+   * sees it.
+   */
   #publish({ indexOps, vectorOps, sealings, lastLsn }: GroupResult): void {
     for (const { collection, isSealed } of sealings) {
       this.#lane.engine.setSealed(collection, isSealed)

@@ -1,6 +1,6 @@
 /**
- * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
- * that they already serve.
+ * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and
+ * its queue. Read lanes also share the rebuild of the index, between the requests that they already serve.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
@@ -52,7 +52,8 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const control = new ControlBlock(start.control)
   // A rebuild reads the store between the requests: it must not go on when that is closed.
   const end = new AbortController()
-  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
+  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and
+  // it decides what becomes of the index.
   if (start.kind === 'write') prepareTruth(currentGeneration(start.config.path), start.isReadOnly)
   else await control.storeAnnounced()
   const generation = currentGeneration(start.config.path)
@@ -174,14 +175,18 @@ function laneOf(
   return { context, generation, indexed, close, settle, ...(writeLane === undefined ? {} : { writeLane }) }
 }
 
-/** Opens a generation that a restore has prepared, beside the one that is served. @throws Error where it can't be served */
+/**
+ * Opens a generation that a restore has prepared, beside the one that is served.
+ * @throws Error where it can't be served
+ */
 export async function openNextGeneration(start: LaneStart, generation: string): Promise<NextGeneration> {
   const path = generationPath(start.config.path, generation)
   const engine = openEngine()
   const keyring = keyringOf(start.config, engine)
   const store = openStore(start, path, keyring)
   if (start.kind === 'write') {
-    // The next index takes keys and sealed collections from the present one. What is sealed in one of the stores is then sealed in the indexes of both, which does no harm.
+    // The next index takes keys and sealed collections from the present one. What is sealed in one of the
+    // stores is then sealed in the indexes of both, which does no harm.
     const sealed = beginSealing({ store, engine }, keyring)
     store.noteAdoption()
     const history = await store.beginEpoch()
@@ -194,7 +199,10 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
   return { generation, store }
 }
 
-/** What its files have not, as those of sealed collections, is given between the groups of the lane, so that nothing is missing when it is adopted. */
+/**
+ * What its files have not, as those of sealed collections, is given between the groups of the lane, so that
+ * nothing is missing when it is adopted.
+ */
 async function openNextVectors(store: TruthStore, directory: string, history: Uint8Array, sealed: readonly number[]): Promise<void> {
   const vectorEngine = openVectorEngine()
   tell(vectorEngine.openNext(directory, history, sealed))
@@ -212,7 +220,8 @@ export async function dropNextGeneration(start: LaneStart, { store }: NextGenera
 }
 
 /**
- * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked, which is finished first.
+ * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked,
+ * which is finished first.
  * @throws Error after which the process must not go on
  */
 export async function adoptNextGeneration(

@@ -1,6 +1,7 @@
 /**
- * The index of a lane at its start and when it has to be built anew: replay of the binlog above the checkpoint, the
- * shares of the read lanes, and the rebuild beside the requests. The write lane and the read lanes.
+ * The index of a lane at its start and when it has to be built anew: replay of the binlog above the
+ * checkpoint, the shares of the read lanes, and the rebuild beside the requests. The write lane and the read
+ * lanes.
  */
 import { join } from 'node:path'
 import { reachesBack, replay } from '../../consumers/replay.js'
@@ -16,8 +17,10 @@ import type { LaneContext } from '../request/handler.js'
 const ALONE: RebuildShare = { share: 0, shares: 1 }
 
 /**
- * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog has above its checkpoint. What can't be used is rebuilt: by the read lanes together
- * before the server is ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503 until it is done.
+ * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog
+ * has above its checkpoint. What can't be used is rebuilt: by the read lanes together before the server is
+ * ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503
+ * until it is done.
  */
 export async function openIndex(
   context: LaneContext,
@@ -44,7 +47,8 @@ export async function openIndex(
     wasWhole: !view.objects.isIndexIncomplete(),
     isBehind: checkpoint < view.storeCounters().lastLsn || damage.length > 0,
   }))
-  // Before anything says that the index is complete. What of it is missing is looked for until it is there: index_completion.ts.
+  // Before anything says that the index is complete. What of it is missing is looked for until it is there:
+  // index_completion.ts.
   if (isUsed && isBehind && wasWhole && !context.isReadOnly) await store.markIndex(true)
   if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
     if (checkpoint !== 0n) engine.beginRebuild()
@@ -62,8 +66,8 @@ export async function openIndex(
 }
 
 /**
- * What is lacking is fetched once, by the front end, as much as the cache takes. The lane is not open yet: nothing
- * else waits for it.
+ * What is lacking is fetched once, by the front end, as much as the cache takes. The lane is not open yet:
+ * nothing else waits for it.
  * @returns whether nothing is left that may be had later
  */
 async function replayFetching(context: LaneContext, checkpoint: bigint, end: AbortSignal): Promise<boolean> {
@@ -76,7 +80,8 @@ async function replayFetching(context: LaneContext, checkpoint: bigint, end: Abo
 
 /**
  * The start: every read lane takes its share of the pages.
- * @throws Error in a lane that replaces one which died before all shares were done: the dead one's documents would be missing, so the start has failed
+ * @throws Error in a lane that replaces one which died before all shares were done: the dead one's documents
+ * would be missing, so the start has failed
  */
 export async function buildShare(context: LaneContext, control: ControlBlock, end: AbortSignal): Promise<void> {
   const shares = context.config.readLanes
@@ -97,11 +102,15 @@ export interface Rebuilding {
   readonly note: () => Promise<void>
 }
 
-/** The index no longer equals the store: searches answer 503 until it has been built anew from the store, on the write lane, between groups. */
+/**
+ * The index no longer equals the store: searches answer 503 until it has been built anew from the store, on
+ * the write lane, between groups.
+ */
 export async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuilding, cause: unknown): Promise<void> {
   const { control, onFatal } = rebuilding
   if (control.indexStale) {
-    // What is refused now would be missing from the index that is being built: a start from the store is the only way back.
+    // What is refused now would be missing from the index that is being built: a start from the store is the
+    // only way back.
     onFatal(`the index refuses batches while it is rebuilt: ${describe(cause)}`)
     return
   }

@@ -1,8 +1,10 @@
 /**
- * A lane's way back to the front end: finished answers, several in one message, their bytes in a block that both threads share. Lane threads only.
+ * A lane's way back to the front end: finished answers, several in one message, their bytes in a block that
+ * both threads share. Lane threads only.
  *
- * Sending costs the loop a wake-up, so answers of a batch are held back, but never for long: they leave when ANSWERS_COALESCED_MAX have gathered, when the oldest has
- * waited ANSWER_HOLD_US_MAX, before anything slow starts, and when the batch ends.
+ * Sending costs the loop a wake-up, so answers of a batch are held back, but never for long: they leave when
+ * ANSWERS_COALESCED_MAX have gathered, when the oldest has waited ANSWER_HOLD_US_MAX, before anything slow
+ * starts, and when the batch ends.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
@@ -67,7 +69,10 @@ export class LanePort {
     if (this.#encoder.count >= ANSWERS_COALESCED_MAX || this.#encoder.bytes >= ENVELOPE_BYTES_WANTED) this.flush()
   }
 
-  /** For answers that come in a burst, as those of a flushed group do: they leave together at the end of the present job. At most a batch of commands is held. */
+  /**
+   * For answers that come in a burst, as those of a flushed group do: they leave together at the end of the
+   * present job. At most a batch of commands is held.
+   */
   answerSoon(answer: LaneAnswer): void {
     this.#encoder.add(answer)
     if (this.#encoder.count === 1) queueMicrotask(() => this.flush())
