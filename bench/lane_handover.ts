@@ -77,6 +77,7 @@ async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: Lane
       IN_FLIGHT,
       {
         onAnswer: ({ slot }) => waiting[slot]!(),
+        onFetch: () => Promise.resolve([]),
         onReady: () => {
           ready += 1
           if (ready === config.readLanes) resolve(started)

@@ -925,6 +925,13 @@ export const CLEAR_SWEEP_MS = 5_000
 export const RELEASES_LOOKED_AT_MAX = 1024
 /** Seconds that such an object is kept (`SVC_S3_RETENTION`): a backup of before can be restored so long. */
 export const OBJECT_RETENTION_SECONDS_DEFAULT = 86_400
+/** A chore whose round failed is tried again after so long, twice as long after each further failure. */
+export const CHORE_RETRY_MS_FIRST = 1000
+export const CHORE_RETRY_MS_MAX = 60_000
+/** How often a chore that may not write asks for the role again: one read of a shared word. */
+export const CHORE_STANDBY_MS = 1000
+/** The longest rest of a chore: a timer of Node.js takes no more. */
+export const CHORE_REST_MS_MAX = 2 ** 31 - 1
 /** How often a start tries again to fetch what the index misses. */
 export const UNINDEXED_RETRY_MS = 30_000
 /** How often the write lane looks whether the index misses something: one look-up. */

@@ -14,6 +14,8 @@ import { openVectorEngine } from './engine/vector_engine.js'
 import { RESTORE_VECTOR_BYTES_UNSTORED } from './limits.js'
 import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/collection_settings.js'
+import { ObjectStores } from './outbound/object_stores.js'
+import { Outbound } from './outbound/safe_fetch.js'
 import { ObjectFetching } from './worker/background/object_fetching.js'
 import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
@@ -88,7 +90,10 @@ interface Prepared {
 
 async function buildIndex({ config, engine, store }: Prepared, path: string, history: Uint8Array): Promise<void> {
   engine.open(join(path, 'index'), history, analysisVersion(config))
-  const fetching = new ObjectFetching({ config, store, settings: new SettingsCache(), held: heldBodies(config.limits) })
+  // This process serves nobody and may wait for the network.
+  const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
+  const stores = new ObjectStores(outbound, heldBodies(config.limits))
+  const fetching = new ObjectFetching({ store, settings: new SettingsCache(), fetchObjects: (objects) => stores.bringEach(objects) })
   const pages = rebuildPages({ config, store, engine, analyzer: createAnalyzer() }, { share: 0, shares: 1 })
   for (let step = pages.next(false); step.done !== true;) {
     const { damaged, lacking } = step.value
@@ -98,7 +103,7 @@ async function buildIndex({ config, engine, store }: Prepared, path: string, his
     if (!isFetched && lacking.length > 0) throw new Error("not indexed: an object store can't be read")
     step = pages.next(isFetched)
   }
-  await fetching.close()
+  await stores.close()
   const lastLsn = store.read((view) => view.storeCounters().lastLsn)
   // The checkpoint is that of the store, also where the last entries left nothing to index.
   engine.publish(joinBatch([], lastLsn))

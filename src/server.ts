@@ -1,22 +1,26 @@
 /**
- * The life of the server process: data directory and lock, lanes, listening, ready; then SIGTERM: stop accepting, finish what was accepted, close lanes and stores.
- * Front-end thread. A storage fault or the loss of the write lane ends it by SIGKILL, because after either nothing that this process says of a write can be trusted, and
- * because an orderly exit can hang after an I/O error.
+ * The life of the server process: data directory and lock, lanes, listening, ready; then SIGTERM: stop
+ * accepting, finish what was accepted, close lanes and stores. Its parts are one ordered list of services.
+ * Front-end thread. A storage fault or the loss of the write lane ends it by SIGKILL, because after either
+ * nothing that this process says of a write can be trusted, and because an orderly exit can hang after an I/O
+ * error.
  */
 import type { Config } from './config.js'
 import { BodyMoves } from './background/objects/body_moves.js'
-import { ClearSweep } from './background/objects/clear_sweep.js'
+import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
+import type { ChoreTools } from './chore.js'
 import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
-import { LoopOperations } from './dispatch/loop_operations.js'
+import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
+import type { RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
 import { answerHealth, systemAnswers } from './system/loop_answers.js'
 import { ObjectIo } from './background/objects/object_io.js'
 import { ObjectSweep } from './background/objects/object_sweep.js'
-import { watchHealth } from './system/probes.js'
+import { healthWatch } from './system/probes.js'
 import type { ServerState } from './system/server_state.js'
 import { heldBodies } from './engine/held_bodies.js'
 import { lockFile, openEngine } from './engine/native_engine.js'
@@ -26,16 +30,19 @@ import { LAST_WORDS_MS } from './limits.js'
 import { laneOperations } from './operations/index.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
+import { service, Services, sideBySide } from './services.js'
 import { backupDirectory, lastBackup, sweepBackups } from './store/backups.js'
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
-import { FrontEnd, readLoopInput } from './surface/http/front_end.js'
-import { referencePages } from './surface/http/reference.js'
+import { surfaces } from './surface/index.js'
 import { installTelemetry, Telemetry } from './telemetry/registry.js'
 import { log } from './telemetry/log.js'
 
-/** Starts the server; the process then lives by its sockets. @param supervised it ends when its parent does. */
+/**
+ * Starts the server; the process then lives by its sockets.
+ * @param supervised it ends when its parent does.
+ */
 export async function runServer(config: Config, supervised: boolean): Promise<void> {
   const server = new Server(config)
   process.on('SIGTERM', () => void server.shutDown())
@@ -53,17 +60,14 @@ class Server implements ServerState, LanesListener {
   readonly #vectorEngine = openVectorEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
-  readonly #ingests: BulkIngests
-  readonly #moves: BodyMoves
-  readonly #sweep: ObjectSweep
-  readonly #clearSweep: ClearSweep
   readonly #objects: ObjectIo
   readonly #vectors: Embedding
   readonly #embedding: ActiveEmbedding
-  readonly #frontEnd: FrontEnd
+  readonly #services: Services
+  /** In the order of their definitions. */
+  readonly #surfaces: readonly RunningSurface[]
   #lanes: Lanes | undefined
-  /** The data directory can't be written. */
-  #isReadOnly = false
+  #onLanesReady: () => void = () => undefined
   #phaseReason = ''
   #diskFloorBytes: number | undefined
   #ending: Promise<void> | undefined
@@ -74,25 +78,46 @@ class Server implements ServerState, LanesListener {
     const outbound = new Outbound({ allowed: config.outboundAllowlist, allowPrivate: config.outboundAllowPrivate })
     const held = heldBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, held))
-    const loop = new LoopOperations([...systemAnswers(this), ...referencePages(config)], { json: readLoopInput })
-    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop)
+    const offered = surfaces.filter((definition) => definition.mode(config) !== undefined)
+    const handlers = surfaces.flatMap(({ loopHandlers }) => loopHandlers?.(config) ?? [])
+    const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
+    const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
+    this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length)
     this.#dispatcher.onWritten('restore', ({ code, body }) => {
       if (code === null)
         log.info('restored', { backup: (JSON.parse(Buffer.from(body).toString()) as { readonly restored: string }).restored })
     })
-    this.#moves = new BodyMoves(this.#dispatcher, this.#telemetry)
-    this.#sweep = new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds)
-    this.#clearSweep = new ClearSweep(this.#dispatcher, this.#objects.stores, this.#telemetry)
-    this.#ingests = new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry)
-    this.#embedding = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry)
-    this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry)
-    this.#frontEnd = new FrontEnd({
-      config,
-      control: this.#control,
-      dispatcher: this.#dispatcher,
-      telemetry: this.#telemetry,
-      surface: { name: 'http', mode: config.httpMode, index: 1 },
+    const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
+    this.#embedding = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
+    this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry, tools)
+    this.#surfaces = offered.map((definition, at) => {
+      const surface = { name: definition.name, mode: definition.mode(config) ?? 'wr', index: at + 1 }
+      return definition.open({ config, dispatcher: this.#dispatcher, telemetry: this.#telemetry, surface })
     })
+    const backups = lastBackup(backupDirectory(config.path, config.backupDirectory))
+    // Started in this order and stopped in reverse. Listening starts before the lanes, so that health can say
+    // `warming_up`; sockets are closed before the lanes. Jobs end while requests do: some wait for them.
+    this.#services = new Services([
+      service('data directory', { start: () => this.#claimDirectory() }),
+      service('object stores', { stop: () => this.#objects.stores.close() }),
+      service('listener', { start: () => this.#listen() }),
+      healthWatch(answerHealth, this, this.#telemetry, backups, tools),
+      service('lanes', { start: () => this.#openLanes(), stop: () => this.#lanes?.close() }),
+      service('sockets', { stop: () => this.#closeSurfaces() }),
+      service('dispatcher', { stop: () => this.#endDispatcher() }),
+      sideBySide('chores', [
+        // First: what is written before the provider is known is not embedded.
+        this.#embedding,
+        new BodyMoves(this.#dispatcher, this.#telemetry, tools),
+        new ObjectSweep(this.#dispatcher, this.#objects, this.#telemetry, config.objectRetentionSeconds, tools),
+        new PlaintextSweep(this.#dispatcher, this.#objects.stores, this.#telemetry, tools),
+      ]),
+      sideBySide('jobs and requests', [
+        new BulkIngests(config, this.#dispatcher, outbound, this.#telemetry, tools),
+        this.#vectors,
+        service('requests', { start: () => this.#open(), stop: () => this.#finishRequests() }),
+      ]),
+    ])
   }
 
   phase(): Phase {
@@ -135,24 +160,40 @@ class Server implements ServerState, LanesListener {
     return this.#embedding.describe()
   }
 
-  /** Listening starts before the lanes are ready, so that health can say `warming_up`. */
+  /** Resolves when requests are served. */
   async start(): Promise<void> {
     printWarnings(this.config)
+    await this.#services.start()
+  }
+
+  #claimDirectory(): void {
     try {
       const directory = openDataDirectory(this.config.path, this.config.httpMode === 'read')
-      this.#isReadOnly = directory.isReadOnly
+      if (directory.isReadOnly) this.#control.role = 'read_only'
       lock(directory)
-      if (!directory.isReadOnly) {
-        sweepDataDirectory(directory)
-        sweepBackups(backupDirectory(this.config.path, this.config.backupDirectory))
-      }
-      this.listenAddress = await this.#frontEnd.listen(this.config.httpAddr)
+      if (directory.isReadOnly) return
+      sweepDataDirectory(directory)
+      sweepBackups(backupDirectory(this.config.path, this.config.backupDirectory))
+    } catch (error) {
+      refuseStart(error instanceof Error ? error.message : String(error))
+    }
+  }
+
+  async #listen(): Promise<void> {
+    try {
+      const addresses: string[] = []
+      for (const surface of this.#surfaces) addresses.push(await surface.listen())
+      this.listenAddress = addresses[0] ?? ''
     } catch (error) {
       refuseStart(error instanceof Error ? error.message : String(error))
     }
     printListening(this.listenAddress)
     this.#telemetry.set('supervisor_restarts', Number(process.env[RESTARTS_VARIABLE] ?? 0))
-    watchHealth(answerHealth, this, this.#telemetry, lastBackup(backupDirectory(this.config.path, this.config.backupDirectory)))
+  }
+
+  /** Resolves when all lanes are ready. */
+  async #openLanes(): Promise<void> {
+    const ready = new Promise<void>((resolve) => (this.#onLanesReady = resolve))
     this.#lanes = new Lanes(
       this.config,
       this.#control,
@@ -161,26 +202,18 @@ class Server implements ServerState, LanesListener {
       this,
       generationsOf(this.config.path),
       this.#vectors.block.buffer,
-      this.#isReadOnly,
+      this.#control.role === 'read_only',
     )
+    await ready
   }
 
   onReady(): void {
-    // Before anything is written: what is written without a provider is not embedded.
-    void this.#embedding.load().then(() => this.#open())
+    this.#onLanesReady()
   }
 
   #open(): void {
     if (this.#control.phase !== 'warming_up') return
     this.#control.phase = 'healthy'
-    // What they find out can't be written down.
-    if (!this.#isReadOnly) {
-      this.#moves.start()
-      this.#sweep.start()
-      this.#clearSweep.start()
-      this.#vectors.start()
-    }
-    void this.#embedding.lookAround()
     printReady(this.listenAddress, Date.now() - this.startedAt)
   }
 
@@ -220,26 +253,31 @@ class Server implements ServerState, LanesListener {
     if (this.#control.phase === 'unhealthy') return
     this.#control.phase = 'draining'
     log.info('shutting down: finishing what was accepted')
-    this.#frontEnd.stopListening()
+    for (const surface of this.#surfaces) surface.stopListening()
     const patience = setTimeout(() => {
       log.error(`shutdown: not finished within ${this.config.shutdownSecondsMax} s; ending`)
       process.kill(process.pid, 'SIGKILL')
     }, this.config.shutdownSecondsMax * 1000)
-    // Clients that neither send nor read must not cost the store its orderly end.
-    const slow = setTimeout(() => this.#frontEnd.close(), (this.config.shutdownSecondsMax * 1000) / 2)
-    const jobsEnd = Promise.all([this.#ingests.stop(), this.#vectors.stop()])
-    await this.#frontEnd.idle()
-    clearTimeout(slow)
-    await jobsEnd
-    await Promise.all([this.#moves.stop(), this.#sweep.stop(), this.#clearSweep.stop(), this.#embedding.stop()])
-    await this.#dispatcher.idle()
-    this.#dispatcher.stop()
-    this.#frontEnd.close()
-    await this.#lanes?.close()
-    await this.#objects.stores.close()
+    await this.#services.stop()
     clearTimeout(patience)
     log.info('stopped')
     process.exit(0)
+  }
+
+  async #finishRequests(): Promise<void> {
+    // Clients that neither send nor read must not cost the store its orderly end.
+    const slow = setTimeout(() => this.#closeSurfaces(), (this.config.shutdownSecondsMax * 1000) / 2)
+    await Promise.all(this.#surfaces.map((surface) => surface.idle()))
+    clearTimeout(slow)
+  }
+
+  #closeSurfaces(): void {
+    for (const surface of this.#surfaces) surface.close()
+  }
+
+  async #endDispatcher(): Promise<void> {
+    await this.#dispatcher.idle()
+    this.#dispatcher.stop()
   }
 }
 

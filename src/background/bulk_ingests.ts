@@ -1,13 +1,17 @@
 /**
- * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at a time through the bulk lane like any other heavy request, so that online requests
- * keep their lanes. The record of a job, what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts); what is here dies with the process. Front-end thread only.
+ * Bulk ingest jobs while they wait and run: their documents in memory, one job after the other, one chunk at
+ * a time through the bulk lane like any other heavy request, so that online requests keep their lanes. The
+ * record of a job, what it may still become, and its counters are the store's (src/domain/bulk_ingest.ts);
+ * what is here dies with the process. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
+import { Chore, type ChoreTools, type Rest } from '../chore.js'
 import type { Config } from '../config.js'
 import { isFault, isUnavailable, type ErrorCode } from '../errors.js'
 import { CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, CALLBACKS_MAX, INGEST_RETRY_MS } from '../limits.js'
 import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/bulk_ingest.js'
 import type { Outbound } from '../outbound/safe_fetch.js'
+import type { Service } from '../services.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import { refusal } from '../dispatch/answers.js'
 import type { IngestChunk, SubmittedIngest } from '../wire/ingest_messages.js'
@@ -17,19 +21,23 @@ import type { Io, IoTools } from '../dispatch/io.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 import { log } from '../telemetry/log.js'
 
-/** What may have been written, and what ends a lane, is not asked for again; nor what an object store did not take for as long as it is asked. */
+/**
+ * What may have been written, and what ends a lane, is not asked for again; nor what an object store did not take for as
+ * long as it is asked: the store may stay away for days.
+ */
 const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['outcomeUnknown', 'laneLost', 'backendUnavailable'])
 
 interface Ingest extends SubmittedIngest {
   readonly bytes: number
 }
 
-export class BulkIngests {
+export class BulkIngests implements Service {
+  readonly name = 'bulk-ingests'
+  readonly #chore: Chore
   readonly #waiting: Ingest[] = []
   /** Jobs that wait, or whose record is being written. */
   #admitted = 0
-  #bytesHeld = 0
-  #running: Promise<void> | undefined
+  #bytesWaiting = 0
   readonly #callbacks = new Set<Promise<void>>()
   readonly #end = new AbortController()
 
@@ -38,15 +46,23 @@ export class BulkIngests {
     readonly dispatcher: Dispatcher,
     readonly outbound: Outbound,
     readonly telemetry: Telemetry,
+    tools: ChoreTools,
   ) {
+    this.#chore = new Chore(tools, { name: this.name, first: 'idle', failure: 'a bulk ingest ends', round: () => this.#round() })
     dispatcher.onIo(submitBulkIngest, this.#submit)
     dispatcher.onIo(cancelBulkIngest, this.#cancel)
   }
 
-  /** Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start. */
+  start(): void {
+    this.#chore.start()
+  }
+
+  /**
+   * Lets the chunk that is under way finish, and callbacks that are; what waits is failed by the next start.
+   */
   async stop(): Promise<void> {
     this.#end.abort()
-    await this.#running
+    await this.#chore.stop()
     await Promise.all(this.#callbacks)
   }
 
@@ -54,17 +70,17 @@ export class BulkIngests {
     const ingest: Ingest = { ...message, bytes: bytesOf(message) }
     const { INGESTS_QUEUED_MAX, INGEST_BYTES_HELD_MAX } = this.config.limits
     if (this.#end.signal.aborted) return refusal('shuttingDown')
-    if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesHeld + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
+    if (this.#admitted >= INGESTS_QUEUED_MAX || this.#bytesWaiting + ingest.bytes > INGEST_BYTES_HELD_MAX) return refusal('ingestQueueFull')
     this.#admitted += 1
-    this.#hold(ingest.bytes)
+    this.#count(ingest.bytes)
     const answer = await commit(ingest.command)
     if (answer?.code === null) {
       this.#waiting.push(ingest)
-      this.#running ??= this.#run()
+      this.#chore.wake()
       return answer
     }
     this.#admitted -= 1
-    this.#hold(-ingest.bytes)
+    this.#count(-ingest.bytes)
     return answer ?? refusal('deadline')
   }
 
@@ -73,31 +89,33 @@ export class BulkIngests {
     if (answer?.code !== null) return answer ?? refusal('deadline')
     const { id } = parsed(answer) as { readonly id: string }
     const at = this.#waiting.findIndex((ingest) => ingest.id === id)
-    // Else it has been taken meanwhile: its first chunk will be refused.
+    // A job that is no longer there has begun meanwhile: its next chunk is refused.
     if (at >= 0) for (const ingest of this.#waiting.splice(at, 1)) this.#forget(ingest)
     return answer
   }
 
   #forget({ bytes }: Ingest): void {
     this.#admitted -= 1
-    this.#hold(-bytes)
+    this.#count(-bytes)
   }
 
-  #hold(bytes: number): void {
-    this.#bytesHeld += bytes
-    this.telemetry.set('ingest_bytes_held', this.#bytesHeld)
+  #count(bytes: number): void {
+    this.#bytesWaiting += bytes
+    this.telemetry.set('ingest_bytes_held', this.#bytesWaiting)
     this.telemetry.set('ingests_waiting', this.#admitted)
   }
 
-  /** Ends in the turn in which it finds nothing to do, so that a job that comes later starts it anew. */
-  async #run(): Promise<void> {
-    for (let ingest = this.#waiting.shift(); ingest !== undefined; ingest = this.#waiting.shift()) {
-      this.#admitted -= 1
+  /** One job, the oldest first. */
+  async #round(): Promise<Rest> {
+    const ingest = this.#waiting.shift()
+    if (ingest === undefined) return 'idle'
+    this.#admitted -= 1
+    try {
       await this.#ingest(ingest)
-      this.#hold(-ingest.bytes)
-      if (this.#end.signal.aborted) break
+    } finally {
+      this.#count(-ingest.bytes)
     }
-    this.#running = undefined
+    return this.#waiting.length > 0 ? 0 : 'idle'
   }
 
   async #ingest(ingest: Ingest): Promise<void> {
@@ -105,11 +123,11 @@ export class BulkIngests {
     for (const [index, chunk] of ingest.chunks.entries()) {
       const place = { first, last: index === ingest.chunks.length - 1 }
       let answer = await this.#store(ingest, chunk.body, place)
-      // No document ends a lane that the next chunk needs: it is counted with the others of its chunk, and the job goes on.
+      // A chunk that ends its lane is counted as failed as a whole, and the job goes on.
       if (answer !== undefined && (isFault(answer.code) || answer.code === 'laneLost' || answer.code === 'backendUnavailable'))
         answer = await this.#store(ingest, null, { ...place, lost: chunk.documents })
       if (answer?.code !== null) {
-        // Where it was cancelled between its turn and its first chunk there is nothing to say.
+        // A job that was cancelled before its first chunk needs no log line.
         if (answer !== undefined && answer.code !== 'ingestEnded') log.error(`${ingest.id} ends`, { reason: answer.body })
         return
       }
@@ -127,7 +145,8 @@ export class BulkIngests {
     const input = { id, collection, ...place, ...(body === null ? {} : { chunk: body }) }
     while (!this.#end.signal.aborted) {
       const answer = await ask(this.dispatcher, ingestChunk, input)
-      // What was refused for want of room or time has changed nothing and can be asked again; what may have been written can not.
+      // A refusal because of load has changed nothing and is asked again; a write whose outcome is unknown is
+      // not.
       if (answer.code === null || !isUnavailable(answer.code) || FINAL.has(answer.code)) return answer
       await setTimeout(INGEST_RETRY_MS, undefined, { signal: this.#end.signal }).catch(() => undefined)
     }

@@ -70,7 +70,7 @@ export class Dispatcher {
     readonly config: Config,
     readonly control: ControlBlock,
     readonly telemetry: Telemetry,
-    objects: ObjectTransfers,
+    readonly objects: ObjectTransfers,
     readonly loop: LoopOperations,
     /** That clients can reach. */
     surfaces = 1,

@@ -24,6 +24,7 @@ import { decodeAnswers, type LaneAnswer } from '../wire/answer_codec.js'
 import { DeathReasons } from './death_reasons.js'
 import { releaseEnvelope, transferListOf, type Envelope } from '../wire/envelope.js'
 import { EnvelopeBlocks, type BlockMemory } from '../wire/envelope_blocks.js'
+import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../wire/object_messages.js'
 import { encodeRequests } from '../wire/request_codec.js'
 import type { Ticket } from './ticket.js'
 
@@ -38,12 +39,15 @@ export interface LaneHello {
 export type LaneMessage =
   | { readonly kind: 'ready'; readonly row: number }
   | { readonly kind: 'answers'; readonly envelope: Envelope }
+  | ObjectsWanted
   | { readonly kind: 'obeyed'; readonly number: number; readonly error: string | null }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'fatal'; readonly reason: string }
 
 export interface LaneEvents {
   onAnswer(answer: LaneAnswer): void
+  /** A lane builds an index and lacks objects. */
+  readonly onFetch: FetchObjects
   onReady(kind: LaneKind): void
   onFailed(kind: LaneKind, reason: string): void
   onFatal(kind: LaneKind, reason: string): void
@@ -206,6 +210,12 @@ export class LanePool {
     await this.#pool.destroy()
   }
 
+  /** A port that was closed meanwhile takes the message and drops it. */
+  async #fetchFor(port: MessagePort, { number, objects }: ObjectsWanted): Promise<void> {
+    const failures = await this.events.onFetch(objects)
+    port.postMessage({ kind: 'fetched', number, failures } satisfies ObjectsFetched)
+  }
+
   #greet(port: MessagePort, blocks: EnvelopeBlocks): void {
     let row = -1
     this.#ports.add(port)
@@ -218,6 +228,9 @@ export class LanePool {
         case 'answers':
           for (const answer of decodeAnswers(message.envelope, blocks)) this.events.onAnswer(answer)
           releaseEnvelope(message.envelope, blocks)
+          break
+        case 'fetch':
+          void this.#fetchFor(port, message)
           break
         case 'ready':
           row = message.row

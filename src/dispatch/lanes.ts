@@ -18,6 +18,7 @@ import { AccessRings } from '../telemetry/access_rings.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneKind } from '../worker/lane/lane_start.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
+import type { FetchObjects } from '../wire/object_messages.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import type { Dispatcher } from './dispatcher.js'
 import { EmbeddingBlock } from '../wire/embedding_block.js'
@@ -109,6 +110,8 @@ export class Lanes implements LanePools, LaneEvents {
   onAnswer(answer: LaneAnswer): void {
     this.dispatcher.onAnswer(answer)
   }
+
+  readonly onFetch: FetchObjects = (objects) => this.dispatcher.objects.bringEach(objects)
 
   onReady(kind: LaneKind): void {
     if (this.#readyToCome === 0 || kind === 'bulk' || kind === 'point' || kind === 'long') return

@@ -21,14 +21,16 @@ export type BoundLoopHandler = readonly [row: Operation, run: LoopHandler]
 /** Reads the input of a form on the loop. */
 export type LoopInputReader = (input: EncodedInput) => LoopInput
 
+/** Of the other forms than MessagePack. */
+export type LoopInputReaders = Readonly<Partial<Record<Form, LoopInputReader>>>
+
 export class LoopOperations {
   readonly #handlers: ReadonlyMap<Operation, LoopHandler>
 
   /** @throws Error where table and handlers differ: a mistake of ours */
   constructor(
     handlers: readonly BoundLoopHandler[],
-    /** Of the other forms than MessagePack. */
-    readonly readers: Readonly<Partial<Record<Form, LoopInputReader>>>,
+    readonly readers: LoopInputReaders,
   ) {
     this.#handlers = new Map(handlers)
     const wanted = new Set(operations.filter(({ cost }) => cost === 'loop'))

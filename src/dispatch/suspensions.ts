@@ -18,6 +18,7 @@ import {
   type SwitchFirst,
   type TextsFirst,
 } from '../wire/messages.js'
+import type { FetchObjects } from '../wire/object_messages.js'
 import { refusal, refusalWith, successOf } from './answers.js'
 import { answerOfIo, type Io } from './io.js'
 import type { Ticket } from './ticket.js'
@@ -43,6 +44,8 @@ export interface ObjectTransfers {
   storeFirst(message: StoreFirst, isWanted: () => boolean, commit: () => Promise<void>): Promise<OutgoingAnswer | undefined>
   /** @param isForClient whether the answer goes to a client that may read the documents @returns the refusal where they can't be had */
   bring(objects: FetchFirst['objects'], isForClient: boolean): Promise<OutgoingAnswer | undefined>
+  /** For the index of a lane, outside of requests. */
+  readonly bringEach: FetchObjects
 }
 
 /** Vectors. Never rejects. */

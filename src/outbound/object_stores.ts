@@ -1,6 +1,7 @@
 /**
- * Bodies in object stores: sent before their transaction, fetched when a request needs them. A client for each place, kept with its connections. What was fetched is held in memory for the request,
- * and for those after it. Front-end thread, and whatever builds an index beside requests.
+ * Bodies in object stores: sent before their transaction, fetched when a request or the index needs them.
+ * There is a client for each location, kept with its connections. What was fetched is cached in native memory
+ * for whoever asked, and for those after it. Front-end thread, and the process that prepares a restore.
  */
 import { createHash } from 'node:crypto'
 import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits.js'
@@ -21,6 +22,14 @@ export interface ObjectName {
 export interface ObjectShelf {
   has(id: Uint8Array): boolean
   cache(id: Uint8Array, bytes: Uint8Array): void
+}
+
+/** Why an object could not be fetched. */
+export interface FetchFailure {
+  readonly id: Uint8Array
+  /** It is not there, or is not what was put there; otherwise its store may answer later. */
+  readonly isLost: boolean
+  readonly reason: string
 }
 
 /** An object is not there, or is not what was put there. */
@@ -47,7 +56,8 @@ export class ObjectStores {
 
   /**
    * @param isWanted whether anybody still waits for it: asked before each
-   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first that could not be sent; others may have been
+   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first that could not be sent; others
+   * may have been
    */
   async put(
     objects: readonly { readonly location: S3Location; readonly key: string; readonly bytes: Uint8Array }[],
@@ -59,23 +69,38 @@ export class ObjectStores {
     })
   }
 
-  /** Those that are not held yet; the first of them last, so that they are there even where not all have room. @throws ObjectLost, S3Error, S3LocationError, OutboundRefused */
+  /**
+   * Those that are not held yet; the first of them last, so that they are there even where not all have room.
+   * @throws ObjectLost, S3Error, S3LocationError, OutboundRefused
+   */
   async bring(objects: readonly ObjectName[]): Promise<void> {
     await sideBySide(objects.toReversed(), (object) => this.#bringOne(object))
   }
 
-  /** Each for itself, but for those at a place that has failed already. Never rejects. @param onFailure is told of each that could not be had: ObjectLost, or what its place said */
-  async bringEach<T extends ObjectName>(objects: readonly T[], onFailure: (object: T, error: unknown) => void): Promise<void> {
-    const failed = new Map<S3Location | undefined, unknown>()
+  /**
+   * Each for itself, but for those at a location that has failed already. Never rejects.
+   * @returns those that could not be had, in no order
+   */
+  async bringEach(objects: readonly ObjectName[]): Promise<readonly FetchFailure[]> {
+    const failures: FetchFailure[] = []
+    // By value: objects that came in a message have a location each.
+    const failed = new Map<string, string>()
     await sideBySide(objects, async (object) => {
+      const location = JSON.stringify(object.location)
+      const reason = failed.get(location)
+      if (reason !== undefined) {
+        failures.push({ id: object.id, isLost: false, reason })
+        return
+      }
       try {
-        if (failed.has(object.location)) onFailure(object, failed.get(object.location))
-        else await this.#bringOne(object)
+        await this.#bringOne(object)
       } catch (error) {
-        if (!(error instanceof ObjectLost)) failed.set(object.location, error)
-        onFailure(object, error)
+        const failure = { id: object.id, isLost: error instanceof ObjectLost, reason: reasonOf(error) }
+        if (!failure.isLost) failed.set(location, failure.reason)
+        failures.push(failure)
       }
     })
+    return failures
   }
 
   async #bringOne({ id, key, location, hash }: ObjectName): Promise<void> {
@@ -117,4 +142,8 @@ async function sideBySide<T>(items: readonly T[], run: (item: T) => Promise<void
   const settled = await Promise.allSettled(Array.from({ length: Math.min(OBJECTS_AT_ONCE_MAX, items.length) }, work))
   const failed = settled.find((each) => each.status === 'rejected')
   if (failed !== undefined) throw failed.reason
+}
+
+function reasonOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

@@ -3,6 +3,7 @@
  * a restart help?) and `/readyz` (may requests come?), answered on the loop. Also sets the gauges of health
  * every few seconds, because a lane renders the metrics.
  */
+import { Chore, type ChoreTools } from '../chore.js'
 import { badRequest } from '../errors.js'
 import { HEALTH_WATCH_MS, LANE_SILENCE_MS_MAX } from '../limits.js'
 import type { Telemetry } from '../telemetry/registry.js'
@@ -55,18 +56,27 @@ function healthOf(answerHealth: SystemAnswer, state: ServerState, input: Readonl
   return { isWell: code === undefined, ...(JSON.parse(String(body)) as Omit<Health, 'isWell'>) }
 }
 
-/** @param lastBackup unix seconds, 0: there is none @returns a function that ends it */
-export function watchHealth(answerHealth: SystemAnswer, state: ServerState, telemetry: Telemetry, lastBackup: () => number): () => void {
-  const look = (): void => {
-    const { persistence } = healthOf(answerHealth, state, {})
-    telemetry.set('disk_free_bytes', persistence.freeBytes)
-    telemetry.set('disk_writable', persistence.writable ? 1 : 0)
-    telemetry.set('health_warnings', persistence.warnings.length)
-    telemetry.set('last_backup_timestamp_seconds', lastBackup())
-  }
-  look()
-  const timer = setInterval(look, HEALTH_WATCH_MS).unref()
-  return () => clearInterval(timer)
+/** @param lastBackup unix seconds, 0: there is none */
+export function healthWatch(
+  answerHealth: SystemAnswer,
+  state: ServerState,
+  telemetry: Telemetry,
+  lastBackup: () => number,
+  tools: ChoreTools,
+): Chore {
+  return new Chore(tools, {
+    name: 'health-watch',
+    failure: 'the gauges of health are not set',
+    retry: { firstMs: HEALTH_WATCH_MS, longestMs: HEALTH_WATCH_MS },
+    round: () => {
+      const { persistence } = healthOf(answerHealth, state, {})
+      telemetry.set('disk_free_bytes', persistence.freeBytes)
+      telemetry.set('disk_writable', persistence.writable ? 1 : 0)
+      telemetry.set('health_warnings', persistence.warnings.length)
+      telemetry.set('last_backup_timestamp_seconds', lastBackup())
+      return HEALTH_WATCH_MS
+    },
+  })
 }
 
 function json(value: unknown): Answer {

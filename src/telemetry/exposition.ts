@@ -3,12 +3,13 @@
  * process alone has the customary `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be adding to.
  * Decision: docs/decisions/0030-one-metric-prefix.md.
  */
+import { CHORE_STATES } from '../chore_list.js'
 import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'
 import type { EngineStats } from '../engine/types.js'
 import { METRIC_COLLECTIONS_MAX } from '../limits.js'
 import type { Operation } from '../operations/operation.js'
 import { BATCH_BUCKETS, DURATION_BUCKETS, EMBEDDING_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
-import type { CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'
+import type { ChoreReading, CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'
 
 export interface CollectionGauges {
   readonly name: string
@@ -108,6 +109,7 @@ export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, op
   page.histograms('embedding_request_duration_seconds', 'Of one request to an embedding provider.', EMBEDDING_BUCKETS, [
     [[], reading.embeddingSeconds],
   ])
+  renderChores(page, reading)
   renderCollections(page, gauges.collections)
   renderVectors(page, gauges.vectors)
   renderEngine(page, gauges.engine)
@@ -160,6 +162,15 @@ function renderQueues(page: Page, { queues }: TelemetryReading): void {
   page.histograms('lane_wait_seconds', 'From the queue to the lane.', WAIT_BUCKETS, waits)
   const batches = queues.map(({ queue, batchSize }) => [labels(queue), batchSize] as const)
   page.histograms('lane_batch_size', 'Requests carried by one task.', BATCH_BUCKETS, batches)
+}
+
+function renderChores(page: Page, { chores }: TelemetryReading): void {
+  const samples = (value: (chore: ChoreReading) => number): Sample[] => chores.map((each) => [[['chore', each.chore]], value(each)])
+  const states = CHORE_STATES.map((state, index) => `${index} ${state}`).join(', ')
+  page.family('chore_rounds_total', 'counter', 'Rounds of background work.', samples(({ rounds }) => rounds)) // prettier-ignore
+  page.family('chore_failures_total', 'counter', 'Those of them that failed and are tried again.', samples(({ failures }) => failures)) // prettier-ignore
+  page.family('chore_last_duration_seconds', 'gauge', 'How long the last round took.', samples(({ seconds }) => seconds)) // prettier-ignore
+  page.family('chore_state', 'gauge', `What the chore does now: ${states}.`, samples(({ state }) => state)) // prettier-ignore
 }
 
 /** The first collections by name have lines of their own; the rest are summed, so that a scrape stays small with 10 000 of them. */

@@ -4,6 +4,7 @@
  * The columns are fixed at start from the table of operations, so every thread computes the same layout. Rendered by src/telemetry/exposition.ts.
  */
 import assert from 'node:assert/strict'
+import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
 import { THREADS_MAX } from '../limits.js'
 import { QUEUE_CLASSES, type QueueClass } from '../wire/queue_class.js'
 
@@ -94,6 +95,17 @@ export interface TelemetryReading {
   readonly counters: Readonly<Record<CounterName, number>>
   readonly gauges: Readonly<Record<GaugeName, number>>
   readonly embeddingSeconds: Histogram
+  readonly chores: readonly ChoreReading[]
+}
+
+export interface ChoreReading {
+  readonly chore: ChoreName
+  readonly rounds: number
+  readonly failures: number
+  /** Of the last round. */
+  readonly seconds: number
+  /** Index in CHORE_STATES. */
+  readonly state: number
 }
 
 /** Requests that match no route are counted under this name. */
@@ -103,6 +115,8 @@ const STATUS_COLUMNS = COUNTED_STATUSES.length + 1
 const histogramColumns = (bounds: readonly number[]): number => bounds.length + 2
 const OPERATION_COLUMNS = STATUS_COLUMNS + histogramColumns(DURATION_BUCKETS)
 const QUEUE_COLUMNS = 2 + histogramColumns(WAIT_BUCKETS) + histogramColumns(BATCH_BUCKETS)
+// Rounds, failures; seconds of the last round, state. The latter two are gauges.
+const CHORE_COLUMNS = 4
 // The first words of the table say which rows are taken: one int32 per row.
 const OWNER_BYTES = THREADS_MAX * Float64Array.BYTES_PER_ELEMENT
 
@@ -115,6 +129,7 @@ export class Telemetry {
   readonly #countersAt: number
   readonly #gaugesAt: number
   readonly #embeddingAt: number
+  readonly #choresAt: number
   #row = -1
 
   /** @param operations names in the order of the table of operations; the same in every thread. */
@@ -127,7 +142,8 @@ export class Telemetry {
     this.#countersAt = this.#queuesAt + QUEUE_CLASSES.length * QUEUE_COLUMNS
     this.#gaugesAt = this.#countersAt + COUNTERS.length
     this.#embeddingAt = this.#gaugesAt + GAUGES.length
-    this.#columns = this.#embeddingAt + histogramColumns(EMBEDDING_BUCKETS)
+    this.#choresAt = this.#embeddingAt + histogramColumns(EMBEDDING_BUCKETS)
+    this.#columns = this.#choresAt + CHORE_NAMES.length * CHORE_COLUMNS
     this.#owners = new Int32Array(buffer, 0, THREADS_MAX)
     this.#table = new Float64Array(buffer, OWNER_BYTES, THREADS_MAX * this.#columns)
   }
@@ -138,7 +154,8 @@ export class Telemetry {
       QUEUE_CLASSES.length * QUEUE_COLUMNS +
       COUNTERS.length +
       GAUGES.length +
-      histogramColumns(EMBEDDING_BUCKETS)
+      histogramColumns(EMBEDDING_BUCKETS) +
+      CHORE_NAMES.length * CHORE_COLUMNS
     const bytes = OWNER_BYTES + THREADS_MAX * columns * Float64Array.BYTES_PER_ELEMENT
     return new Telemetry(new SharedArrayBuffer(bytes), operations)
   }
@@ -164,6 +181,8 @@ export class Telemetry {
   releaseRow(row: number): void {
     const gauges = row * this.#columns + this.#gaugesAt
     this.#table.fill(0, gauges, gauges + GAUGES.length)
+    const chores = row * this.#columns + this.#choresAt
+    for (let at = chores; at < chores + CHORE_NAMES.length * CHORE_COLUMNS; at += CHORE_COLUMNS) this.#table.fill(0, at + 2, at + 4)
     Atomics.store(this.#owners, row, 0)
   }
 
@@ -186,6 +205,18 @@ export class Telemetry {
 
   observeEmbedding(seconds: number): void {
     this.#observe(this.#own(this.#embeddingAt), EMBEDDING_BUCKETS, seconds)
+  }
+
+  /** @param seconds that the round took */
+  countRound(chore: ChoreName, seconds: number, isFailed: boolean): void {
+    const at = this.#own(this.#choreColumn(chore))
+    this.#add(at, 1)
+    if (isFailed) this.#add(at + 1, 1)
+    this.#table[at + 2] = seconds
+  }
+
+  setChoreState(chore: ChoreName, state: ChoreState): void {
+    this.#table[this.#own(this.#choreColumn(chore) + 3)] = CHORE_STATES.indexOf(state)
   }
 
   setQueue(queue: QueueClass, depth: number, inFlight: number): void {
@@ -228,11 +259,20 @@ export class Telemetry {
     })
     const counters = Object.fromEntries(COUNTERS.map((name, i) => [name, this.#sum(this.#countersAt + i)])) as Record<CounterName, number>
     const gauges = Object.fromEntries(GAUGES.map((name, i) => [name, this.#sum(this.#gaugesAt + i)])) as Record<GaugeName, number>
-    return { requests, queues, counters, gauges, embeddingSeconds: this.#histogram(this.#embeddingAt, EMBEDDING_BUCKETS) }
+    const chores = CHORE_NAMES.map((chore): ChoreReading => {
+      const at = this.#choreColumn(chore)
+      return { chore, rounds: this.#sum(at), failures: this.#sum(at + 1), seconds: this.#sum(at + 2), state: this.#sum(at + 3) }
+    })
+    const embeddingSeconds = this.#histogram(this.#embeddingAt, EMBEDDING_BUCKETS)
+    return { requests, queues, counters, gauges, embeddingSeconds, chores }
   }
 
   #queueColumn(queue: QueueClass): number {
     return this.#queuesAt + QUEUE_CLASSES.indexOf(queue) * QUEUE_COLUMNS
+  }
+
+  #choreColumn(chore: ChoreName): number {
+    return this.#choresAt + CHORE_NAMES.indexOf(chore) * CHORE_COLUMNS
   }
 
   #own(column: number): number {

@@ -6,6 +6,7 @@
  * another request before the lane has sent its frame, so a 1 never reaches a stranger. Single words, read and written atomically: no order between words is needed.
  */
 import { SLOTS_MAX } from '../limits.js'
+import { ROLES, type Role } from '../role.js'
 
 /** In this order: the number in the shared word is the index. */
 export const PHASES = ['warming_up', 'healthy', 'unhealthy', 'draining'] as const
@@ -36,6 +37,8 @@ const DISK_FULL_WORD = 10
 const FINDINGS_WORD = 11
 // Written by the write lane when it opens the index, and when another generation is adopted.
 const WRITES_LOST_WORD = 12
+// Written by the front end, read by every chore that writes unasked.
+const ROLE_WORD = 13
 // One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
 const FIRST_SLOT_WORD = 16
 
@@ -56,6 +59,15 @@ export class ControlBlock {
 
   set phase(phase: Phase) {
     Atomics.store(this.words, PHASE_WORD, PHASES.indexOf(phase))
+  }
+
+  /** Leader, unless the front end has said otherwise. */
+  get role(): Role {
+    return ROLES[Atomics.load(this.words, ROLE_WORD)] ?? 'read_only'
+  }
+
+  set role(role: Role) {
+    Atomics.store(this.words, ROLE_WORD, ROLES.indexOf(role))
   }
 
   /** The next share of the index rebuild at start: 0, 1, 2 ... Every caller gets another. */

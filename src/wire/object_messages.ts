@@ -1,4 +1,5 @@
 /** Objects of storage backends, as lanes and front end name them to each other in messages. */
+import type { FetchFailure } from '../outbound/object_stores.js'
 import type { S3Location } from '../outbound/s3_location.js'
 
 /** An object on its way to a store. */
@@ -27,4 +28,24 @@ export interface ObjectOwner {
   readonly named: string
   /** For logs and records: nothing of an encrypted collection but numbers. */
   readonly logged: string
+}
+
+/**
+ * Fetches objects into native memory, each for itself. Never rejects.
+ * @returns those that could not be had
+ */
+export type FetchObjects = (objects: readonly WantedObject[]) => Promise<readonly FetchFailure[]>
+
+/** A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them. */
+export interface ObjectsWanted {
+  readonly kind: 'fetch'
+  readonly number: number
+  readonly objects: readonly WantedObject[]
+}
+
+/** The answer of the front end: everything else is cached now. */
+export interface ObjectsFetched {
+  readonly kind: 'fetched'
+  readonly number: number
+  readonly failures: readonly FetchFailure[]
 }

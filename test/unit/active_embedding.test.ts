@@ -11,6 +11,7 @@ import type { AnyOperation } from '../../src/operations/operation.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { EmbeddingError } from '../../src/outbound/embedding/provider.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
+import { choreTools } from '../harness/chore_tools.js'
 import { EmbeddingServer } from '../harness/embedding_server.js'
 
 const never = new AbortController().signal
@@ -71,7 +72,7 @@ describe('the active embedding provider', () => {
   }
 
   function active(config: Config): ActiveEmbedding {
-    const embedding = new ActiveEmbedding(config, lanes as unknown as Dispatcher, telemetry)
+    const embedding = new ActiveEmbedding(config, lanes as unknown as Dispatcher, telemetry, choreTools())
     made.push(embedding)
     return embedding
   }
@@ -142,7 +143,7 @@ describe('the active embedding provider', () => {
 
   it('active embedding: none where none is configured, or where its key is missing', async () => {
     const none = active(loadConfig([], { SVC_EMBEDDING_PROVIDER: 'none' }))
-    await none.lookAround()
+    await none.autoDetect()
     await none.load()
     assert.deepEqual([none.current(), none.describe().provider], [undefined, 'none'])
     lanes.stored = answer(null, { settings: { ...stored, apiKey: '', apiUrl: 'https://api.openai.com/v1' } })

@@ -15,6 +15,7 @@ import type { DispatchRequest, Ticket } from '../../src/dispatch/ticket.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
+import { choreTools } from '../harness/chore_tools.js'
 import { emptyLoop, ownTelemetry, requestOf } from '../harness/dispatching.js'
 import { noObjects } from '../harness/no_objects.js'
 
@@ -45,11 +46,12 @@ const config = loadConfig(['--db', directory, '--read-lanes', '2'], {})
 const control = ControlBlock.create()
 const telemetry = ownTelemetry()
 const dispatcher = new Troubled(config, control, telemetry, noObjects, emptyLoop)
-const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry)
+const ingests = new BulkIngests(config, dispatcher, new Outbound({ allowed: [], allowPrivate: false }), telemetry, choreTools())
 let lanes: Lanes
 
 before(async () => {
   openDataDirectory(directory)
+  ingests.start()
   lanes = await new Promise((resolve, reject) => {
     const fail = (reason: string): void => reject(new Error(reason))
     const listener = { onReady: () => resolve(started), onFailed: fail, onFatal: fail }

@@ -8,6 +8,7 @@ import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_mes
 import type { EmbeddingSlices, Outcome, SliceResult } from '../../src/background/embedding/slices.js'
 import { EmbeddingWorker } from '../../src/background/embedding/worker.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
+import { choreTools } from '../harness/chore_tools.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../src/outbound/embedding/provider.js'
 
 const EMBEDDED: Outcome = { kind: 'embedded', chunks: 1 }
@@ -47,7 +48,7 @@ class Subject {
         return Promise.resolve(named.documents.length)
       },
     } as unknown as EmbeddingSlices
-    this.worker = new EmbeddingWorker(dispatcher, this.control, { current: () => this.provider }, slices)
+    this.worker = new EmbeddingWorker(dispatcher, this.control, { current: () => this.provider }, slices, choreTools())
     this.worker.start()
     t.after(() => this.worker.stop())
   }

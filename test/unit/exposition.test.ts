@@ -1,6 +1,7 @@
 /** The metrics page: what it holds, and that a Prometheus server can read it. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
+import { CHORE_NAMES, CHORE_STATES } from '../../src/chore_list.js'
 import { METRIC_COLLECTIONS_MAX } from '../../src/limits.js'
 import { operationByName, operations } from '../../src/operations/index.js'
 import { renderMetrics } from '../../src/telemetry/exposition.js'
@@ -119,6 +120,22 @@ describe('the metrics page', () => {
     assert.equal(samples.get('mddb_info{mode="wr"}'), 1)
     assert.equal(samples.get('mddb_uptime_seconds'), 12.5)
     assert.equal(samples.get('process_resident_memory_bytes'), 1_000_000)
+  })
+
+  it('metrics: every chore of the list has rounds, failures, the time of its last round and its state', () => {
+    const telemetry = used()
+    telemetry.countRound('expiry', 0.25, false)
+    telemetry.countRound('expiry', 0.5, true)
+    telemetry.setChoreState('expiry', 'retrying')
+    const samples = parse(renderMetrics(telemetry.read(), GAUGES, operationByName))
+    const ofExpiry = ['rounds_total', 'failures_total', 'last_duration_seconds', 'state'].map(
+      (name) => `mddb_chore_${name}{chore="expiry"}`,
+    )
+    assert.deepEqual(ofExpiry.map((name) => samples.get(name)), [2, 1, 0.5, CHORE_STATES.indexOf('retrying')]) // prettier-ignore
+    for (const chore of CHORE_NAMES) assert.notEqual(samples.get(`mddb_chore_state{chore="${chore}"}`), undefined, chore)
+    telemetry.releaseRow(telemetry.row)
+    const after = parse(renderMetrics(telemetry.read(), GAUGES, operationByName))
+    assert.deepEqual(ofExpiry.map((name) => after.get(name)), [2, 1, 0, 0]) // prettier-ignore
   })
 
   it('metrics: collections beyond the bound are summed in one line', () => {

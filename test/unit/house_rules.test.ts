@@ -124,6 +124,17 @@ describe('house rules', () => {
     )
   })
 
+  it('no lane loads the client for requests: what a lane lacks is fetched by the front end', () => {
+    const client =
+      /^src\/outbound\/(?:safe_fetch|object_stores|s3_client)\b|^src\/outbound\/embedding\/(?:providers|remote_provider|ollama)\b/
+    assert.deepEqual(
+      imports
+        .filter(({ from, target, typeOnly }) => folderOf(from) === 'worker' && !typeOnly && client.test(target))
+        .map(({ from }) => from),
+      [],
+    )
+  })
+
   it('no wait is bounded by AbortSignal.timeout or AbortSignal.any, which a garbage collection may disarm: TimeLimit', () => {
     assert.deepEqual(
       sources.filter((path) => /\bAbortSignal\.(?:any|timeout)\b/.test(withoutComments(read(path)))),

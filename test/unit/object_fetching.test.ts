@@ -4,8 +4,15 @@ import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { after, before, it } from 'node:test'
+import { MessageChannel } from 'node:worker_threads'
 import { hashOfObject, newObjectId } from '../../src/store/objects.js'
 import type { BodyObject } from '../../src/store/objects.js'
+import { ObjectStores } from '../../src/outbound/object_stores.js'
+import { Outbound } from '../../src/outbound/safe_fetch.js'
+import { EnvelopeBlocks } from '../../src/wire/envelope_blocks.js'
+import type { FetchObjects, ObjectsWanted, WantedObject } from '../../src/wire/object_messages.js'
+import type { LaneOrder } from '../../src/worker/lane/lane_start.js'
+import { LanePort } from '../../src/worker/lane/lane_port.js'
 import { ObjectFetching } from '../../src/worker/background/object_fetching.js'
 
 const BYTES = Buffer.from('a body')
@@ -35,17 +42,26 @@ const objectAt = (location: number): BodyObject => ({
   hash: hashOfObject(BYTES),
 })
 
-function fetchingOf(): { readonly fetching: ObjectFetching; readonly held: Set<string> } {
+const stores: ObjectStores[] = []
+after(() => Promise.all(stores.map((each) => each.close())))
+
+/** Fetches as the front end does. */
+function fetchingOf(fetchObjects?: FetchObjects): { readonly fetching: ObjectFetching; readonly held: Set<string> } {
   const held = new Set<string>()
   const endpoint = `127.0.0.1:${(server.address() as AddressInfo).port}`
   const locations = new Map(
     PLACES.map((bucket, at) => [at + 1, { endpoint, bucket, region: 'eu', accessKey: '', secretKey: '', useTLS: false }]),
   )
+  const frontEnd = new ObjectStores(new Outbound({ allowed: [], allowPrivate: true }), {
+    has: (id) => held.has(Buffer.from(id).toString('hex')),
+    cache: (id) => void held.add(Buffer.from(id).toString('hex')),
+  })
+  stores.push(frontEnd)
   const context = {
-    config: { outboundAllowlist: [], outboundAllowPrivate: true },
     store: { read: (run: (view: unknown) => unknown) => run({}) },
     settings: { locations: () => locations },
-    held: { has: (id: Buffer) => held.has(id.toString('hex')), cache: (id: Buffer) => held.add(id.toString('hex')) },
+    // Locations are copies there, as after a message.
+    fetchObjects: fetchObjects ?? ((objects: readonly WantedObject[]) => frontEnd.bringEach(structuredClone(objects))),
   }
   return { fetching: new ObjectFetching(context as never), held }
 }
@@ -61,7 +77,6 @@ it('a place that fails is asked for nothing more in the same pass, and another p
   assert.equal(asked.failing, before)
   assert.equal(await fetching.obtain([objectAt(1), objectAt(2)]), true)
   assert.equal(fetching.lost.size, 0)
-  await fetching.close()
 })
 
 it('an object that is not there is lost and the rest of its place is fetched; it is asked for once', async () => {
@@ -74,5 +89,37 @@ it('an object that is not there is lost and the rest of its place is fetched; it
   const before = asked.whole
   assert.equal(await fetching.obtain([lost]), false)
   assert.equal(asked.whole, before)
-  await fetching.close()
+})
+
+it('a pass that ends waits for no answer of the front end', async () => {
+  const end = new AbortController()
+  const { fetching } = fetchingOf(() => new Promise(() => undefined))
+  const obtained = fetching.obtain([objectAt(1)], end.signal)
+  end.abort()
+  assert.equal(await obtained, false)
+  assert.equal(await fetching.obtain([objectAt(1)], end.signal), false)
+})
+
+it('a lane asks the front end by its number, ten passes at once, and each gets its own answer', async () => {
+  const { port1, port2 } = new MessageChannel()
+  const port = new LanePort(port1, EnvelopeBlocks.create(1))
+  const asked: ObjectsWanted[] = []
+  port2.on('message', (message: ObjectsWanted) => {
+    asked.push(message)
+    if (asked.length < 10) return
+    for (const { number, objects } of asked.toReversed())
+      port2.postMessage({ kind: 'fetched', number, failures: [{ id: objects[0]!.id, isLost: true, reason: String(number) }] })
+  })
+  const ids = Array.from({ length: 10 }, () => newObjectId())
+  const answers = await Promise.all(ids.map((id) => port.fetchObjects([{ id, key: 'k', location: undefined, hash: new Uint8Array(0) }])))
+  assert.deepEqual(answers.map(([failure]) => Buffer.from(failure!.id).toString('hex')), ids.map((id) => id.toString('hex'))) // prettier-ignore
+  const orders: LaneOrder[] = []
+  const order: LaneOrder = { number: 1, kind: 'drop', generation: 'g' }
+  port2.postMessage(order)
+  await new Promise<void>((resolve) => {
+    port1.on('message', () => resolve())
+  })
+  port.onOrder((each) => void orders.push(each))
+  assert.deepEqual(orders, [order])
+  port1.close()
 })

@@ -26,6 +26,7 @@ function frontEnd(
       if (refused === undefined) await commit()
       return refused
     },
+    bringEach: () => Promise.resolve([]),
   } satisfies ObjectTransfers
   const resumption: Resumption = {
     commit: (_, command) => {

@@ -1,19 +1,23 @@
-/** Everything of the front end that has to do with the making of vectors, put together. Front-end thread only. */
+/** The parts of the front end that make vectors, put together. Front-end thread only. */
+import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
+import { isFault } from '../../errors.js'
 import { STALE_COLLECTIONS_TOLD_MAX } from '../../limits.js'
 import { staleVectors } from '../../operations/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
+import { mayWriteUnasked } from '../../role.js'
+import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import { EmbeddingReindexes } from './reindexes.js'
-import { EmbeddingRoom } from './room.js'
+import { EmbeddingCapacity } from './capacity.js'
 import { EmbeddingSlices } from './slices.js'
 import { EmbeddingTexts } from './texts.js'
 import { EmbeddingWorker, type ProviderPlace } from './worker.js'
-import { askFor } from '../../dispatch/inner_request.js'
+import { askFor, Refused } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
 
 /** The provider of the moment. */
@@ -26,12 +30,13 @@ interface StaleVectors {
   readonly stale: readonly { readonly collection: string; readonly variant: string; readonly documents: number }[]
 }
 
-export class Embedding {
+export class Embedding implements Service {
+  readonly name = 'embedding'
   readonly block = EmbeddingBlock.create()
   readonly #worker: EmbeddingWorker
-  readonly #room: EmbeddingRoom
+  readonly #capacity: EmbeddingCapacity
   readonly #texts: EmbeddingTexts
-  #isStarted = false
+  readonly #stale: Chore
 
   constructor(
     config: Config,
@@ -40,13 +45,19 @@ export class Embedding {
     readonly provider: ActiveProvider,
     held: HeldBodies,
     telemetry: Telemetry,
+    readonly tools: ChoreTools,
   ) {
     const slices = new EmbeddingSlices(dispatcher, telemetry)
-    this.#worker = new EmbeddingWorker(dispatcher, control, provider, slices)
-    this.#room = new EmbeddingRoom(config, control, this.#worker, (named, job) => slices.giveUp(named, job), telemetry)
+    this.#worker = new EmbeddingWorker(dispatcher, control, provider, slices, tools)
+    this.#capacity = new EmbeddingCapacity(config, control, this.#worker, (named, job) => slices.giveUp(named, job), telemetry, tools)
     this.#texts = new EmbeddingTexts(config, provider, held, telemetry)
+    this.#stale = new Chore(tools, {
+      name: 'stale-vectors',
+      failure: 'stale vectors are not known yet',
+      round: () => this.#logStale(),
+    })
     new EmbeddingReindexes(dispatcher, this.#worker, provider).offer()
-    dispatcher.onVectors({ wait: this.#room.wait, bring: this.#texts.bring })
+    dispatcher.onVectors({ wait: this.#capacity.wait, bring: this.#texts.bring })
     provider.onChange(() => this.#changed())
     this.#changed()
   }
@@ -54,28 +65,28 @@ export class Embedding {
   /** Once the lanes are there. */
   start(): void {
     this.#worker.start()
-    this.#isStarted = true
-    void this.#tellStale()
+    this.#stale.start()
   }
 
   /** What was paid for is stored; what waits stays for the next start. */
   async stop(): Promise<void> {
-    this.#room.end()
+    this.#capacity.end()
     this.#texts.stop()
-    await this.#worker.stop()
+    await Promise.all([this.#worker.stop(), this.#stale.stop()])
   }
 
   #changed(): void {
     const provider = this.provider.current()
     this.block.current = provider === undefined ? undefined : identityOf(provider)
     this.#worker.changed()
-    if (this.#isStarted) void this.#tellStale()
+    this.#stale.wake()
   }
 
-  /** Nothing is rewritten unasked: it may cost money. */
-  async #tellStale(): Promise<void> {
+  /** Logs collections with vectors of another provider. Nothing is rewritten unasked: it may cost money. */
+  async #logStale(): Promise<Rest> {
     const variant = this.provider.current()?.variant
-    if (variant === undefined) return
+    // Where nothing may be rewritten there is nothing to say.
+    if (variant === undefined || !mayWriteUnasked(this.tools.role)) return 'idle'
     try {
       const { stale } = await askFor<StaleVectors>(this.dispatcher, staleVectors, { variant })
       for (const { collection, variant: theirs, documents } of stale.slice(0, STALE_COLLECTIONS_TOLD_MAX)) {
@@ -83,8 +94,11 @@ export class Embedding {
         log.warn(`collection ${collection}: ${count} with vectors of ${theirs}, not of ${variant}: POST /v1/vector-reindex makes them anew`)
       }
     } catch (error) {
+      // Damage does not pass; a lane that is busy does.
+      if (!(error instanceof Refused) || !isFault(error.code)) throw error
       log.error('vectors', { reason: error })
     }
+    return 'idle'
   }
 }
 

@@ -1,6 +1,7 @@
 /**
- * The embedding provider `local`: a model on this machine, in one thread of its own, which begins with the first text. Tasks go one at a time, those of queries first. Nothing is sent anywhere, and no
- * key is needed. Front-end thread. Models: docs/decisions/0131-the-static-model.md, 0132-minilm-beside-the-project.md.
+ * The embedding provider `local`: a model on this machine, in one thread of its own, which begins with the
+ * first text. Tasks go one at a time, those of queries first. Nothing is sent anywhere, and no key is needed.
+ * Front-end thread. Models: docs/decisions/0131-the-static-model.md, 0132-minilm-beside-the-project.md.
  */
 import { createRequire } from 'node:module'
 import type { Piscina as Pool } from 'piscina'
@@ -14,7 +15,7 @@ import {
 import { programPath } from '../../installation.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../outbound/embedding/provider.js'
 import { variantOf, type ProviderSettings } from '../../outbound/embedding/settings.js'
-import type { LocalTask } from '../../worker/lane/local_model.js'
+import type { LocalTask } from '../../wire/local_task.js'
 
 // By `require`, as in dispatch/lane_pool.ts.
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
@@ -62,7 +63,8 @@ export class LocalProvider implements EmbeddingProvider {
           reject(error)
         },
       }
-      // What runs already is run to its end, some milliseconds later: ending it would end the thread and its model.
+      // What runs already is run to its end, some milliseconds later: ending it would end the thread and its
+      // model.
       const abort = (): void => {
         this.#waiting[role] = this.#waiting[role].filter((other) => other !== call)
         call.fail(unavailable('it was stopped'))

@@ -1,7 +1,10 @@
 /**
- * The active embedding provider: that of the default configuration in the store, else of the options, else a local Ollama that was found at start. Made anew when one of them changes or a restore has
- * put another store in place; who listens hears of it before the change is answered. Front-end thread only. Rules: docs/decisions/0134 and 0135.
+ * The active embedding provider: that of the default configuration in the store, else of the options, else a
+ * local Ollama that was detected at the start. Made anew when one of them changes or a restore has put
+ * another store in place; listeners hear of it before the change is answered. Front-end thread only. Rules:
+ * docs/decisions/0134 and 0135.
  */
+import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config.js'
 import { isFault } from '../../errors.js'
 import { EMBEDDING_RELOAD_MS } from '../../limits.js'
@@ -17,6 +20,7 @@ import type { EmbeddingObserver } from '../../outbound/embedding/remote_provider
 import { isKeyMissing } from '../../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../../outbound/embedding/settings.js'
 import { Outbound } from '../../outbound/safe_fetch.js'
+import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { refusal } from '../../dispatch/answers.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
@@ -42,14 +46,18 @@ const loadProviders = (): Promise<typeof import('../../outbound/embedding/provid
 const loadLocal = (): Promise<typeof import('./local_provider.js')> => import('./local_provider.js')
 const loadOllama = (): Promise<typeof import('../../outbound/embedding/ollama.js')> => import('../../outbound/embedding/ollama.js')
 
-export class ActiveEmbedding {
+export class ActiveEmbedding implements Service {
+  readonly name = 'embedding-provider'
+  readonly #retry: Chore
+  readonly #detection: Chore
   #outbound: Outbound | undefined
   readonly #listeners: (() => void)[] = []
   #settings: ProviderSettings | undefined
   #provider: EmbeddingProvider | undefined
   #found: ProviderSettings | undefined
   #loading: Promise<void> = Promise.resolve()
-  #again: NodeJS.Timeout | undefined
+  /** What the store says could not be read; it is tried again. */
+  #isUnread = false
   #isStopped = false
   #observed: EmbeddingObserver | undefined
 
@@ -57,12 +65,33 @@ export class ActiveEmbedding {
     readonly config: Config,
     readonly dispatcher: Dispatcher,
     readonly telemetry: Telemetry,
+    tools: ChoreTools,
   ) {
+    this.#retry = new Chore(tools, {
+      name: this.name,
+      first: 'idle',
+      failure: 'the embedding provider is not known yet',
+      round: async (): Promise<Rest> => {
+        if (this.#isUnread) await this.load()
+        return 'idle'
+      },
+    })
+    this.#retry.start()
+    this.#detection = new Chore(tools, {
+      name: 'embedding-detection',
+      failure: 'no local embedding provider is known yet',
+      round: async (): Promise<Rest> => {
+        await this.autoDetect()
+        return 'idle'
+      },
+    })
     for (const operation of CHANGES) dispatcher.onIo(operation, this.#change)
     dispatcher.onWritten('restore', () => void this.load())
   }
 
-  /** Undefined: there is none. Not to be kept: the next call may give another one, and the old one is closed then. */
+  /**
+   * Undefined: there is none. Callers must not keep it: a change replaces it and closes the old one.
+   */
   current(): EmbeddingProvider | undefined {
     return this.#provider
   }
@@ -78,8 +107,14 @@ export class ActiveEmbedding {
     return { enabled: this.#provider !== undefined, provider, model, dimensions, apiUrl }
   }
 
+  /** Once the lanes are there. Settles when the provider is known, as far as it is configured. */
+  async start(): Promise<void> {
+    await this.load()
+    this.#detection.start()
+  }
+
   /** Where nobody has configured anything, asks for a local Ollama: once, beside everything else. */
-  async lookAround(): Promise<void> {
+  async autoDetect(): Promise<void> {
     const { embeddingProvider, embeddingAutodetect, production } = this.config
     if (embeddingProvider !== undefined || !embeddingAutodetect || production) return
     const { detectOllama } = await loadOllama()
@@ -87,7 +122,10 @@ export class ActiveEmbedding {
     if (this.#found !== undefined) await this.load()
   }
 
-  /** Once the lanes are there, and whenever what they have stored may say something else. Settles when it is in force. Never rejects. */
+  /**
+   * Reads the configuration: once the lanes are ready, and whenever the store may have changed it. Settles
+   * when it is in force. Never rejects.
+   */
   load(): Promise<void> {
     this.#loading = this.#loading.then(() => this.#load())
     return this.#loading
@@ -96,7 +134,9 @@ export class ActiveEmbedding {
   /** What is under way fails. */
   async stop(): Promise<void> {
     this.#isStopped = true
-    clearTimeout(this.#again)
+    // Not awaited: a local server may not answer.
+    void this.#detection.stop()
+    void this.#retry.stop()
     await this.#provider?.close()
   }
 
@@ -109,7 +149,7 @@ export class ActiveEmbedding {
 
   async #load(): Promise<void> {
     if (this.#isStopped) return
-    clearTimeout(this.#again)
+    this.#isUnread = false
     try {
       const { settings } = await askFor<{ readonly settings?: ProviderSettings & { readonly id: string } }>(
         this.dispatcher,
@@ -119,9 +159,13 @@ export class ActiveEmbedding {
       await this.#use(settings ?? this.config.embedding ?? this.#found)
     } catch (error) {
       log.error("embeddings: the default configuration can't be read", { reason: error })
-      // Damage, or a lost key: another time won't do better. Embedding with another provider than the one that was chosen would be worse than not at all.
+      // Damage or a lost key does not pass, so it is not tried again. Embedding with a provider that was not
+      // chosen would be worse than no embedding.
       if (error instanceof Refused && isFault(error.code)) await this.#use(undefined)
-      else this.#again = setTimeout(() => void this.load(), EMBEDDING_RELOAD_MS).unref()
+      else {
+        this.#isUnread = true
+        this.#retry.wake(EMBEDDING_RELOAD_MS)
+      }
     }
   }
 

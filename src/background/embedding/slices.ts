@@ -1,6 +1,7 @@
 /**
- * One slice of embedding: some documents are cut by a lane, what of their texts lacks vectors goes to the provider, and the vectors go to the write lane. What has been paid for is stored, whatever becomes of the rest: a
- * document that only some of its texts were embedded of keeps those. Front-end thread only.
+ * One slice of embedding: some documents are cut by a lane, the texts that lack vectors go to the provider,
+ * and the vectors go to the write lane. All vectors that the provider returned are stored, also those of a
+ * document of which other texts failed. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
 import { CATALOGUE, isFault, isUnavailable } from '../../errors.js'
@@ -57,7 +58,10 @@ export class EmbeddingSlices {
     readonly telemetry: Telemetry,
   ) {}
 
-  /** @param signal gives up the provider's part; what it has given is stored all the same. @throws Refused where the lanes can't be asked now */
+  /**
+   * @param signal gives up the provider's part; what it has given is stored all the same.
+   * @throws Refused where the lanes can't be asked now
+   */
   async run(provider: EmbeddingProvider, { epoch, documents }: NamedDocuments, signal: AbortSignal): Promise<SliceResult> {
     const { isOther, cuts, unread } = await this.#cut(provider, epoch, documents)
     if (isOther) return OTHER
@@ -79,13 +83,20 @@ export class EmbeddingSlices {
     return { outcomes, isOther: false, unavailable, unread: undefined }
   }
 
-  /** The documents will not be embedded. @param job of a bulk ingest, whose record says so; empty: none @returns how many of them have waited */
+  /**
+   * The documents will not be embedded.
+   * @param job of a bulk ingest, whose record says so; empty: none
+   * @returns how many of them have waited
+   */
   async giveUp({ epoch, documents }: NamedDocuments, job = ''): Promise<number> {
     const kept = documents.map(({ collection, docid, queued }) => ({ collection, docid, queued: BigInt(queued), change: 'keep' }) as const)
     return (await this.#store(epoch, kept, job)) ?? 0
   }
 
-  /** One by one where one of them can't be read: that one is not embedded, and the lane has said why; or it waits until its body can be had. */
+  /**
+   * Cuts one document at a time where one of them can't be read. A damaged one is not embedded, and the lane
+   * has logged why; one whose body is in a store that does not answer waits.
+   */
   async #cut(provider: EmbeddingProvider, epoch: string, documents: readonly NamedDocument[]): Promise<Cuts> {
     const { variant, dimensions, batchMax } = provider
     const answer = await ask(this.dispatcher, embeddingInputs, { epoch, documents, texts: batchMax, variant, dimensions })
@@ -104,7 +115,10 @@ export class EmbeddingSlices {
     return { isOther: false, cuts: [{ outcome: 'new', document, texts: [], reused: 0 }], unread: undefined }
   }
 
-  /** Until the write lane has it: it was paid for. @returns how many entries it took; undefined where the store is another by now */
+  /**
+   * Asks until the write lane has stored it, because it was paid for.
+   * @returns how many entries it took; undefined where the store is another by now
+   */
   async #store(epoch: string, documents: readonly CutDocument['document'][], job = ''): Promise<number | undefined> {
     if (documents.length === 0) return 0
     for (;;) {
@@ -148,7 +162,10 @@ class Round {
     return this.#unavailable
   }
 
-  /** What is refused is halved, until it is known which text it is: the others are not to suffer for it, and none is paid for twice. */
+  /**
+   * A batch that is refused is halved until the refused text is found: the other texts are embedded, each
+   * once.
+   */
   async #embed(all: readonly WantedText[]): Promise<void> {
     const texts = all.filter(({ of }) => of.refused === undefined)
     if (texts.length === 0 || this.#unavailable !== undefined) return

@@ -1,6 +1,7 @@
 /**
- * Vectors of texts that requests bring: asked of the provider, kept in native memory where lanes find them, for as long as the options say, the oldest going first. A request that lacks some waits for them and runs again.
- * The same text is asked for once at a time. Front-end thread only.
+ * Vectors of texts that requests bring: asked of the provider and cached in native memory, where lanes find
+ * them, for as long as the options say; the oldest go first. A request that lacks some waits for them and
+ * runs again. The same text is asked for once at a time. Front-end thread only.
  */
 import type { Config } from '../../config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
@@ -25,7 +26,7 @@ import { log } from '../../telemetry/log.js'
 
 type Wanted = Pick<TextsFirst, 'texts' | 'role' | 'isOptional'>
 
-interface Held {
+interface CachedText {
   readonly id: Buffer
   /** Milliseconds, monotonic. */
   readonly at: number
@@ -34,14 +35,14 @@ interface Held {
 export class EmbeddingTexts {
   readonly #underWay = new Map<string, Promise<void>>()
   /** In the order in which they came. */
-  readonly #held = new Map<string, Held>()
+  readonly #cached = new Map<string, CachedText>()
   readonly #end = new AbortController()
   #toldAt = -Infinity
 
   constructor(
     readonly config: Pick<Config, 'embeddingCacheSize' | 'embeddingCacheMsMax'>,
     readonly provider: ProviderPlace,
-    readonly held: Pick<HeldBodies, 'cache' | 'remove'>,
+    readonly bodies: Pick<HeldBodies, 'cache' | 'remove'>,
     readonly telemetry: Telemetry,
   ) {}
 
@@ -50,10 +51,14 @@ export class EmbeddingTexts {
     this.#end.abort()
   }
 
-  /** Never rejects. @returns the refusal where they can't be had; the vectors are at hand else, or it is that there are none for now where the request does without */
+  /**
+   * Never rejects.
+   * @returns the refusal where they can't be had; otherwise the vectors are cached, or the note that there are
+   * none for now, where the request does without
+   */
   readonly bring = async ({ texts, role, isOptional }: Wanted): Promise<OutgoingAnswer | undefined> => {
     const provider = this.provider.current()
-    // The lane sees that, too, when the request runs again.
+    // The lane finds that out when the request runs again.
     if (provider === undefined) return isOptional ? undefined : refusal('noEmbeddingProvider')
     try {
       await this.#bring(provider, texts, role)
@@ -61,14 +66,14 @@ export class EmbeddingTexts {
     } catch (error) {
       if (!(error instanceof EmbeddingError)) throw error
       if (!isOptional) return refused(error)
-      this.#tell(error)
+      this.#logFailure(error)
       for (const text of texts) this.#keep(heldVectorId(provider.variant, role, text), undefined)
       return undefined
     }
   }
 
   /** One line now and then: every search may bring another text. */
-  #tell({ message }: EmbeddingError): void {
+  #logFailure({ message }: EmbeddingError): void {
     if (performance.now() - this.#toldAt < EMBEDDING_FAILURES_TOLD_MS) return
     this.#toldAt = performance.now()
     log.warn('searches go without vectors', { reason: message })
@@ -102,24 +107,24 @@ export class EmbeddingTexts {
     const { embeddingCacheSize, embeddingCacheMsMax } = this.config
     const isKept = embeddingCacheSize > 0 && embeddingCacheMsMax > 0
     const msMax = vector === undefined ? EMBEDDINGS_LACKING_MS : isKept ? embeddingCacheMsMax : EMBEDDINGS_HELD_MS_MIN
-    this.held.cache(id, encodeHeldVector({ vector, goneAt: Date.now() + msMax, isFresh: true, isOnce: !isKept }))
+    this.bodies.cache(id, encodeHeldVector({ vector, goneAt: Date.now() + msMax, isFresh: true, isOnce: !isKept }))
     const name = id.toString('hex')
-    this.#held.delete(name)
-    this.#held.set(name, { id, at: performance.now() })
+    this.#cached.delete(name)
+    this.#cached.set(name, { id, at: performance.now() })
     this.#letGo()
   }
 
-  /** What requests under way wait for stays, as far as there is room for any. */
+  /** What requests under way wait for stays, as far as the cache takes any. */
   #letGo(): void {
     const now = performance.now()
-    for (const [name, { id, at }] of this.#held) {
-      const isOver = this.#held.size > Math.max(this.config.embeddingCacheSize, EMBEDDINGS_HELD_MAX)
-      const isOld = this.#held.size > this.config.embeddingCacheSize && now - at > EMBEDDINGS_HELD_MS_MIN
+    for (const [name, { id, at }] of this.#cached) {
+      const isOver = this.#cached.size > Math.max(this.config.embeddingCacheSize, EMBEDDINGS_HELD_MAX)
+      const isOld = this.#cached.size > this.config.embeddingCacheSize && now - at > EMBEDDINGS_HELD_MS_MIN
       if (!isOver && !isOld) break
-      this.held.remove(id)
-      this.#held.delete(name)
+      this.bodies.remove(id)
+      this.#cached.delete(name)
     }
-    this.telemetry.set('embedding_cache_size', this.#held.size)
+    this.telemetry.set('embedding_cache_size', this.#cached.size)
   }
 }
 

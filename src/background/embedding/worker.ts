@@ -1,7 +1,10 @@
 /**
- * Works off the documents that wait for vectors, first come first, and those that a reindex names: some slices side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; what is
- * here of it is a page, and lost with the process. Where the provider can't be had, everything waits. Front-end thread only.
+ * Embeds the documents that wait for vectors, first come first, and those that a reindex names: some slices
+ * side by side, as many texts in each as the provider takes in a call. The backlog lies in the store; a page
+ * of it is here, and lost with the process. Where the provider can't be had, everything waits. Front-end
+ * thread only.
  */
+import { Chore, type ChoreTools } from '../../chore.js'
 import {
   EMBEDDING_FAILURES_ALONE,
   EMBEDDING_FAILURES_TOLD_MS,
@@ -21,7 +24,6 @@ import type { NamedDocument, NamedDocuments } from '../../wire/embedding_message
 import type { EmbeddingSlices, Outcome, SliceResult } from './slices.js'
 import { askFor } from '../../dispatch/inner_request.js'
 import { log } from '../../telemetry/log.js'
-import { Pause } from '../pause.js'
 
 /** Where the provider of the moment is found. */
 export interface ProviderPlace {
@@ -60,26 +62,30 @@ export class EmbeddingWorker {
   #waitMs = 0
   #waitUntil = 0
   #toldAt = -Infinity
-  #running: Promise<void> | undefined
-  readonly #pause = new Pause()
+  readonly #chore: Chore
 
   constructor(
     readonly dispatcher: Dispatcher,
     readonly control: ControlBlock,
     readonly provider: ProviderPlace,
     readonly slices: EmbeddingSlices,
-  ) {}
+    tools: ChoreTools,
+  ) {
+    this.#chore = new Chore(tools, { name: 'embedding', failure: 'documents are not embedded yet', round: () => this.#round() })
+  }
 
   /** Once the lanes are there. */
   start(): void {
-    this.#running = this.#run()
+    this.#chore.start()
   }
 
-  /** What the provider has given is stored first. The backlog stays for the next start; reindexes are told that they failed. */
+  /**
+   * What the provider has given is stored first. The backlog stays for the next start; reindexes are told
+   * that they failed.
+   */
   async stop(): Promise<void> {
     this.#end.abort()
-    this.#pause.wake()
-    await this.#running
+    await this.#chore.stop()
     await Promise.all(this.#slices)
     for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the server shuts down' })
   }
@@ -91,7 +97,7 @@ export class EmbeddingWorker {
   /** There is another provider, or none. */
   changed(): void {
     this.#waitUntil = 0
-    this.#pause.wake()
+    this.#chore.wake()
   }
 
   /** Documents that have been settled so far: whether there is any progress. */
@@ -106,11 +112,11 @@ export class EmbeddingWorker {
     const settled = documents.map(
       (named) => new Promise<Outcome>((settle) => this.#asked.push({ named, tries: 0, failures: 0, successes: this.#successes, settle })),
     )
-    this.#pause.wake()
+    this.#chore.wake()
     return await Promise.all(settled)
   }
 
-  /** Jobs that were named in another store are nobody's. */
+  /** Jobs that were named in another store are dropped. */
   #takeEpoch(epoch: string): void {
     if (epoch === this.#epoch) return
     this.#epoch = epoch
@@ -119,28 +125,26 @@ export class EmbeddingWorker {
     for (const job of this.#asked.splice(0)) job.settle?.({ kind: 'failed', reason: 'the store was restored meanwhile' })
   }
 
-  async #run(): Promise<void> {
-    while (!this.#end.signal.aborted) {
-      try {
-        while (this.#slices.size < EMBEDDING_SLICES_MAX && (await this.#begin()));
-      } catch (error) {
-        this.#backOff(error instanceof Error ? error.message : String(error))
-      }
-      await this.#pause.rest(EMBEDDING_POLL_MS)
+  async #round(): Promise<number> {
+    try {
+      while (this.#slices.size < EMBEDDING_SLICES_MAX && (await this.#begin()));
+    } catch (error) {
+      this.#backOff(error instanceof Error ? error.message : String(error))
     }
+    return EMBEDDING_POLL_MS
   }
 
   /** @returns whether there was something to begin */
   async #begin(): Promise<boolean> {
     if (this.#present() === undefined || this.#end.signal.aborted || performance.now() < this.#waitUntil) return false
     await this.#fill()
-    // It may be another one by now, or none.
+    // The provider may have changed during the fetch.
     const provider = this.#present()
     const jobs = provider === undefined ? [] : this.#take(provider)
     if (provider === undefined || jobs.length === 0) return false
     const slice = this.#slice(provider, this.#epoch, jobs).finally(() => {
       this.#slices.delete(slice)
-      this.#pause.wake()
+      this.#chore.wake()
     })
     this.#slices.add(slice)
     return true
@@ -160,11 +164,15 @@ export class EmbeddingWorker {
     const { epoch, documents } = await askFor<NamedDocuments>(this.dispatcher, queuedEmbeddings, input)
     this.#takeEpoch(epoch)
     for (const named of documents) this.#queued.push({ named, tries: 0, failures: 0, successes: this.#successes, settle: undefined })
-    // At its end it begins anew once everything has been settled: what is there still has to be looked at again.
+    // After the last page the queue is read from its start again, once nothing of it is under way: documents
+    // whose embedding failed are still in it.
     this.#after = documents.at(-1)?.queued ?? (this.#ofQueue === 0 ? 0 : this.#after)
   }
 
-  /** Those of the queue and those of reindexes by turns. A document is in one slice at a time; one that was in trouble twice goes alone. */
+  /**
+   * Takes from the queue and from reindexes in turn. A document is in one slice at a time; one that was in two
+   * failed slices gets a slice of its own.
+   */
   #take({ batchMax }: EmbeddingProvider): Job[] {
     const taken: Job[] = []
     const most = Math.min(batchMax, EMBEDDING_SLICE_DOCUMENTS_MAX)
@@ -189,7 +197,7 @@ export class EmbeddingWorker {
   async #slice(provider: EmbeddingProvider, epoch: string, jobs: readonly Job[]): Promise<void> {
     try {
       const result = await this.slices.run(provider, { epoch, documents: jobs.map(({ named }) => named) }, this.#end.signal)
-      // What was under way is closed with its provider, which says nothing about the one that follows.
+      // Calls fail when their provider is closed, which says nothing about the provider that replaced it.
       const isReplaced = provider !== this.provider.current()
       if (result.isOther) this.#lose(jobs, epoch)
       else await this.#settle(epoch, jobs, isReplaced ? { ...result, unavailable: undefined } : result)
@@ -218,7 +226,7 @@ export class EmbeddingWorker {
     for (const [at, job] of jobs.entries()) {
       const outcome = outcomes[at]
       if (outcome === undefined || outcome.kind === 'partly') {
-        // A reindex that is to make everything anew must not make what it has made just now.
+        // A forced reindex must not embed again the texts that it has just embedded.
         if (outcome !== undefined) job.named = { ...job.named, force: false }
         const isTried = (unavailable !== undefined || unread !== undefined) && at < outcomes.length && outcome === undefined
         if (!isTried) again.push(job)
@@ -229,7 +237,7 @@ export class EmbeddingWorker {
       this.#done(job, outcome)
     }
     this.#putBack(again)
-    // Behind the others: what can't be embedded now must not keep them from it.
+    // To the end of the queue: documents that can't be embedded now must not block the others.
     for (const job of inVain) (job.settle === undefined ? this.#queued : this.#asked).push(job)
     const reason = unavailable?.message ?? unread
     if (lost.length > 0 && reason !== undefined) await this.#giveUp(epoch, lost, reason)
@@ -288,7 +296,7 @@ export class EmbeddingWorker {
   }
 }
 
-/** It may be what the others of its slices suffer for: it goes alone. */
+/** It may be the cause of the failures of its slices: it gets a slice of its own. */
 function isSuspect({ failures }: Job): boolean {
   return failures >= EMBEDDING_FAILURES_ALONE
 }

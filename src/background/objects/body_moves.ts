@@ -1,16 +1,19 @@
 /**
- * Moves bodies to where the configuration of their collection says, one step after another through the bulk lane, between other heavy requests: after a start, when a configuration has changed, and now
- * and then for what was written while it did. A store that does not answer is asked again later; until then bodies are read where they are. Front-end thread only.
+ * Moves bodies to where the configuration of their collection says, one step after another through the bulk
+ * lane, between other heavy requests: after a start, when a configuration has changed, and now and then for
+ * what was written while it did. A store that does not answer is asked again later; until then bodies are
+ * read where they are. Front-end thread only.
  */
+import { Chore, type ChoreTools } from '../../chore.js'
 import { isFault } from '../../errors.js'
 import { DEADLINE_HEAVY_MS, MOVES_POLL_MS, MOVES_RETRY_MS, OBJECT_SWEEP_MS } from '../../limits.js'
 import { bodyLocations, misplacedBodies, moveBodies } from '../../operations/storage.js'
+import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { askFor, Refused } from '../../dispatch/inner_request.js'
 import type { BodyLocations } from './object_sweep.js'
 import { log } from '../../telemetry/log.js'
-import { Pause } from '../pause.js'
 
 interface Misplaced {
   readonly collection: number
@@ -19,54 +22,53 @@ interface Misplaced {
   readonly next: readonly number[]
 }
 
-export class BodyMoves {
-  readonly #end = new AbortController()
-  #running: Promise<void> | undefined
+export class BodyMoves implements Service {
+  readonly name = 'body-moves'
+  readonly #chore: Chore
   #isWanted = false
   /** What was prepared under the configuration of before has been written by then, or never will be. */
   #againAt = Infinity
-  readonly #pause = new Pause()
 
   constructor(
     readonly dispatcher: Dispatcher,
     readonly telemetry: Telemetry,
+    tools: ChoreTools,
   ) {
-    for (const operation of ['setCollectionConfig', 'deleteCollectionConfig', 'restore']) dispatcher.onWritten(operation, () => this.look())
+    this.#chore = new Chore(tools, {
+      name: this.name,
+      failure: 'bodies are not moved yet',
+      retry: { firstMs: MOVES_RETRY_MS, longestMs: MOVES_RETRY_MS },
+      round: (signal) => this.#round(signal),
+    })
+    for (const operation of ['setCollectionConfig', 'deleteCollectionConfig', 'restore']) dispatcher.onWritten(operation, () => this.wake())
   }
 
   /** Once the lanes are there. The bulk lane is not woken for a server that has no objects. */
   start(): void {
     this.#againAt = performance.now()
-    this.#running = this.#run()
+    this.#chore.start()
   }
 
   /** A configuration has changed, or the store itself: bodies may lie elsewhere than it says. */
-  look(): void {
+  wake(): void {
     this.#isWanted = true
     this.#againAt = performance.now() + DEADLINE_HEAVY_MS
-    this.#pause.wake()
+    this.#chore.wake()
   }
 
   /** The step that is under way ends first. */
   async stop(): Promise<void> {
-    this.#end.abort()
-    this.#pause.wake()
-    await this.#running
+    await this.#chore.stop()
   }
 
-  async #run(): Promise<void> {
-    while (!this.#end.signal.aborted) {
-      let restMs = MOVES_POLL_MS
-      try {
-        if (this.#isWanted || (performance.now() >= this.#againAt && (await this.#hasObjects()))) await this.#pass()
-      } catch (error) {
-        if (this.#end.signal.aborted) return
-        log.warn('bodies are not moved yet', { reason: error })
-        this.#isWanted = true
-        restMs = MOVES_RETRY_MS
-      }
-      await this.#pause.rest(restMs)
+  async #round(signal: AbortSignal): Promise<number> {
+    try {
+      if (this.#isWanted || (performance.now() >= this.#againAt && (await this.#hasObjects()))) await this.#pass(signal)
+    } catch (error) {
+      this.#isWanted = true
+      throw error
     }
+    return MOVES_POLL_MS
   }
 
   async #hasObjects(): Promise<boolean> {
@@ -76,14 +78,15 @@ export class BodyMoves {
   }
 
   /**
-   * One look at everything. What a pass has moved may have been written under an old configuration: then another one follows. A collection whose bodies can't be moved now keeps none of the others waiting.
+   * Goes over everything once. What a pass has moved may have been written under an old configuration: then
+   * another one follows. A collection whose bodies can't be moved now keeps none of the others waiting.
    * @throws the first refusal, at the end
    */
-  async #pass(): Promise<void> {
+  async #pass(signal: AbortSignal): Promise<void> {
     this.#isWanted = false
     let moved = 0
     let refused: Refused | undefined
-    for (let at: readonly number[] = [1, 1]; at.length > 0 && !this.#end.signal.aborted;) {
+    for (let at: readonly number[] = [1, 1]; at.length > 0 && !signal.aborted;) {
       const [collection = 1, docid = 1] = at
       const found = await askFor<Misplaced>(this.dispatcher, misplacedBodies, { collection, docid })
       at = found.next
@@ -100,7 +103,10 @@ export class BodyMoves {
     if (refused !== undefined) throw refused
   }
 
-  /** One by one where one of them can't be had: that one is named, and left where it is. @returns how many have moved */
+  /**
+   * One by one where one of them can't be had: that one is named, and left where it is.
+   * @returns how many have moved
+   */
   async #move(collection: number, docids: readonly number[]): Promise<number> {
     try {
       const { placed } = await askFor<{ readonly placed: number }>(this.dispatcher, moveBodies, { collection, docids })

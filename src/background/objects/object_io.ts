@@ -1,11 +1,13 @@
 /**
- * What the front end does about bodies in storage backends: sends objects before their command is committed, fetches those that a request needs, tries a place that is to be configured. A failure
- * is an answer; nothing is written then. Which objects are on their way is known, so that the sweep leaves them alone. Front-end thread only.
+ * What the front end does about bodies in storage backends: sends objects before their command is committed,
+ * fetches those that a request or the index lacks, tries a location that is to be configured. A failure is an
+ * answer; nothing is written then. The keys of objects that are being sent are known, so that the sweep
+ * leaves them alone. Front-end thread only.
  */
 import { OutboundRefused } from '../../outbound/destination.js'
 import { ObjectLost, Unwanted, type ObjectStores } from '../../outbound/object_stores.js'
 import type { StoreFirst } from '../../wire/messages.js'
-import type { OutgoingObject, WantedObject } from '../../wire/object_messages.js'
+import type { FetchObjects, OutgoingObject, WantedObject } from '../../wire/object_messages.js'
 import { refusal, refusalWith } from '../../dispatch/answers.js'
 import type { ObjectTransfers } from '../../dispatch/suspensions.js'
 import type { OutgoingAnswer } from '../../wire/answer.js'
@@ -22,7 +24,8 @@ export class ObjectIo implements ObjectTransfers {
   }
 
   /**
-   * Sends what the command needs, as long as somebody waits for it, and calls `commit`, whose end is the end of the objects' way. Never rejects.
+   * Sends what the command needs, as long as somebody waits for it, and calls `commit`, whose end is the end
+   * of the objects' way. Never rejects.
    * @returns the refusal where a store did not take it; nothing is committed then
    */
   async storeFirst(
@@ -48,7 +51,8 @@ export class ObjectIo implements ObjectTransfers {
   }
 
   /**
-   * Never rejects. @param isForClient whether the answer goes to who may read the documents, and into no log or record
+   * Never rejects.
+   * @param isForClient whether the answer goes to who may read the documents, and into no log or record
    * @returns the refusal where they can't be had; of an object that is lost it says whose it is
    */
   async bring(objects: readonly WantedObject[], isForClient: boolean): Promise<OutgoingAnswer | undefined> {
@@ -67,7 +71,10 @@ export class ObjectIo implements ObjectTransfers {
     }
   }
 
-  /** Whether the place takes an object, gives it back and lets go of it. */
+  /** For the index of a lane: it goes on with what could be had. */
+  readonly bringEach: FetchObjects = (objects) => this.stores.bringEach(objects)
+
+  /** Whether the location takes an object, gives it back and lets go of it. */
   async #probe({ location, key, bytes }: OutgoingObject): Promise<void> {
     const client = this.stores.client(location)
     await client.put(key, bytes)

@@ -1,29 +1,21 @@
 /**
- * Reads that are tracked: counted by the lane that answers them, at the price of four words, and stored by the write lane as work in its queue, in slices. Not in the binlog: what a crash loses are reads that were not
- * stored yet (docs/decisions/0081-histories-of-documents.md).
+ * Stores the reads that are tracked: counted by the lane that answers them (request/access_count.ts), at the
+ * price of four words, and stored by the write lane as work in its queue, in slices. Not in the binlog: a
+ * crash loses the reads that were not stored yet (docs/decisions/0081-histories-of-documents.md).
  *
- * The rings are emptied twice a second into what waits; a pass takes all of that, in the order of the store, and after each slice leaves the lane alone for a multiple of the time that it took. So tracking takes a
- * tenth of the write lane at most; where more documents are read than that can store, their reads are joined while they wait.
+ * The rings are emptied twice a second into what waits. A pass takes all of that, in the order of the store,
+ * and rests after each slice for a multiple of the time that it took. So tracking takes a tenth of the write
+ * lane at most; where more documents are read than that can store, their reads are joined while they wait.
  */
-import { setTimeout } from 'node:timers/promises'
-import { trackingOf } from '../../domain/temporal/requests.js'
+import { Chore } from '../../chore.js'
+import { mayWriteUnasked } from '../../role.js'
+import type { Service } from '../../services.js'
 import { ACCESS_PAUSE_FACTOR, ACCESS_PAUSE_MS_MAX, ACCESS_SLICE_DOCUMENTS_MAX, ACCESS_TAKEN_MS, ACCESS_WAITING_MAX } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import type { Head } from '../../store/head.js'
 import type { Accesses } from '../../store/history_tables.js'
-import type { View } from '../../store/view.js'
 import { ACCESS, type AccessRings } from '../../telemetry/access_rings.js'
-import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Work } from '../commit/commit_work.js'
-import type { CommitAnswer, LaneContext } from '../request/handler.js'
-
-/** On the lane that answers a read of this document. */
-export function countAccess({ accesses, settings }: LaneContext, view: View, head: Head): void {
-  if (accesses === undefined) return
-  const { tracked, hot } = trackingOf(settings.of(view, head.collection).config)
-  const flags = (tracked ? ACCESS.tracked : 0) | (hot ? ACCESS.hot : 0)
-  if (flags !== 0 && !accesses.record(head.collection, head.docid, view.now, flags)) threadTelemetry().add('accesses_uncounted', 1)
-}
+import { DONE, type Enqueue, type LaneWork } from './lane_work.js'
 
 interface ReadDocument {
   readonly collection: number
@@ -32,45 +24,90 @@ interface ReadDocument {
   readonly accesses: Accesses[]
 }
 
-const DONE: CommitAnswer = { body: '' }
-
-/**
- * Starts the rounds on the write lane. @param enqueue puts work into the commit queue and resolves when it is on disk
- * @returns a function that ends them and stores everything that was counted
- */
-export function trackingWork(rings: AccessRings, enqueue: (work: Work) => Promise<unknown>): () => Promise<void> {
-  const waiting = new WaitingReads(rings)
-  const ending = new AbortController()
-  let pass: Promise<void> | undefined
-  const round = (): void => {
-    waiting.take()
-    pass ??= storeAll(waiting, enqueue, ending.signal).finally(() => (pass = undefined))
-  }
-  const timer = setInterval(round, ACCESS_TAKEN_MS)
-  return async () => {
-    clearInterval(timer)
-    ending.abort()
-    await pass
-    waiting.take()
-    await storeAll(waiting, enqueue, ending.signal)
-  }
-}
-
-async function storeAll(waiting: WaitingReads, enqueue: (work: Work) => Promise<unknown>, ending: AbortSignal): Promise<void> {
-  const documents = waiting.drain()
-  for (let first = 0; first < documents.length; first += ACCESS_SLICE_DOCUMENTS_MAX) {
-    const begin = performance.now()
-    await enqueue(trackedReads(documents.slice(first, first + ACCESS_SLICE_DOCUMENTS_MAX)))
-    const isLast = first + ACCESS_SLICE_DOCUMENTS_MAX >= documents.length
-    if (!isLast) await pause(Math.min((performance.now() - begin) * ACCESS_PAUSE_FACTOR, ACCESS_PAUSE_MS_MAX), ending)
-  }
-}
-
-/** Cut short by the end: then the rest is stored without a pause. */
-async function pause(ms: number, ending: AbortSignal): Promise<void> {
-  await setTimeout(ms, undefined, { signal: ending }).catch((error: unknown) => {
-    if (!ending.aborted) throw error
+/** The stop stores everything that was counted. */
+export function accessTracking(work: LaneWork, rings: AccessRings): Service {
+  const passes = new TrackingPasses(rings, work.enqueue)
+  const chore = new Chore(work.tools, {
+    name: 'access-tracking',
+    first: ACCESS_TAKEN_MS,
+    failure: 'reads that were counted are not stored yet',
+    round: () => passes.round(),
   })
+  passes.onSlice = (restMs) => chore.wake(restMs)
+  return {
+    name: chore.name,
+    start: () => chore.start(),
+    stop: async () => {
+      await chore.stop()
+      if (mayWriteUnasked(work.tools.role)) await passes.finish()
+    },
+  }
+}
+
+/** The rings are emptied also while a slice waits for the queue: they hold less than what may wait here. */
+class TrackingPasses {
+  /**
+   * Called when a slice was stored that is not the last of its pass.
+   * @param restMs until the next one may be
+   */
+  onSlice: (restMs: number) => void = () => undefined
+  readonly #waiting: WaitingReads
+  readonly #enqueue: Enqueue
+  /** Of the pass under way; `#next` is the first that is not stored. */
+  #documents: readonly ReadDocument[] = []
+  #next = 0
+  #storing: Promise<void> | undefined
+  #takeAt = 0
+  #sliceAt = 0
+
+  constructor(rings: AccessRings, enqueue: Enqueue) {
+    this.#waiting = new WaitingReads(rings)
+    this.#enqueue = enqueue
+  }
+
+  get #isPassDone(): boolean {
+    return this.#storing === undefined && this.#next >= this.#documents.length
+  }
+
+  /** @returns milliseconds until there is something to take or to store */
+  round(): number {
+    const now = performance.now()
+    if (now >= this.#takeAt) {
+      this.#takeAt = now + ACCESS_TAKEN_MS
+      this.#waiting.take()
+      if (this.#isPassDone) this.#begin()
+    }
+    if (this.#storing === undefined && !this.#isPassDone && now >= this.#sliceAt) this.#storing = this.#store(true)
+    const sliceAt = this.#storing !== undefined || this.#isPassDone ? Infinity : this.#sliceAt
+    return Math.max(0, Math.min(this.#takeAt, sliceAt) - performance.now())
+  }
+
+  /** Stores the rest of the pass and what has come since, without rests. */
+  async finish(): Promise<void> {
+    await this.#storing
+    while (!this.#isPassDone) await this.#store(false)
+    this.#waiting.take()
+    this.#begin()
+    while (!this.#isPassDone) await this.#store(false)
+  }
+
+  #begin(): void {
+    this.#documents = this.#waiting.drain()
+    this.#next = 0
+    this.#sliceAt = 0
+  }
+
+  async #store(wakes: boolean): Promise<void> {
+    const begun = performance.now()
+    const slice = this.#documents.slice(this.#next, this.#next + ACCESS_SLICE_DOCUMENTS_MAX)
+    this.#next += slice.length
+    await this.#enqueue(trackedReads(slice))
+    this.#storing = undefined
+    const now = performance.now()
+    const restMs = Math.min((now - begun) * ACCESS_PAUSE_FACTOR, ACCESS_PAUSE_MS_MAX)
+    this.#sliceAt = now + restMs
+    if (wakes && !this.#isPassDone) this.onSlice(restMs)
+  }
 }
 
 /** Reads that were taken from the rings and are not being stored yet, by document. */
@@ -111,7 +148,10 @@ class WaitingReads {
     return document
   }
 
-  /** In the order in which they are stored: neighbours share pages, and a page is written once a slice however many of its records change. */
+  /**
+   * In the order in which they are stored: neighbours share pages, and a page is written once a slice however
+   * many of its records change.
+   */
   drain(): ReadDocument[] {
     const documents = [...this.#collections.values()].flatMap((of) => [...of.values()])
     this.#collections = new Map()

@@ -1,8 +1,9 @@
 /**
  * Behind the requests, the store is compared with itself (store/comparison), once a day: slices in views of
- * the write lane's thread, with pauses ten times as long. What is found raises a warning of health, until a
- * comparison finds nothing.
+ * the write lane's thread, with rests ten times as long. What is found raises a warning of health, until a
+ * comparison finds nothing. Write lane only.
  */
+import { Chore } from '../../chore.js'
 import {
   SCRUB_BEGIN_MS_MAX,
   SCRUB_BYTES,
@@ -18,61 +19,63 @@ import { StoreComparison } from '../../store/comparison/store_comparison.js'
 import { log } from '../../telemetry/log.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext } from '../request/handler.js'
+import type { LaneWork } from './lane_work.js'
 
-/** @param onFindings is told how many there are @returns a function that stops it */
-export function scrubWork({ store, config }: LaneContext, onFindings: (count: number) => void): () => void {
+/** @param onFindings gets the number of findings after every slice */
+export function storeComparison({ lane: { store, config }, tools }: LaneWork, onFindings: (count: number) => void): Chore {
   const intervalMs = config.limits.SCRUB_INTERVAL_MS
-  // With `async` a group is seen after it was applied, and a tally can't tell which of the two a slice shows.
-  const isTallyKept = config.durability === 'sync'
-  let timer: NodeJS.Timeout | undefined
+  const restMs = Math.max(SCRUB_PAUSE_MS_MIN, intervalMs)
   let comparison: StoreComparison | undefined
   let begunAt = 0
   /** Of the comparison before. */
   let known = 0
-  const step = (): void => {
-    try {
-      compare()
-    } catch (error) {
-      log.error('the store could not be compared with itself', { fault: error })
-      comparison = undefined
-      schedule(Math.max(SCRUB_PAUSE_MS_MIN, intervalMs))
-    }
-  }
-  const compare = (): void => {
+  const compare = (): number => {
     const begun = performance.now()
     if (comparison === undefined) {
       begunAt = begun
-      comparison = new StoreComparison({
-        rowsMax: SCRUB_ROWS,
-        bytesMax: SCRUB_BYTES,
-        documentRowsMax: SCRUB_DOCUMENT_ROWS_MAX,
-        documentBytesMax: SCRUB_DOCUMENT_BYTES_MAX,
-        isTallyKept,
-      })
+      comparison = newComparison(config)
     }
     const isMore = store.compare(comparison)
     const { findings } = comparison
     // What was found before stays said until it is known to be gone.
     onFindings(isMore ? Math.max(known, findings.total) : findings.total)
-    if (isMore) {
-      schedule(Math.max(SCRUB_PAUSE_MS_MIN, (performance.now() - begun) * SCRUB_PAUSE_TIMES))
-      return
-    }
-    tell(findings, known)
+    if (isMore) return Math.max(SCRUB_PAUSE_MS_MIN, (performance.now() - begun) * SCRUB_PAUSE_TIMES)
+    logFindings(findings, known)
     threadTelemetry().add('store_comparisons', 1)
     known = findings.total
     comparison = undefined
-    schedule(Math.max(SCRUB_PAUSE_MS_MIN, begunAt + intervalMs - performance.now()))
+    return Math.max(SCRUB_PAUSE_MS_MIN, begunAt + intervalMs - performance.now())
   }
-  const schedule = (pauseMs: number): void => {
-    timer = setTimeout(step, pauseMs)
-  }
-  schedule(Math.min(SCRUB_BEGIN_MS_MAX, intervalMs))
-  return () => clearTimeout(timer)
+  return new Chore(tools, {
+    name: 'store-comparison',
+    first: Math.min(SCRUB_BEGIN_MS_MAX, intervalMs),
+    failure: 'the store could not be compared with itself',
+    retry: { firstMs: restMs, longestMs: restMs },
+    round: () => {
+      try {
+        return compare()
+      } catch (error) {
+        comparison = undefined
+        throw error
+      }
+    },
+  })
+}
+
+function newComparison({ durability }: LaneContext['config']): StoreComparison {
+  return new StoreComparison({
+    rowsMax: SCRUB_ROWS,
+    bytesMax: SCRUB_BYTES,
+    documentRowsMax: SCRUB_DOCUMENT_ROWS_MAX,
+    documentBytesMax: SCRUB_DOCUMENT_BYTES_MAX,
+    // With `async` a group is seen after it was applied, and a tally can't tell which of the two a slice
+    // shows.
+    isTallyKept: durability === 'sync',
+  })
 }
 
 /** One line each kind. */
-function tell(findings: Findings, known: number): void {
+function logFindings(findings: Findings, known: number): void {
   if (findings.total === 0 && known > 0) log.info('the store was compared with itself: nothing is damaged any more')
   for (const kind of FINDING_KINDS) {
     const count = findings.countOf(kind)

@@ -5,6 +5,7 @@
  * the file system says (a quota, somebody who writes faster). Write lane only.
  * docs/decisions/0150-a-full-disk-refuses-writes.md.
  */
+import { Chore, type ChoreTools } from '../../chore.js'
 import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits.js'
 import type { DiskSpace } from '../../store/disk_space.js'
 
@@ -28,7 +29,7 @@ const RESUME_FACTOR = 1.25
 
 export class SpaceGuard {
   readonly #parts: SpaceGuardParts
-  readonly #timer: NodeJS.Timeout
+  readonly #watching: Chore
   #isFull: boolean | undefined
   /**
    * A commit was refused while there seemed to be space: only space that can be taken proves that there is
@@ -47,12 +48,22 @@ export class SpaceGuard {
   #holding: Promise<void> | undefined
 
   /** @param isDoubted the process before this one ended because a commit met a full disk */
-  constructor(parts: SpaceGuardParts, isDoubted: boolean) {
+  constructor(parts: SpaceGuardParts, isDoubted: boolean, tools: ChoreTools) {
     this.#parts = parts
     this.#isDoubted = isDoubted
     if (isDoubted) parts.space.letGo()
     this.#set(isDoubted || !this.#hasRoom(0, 1))
-    this.#timer = setInterval(() => this.#watch(), DISK_WATCH_MS).unref()
+    this.#watching = new Chore(tools, {
+      name: 'disk-watch',
+      first: DISK_WATCH_MS,
+      failure: 'the space of the disk is not known',
+      retry: { firstMs: DISK_WATCH_MS, longestMs: DISK_WATCH_MS },
+      round: () => {
+        this.#watch()
+        return DISK_WATCH_MS
+      },
+    })
+    this.#watching.start()
   }
 
   get isFull(): boolean {
@@ -96,7 +107,7 @@ export class SpaceGuard {
   }
 
   async stop(): Promise<void> {
-    clearInterval(this.#timer)
+    await this.#watching.stop()
     await this.#holding
   }
 

@@ -1,5 +1,6 @@
 /**
- * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one transaction, published to the index, and answered once it is on disk.
+ * The write lane: the only thread that commits. Commands queue, a group of them is decided and applied in one
+ * transaction, published to the index, and answered once it is on disk.
  *
  * A group takes everything that queued while the previous one was being written. A batch gives up its turn
  * after every slice. Answers leave in LSN order. While the disk is full what grows the store is refused or
@@ -12,7 +13,8 @@ import { joinBatch } from '../../engine/index_batch.js'
 import { encodeVectorBatch } from '../../engine/vector_bytes.js'
 import type { VectorChange } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS, PURGE_ROWS_MAX, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits.js'
+import { FULL_DISK_BINLOG_BYTES, FULL_DISK_GROUP_DOCUMENTS, GROUP_DOCUMENTS_MAX, TRIM_ENTRIES_MAX } from '../../limits.js'
+import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
@@ -22,13 +24,8 @@ import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
 import type { CommitAnswer, LaneContext, WriteLane } from '../request/handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
 import { lostBodiesWork } from './lost_bodies.js'
-import { maintenanceWork } from '../background/maintenance.js'
-import { trackingWork } from '../background/access_tracking.js'
-import { rotationWork } from '../background/rotation.js'
-import { rowUpgradeWork } from '../background/row_upgrade.js'
-import { scrubWork } from '../background/scrub.js'
+import { indexMarkWork } from './index_mark_work.js'
 import type { SpaceGuard } from './space_guard.js'
-import { indexMarkWork, unindexedWork } from '../background/unindexed.js'
 
 /** One command under way. */
 interface Pending {
@@ -55,18 +52,21 @@ interface GroupResult {
 export interface WriteLaneOptions {
   readonly writer: Writer
   readonly space: SpaceGuard
-  /** The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands. */
+  /**
+   * The index refused a batch: it no longer equals the store and has to be rebuilt. The write itself stands.
+   */
   readonly onIndexFailure: (error: unknown) => void
   /** The same of the vector engine. */
   readonly onVectorFailure: (error: unknown) => void
-  /** Whether the index is being built as a whole. */
-  readonly isIndexBuilding: () => boolean
+  /**
+   * What the lane does unasked: begins with the lane and ends before it.
+   * @param enqueue puts work into the commit queue and resolves when it is on disk
+   */
+  readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
   /** What a group has committed can be found from now on. */
   readonly onPublished: () => void
   /** So many documents wait for vectors. */
   readonly onQueueDepth: (depth: number) => void
-  /** So much of the store is damaged, as far as it was compared with itself. */
-  readonly onFindings: (count: number) => void
 }
 
 /** Told by the guard of the space. */
@@ -83,12 +83,7 @@ export function createWriteLane(lane: LaneContext, options: WriteLaneOptions): W
 class CommitQueue implements WriteLane, SpaceListener {
   readonly #lane: LaneContext
   readonly #options: WriteLaneOptions
-  readonly #stopMaintenance: () => void
-  readonly #finishTracking: (() => Promise<void>) | undefined
-  readonly #stopRotation: () => void
-  readonly #stopUpgrade: () => void
-  readonly #stopScrub: () => void
-  readonly #stopIndexing: () => void
+  readonly #chores: readonly Service[]
   #queue: Pending[] = []
   /** -1 before the first group. */
   #publishedLsn = -1n
@@ -108,16 +103,8 @@ class CommitQueue implements WriteLane, SpaceListener {
     this.#lane = lane
     this.#options = options
     this.#countQueued()
-    this.#stopMaintenance = maintenanceWork(
-      lane,
-      (work) => this.#enqueue(work),
-      () => options.space.rowsMax ?? PURGE_ROWS_MAX,
-    )
-    this.#finishTracking = lane.accesses && trackingWork(lane.accesses, (work) => this.#enqueue(work))
-    this.#stopRotation = rotationWork(lane, (work) => this.#enqueue(work))
-    this.#stopUpgrade = rowUpgradeWork(lane, (work) => this.#enqueue(work))
-    this.#stopScrub = scrubWork(lane, options.onFindings)
-    this.#stopIndexing = unindexedWork(lane, options.isIndexBuilding, (work) => this.#enqueue(work))
+    this.#chores = options.chores((work) => this.#enqueue(work))
+    for (const chore of this.#chores) void chore.start()
   }
 
   async commit(commands: Parameters<WriteLane['commit']>[0]): Promise<void> {
@@ -146,12 +133,7 @@ class CommitQueue implements WriteLane, SpaceListener {
   async close(): Promise<void> {
     this.#isClosing = true
     this.#takeUpWaiting()
-    this.#stopMaintenance()
-    await this.#finishTracking?.()
-    this.#stopRotation()
-    this.#stopUpgrade()
-    this.#stopScrub()
-    this.#stopIndexing()
+    await Promise.all(this.#chores.map((chore) => chore.stop()))
     while (this.#running !== undefined) await this.#running
     const { space } = this.#options
     await space.stop()
@@ -193,8 +175,9 @@ class CommitQueue implements WriteLane, SpaceListener {
   }
 
   /**
-   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of its own: were there an `await` in between, a command that comes meanwhile would
-   * be left until the next one.
+   * Ends in the same turn in which it finds the queue empty, so that whatever is queued later starts a run of
+   * its own: were there an `await` in between, a command that comes meanwhile would be left until the next
+   * one.
    */
   async #run(): Promise<void> {
     // It may find that nothing can be written, and must not have ended before whoever started it has noted
@@ -303,7 +286,10 @@ class CommitQueue implements WriteLane, SpaceListener {
     return { finished, ...effects, isQueueChanged, released: transaction.released, lastLsn: transaction.nextLsn - 1n }
   }
 
-  /** The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored that knows of an entry which a power cut could take back. */
+  /**
+   * The clients are told; and the engine, once the group is on disk: no segment or live bit may be stored
+   * that knows of an entry which a power cut could take back.
+   */
   #settle({ finished, released, lastLsn }: GroupResult): void {
     const { writer } = this.#options
     if (writer.isDurable) this.#lane.engine.flushedTo(lastLsn)
@@ -319,7 +305,10 @@ class CommitQueue implements WriteLane, SpaceListener {
     this.#options.onQueueDepth(this.#depth)
   }
 
-  /** After the commit and before the acknowledgement, so that a search that starts after a write was answered sees it. */
+  /**
+   * After the commit and before the acknowledgement, so that a search that starts after a write was answered
+   * sees it.
+   */
   #publish({ indexOps, vectorOps, sealings, lastLsn }: GroupResult): void {
     for (const { collection, isSealed } of sealings) {
       this.#lane.engine.setSealed(collection, isSealed)

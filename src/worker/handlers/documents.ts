@@ -24,7 +24,7 @@ import {
   update as updateRow,
 } from '../../operations/documents.js'
 import type { InputOf } from '../../operations/operation.js'
-import { countAccess } from '../background/access_tracking.js'
+import { countAccess } from '../request/access_count.js'
 import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages.js'
 import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'

@@ -1,13 +1,13 @@
 /**
- * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and its queue. Read lanes also share the rebuild of the index, between the requests
- * that they already serve.
+ * Opening and closing a lane: store, engine and analyzer of this thread, and on the write lane the writer and
+ * its queue. Read lanes also share the rebuild of the index, between the requests that they already serve.
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { basename, join, resolve } from 'node:path'
+import type { ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
-import type { RebuildOptions, RebuildShare } from '../../consumers/rebuild.js'
-import { reachesBack, replay } from '../../consumers/replay.js'
+import type { FetchObjects } from '../../wire/object_messages.js'
 import { analysisVersion } from '../../domain/analysis_version.js'
 import { SettingsCache } from '../../domain/collection_settings.js'
 import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
@@ -22,7 +22,7 @@ import { checkTruth, makeRoomForLmdbLines, openEngine } from '../../engine/nativ
 import { openVectorEngine } from '../../engine/vector_engine.js'
 import type { Analyzer } from '../../engine/types.js'
 import type { VectorTuning } from '../../engine/vector_types.js'
-import { DOCUMENT_CACHE_BYTES_MAX, INDEX_NOT_STORED_BYTES_MAX, TERM_VECTORS_BYTES_MAX } from '../../limits.js'
+import { DOCUMENT_CACHE_BYTES_MAX, INDEX_NOT_STORED_BYTES_MAX, PURGE_ROWS_MAX, TERM_VECTORS_BYTES_MAX } from '../../limits.js'
 import { ByteWriter } from '../../store/byte_writer.js'
 import { DiskSpace, isNoSpace } from '../../store/disk_space.js'
 import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
@@ -33,32 +33,38 @@ import { TruthStore } from '../../store/truth_store.js'
 import { AccessRings } from '../../telemetry/access_rings.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
-import { ObjectFetching, rebuild } from '../background/object_fetching.js'
+import { laneChores } from '../background/chores.js'
+import { buildShare, describe, openIndex, rebuildStaleIndex } from './lane_index.js'
 import { beginSealing, keyringOf } from './sealing.js'
 import type { LaneStart, NextGeneration, OpenLane } from './lane_start.js'
 import { beginLoading, giveLacking, lackingOf, openVectors, tell, VECTORS_FOLDER } from './vector_index.js'
 import { readOnlyLane } from './read_only_lane.js'
 import { SpaceGuard } from '../commit/space_guard.js'
 import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
-import { watchIndexStorage } from '../background/index_watch.js'
 import { log } from '../../telemetry/log.js'
 import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../../supervisor.js'
 
-/** All pages. */
-const ALONE: RebuildShare = { share: 0, shares: 1 }
-
-/** @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards. */
-export async function openLane(start: LaneStart, onFatal: (reason: string) => void): Promise<OpenLane> {
+/**
+ * @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards.
+ * @param fetchObjects asks the front end for objects that the index lacks
+ */
+export async function openLane(start: LaneStart, onFatal: (reason: string) => void, fetchObjects: FetchObjects): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
   // A rebuild reads the store between the requests: it must not go on when that is closed.
   const end = new AbortController()
-  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and it decides what becomes of the index.
+  // The lanes start side by side, but the write lane opens the store first: on a first start it makes it, and
+  // it decides what becomes of the index.
   if (start.kind === 'write') prepareTruth(currentGeneration(start.config.path), start.isReadOnly)
   else await control.storeAnnounced()
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
   // Point reads analyse nothing.
-  const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'))
+  const context = contextOf(
+    start,
+    await openScrubbed(start, generation, keyring),
+    createAnalyzer(undefined, start.kind === 'point'),
+    fetchObjects,
+  )
   if (start.kind === 'write') {
     beginSealing(context, keyring)
     const history = start.isReadOnly ? context.store.history() : await context.store.beginEpoch()
@@ -115,7 +121,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
 }
 
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
-function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
+function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetchObjects: FetchObjects): LaneContext {
   const surfaces = new SurfaceWords()
   const control = new ControlBlock(start.control)
   let instance: Buffer | undefined
@@ -138,6 +144,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
+    fetchObjects,
     out: new ByteWriter(),
   }
 }
@@ -168,14 +175,18 @@ function laneOf(
   return { context, generation, indexed, close, settle, ...(writeLane === undefined ? {} : { writeLane }) }
 }
 
-/** Opens a generation that a restore has prepared, beside the one that is served. @throws Error where it can't be served */
+/**
+ * Opens a generation that a restore has prepared, beside the one that is served.
+ * @throws Error where it can't be served
+ */
 export async function openNextGeneration(start: LaneStart, generation: string): Promise<NextGeneration> {
   const path = generationPath(start.config.path, generation)
   const engine = openEngine()
   const keyring = keyringOf(start.config, engine)
   const store = openStore(start, path, keyring)
   if (start.kind === 'write') {
-    // The next index takes keys and sealed collections from the present one. What is sealed in one of the stores is then sealed in the indexes of both, which does no harm.
+    // The next index takes keys and sealed collections from the present one. What is sealed in one of the
+    // stores is then sealed in the indexes of both, which does no harm.
     const sealed = beginSealing({ store, engine }, keyring)
     store.noteAdoption()
     const history = await store.beginEpoch()
@@ -188,7 +199,10 @@ export async function openNextGeneration(start: LaneStart, generation: string): 
   return { generation, store }
 }
 
-/** What its files have not, as those of sealed collections, is given between the groups of the lane, so that nothing is missing when it is adopted. */
+/**
+ * What its files have not, as those of sealed collections, is given between the groups of the lane, so that
+ * nothing is missing when it is adopted.
+ */
 async function openNextVectors(store: TruthStore, directory: string, history: Uint8Array, sealed: readonly number[]): Promise<void> {
   const vectorEngine = openVectorEngine()
   tell(vectorEngine.openNext(directory, history, sealed))
@@ -206,7 +220,8 @@ export async function dropNextGeneration(start: LaneStart, { store }: NextGenera
 }
 
 /**
- * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked, which is finished first.
+ * The lane over the next generation. Nothing runs on any lane meanwhile but what the write lane does unasked,
+ * which is finished first.
  * @throws Error after which the process must not go on
  */
 export async function adoptNextGeneration(
@@ -217,7 +232,7 @@ export async function adoptNextGeneration(
 ): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
   await lane.settle()
-  const context = contextOf(start, store, lane.context.analyzer)
+  const context = contextOf(start, store, lane.context.analyzer, lane.context.fetchObjects)
   if (start.kind === 'write') {
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     context.engine.adoptNext()
@@ -253,25 +268,38 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
       onFatal(describe(failure))
     },
   })
-  const stopWatch = watchIndexStorage(context.engine, onFatal)
-  end.addEventListener('abort', stopWatch)
+  const tools: ChoreTools = { role: control, telemetry: threadTelemetry() }
+  const space = guardSpace(context, control, tools, () => lane)
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
     writer,
-    space: guardSpace(context, control, () => lane),
+    space,
+    chores: (enqueue) =>
+      laneChores({
+        lane: context,
+        tools,
+        enqueue,
+        purgeRowsMax: () => space.rowsMax ?? PURGE_ROWS_MAX,
+        isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
+        onFindings: (count) => (control.findings = count),
+        onFatal,
+      }),
     onVectorFailure: (error) => {
       log.error('the vector engine refused a batch and is given what it lacks', { reason: error })
       beginLoading(context, control, onFatal, end)
     },
     onIndexFailure: (error) => void rebuildStaleIndex(context, { control, onFatal, end, note: () => lane.noteUnindexed() }, error),
-    isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
     onPublished: () => control.countPublished(),
     onQueueDepth: (depth) => (control.embeddingDepth = depth),
-    onFindings: (count) => (control.findings = count),
   })
   return lane
 }
 
-function guardSpace({ config, store, engine }: LaneContext, control: ControlBlock, lane: () => SpaceListener): SpaceGuard {
+function guardSpace(
+  { config, store, engine }: LaneContext,
+  control: ControlBlock,
+  tools: ChoreTools,
+  lane: () => SpaceListener,
+): SpaceGuard {
   const space = new DiskSpace(config.path, config.diskReserveBytes)
   const isDoubted = process.env[DISK_FULL_VARIABLE] !== undefined
   // It says so of the start, not of a generation that is adopted later.
@@ -296,66 +324,7 @@ function guardSpace({ config, store, engine }: LaneContext, control: ControlBloc
     onChange,
     onStillFull: () => lane().onStillFull(),
   }
-  return new SpaceGuard(parts, isDoubted)
-}
-
-/**
- * The write lane's part of the start, before any other lane: opens the index env and replays what the binlog has above its checkpoint. What can't be used is rebuilt: by the read lanes together
- * before the server is ready; or, where only segments were set aside, on this lane with the server up, its searches answering 503 until it is done.
- */
-async function openIndex(
-  context: LaneContext,
-  history: Uint8Array,
-  { control, onFatal, end }: Pick<Rebuilding, 'control' | 'onFatal' | 'end'>,
-): Promise<void> {
-  const { store, engine } = context
-  const generation = currentGeneration(context.config.path)
-  const { checkpoint, damage, isStoreBehind } = engine.open(
-    join(generation, 'index'),
-    history,
-    analysisVersion(context.config),
-    context.isReadOnly,
-  )
-  engine.flushedTo(store.read((view) => view.storeCounters().lastLsn))
-  for (const line of damage) log.error('index', { reason: line })
-  control.writesLost = isStoreBehind
-  if (isStoreBehind)
-    log.error('writes are lost', {
-      reason: `${generation}/${TRUTH_FILE} is in an older state than its index; ${restoreAdvice(generation)}`,
-    })
-  const { isUsed, wasWhole, isBehind } = store.read((view) => ({
-    isUsed: view.objects.isUsed(),
-    wasWhole: !view.objects.isIndexIncomplete(),
-    isBehind: checkpoint < view.storeCounters().lastLsn || damage.length > 0,
-  }))
-  // Before anything says that the index is complete. What of it is missing is looked for until it is there: unindexed.ts.
-  if (isUsed && isBehind && wasWhole && !context.isReadOnly) await store.markIndex(true)
-  if (checkpoint === 0n || !reachesBack(context, checkpoint)) {
-    if (checkpoint !== 0n) engine.beginRebuild()
-    control.rebuildWanted = true
-    return
-  }
-  const isWhole = await replayFetching(context, checkpoint)
-  if (damage.length === 0) {
-    if (isUsed && isBehind && wasWhole && isWhole && !context.isReadOnly) await store.markIndex(false)
-    return
-  }
-  control.indexStale = true
-  // Later: the lane opens first.
-  setImmediate(() => void finishRebuild(context, { control, onFatal, end, note: () => Promise.resolve() }, { missingOnly: true }))
-}
-
-/** What is lacking is fetched once, as much as there is room for. @returns whether nothing is left that may be had later */
-async function replayFetching(context: LaneContext, checkpoint: bigint): Promise<boolean> {
-  const fetching = new ObjectFetching(context)
-  try {
-    let replayed = replay(context, checkpoint)
-    if (replayed.lacking.length > 0 && (await fetching.obtain(replayed.lacking))) replayed = replay(context, checkpoint, fetching.lost)
-    for (const line of replayed.damaged) log.error('not indexed', { reason: line })
-    return replayed.lacking.length === 0
-  } finally {
-    await fetching.close()
-  }
+  return new SpaceGuard(parts, isDoubted, tools)
 }
 
 /** In this order: the index on disk is complete, then the store says that it ended well. */
@@ -373,58 +342,4 @@ async function closeWriteLane({ store, engine, isReadOnly }: LaneContext, writeL
     if (!isNoSpace(error)) throw error
     log.error('the disk is full: the end is not noted, and the next start takes it for an unclean one', { reason: error })
   }
-}
-
-/**
- * The start: every read lane takes its share of the pages.
- * @throws Error in a lane that replaces one which died before all shares were done: the dead one's documents would be missing, so the start has failed
- */
-async function buildShare(context: LaneContext, control: ControlBlock, end: AbortSignal): Promise<void> {
-  const shares = context.config.readLanes
-  const share = control.claimRebuildShare()
-  if (share >= shares) {
-    if (control.rebuiltShares < shares) throw new Error('a lane died while the index was built')
-    return
-  }
-  if ((await rebuild(context, { share, shares }, {}, end)) === undefined) return
-  if (control.finishRebuildShare() === shares) context.engine.endRebuild()
-}
-
-interface Rebuilding {
-  readonly control: ControlBlock
-  readonly onFatal: (reason: string) => void
-  readonly end: AbortSignal
-  /** Says in the store that documents may be missing, where nobody has yet. */
-  readonly note: () => Promise<void>
-}
-
-/** The index no longer equals the store: searches answer 503 until it has been built anew from the store, on the write lane, between groups. */
-async function rebuildStaleIndex(context: LaneContext, rebuilding: Rebuilding, cause: unknown): Promise<void> {
-  const { control, onFatal } = rebuilding
-  if (control.indexStale) {
-    // What is refused now would be missing from the index that is being built: a start from the store is the only way back.
-    onFatal(`the index refuses batches while it is rebuilt: ${describe(cause)}`)
-    return
-  }
-  control.indexStale = true
-  log.error('the index refused a batch and is rebuilt', { reason: cause })
-  await finishRebuild(context, rebuilding, {})
-}
-
-async function finishRebuild(context: LaneContext, { control, onFatal, end, note }: Rebuilding, options: RebuildOptions): Promise<void> {
-  try {
-    // The rest of a damaged index is in rebuild mode since it was opened.
-    if (options.missingOnly !== true) context.engine.beginRebuild()
-    const isWhole = await rebuild(context, ALONE, options, end)
-    if (isWhole === undefined) return
-    if (!isWhole) await note()
-    context.engine.endRebuild()
-    control.indexStale = false
-  } catch (error) {
-    onFatal(`the index can't be rebuilt: ${describe(error)}`)
-  }
-}
-
-function describe(error: unknown): string {
-  return error instanceof Error ? `${error.message}${error.cause === undefined ? '' : `: ${describe(error.cause)}`}` : String(error)
 }

@@ -64,7 +64,7 @@ class Lane {
 
   async open(): Promise<void> {
     try {
-      const opened = await openLane(this.#start, (reason) => this.#port.send({ kind: 'fatal', reason }))
+      const opened = await openLane(this.#start, (reason) => this.#port.send({ kind: 'fatal', reason }), this.#port.fetchObjects)
       opened.indexed.then(
         () => this.#port.send({ kind: 'ready', row: this.#telemetryRow }),
         (error: unknown) => this.#fail(error),
@@ -208,8 +208,6 @@ class Lane {
 
 function greet(): LanePort {
   const { port1, port2 } = new MessageChannel()
-  // The port must not keep a lane alive whose work is done.
-  port1.unref()
   const answers = EnvelopeBlocks.create(ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE)
   const hello: LaneHello = { hello: true, port: port2, answers: answers.memory }
   parentPort?.postMessage(hello, [port2])

@@ -1,32 +1,65 @@
 /**
- * A lane's way back to the front end: finished answers, several in one message, their bytes in a block that both threads share. Lane threads only.
+ * A lane's way back to the front end: finished answers, several in one message, their bytes in a block that
+ * both threads share. Lane threads only.
  *
- * Sending costs the loop a wake-up, so answers of a batch are held back, but never for long: they leave when ANSWERS_COALESCED_MAX have gathered, when the oldest has
- * waited ANSWER_HOLD_US_MAX, before anything slow starts, and when the batch ends.
+ * Sending costs the loop a wake-up, so answers of a batch are held back, but never for long: they leave when
+ * ANSWERS_COALESCED_MAX have gathered, when the oldest has waited ANSWER_HOLD_US_MAX, before anything slow
+ * starts, and when the batch ends.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
 import { transferListOf } from '../../wire/envelope.js'
 import type { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
 import type { LaneMessage } from '../../dispatch/lane_pool.js'
+import type { FetchFailure } from '../../outbound/object_stores.js'
+import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/object_messages.js'
 import type { LaneOrder } from './lane_start.js'
 import { ANSWER_HOLD_US_MAX, ANSWERS_COALESCED_MAX, ENVELOPE_BYTES_WANTED } from '../../limits.js'
 
 export class LanePort {
   readonly #encoder: AnswerEncoder
   #oldestAt = 0
+  /** Fetches that the front end has not answered yet, by number. */
+  readonly #fetches = new Map<number, (failures: readonly FetchFailure[]) => void>()
+  #lastFetch = 0
+  /** Orders that came before anybody obeyed them. */
+  readonly #orders: LaneOrder[] = []
+  #obey = (order: LaneOrder): void => void this.#orders.push(order)
 
   constructor(
     readonly port: MessagePort,
     blocks: EnvelopeBlocks,
   ) {
     this.#encoder = new AnswerEncoder(blocks)
+    port.on('message', (message: LaneOrder | ObjectsFetched) => {
+      if (message.kind === 'fetched') this.#settleFetch(message)
+      else this.#obey(message)
+    })
+    // The port must not keep a lane alive whose work is done.
+    port.unref()
   }
 
-  /** What the front end asks of the lane beside batches. Listening must not keep a lane alive whose work is done. */
+  /** What the front end asks of the lane beside batches. */
   onOrder(obey: (order: LaneOrder) => void): void {
-    this.port.on('message', obey)
-    this.port.unref()
+    this.#obey = obey
+    for (const order of this.#orders.splice(0)) obey(order)
+  }
+
+  /**
+   * The front end fetches the objects into native memory, because no lane asks the network. The lane goes on
+   * with its batches meanwhile.
+   */
+  readonly fetchObjects: FetchObjects = (objects) => {
+    const number = ++this.#lastFetch
+    this.port.ref()
+    this.send({ kind: 'fetch', number, objects } satisfies ObjectsWanted)
+    return new Promise((resolve) => this.#fetches.set(number, resolve))
+  }
+
+  #settleFetch({ number, failures }: ObjectsFetched): void {
+    this.#fetches.get(number)?.(failures)
+    this.#fetches.delete(number)
+    if (this.#fetches.size === 0) this.port.unref()
   }
 
   /** Copies the answer's body, unless it is a command to be forwarded: that is taken. */
@@ -36,7 +69,10 @@ export class LanePort {
     if (this.#encoder.count >= ANSWERS_COALESCED_MAX || this.#encoder.bytes >= ENVELOPE_BYTES_WANTED) this.flush()
   }
 
-  /** For answers that come in a burst, as those of a flushed group do: they leave together at the end of the present job. At most a batch of commands is held. */
+  /**
+   * For answers that come in a burst, as those of a flushed group do: they leave together at the end of the
+   * present job. At most a batch of commands is held.
+   */
   answerSoon(answer: LaneAnswer): void {
     this.#encoder.add(answer)
     if (this.#encoder.count === 1) queueMicrotask(() => this.flush())

@@ -1,12 +1,16 @@
 /**
- * What a lane is given when its thread starts (`workerData`): plain values and shared memory only. The front end makes it, `openLane` reads it.
+ * What a lane is given when its thread starts (`workerData`): plain values and shared memory only. The front
+ * end makes it, `openLane` reads it.
  */
 import type { Config } from '../../config.js'
 import type { BlockMemory } from '../../wire/envelope_blocks.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
 
-/** `read`: point, search and preparation of writes. `point`: point only, beside searches. `write`: the one thread that commits. `bulk`: heavy work. `long`: what waits for files: backups, restores. */
+/**
+ * `read`: point, search and preparation of writes. `point`: point only, beside searches. `write`: the one
+ * thread that commits. `bulk`: heavy work. `long`: what waits for files: backups, restores.
+ */
 export type LaneKind = 'read' | 'point' | 'write' | 'bulk' | 'long'
 
 export interface LaneStart {
@@ -24,11 +28,14 @@ export interface LaneStart {
   readonly accesses: SharedArrayBuffer | null
   /** Which provider makes vectors: src/wire/embedding_block.ts. */
   readonly embedding: SharedArrayBuffer
-  /** Blocks for the requests of all lanes of the pool; null on the write and bulk lanes: src/wire/envelope_blocks.ts. */
+  /**
+   * Blocks for the requests of all lanes of the pool; null on the write and bulk lanes:
+   * src/wire/envelope_blocks.ts.
+   */
   readonly requests: BlockMemory | null
 }
 
-/** An open lane: what `openLane(start, onFatal)` of context.ts gives to entry.ts. It can run what needs no index. */
+/** An open lane: what `openLane` of context.ts gives to entry.ts. It can run what needs no index. */
 export interface OpenLane {
   readonly context: LaneContext
   /** Name of the generation that it serves. */
@@ -49,12 +56,12 @@ export interface NextGeneration {
   readonly store: TruthStore
 }
 
-/** What the front end tells a lane on its port beside batches. `adopt` opens the generation where `open` was not said, and is nothing where it is served already. */
+/**
+ * What the front end tells a lane on its port beside batches. `adopt` opens the generation where `open` was
+ * not said, and is nothing where it is served already.
+ */
 export interface LaneOrder {
   readonly number: number
   readonly kind: 'open' | 'adopt' | 'drop'
   readonly generation: string
 }
-
-/** @param onFatal the process must not go on (storage fault): nothing may be acknowledged any more. */
-export type LaneOpener = (start: LaneStart, onFatal: (reason: string) => void) => Promise<OpenLane>

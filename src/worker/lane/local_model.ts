@@ -1,14 +1,11 @@
 /**
- * What the thread of the local embedding provider runs, by Piscina: loads the model that it is asked for at its first task and makes vectors of texts. Nothing of a lane is loaded here.
- * Started by background/embedding/local_provider.ts, one thread a model.
+ * What the thread of the local embedding provider runs, by Piscina: loads the model that it is asked for at its
+ * first task and makes vectors of texts. Nothing of a lane is loaded here. Started by
+ * background/embedding/local_provider.ts, one thread a model.
  */
 import { loadMinilm, type Minilm } from '../../engine/minilm.js'
 import { loadStaticModel, type StaticModel } from '../../engine/static_model.js'
-
-export interface LocalTask {
-  readonly model: string
-  readonly texts: readonly string[]
-}
+import type { LocalTask } from '../../wire/local_task.js'
 
 let model: StaticModel | Minilm | undefined
 

@@ -18,6 +18,7 @@ import type { AnyOperation, InputOf } from '../../operations/operation.js'
 import type { Authorized } from '../../access/authorize.js'
 import type { Answer, Fact } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages.js'
+import type { FetchObjects } from '../../wire/object_messages.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { BodyObject } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -44,6 +45,8 @@ export interface LaneContext {
   /** Documents that wait for vectors, as the write lane counted them after it had told the vector engine. */
   readonly embeddingDepth: () => number
   readonly chunker: Chunker
+  /** Has the front end fetch objects that an index lacks; no request waits for them. */
+  readonly fetchObjects: FetchObjects
   /** Which provider makes vectors, if any. */
   readonly embedding: EmbeddingBlock
   /** Reads on their way to the write lane; undefined where nothing is tracked. */

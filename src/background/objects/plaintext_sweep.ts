@@ -1,15 +1,18 @@
 /**
- * Removes objects in clear of collections that are encrypted by now, once nothing refers to them: not kept for backups of before, as others are (object_sweep.ts). Each is known by the row of its
- * release, which is forgotten only when its object has been removed: a crash between the two, or a store that does not answer, means that it is done again. Front-end thread only.
+ * Removes plaintext objects of collections that are encrypted by now, once nothing refers to them: they are
+ * not kept for older backups, as others are (object_sweep.ts). Each is known by the row of its release, which
+ * is deleted only when its object has been removed: after a crash between the two, or where a store does not
+ * answer, it is done again. Front-end thread only.
  */
+import { Chore, type ChoreTools } from '../../chore.js'
 import { CLEAR_SWEEP_MS, DEADLINE_HEAVY_MS, OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits.js'
 import { clearObjects, forgetReleases } from '../../operations/storage.js'
 import type { ObjectStores } from '../../outbound/object_stores.js'
 import type { S3Location } from '../../outbound/s3_location.js'
+import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { Dispatcher } from '../../dispatch/dispatcher.js'
 import { askFor } from '../../dispatch/inner_request.js'
-import { log } from '../../telemetry/log.js'
 
 /** What a lane says of them. */
 interface ClearObjects {
@@ -25,61 +28,42 @@ interface ClearObjects {
   readonly next: string
 }
 
-export class ClearSweep {
-  /** Unix seconds: who was told of an object before has ended with the process. */
+export class PlaintextSweep implements Service {
+  readonly name = 'plaintext-sweep'
+  readonly #chore: Chore
+  /** Unix seconds: requests that knew of an object before have ended with the process. */
   readonly #begun = Math.floor(Date.now() / 1000)
-  #timer: NodeJS.Timeout | undefined
-  #running: Promise<void> | undefined
-  #isSoon = false
-  #isEnded = false
 
   constructor(
     readonly dispatcher: Dispatcher,
     readonly stores: ObjectStores,
     readonly telemetry: Telemetry,
+    tools: ChoreTools,
   ) {
-    for (const operation of ['moveBodies', 'setCollectionConfig', 'restore']) dispatcher.onWritten(operation, () => this.#look())
+    this.#chore = new Chore(tools, {
+      name: this.name,
+      failure: 'plaintext objects of encrypted collections are not removed yet',
+      retry: { firstMs: SWEEP_RETRY_MS, longestMs: SWEEP_RETRY_MS },
+      round: async (signal) => ((await this.#sweep(signal)) ? OBJECT_SWEEP_MS : CLEAR_SWEEP_MS),
+    })
+    for (const operation of ['moveBodies', 'setCollectionConfig', 'restore'])
+      dispatcher.onWritten(operation, () => this.#chore.wake(CLEAR_SWEEP_MS))
   }
 
   /** Once the lanes are there. */
   start(): void {
-    this.#isSoon = false
-    this.#running = this.#round()
+    this.#chore.start()
   }
 
   async stop(): Promise<void> {
-    this.#isEnded = true
-    clearTimeout(this.#timer)
-    await this.#running
+    await this.#chore.stop()
   }
 
-  #look(): void {
-    if (this.#isSoon || this.#isEnded) return
-    this.#isSoon = true
-    // In a round it is seen to at its end.
-    if (this.#timer !== undefined) this.#rest(CLEAR_SWEEP_MS)
-  }
-
-  async #round(): Promise<void> {
-    this.#timer = undefined
-    let restMs: number = SWEEP_RETRY_MS
-    try {
-      restMs = (await this.#sweep()) && !this.#isSoon ? OBJECT_SWEEP_MS : CLEAR_SWEEP_MS
-    } catch (error) {
-      if (!this.#isEnded) log.warn('objects in clear of encrypted collections are not removed yet', { reason: error })
-    }
-    if (this.#isEnded) return
-    this.#isSoon = restMs !== OBJECT_SWEEP_MS
-    this.#rest(restMs)
-  }
-
-  #rest(ms: number): void {
-    clearTimeout(this.#timer)
-    this.#timer = setTimeout(() => this.start(), ms).unref()
-  }
-
-  /** @returns whether none is left @throws what the first failed with that could not be removed, once all places have been tried */
-  async #sweep(): Promise<boolean> {
+  /**
+   * @returns whether none is left
+   * @throws what the first failed with that could not be removed, once all locations have been tried
+   */
+  async #sweep(signal: AbortSignal): Promise<boolean> {
     let isDone = true
     const failed = new Map<string, unknown>()
     let from = ''
@@ -87,7 +71,7 @@ export class ClearSweep {
       const { objects, folder, next } = await askFor<ClearObjects>(this.dispatcher, clearObjects, { from })
       const swept: string[] = []
       for (const object of objects) {
-        if (this.#isEnded) return false
+        if (signal.aborted) return false
         const place = `${object.place?.endpoint}/${object.place?.bucket}`
         if (failed.has(place)) continue
         try {
@@ -99,7 +83,7 @@ export class ClearSweep {
       }
       if (swept.length > 0) await askFor(this.dispatcher, forgetReleases, { swept })
       from = next
-    } while (from !== '' && !this.#isEnded)
+    } while (from !== '' && !signal.aborted)
     for (const error of failed.values()) throw error
     return isDone
   }

@@ -1,11 +1,12 @@
 /** Writes that wait for room among the documents that want vectors: as long as there is progress, and no longer than they may. */
 import assert from 'node:assert/strict'
-import { describe, it } from 'node:test'
+import { after, describe, it } from 'node:test'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import type { NamedDocument, NamedDocuments } from '../../src/wire/embedding_messages.js'
-import { EmbeddingRoom } from '../../src/background/embedding/room.js'
+import { EmbeddingCapacity } from '../../src/background/embedding/capacity.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
+import { choreTools } from '../harness/chore_tools.js'
 import { Telemetry } from '../../src/telemetry/registry.js'
 
 const SIZE = 10
@@ -16,7 +17,7 @@ class Subject {
   readonly taken = new Set<number>()
   readonly dropped: { readonly named: NamedDocuments; readonly job: string }[] = []
   readonly telemetry = Telemetry.create([])
-  readonly room: EmbeddingRoom
+  readonly capacity: EmbeddingCapacity
 
   constructor(waitMs: number) {
     this.telemetry.claimRow()
@@ -26,7 +27,7 @@ class Subject {
       return Promise.resolve(named.documents.length)
     }
     const config = { embeddingQueueSize: SIZE, embeddingQueueWaitMs: waitMs }
-    this.room = new EmbeddingRoom(config, this.control, this.progress, drop, this.telemetry)
+    this.capacity = new EmbeddingCapacity(config, this.control, this.progress, drop, this.telemetry, choreTools())
   }
 
   /** A write of so many documents, which are in the queue by now. */
@@ -34,18 +35,17 @@ class Subject {
     this.control.embeddingDepth += count
     const documents = Array.from({ length: count }, (_, at) => ({ collection: 1, docid: at, queued: at + 1, force: false }))
     const ticket = { operation: { name: operation }, deadlineAt: performance.now() + msMax } as Ticket
-    return this.room.wait(ticket, {
-      kind: 'capacity',
-      code: null,
-      body: Buffer.from(JSON.stringify(body)),
-      named: { epoch: 'e', documents },
-    })
+    return this.capacity.wait(ticket, { kind: 'capacity', code: null, body: Buffer.from(JSON.stringify(body)), named: { epoch: 'e', documents } })
   }
 }
 
 const bodyOf = ({ body }: OutgoingAnswer): unknown => JSON.parse(Buffer.from(body).toString())
 
 describe('room for documents that want vectors', () => {
+  // The timers of a chore keep no process alive.
+  const alive = setInterval(() => undefined, 1000)
+  after(() => clearInterval(alive))
+
   it('room: where there is some the answer goes on as it is', async () => {
     const subject = new Subject(1000)
     assert.deepEqual(bodyOf(await subject.write('addBatch', SIZE)), { added: SIZE })
@@ -110,7 +110,7 @@ describe('room for documents that want vectors', () => {
   it('room: when the server ends nobody waits and nothing is dropped: it is in the store', async () => {
     const subject = new Subject(60_000)
     const answer = subject.write('addBatch', SIZE + 1)
-    subject.room.end()
+    subject.capacity.end()
     assert.deepEqual(bodyOf(await answer), { added: SIZE + 1 })
     assert.deepEqual(subject.dropped, [])
   })

@@ -1,7 +1,10 @@
 /**
- * Writes wait here, after their commit, until their documents have room among those that wait for vectors: as long as there is progress, and without any for as long as the server is told. What has no room then is dropped:
- * it is stored without vectors, which the answer says where it can, and a reindex makes up for. Front-end thread only.
+ * Backpressure of embedding: writes wait here, after their commit, until their documents fit into the queue
+ * of documents that wait for vectors: as long as there is progress, and without any for as long as the
+ * configuration says. What does not fit then is dropped: it is stored without vectors, which the answer says
+ * where it can, and a reindex makes up for it. Front-end thread only.
  */
+import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config.js'
 import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits.js'
 import type { Telemetry } from '../../telemetry/registry.js'
@@ -18,7 +21,11 @@ export interface Progress {
   isUnderWay(named: NamedDocument): boolean
 }
 
-/** Takes documents out of those that wait. @param job of a bulk ingest, whose record says so; empty: none @returns how many were there still */
+/**
+ * Takes documents out of those that wait.
+ * @param job of a bulk ingest, whose record says so; empty: none
+ * @returns how many were there still
+ */
 export type Drop = (named: NamedDocuments, job: string) => Promise<number>
 
 interface Waiter {
@@ -28,13 +35,13 @@ interface Waiter {
   /** Of the last document that was settled, as far as this one has seen. */
   progressAt: number
   settled: number
-  /** @param without the newest documents, that have no room */
+  /** @param without the newest documents, those that do not fit */
   readonly resolve: (without: readonly NamedDocument[]) => void
 }
 
-export class EmbeddingRoom {
+export class EmbeddingCapacity {
   readonly #waiters = new Set<Waiter>()
-  #timer: NodeJS.Timeout | undefined
+  readonly #chore: Chore
   #isEnded = false
 
   constructor(
@@ -43,12 +50,21 @@ export class EmbeddingRoom {
     readonly progress: Progress,
     readonly drop: Drop,
     readonly telemetry: Telemetry,
-  ) {}
+    tools: ChoreTools,
+  ) {
+    this.#chore = new Chore(tools, {
+      name: 'embedding-capacity',
+      first: 'idle',
+      failure: 'writes wait for the queue of embeddings',
+      round: () => this.#tick(),
+    })
+    this.#chore.start()
+  }
 
-  /** The answer of a write when its documents have room, or have been dropped. Never rejects. */
+  /** The answer of a write when its documents fit into the queue, or have been dropped. Never rejects. */
   readonly wait = async ({ operation, deadlineAt }: Ticket, { code, body, named }: CapacityFirst): Promise<OutgoingAnswer> => {
     const answer = { code, contentType: null, facts: [], isCompressed: false, body }
-    const without = await this.#room(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
+    const without = await this.#fit(named, deadlineAt - EMBEDDING_ROOM_MARGIN_MS)
     if (without.length === 0) return answer
     const record = parsed(body)
     const isJob = operation.name === 'ingestChunk'
@@ -62,17 +78,18 @@ export class EmbeddingRoom {
   end(): void {
     this.#isEnded = true
     this.#tick()
+    void this.#chore.stop()
   }
 
   #waiting({ named }: Waiter): NamedDocument[] {
     return named.documents.filter((document) => !this.progress.isUnderWay(document))
   }
 
-  /** @returns the documents that have no room */
-  async #room(named: NamedDocuments, deadlineAt: number): Promise<readonly NamedDocument[]> {
+  /** @returns the documents that do not fit */
+  async #fit(named: NamedDocuments, deadlineAt: number): Promise<readonly NamedDocument[]> {
     return await new Promise((resolve) => {
       this.#waiters.add({ named, deadlineAt, progressAt: performance.now(), settled: this.progress.settled, resolve })
-      this.#tick()
+      if (this.#tick() !== 'idle') this.#chore.wake(EMBEDDING_ROOM_POLL_MS)
     })
   }
 
@@ -82,15 +99,16 @@ export class EmbeddingRoom {
       this.telemetry.add('embeddings_dropped', dropped)
       return dropped
     } catch (error) {
-      // They wait on, and get their vectors.
+      // They stay in the queue and get their vectors.
       log.error('not dropped', { reason: error })
       return 0
     }
   }
 
-  #tick(): void {
+  /** Answers the waiters whose documents fit, or have waited long enough. */
+  #tick(): Rest {
     const now = performance.now()
-    // What is being embedded has its place until it is settled, and is not dropped.
+    // Documents that are being embedded count until they are settled, and are not dropped.
     let excess = this.control.embeddingDepth - this.config.embeddingQueueSize
     for (const waiter of this.#waiters) {
       if (this.progress.settled !== waiter.settled) Object.assign(waiter, { settled: this.progress.settled, progressAt: now })
@@ -101,11 +119,7 @@ export class EmbeddingRoom {
       this.#waiters.delete(waiter)
       waiter.resolve(without)
     }
-    if (this.#waiters.size > 0) this.#timer ??= setInterval(() => this.#tick(), EMBEDDING_ROOM_POLL_MS)
-    else {
-      clearInterval(this.#timer)
-      this.#timer = undefined
-    }
+    return this.#waiters.size > 0 ? EMBEDDING_ROOM_POLL_MS : 'idle'
   }
 }
 

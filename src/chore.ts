@@ -1,0 +1,176 @@
+/**
+ * A chore: background work in rounds that never overlap. A round says how long to rest until the next one, or
+ * that there is nothing to do until it is woken. A round that throws is logged and tried again after a
+ * back-off. A chore that writes unasked (src/chore_list.ts) runs only while the role allows it. Timers do not
+ * keep the process alive.
+ *
+ * Runs on the thread that starts it: the front end or the write lane.
+ */
+import { CHORES, type ChoreName, type ChoreState } from './chore_list.js'
+import { CHORE_REST_MS_MAX, CHORE_RETRY_MS_FIRST, CHORE_RETRY_MS_MAX, CHORE_STANDBY_MS } from './limits.js'
+import { mayWriteUnasked, type RoleSource } from './role.js'
+import type { Service } from './services.js'
+import { log } from './telemetry/log.js'
+
+/** Milliseconds of a clock that does not go back, and its timers. */
+export interface Clock {
+  now(): number
+  /** @returns a function that cancels it */
+  after(ms: number, run: () => void): () => void
+}
+
+/** Where a chore counts: src/telemetry/registry.ts. */
+export interface ChoreTelemetry {
+  countRound(chore: ChoreName, seconds: number, isFailed: boolean): void
+  setChoreState(chore: ChoreName, state: ChoreState): void
+}
+
+/** What the chores of a thread share. */
+export interface ChoreTools {
+  readonly role: RoleSource
+  readonly telemetry: ChoreTelemetry
+  readonly clock?: Clock
+}
+
+/** Milliseconds until the next round; `idle`: none until the chore is woken. */
+export type Rest = number | 'idle'
+
+export interface ChoreOptions {
+  readonly name: ChoreName
+  /** One bounded piece of work. @param signal aborted when the chore is to stop: the round ends soon then */
+  readonly round: (signal: AbortSignal) => Rest | Promise<Rest>
+  /** Until the first round, in milliseconds. Default 0; `idle`: until it is woken. */
+  readonly first?: Rest
+  /** The message of the log line for a round that failed. */
+  readonly failure: string
+  /** Milliseconds until a failed round is tried again: doubled from the first to the longest. */
+  readonly retry?: { readonly firstMs: number; readonly longestMs: number }
+}
+
+const DEFAULT_RETRY = { firstMs: CHORE_RETRY_MS_FIRST, longestMs: CHORE_RETRY_MS_MAX }
+
+export class Chore implements Service {
+  readonly #options: ChoreOptions
+  readonly #tools: ChoreTools
+  readonly #clock: Clock
+  readonly #end = new AbortController()
+  #state: ChoreState = 'stopped'
+  #isStarted = false
+  /** When the next round is due; Infinity: no timer is set. */
+  #dueAt = Infinity
+  /** The earliest time that a wake-up has asked for before the start or during a round. */
+  #wokenAt = Infinity
+  #cancel: (() => void) | undefined
+  #running: Promise<void> | undefined
+  #failuresInRow = 0
+
+  constructor(tools: ChoreTools, options: ChoreOptions) {
+    this.#options = options
+    this.#tools = tools
+    this.#clock = tools.clock ?? SYSTEM_CLOCK
+  }
+
+  get name(): ChoreName {
+    return this.#options.name
+  }
+
+  get state(): ChoreState {
+    return this.#state
+  }
+
+  /** The first call begins the rounds; a chore that was stopped does not start again. */
+  start(): void {
+    if (this.#isStarted || this.#end.signal.aborted) return
+    this.#isStarted = true
+    this.#restUntil(this.#options.first ?? 0, 'resting')
+  }
+
+  /** The next round begins in `delayMs` at the latest; where one is under way, after its end. */
+  wake(delayMs = 0): void {
+    if (this.#end.signal.aborted) return
+    const at = this.#clock.now() + delayMs
+    if (!this.#isStarted || this.#running !== undefined) this.#wokenAt = Math.min(this.#wokenAt, at)
+    else if (at < this.#dueAt) this.#arm(at)
+  }
+
+  /** Resolves when the round under way has ended. No other one begins. */
+  async stop(): Promise<void> {
+    this.#end.abort()
+    this.#disarm()
+    await this.#running
+    this.#enter('stopped')
+  }
+
+  #begin(): void {
+    this.#disarm()
+    if (CHORES[this.name].writesUnasked && !mayWriteUnasked(this.#tools.role)) {
+      this.#enter('standby')
+      this.#arm(this.#clock.now() + CHORE_STANDBY_MS)
+      return
+    }
+    this.#wokenAt = Infinity
+    this.#enter('running')
+    this.#running = this.#run()
+  }
+
+  /** Never rejects. */
+  async #run(): Promise<void> {
+    const begunAt = this.#clock.now()
+    let rest: Rest
+    try {
+      rest = await this.#options.round(this.#end.signal)
+      this.#failuresInRow = 0
+    } catch (error) {
+      rest = this.#backOff(error)
+    }
+    this.#tools.telemetry.countRound(this.name, (this.#clock.now() - begunAt) / 1000, this.#failuresInRow > 0)
+    this.#running = undefined
+    if (!this.#end.signal.aborted) this.#restUntil(rest, this.#failuresInRow > 0 ? 'retrying' : 'resting')
+  }
+
+  #backOff(error: unknown): number {
+    this.#failuresInRow++
+    const { firstMs, longestMs } = this.#options.retry ?? DEFAULT_RETRY
+    // A round that was cut short by the stop has not failed for a reason of its own.
+    if (!this.#end.signal.aborted) log.warn(this.#options.failure, { chore: this.name, reason: error })
+    return Math.min(firstMs * 2 ** (this.#failuresInRow - 1), longestMs)
+  }
+
+  #restUntil(rest: Rest, state: ChoreState): void {
+    const at = Math.min(rest === 'idle' ? Infinity : this.#clock.now() + rest, this.#wokenAt)
+    this.#wokenAt = Infinity
+    this.#enter(at === Infinity ? 'idle' : state)
+    if (at < Infinity) this.#arm(at)
+  }
+
+  #arm(at: number): void {
+    this.#disarm()
+    this.#dueAt = at
+    const ms = Math.min(Math.max(0, at - this.#clock.now()), CHORE_REST_MS_MAX)
+    this.#cancel = this.#clock.after(ms, () => this.#begin())
+  }
+
+  #disarm(): void {
+    this.#cancel?.()
+    this.#cancel = undefined
+    this.#dueAt = Infinity
+  }
+
+  #enter(state: ChoreState): void {
+    this.#state = state
+    this.#tools.telemetry.setChoreState(this.name, state)
+  }
+}
+
+const SYSTEM_CLOCK: Clock = {
+  now: () => performance.now(),
+  after: (ms, run) => {
+    if (ms <= 0) {
+      // With its reference: an immediate without one does not end the loop's wait for input.
+      const immediate = setImmediate(run)
+      return () => clearImmediate(immediate)
+    }
+    const timer = setTimeout(run, ms).unref()
+    return () => clearTimeout(timer)
+  },
+}

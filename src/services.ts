@@ -1,0 +1,57 @@
+/**
+ * The parts of the process that start and stop: one ordered list. Start goes through it in order, one after
+ * the other; stop goes through all of it in reverse, whether a part was started or not, because a shutdown
+ * may come during the start. Front-end thread.
+ */
+
+export interface Service {
+  readonly name: string
+  /** Resolves when the services behind this one may start. */
+  start(): void | Promise<void>
+  /** Resolves when nothing of it is under way. Called once, also for a service that was not started. */
+  stop(): Promise<void>
+}
+
+/** A service of two functions; a missing one does nothing. */
+export function service(
+  name: string,
+  parts: { readonly start?: () => void | Promise<void>; readonly stop?: () => void | Promise<void> },
+): Service {
+  return {
+    name,
+    start: () => parts.start?.(),
+    stop: async () => await parts.stop?.(),
+  }
+}
+
+/** Several services as one: they start in order and stop side by side. */
+export function sideBySide(name: string, parts: readonly Service[]): Service {
+  return {
+    name,
+    start: async () => {
+      for (const part of parts) await part.start()
+    },
+    stop: async () => {
+      await Promise.all(parts.map((part) => part.stop()))
+    },
+  }
+}
+
+export class Services {
+  #isStopping = false
+
+  constructor(readonly services: readonly Service[]) {}
+
+  /** Ends early where `stop` was called meanwhile. @throws what the start of a service throws */
+  async start(): Promise<void> {
+    for (const each of this.services) {
+      if (this.#isStopping) return
+      await each.start()
+    }
+  }
+
+  async stop(): Promise<void> {
+    this.#isStopping = true
+    for (const each of this.services.toReversed()) await each.stop()
+  }
+}

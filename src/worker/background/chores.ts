@@ -1,0 +1,45 @@
+/**
+ * The background work of the write lane: one line a chore. The write lane starts them when it opens and stops
+ * them when it closes; each puts its changes into the commit queue as ordinary work, in slices. Write lane
+ * only.
+ */
+import type { Service } from '../../services.js'
+import { accessTracking } from './access_tracking.js'
+import { eventMinutes } from './event_minutes.js'
+import { expiry } from './expiry.js'
+import { indexCompletion } from './index_completion.js'
+import { indexWatch } from './index_watch.js'
+import type { LaneWork } from './lane_work.js'
+import { purge } from './purge.js'
+import { revisionPacking } from './revision_packing.js'
+import { keyRotation } from './rotation.js'
+import { rowUpgrade } from './row_upgrade.js'
+import { storeComparison } from './scrub.js'
+
+export interface LaneChoreParts extends LaneWork {
+  /** Rows of deleted collections that a group may remove. */
+  readonly purgeRowsMax: () => number
+  /** Whether the index is being built as a whole. */
+  readonly isIndexBuilding: () => boolean
+  /** So much of the store is damaged, as far as it was compared with itself. */
+  readonly onFindings: (count: number) => void
+  /** The process must not go on. */
+  readonly onFatal: (reason: string) => void
+}
+
+export function laneChores(parts: LaneChoreParts): readonly Service[] {
+  const { lane, purgeRowsMax, isIndexBuilding, onFindings, onFatal } = parts
+  const { temporal, encryption } = lane.config
+  return [
+    expiry(parts),
+    purge(parts, purgeRowsMax),
+    revisionPacking(parts),
+    rowUpgrade(parts),
+    storeComparison(parts, onFindings),
+    indexCompletion(parts, isIndexBuilding),
+    indexWatch(parts, onFatal),
+    ...(temporal ? [eventMinutes(parts)] : []),
+    ...(lane.accesses === undefined ? [] : [accessTracking(parts, lane.accesses)]),
+    ...(encryption === null ? [] : [keyRotation(parts)]),
+  ]
+}

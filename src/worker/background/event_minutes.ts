@@ -1,0 +1,43 @@
+/**
+ * Removes the counts of events by minute that have grown too old, collection by collection, in slices:
+ * ordinary work in the write lane's queue. Write lane only.
+ */
+import { Chore } from '../../chore.js'
+import { oldestMinute } from '../../domain/temporal/requests.js'
+import { EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, EVENT_MINUTES_SWEEP_MS, PURGE_ROWS_MAX, SWEEP_INTERVAL_MS } from '../../limits.js'
+import type { WriteTransaction } from '../../store/apply.js'
+import type { Work } from '../commit/commit_work.js'
+import { DONE, type LaneWork } from './lane_work.js'
+
+export function eventMinutes({ tools, enqueue }: LaneWork): Chore {
+  return new Chore(tools, {
+    name: 'event-minutes',
+    first: SWEEP_INTERVAL_MS,
+    failure: 'old counts of events are not removed yet',
+    round: async () => {
+      await enqueue(minuteSweep())
+      return EVENT_MINUTES_SWEEP_MS
+    },
+  })
+}
+
+function minuteSweep(): Work {
+  let collections: readonly number[] | undefined
+  let next = 0
+  return {
+    onFullDisk: 'runs',
+    weight: EVENT_MINUTES_SWEEP_COLLECTIONS_MAX,
+    run(transaction: WriteTransaction): boolean {
+      collections ??= transaction.view.collections().map(({ id }) => id)
+      const minute = oldestMinute(transaction.view.now)
+      const end = Math.min(next + EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, collections.length)
+      let rows = PURGE_ROWS_MAX
+      while (next < end && rows > 0) {
+        rows -= transaction.forgetMinutes(collections[next] as number, minute, rows)
+        if (rows > 0) next++
+      }
+      return next < collections.length
+    },
+    answer: () => DONE,
+  }
+}

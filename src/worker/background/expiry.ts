@@ -1,0 +1,78 @@
+/**
+ * Deletes expired documents, in slices: ordinary work in the write lane's queue, with rests as long as the
+ * slices took. Write lane only.
+ */
+import { Chore } from '../../chore.js'
+import { decideDelete } from '../../domain/decision.js'
+import { SWEEP_INTERVAL_MS } from '../../limits.js'
+import type { WriteTransaction } from '../../store/apply.js'
+import type { Head } from '../../store/head.js'
+import { noteDamage } from '../../store/noted_damage.js'
+import { CorruptRecord } from '../../store/record.js'
+import type { View } from '../../store/view.js'
+import { log } from '../../telemetry/log.js'
+import { carryOut } from '../commit/commit_work.js'
+import type { GroupEffects, Work } from '../commit/commit_work.js'
+import { DONE, type LaneWork } from './lane_work.js'
+
+export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
+  const documentsMax = lane.config.limits.SWEEP_DOCUMENTS_MAX
+  const isDue = (view: View): boolean => documentsMax > 0 && view.due(1).length > 0
+  return new Chore(tools, {
+    name: 'expiry',
+    first: SWEEP_INTERVAL_MS,
+    failure: 'expired documents are not deleted yet',
+    round: async () => {
+      const begun = performance.now()
+      const due = lane.store.read(isDue)
+      if (due) await enqueue(sweep(documentsMax))
+      // As long as it took: of the write lane, and of what the index does behind it, requests get the larger
+      // half.
+      const restMs = due && lane.store.read(isDue) ? performance.now() - begun : SWEEP_INTERVAL_MS
+      return Math.min(restMs, SWEEP_INTERVAL_MS)
+    },
+  })
+}
+
+/**
+ * Deletes what is due. Each delete holds for (docid, expiry) only: a document that was written again since
+ * has another.
+ */
+function sweep(documentsMax: number): Work {
+  return {
+    onFullDisk: 'runs',
+    weight: documentsMax,
+    run(transaction: WriteTransaction, effects: GroupEffects): boolean {
+      const retired = new Set(transaction.view.retired())
+      for (const { expiresAt, collection, docid } of transaction.view.due(documentsMax)) {
+        const head = retired.has(collection) ? undefined : readHead(transaction, collection, docid)
+        if (head === undefined || head.expiresAt !== expiresAt) {
+          transaction.forgetExpiry(expiresAt, collection, docid)
+          continue
+        }
+        try {
+          carryOut(transaction, effects, [decideDelete(transaction, head)])
+        } catch (error) {
+          noteDamage(error)
+          transaction.forgetExpiry(expiresAt, collection, docid)
+        }
+      }
+      return false
+    },
+    answer: () => DONE,
+  }
+}
+
+/**
+ * A damaged head can't be deleted by its identity; its expiry is forgotten, and a get goes on naming the
+ * damage.
+ */
+function readHead(transaction: WriteTransaction, collection: number, docid: number): Head | undefined {
+  try {
+    return transaction.view.headEvenExpired(collection, docid)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    log.error('not expired', { reason: error })
+    return undefined
+  }
+}

@@ -1,0 +1,16 @@
+/** What every chore of the write lane is given. Write lane only. */
+import type { ChoreTools } from '../../chore.js'
+import type { Work } from '../commit/commit_work.js'
+import type { CommitAnswer, LaneContext } from '../request/handler.js'
+
+/** Puts work into the commit queue; resolves when it is on disk or was refused. */
+export type Enqueue = (work: Work) => Promise<unknown>
+
+export interface LaneWork {
+  readonly lane: LaneContext
+  readonly tools: ChoreTools
+  readonly enqueue: Enqueue
+}
+
+/** The answer of work that nobody has asked for. */
+export const DONE: CommitAnswer = { body: '' }

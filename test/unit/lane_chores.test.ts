@@ -1,0 +1,59 @@
+/** The background work of the write lane: the list is whole, and on a follower nothing of it commits. */
+import assert from 'node:assert/strict'
+import { describe, it } from 'node:test'
+import type { ChoreTools } from '../../src/chore.js'
+import { CHORE_NAMES, CHORES } from '../../src/chore_list.js'
+import { loadConfig } from '../../src/config.js'
+import type { Role } from '../../src/role.js'
+import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
+import type { Work } from '../../src/worker/commit/commit_work.js'
+import { laneChores, type LaneChoreParts } from '../../src/worker/background/chores.js'
+import { StillClock } from '../harness/chore_tools.js'
+
+const telemetry = Telemetry.create([])
+telemetry.claimRow()
+installTelemetry(telemetry)
+
+/** A lane with something to do for everything that asks. */
+function partsOf(role: Role, clock: StillClock, committed: Work[]): LaneChoreParts {
+  const view = {
+    due: () => [{ expiresAt: 1, collection: 1, docid: 1 }],
+    retired: () => [1],
+    isUpgradeWanted: () => true,
+    objects: { isIndexIncomplete: () => false },
+  }
+  const lane = {
+    config: { ...loadConfig([], {}), temporal: true, encryption: {} },
+    store: { read: (run: (of: unknown) => unknown) => run(view), compare: () => false },
+    engine: { storageState: () => 'good' },
+    accesses: { take: (give: (...read: number[]) => void) => give(1, 1, 1, 1) },
+  }
+  const tools: ChoreTools = { role: { role }, telemetry, clock }
+  const enqueue = (work: Work): Promise<void> => {
+    committed.push(work)
+    return Promise.resolve()
+  }
+  const rest = { purgeRowsMax: () => 1, isIndexBuilding: () => false, onFindings: () => undefined, onFatal: () => undefined }
+  return { lane: lane as never, tools, enqueue, ...rest }
+}
+
+describe('the chores of the write lane', () => {
+  it('chores: the list has every chore of the write lane, but the watch of the disk, which the lane has itself', () => {
+    const names = laneChores(partsOf('leader', new StillClock(), [])).map(({ name }) => name)
+    const listed = CHORE_NAMES.filter((name) => CHORES[name].thread === 'write lane' && name !== 'disk-watch')
+    assert.deepEqual([...names].sort(), [...listed].sort())
+  })
+
+  it('role: a leader commits without being asked, a follower commits nothing, also when it ends', async () => {
+    for (const role of ['leader', 'follower', 'read_only'] as const) {
+      const committed: Work[] = []
+      const clock = new StillClock()
+      const chores = laneChores(partsOf(role, clock, committed))
+      for (const chore of chores) void chore.start()
+      await clock.advance(2500)
+      await Promise.all(chores.map((chore) => chore.stop()))
+      if (role === 'leader') assert.ok(committed.length > 5, `${committed.length} groups`)
+      else assert.equal(committed.length, 0, role)
+    }
+  })
+})
