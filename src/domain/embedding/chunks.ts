@@ -7,7 +7,7 @@ import type { Chunker } from '../../engine/chunker.js'
 import { EMBEDDING_CHUNKS_MAX } from '../../limits.js'
 import { crc32c } from '../../store/packages.js'
 import { textOfHead, type Head } from '../../store/head.js'
-import { codeMarksOf, isCodeDocument } from '../code_document.js'
+import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
 
 export interface Cutting {
   readonly isCode: boolean

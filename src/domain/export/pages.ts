@@ -9,8 +9,8 @@ import { textOfHead, type Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import type { Filters } from '../filters.js'
-import { passesFilter } from '../metadata.js'
+import type { Filters } from '../search/filters.js'
+import { passesFilter } from '../documents/metadata.js'
 
 /** How a document is put into the export. */
 export type DocumentForm = (view: View, head: Head, out: ByteWriter) => void

@@ -8,7 +8,7 @@ import { AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_I
 import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
 import { STANDARD_FIELDS } from './scoring.js'
-import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from './surface_words.js'
+import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from '../words/surface_words.js'
 
 export interface AutocompleteRequest {
   /** As normalised. */

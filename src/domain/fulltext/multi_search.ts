@@ -5,10 +5,10 @@
 import { performance } from 'node:perf_hooks'
 import { badRequest, serviceError, ServiceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX, MULTI_SEARCHES_MAX } from '../../limits.js'
-import { readLimit } from '../paging.js'
-import type { WrittenResult } from './answer.js'
-import type { FulltextRequest } from './request.js'
-import { type FulltextTools, type SearchedCollection, searchFulltext, type Stop } from './search.js'
+import { readLimit } from '../search/paging.js'
+import type { WrittenResult } from './fulltext_answer.js'
+import type { FulltextRequest } from './fulltext_request.js'
+import { type FulltextTools, type SearchedCollection, searchFulltext, type Stop } from './fulltext_search.js'
 
 type Absent = null | undefined
 

@@ -4,10 +4,10 @@
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
 import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
-import { identifierAlternatives } from './identifiers.js'
+import { identifierAlternatives } from '../words/identifiers.js'
 import type { FieldTable } from './query_fields.js'
-import type { Alternative, QueryWords } from './query_words.js'
-import { normalisePattern, patternParts } from './wildcards.js'
+import type { Alternative, QueryWords } from '../words/query_words.js'
+import { normalisePattern, patternParts } from '../query/wildcards.js'
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 

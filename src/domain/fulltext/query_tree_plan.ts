@@ -5,7 +5,7 @@
  */
 import type { PlanNode } from '../../engine/types.js'
 import { type LeafTable, nodeOf } from './query_leaves.js'
-import type { SyntaxNode } from './query_tree.js'
+import type { SyntaxNode } from '../query/query_tree.js'
 
 /** What a subtree comes to: the documents of `node`, or, negated, all but them; undefined when it has vanished. */
 type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined

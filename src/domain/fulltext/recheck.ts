@@ -7,8 +7,8 @@ import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import { passesFilter } from '../metadata.js'
-import { indexedTexts, type PreparationTools, type TextsOfDocument } from '../preparation.js'
+import { passesFilter } from '../documents/metadata.js'
+import { indexedTexts, type PreparationTools, type TextsOfDocument } from '../writes/preparation.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>

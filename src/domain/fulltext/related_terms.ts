@@ -9,11 +9,11 @@ import { serviceError } from '../../errors.js'
 import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
-import { readingAll } from '../wanted_bodies.js'
+import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
-import { codeMarksOf, isCodeDocument } from '../code_document.js'
-import { contentAnalysis } from '../preparation.js'
-import type { FulltextTools, Stop } from './search.js'
+import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
+import { contentAnalysis } from '../writes/preparation.js'
+import type { FulltextTools, Stop } from './fulltext_search.js'
 
 export interface RelatedTerm {
   readonly term: string

@@ -3,7 +3,7 @@
  * document may cost them only so many steps. Pure; any lane.
  */
 import { SCHEMA_ERRORS_MAX, SCHEMA_PATTERN_STEPS_MAX, SCHEMA_TEXT_SHOWN_MAX } from '../../limits.js'
-import type { Metadata } from '../metadata.js'
+import type { Metadata } from '../documents/metadata.js'
 import type { CollectionSchema, FieldRules, ValueType } from './collection_schema.js'
 import { compilePattern } from './patterns.js'
 

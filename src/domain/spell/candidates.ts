@@ -14,7 +14,7 @@ import {
   SPELL_TWO_EDITS_CHARACTERS_MIN,
 } from '../../limits.js'
 import type { View } from '../../store/view.js'
-import type { LookUps, SurfaceTools, SurfaceWords } from '../fulltext/surface_words.js'
+import type { LookUps, SurfaceTools, SurfaceWords } from '../words/surface_words.js'
 import { editDistance } from './edit_distance.js'
 import type { WordList } from './word_list.js'
 

@@ -5,12 +5,12 @@
 import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
-import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../collection_settings.js'
-import { queryWords } from '../fulltext/query_words.js'
-import type { SurfaceTools, SurfaceWords } from '../fulltext/surface_words.js'
-import { defaultStopWords } from '../fulltext/vocabulary.js'
+import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../settings/collection_settings.js'
+import { queryWords } from '../words/query_words.js'
+import type { SurfaceTools, SurfaceWords } from '../words/surface_words.js'
+import { defaultStopWords } from '../words/vocabulary.js'
 import { type Candidate, CandidateSearch } from './candidates.js'
-import { withCaseOf, wordsOfText } from './words.js'
+import { withCaseOf, wordsOfText } from './text_words.js'
 import { WordList } from './word_list.js'
 
 /** Against what a text is checked. */

@@ -3,11 +3,11 @@ import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
-import { findDocument } from '../changes.js'
+import { findDocument } from '../writes/changes.js'
 import { vectorsOfTexts } from '../embedding/text_vectors.js'
 import { cosine, direction } from './geometry.js'
-import { readNumber } from './request.js'
-import type { VectorTools } from './search.js'
+import { readNumber } from './vector_request.js'
+import type { VectorTools } from './vector_search.js'
 
 type Absent = null | undefined
 

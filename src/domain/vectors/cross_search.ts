@@ -9,15 +9,15 @@ import { CROSS_COLLECTIONS_MAX, LANG_BYTES_MAX, VECTOR_HITS_MAX, VECTOR_SLACK_HI
 import type { Head } from '../../store/head.js'
 import { lowerCase } from '../../store/keys.js'
 import type { View } from '../../store/view.js'
-import type { Filters } from '../filters.js'
-import type { SearchedCollection, Stop } from '../fulltext/search.js'
-import type { SettingsCache } from '../collection_settings.js'
-import { checkNames } from '../identity.js'
-import { readingOf } from '../wanted_bodies.js'
+import type { Filters } from '../search/filters.js'
+import type { SearchedCollection, Stop } from '../fulltext/fulltext_search.js'
+import type { SettingsCache } from '../settings/collection_settings.js'
+import { checkNames } from '../documents/identity.js'
+import { readingOf } from '../documents/wanted_bodies.js'
 import { direction } from './geometry.js'
-import type { Retrieval, VectorChoice } from './request.js'
-import { ResultWriter } from './result_writer.js'
-import { moreThan, nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './search.js'
+import type { Retrieval, VectorChoice } from './vector_request.js'
+import { ResultWriter } from '../search/result_writer.js'
+import { moreThan, nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './vector_search.js'
 
 export interface CrossTools extends VectorTools {
   readonly settings: SettingsCache

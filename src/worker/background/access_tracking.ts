@@ -6,7 +6,7 @@
  * tenth of the write lane at most; where more documents are read than that can store, their reads are joined while they wait.
  */
 import { setTimeout } from 'node:timers/promises'
-import { trackingOf } from '../../domain/temporal/requests.js'
+import { trackingOf } from '../../domain/temporal/temporal_requests.js'
 import { ACCESS_PAUSE_FACTOR, ACCESS_PAUSE_MS_MAX, ACCESS_SLICE_DOCUMENTS_MAX, ACCESS_TAKEN_MS, ACCESS_WAITING_MAX } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'

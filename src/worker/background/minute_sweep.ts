@@ -1,7 +1,7 @@
 /**
  * Removes the counts of events by minute that have grown too old, collection by collection, in slices. Ordinary work in the write lane's queue.
  */
-import { oldestMinute } from '../../domain/temporal/requests.js'
+import { oldestMinute } from '../../domain/temporal/temporal_requests.js'
 import { EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, PURGE_ROWS_MAX } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'

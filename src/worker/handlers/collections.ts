@@ -1,18 +1,18 @@
 /**
  * What concerns a whole collection: listing by metadata, metadata keys, checksum, deletion, re-indexing.
  */
-import type { RetrievalProfile } from '../../domain/collection_config.js'
+import type { RetrievalProfile } from '../../domain/settings/collection_config.js'
 import { encodeCommand } from '../../domain/commands.js'
-import { listDocuments } from '../../domain/listing.js'
-import type { ListingRequest } from '../../domain/listing.js'
+import { listDocuments } from '../../domain/listing/listing.js'
+import type { ListingRequest } from '../../domain/listing/listing.js'
 import { rebuildPages } from '../../consumers/rebuild.js'
 import type { SortField } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
 import { S3_MS_MAX } from '../../limits.js'
-import { readLimit, readOffset } from '../../domain/paging.js'
-import { parseFilters } from '../../domain/filters.js'
-import { Passages } from '../../domain/fulltext/passages.js'
-import { readRetrieval } from '../../domain/vectors/request.js'
+import { readLimit, readOffset } from '../../domain/search/paging.js'
+import { parseFilters } from '../../domain/search/filters.js'
+import { Passages } from '../../domain/search/shown_passages.js'
+import { readRetrieval } from '../../domain/vectors/vector_request.js'
 import type {
   checksum as checksumRow,
   deleteCollection as deleteCollectionRow,

@@ -3,8 +3,8 @@
  */
 import { listLanguages } from '../../domain/fulltext/languages.js'
 import { type PreparedSearch, searchMany } from '../../domain/fulltext/multi_search.js'
-import { readRequest } from '../../domain/fulltext/request.js'
-import { searchFulltext } from '../../domain/fulltext/search.js'
+import { readRequest } from '../../domain/fulltext/fulltext_request.js'
+import { searchFulltext } from '../../domain/fulltext/fulltext_search.js'
 import { CACHE_HEADERS } from '../../operations/cache_headers.js'
 import type { fts, FtsQueryInput, multiSearch } from '../../operations/fulltext.js'
 import type { InputOf } from '../../operations/operation.js'

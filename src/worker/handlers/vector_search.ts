@@ -4,10 +4,10 @@
 import { badRequest, serviceError } from '../../errors.js'
 import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
-import { parseFilters } from '../../domain/filters.js'
-import type { SearchedCollection } from '../../domain/fulltext/search.js'
-import { readHybrid } from '../../domain/hybrid/request.js'
-import { searchHybrid } from '../../domain/hybrid/search.js'
+import { parseFilters } from '../../domain/search/filters.js'
+import type { SearchedCollection } from '../../domain/fulltext/fulltext_search.js'
+import { readHybrid } from '../../domain/hybrid/hybrid_request.js'
+import { searchHybrid } from '../../domain/hybrid/hybrid_search.js'
 import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
@@ -20,8 +20,8 @@ import {
   readQueryVector,
   readRetrieval,
   readTopK,
-} from '../../domain/vectors/request.js'
-import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/search.js'
+} from '../../domain/vectors/vector_request.js'
+import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/vector_search.js'
 import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
 import type { InputOf } from '../../operations/operation.js'
 import type {

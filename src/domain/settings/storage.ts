@@ -1,0 +1,106 @@
+/**
+ * Where a collection's bodies are to lie, by its configuration: in the env (`boltdb`, the default), in process memory, or at a location in an object store. Locations are settings of the server, so
+ * that objects are found whatever becomes of the collection's configuration; collections that name the same place share one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
+ */
+import { badRequest } from '../../errors.js'
+import { LOCATION_OBJECTS_LOOKED_AT_MAX, LOCATIONS_MAX } from '../../limits.js'
+import type { S3Location } from '../../outbound/s3_location.js'
+import { MEMORY_LOCATION } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/record.js'
+import { CLEAR } from '../../store/sealing/collection_seal.js'
+import { SERVER_SETTINGS } from '../../store/settings.js'
+import type { View } from '../../store/view.js'
+import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } from './collection_config.js'
+import type { SettingsCache } from './collection_settings.js'
+
+export type Locations = ReadonlyMap<number, S3Location>
+
+/** Of objects that a collection's bodies have from now on. Undefined: they have none. */
+export interface Storage {
+  readonly collection: number
+  readonly location: number
+}
+
+/** @param unreadable is given the ids of those whose credentials can't be opened; they are left out */
+export function readLocations(view: View, unreadable: string[] = []): Locations {
+  return new Map(view.settings(SERVER_SETTINGS, 'location', unreadable).map(([id, value]) => [Number(id), value as S3Location]))
+}
+
+/** Whether both are the same place, asked as the same user; a secret may change. */
+function isSame(one: S3Location, other: S3Location): boolean {
+  const marks = ({ endpoint, bucket, region = '', accessKey, prefix = '', useTLS = false }: S3Location): string =>
+    JSON.stringify([endpoint, bucket, region, accessKey, prefix, useTLS])
+  return marks(one) === marks(other)
+}
+
+export function storageOf(settings: SettingsCache, view: View, collectionName: string): Storage | undefined {
+  const collection = view.collection(collectionName)
+  return collection === undefined ? undefined : storageOfCollection(settings, view, collection.id)
+}
+
+export function storageOfCollection(settings: SettingsCache, view: View, collection: number): Storage | undefined {
+  const { config } = settings.of(view, collection)
+  if (config.storageBackend === 'memory') return { collection, location: MEMORY_LOCATION }
+  const wanted = placeOf(config)
+  if (wanted === undefined) return undefined
+  const found = [...settings.locations(view)].find(([, location]) => isSame(location, wanted))
+  return found === undefined ? undefined : { collection, location: found[0] }
+}
+
+/** The configuration as it is. One whose credentials can't be opened is set anew by a change that brings some. @throws CorruptRecord */
+export function configBefore(view: View, collection: number, change: ConfigChange): CollectionConfig | undefined {
+  try {
+    return view.setting(collection, 'config') as CollectionConfig | undefined
+  } catch (error) {
+    const { storageConfig, cms } = mergeConfig({}, change)
+    const bringsSome = (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''
+    // A sealed collection has its configuration under its own seal: there it is damage, and what is lost would unseal it.
+    if (error instanceof CorruptRecord && bringsSome && view.objects.writtenForm(collection) === CLEAR) return undefined
+    throw error
+  }
+}
+
+/** The place that a change of a configuration would have bodies lie in, where it is not the one that they lie in: it has to be tried. @throws ServiceError 400 */
+export function newPlace(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
+  const config = mergeConfig(stored ?? {}, change)
+  const wanted = placeOf(config)
+  const present = placeOf(stored ?? {})
+  const isKnown = wanted !== undefined && present !== undefined && isSame(wanted, present) && wanted.secretKey === present.secretKey
+  return isKnown ? undefined : wanted
+}
+
+function placeOf({ storageBackend, storageConfig }: CollectionConfig): S3Location | undefined {
+  return storageBackend === 's3' && storageConfig !== undefined ? locationOf(storageConfig) : undefined
+}
+
+/**
+ * What has to be written about the location of a configuration, before the configuration itself; undefined where all is known. The secret of a known place is that of who has set it last: a change of anything else
+ * does not bring an older one back.
+ * @param isChanged whether the change says where, or with which secret
+ * @throws ServiceError 400
+ */
+export function locationChange(
+  view: View,
+  collection: number | undefined,
+  config: CollectionConfig,
+  isChanged: boolean,
+): { readonly id: string; readonly location: S3Location } | undefined {
+  const wanted = placeOf(config)
+  if (wanted === undefined) return undefined
+  const unreadable: string[] = []
+  const known = readLocations(view, unreadable)
+  const [id, location] = [...known].find(([, each]) => isSame(each, wanted)) ?? []
+  if (location !== undefined && (!isChanged || location.secretKey === wanted.secretKey)) return undefined
+  const replaced = id ?? (collection === undefined ? undefined : lostLocation(view, collection, unreadable))
+  const ids = [...known.keys(), ...unreadable.map(Number)]
+  if (replaced === undefined && ids.length >= LOCATIONS_MAX) throw badRequest(`too many places in object stores: at most ${LOCATIONS_MAX}`)
+  return { id: String(replaced ?? Math.max(MEMORY_LOCATION, ...ids) + 1), location: wanted }
+}
+
+/** Where credentials can't be opened, the place can't be told either: it is taken to be that of the collection whose bodies lie there. Undefined where that is not one. */
+function lostLocation(view: View, collection: number, unreadable: readonly string[]): number | undefined {
+  if (unreadable.length === 0) return undefined
+  const used = view.objects.locationsOf(collection, LOCATION_OBJECTS_LOOKED_AT_MAX)
+  const lost = unreadable.map(Number).filter((id) => used.has(id))
+  return lost.length === 1 ? lost[0] : undefined
+}

@@ -1,0 +1,161 @@
+/**
+ * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the document itself. Checks, escapes, compresses and analyses. Runs on a read or the
+ * bulk lane, and on the write lane where a command has to be prepared again.
+ */
+import type { Config } from '../../config.js'
+import { resolveLanguage } from '../../engine/languages.js'
+import { encodeUpsert } from '../../engine/index_batch.js'
+import type { AnalysisOptions, Analyzer } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
+import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits.js'
+import { encodeBody, escapeContent } from '../../store/body.js'
+import type { Compression } from '../../store/body.js'
+import { HEAD_FLAGS } from '../../store/head.js'
+import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
+import type { NewBody, PreparedDocument, SharedBody, StatedTimes } from '../commands.js'
+import { checkIdentity } from '../documents/identity.js'
+import { parseMetadata } from '../documents/metadata.js'
+import type { Metadata } from '../documents/metadata.js'
+import { requireSchema, type WriteRules } from './write_rules.js'
+import { lowerCase } from '../../store/keys.js'
+import { crc32 } from '../../store/packages.js'
+
+export interface PreparationTools {
+  readonly config: Config
+  readonly analyzer: Analyzer
+  /** Whether something makes vectors. Default: nothing does. */
+  readonly embedding?: { readonly current: object | undefined }
+}
+
+export interface DocumentInput {
+  readonly key: string
+  readonly lang: string
+  readonly meta: unknown
+  /** What the collection asks of its documents. */
+  readonly rules: WriteRules
+  readonly contentMd: string
+  /** Seconds; 0 for ever; null keeps the expiry. */
+  readonly ttl: number | null
+  /** Unix seconds; 0 and undefined: as `ttl` says. */
+  readonly expiresAt?: number
+  readonly times?: StatedTimes
+  readonly saveRevision: boolean
+  /** The content is that of an earlier state, stored already. */
+  readonly sharedBody?: SharedBody
+  /** False where nobody will read the document back in the answer. */
+  readonly answered: boolean
+}
+
+/** @throws ServiceError 400 for anything outside the rules; nothing has happened then. */
+export function prepareDocument(tools: PreparationTools, input: DocumentInput): PreparedDocument {
+  checkIdentity(input.key, input.lang)
+  if (input.ttl !== null) checkTtl(input.ttl)
+  checkStated(input)
+  const metadata = parseMetadata(input.meta)
+  requireSchema(input.rules, metadata.values)
+  const bytes = Buffer.byteLength(input.contentMd)
+  if (bytes > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${bytes} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
+  const escaped = escapeContent(input.contentMd)
+  const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
+  const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
+  return {
+    key: input.key,
+    lang: input.lang,
+    meta: metadata.json,
+    metaTriples: metadata.pairs.length,
+    settingsLsn: input.rules.settingsLsn,
+    flags: template | revision,
+    contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
+    body: input.sharedBody ?? newBody(tools.config, escaped),
+    escaped: input.answered ? escaped : NOTHING,
+    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd).buffer),
+    ttl: input.ttl,
+    ...(isStated(input.expiresAt) ? { expiresAt: input.expiresAt } : {}),
+    ...(input.times === undefined ? {} : { times: input.times }),
+    embeds: tools.embedding?.current !== undefined,
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+export function checkTtl(ttl: number): void {
+  if (!Number.isSafeInteger(ttl) || ttl < 0 || ttl > TTL_SECONDS_MAX) throw badRequest('invalid ttl')
+}
+
+function isStated(expiresAt: number | undefined): expiresAt is number {
+  return expiresAt !== undefined && expiresAt > 0
+}
+
+function checkStated({ ttl, expiresAt, times = {} }: DocumentInput): void {
+  const stated = [
+    ['expiresAt', expiresAt, STATED_EXPIRY_MAX],
+    ['addedAt', times.addedAt, STATED_TIME_MAX],
+    ['updatedAt', times.updatedAt, STATED_TIME_MAX],
+  ] as const
+  for (const [name, second, most] of stated)
+    if (second !== undefined && !(Number.isSafeInteger(second) && second >= 0 && second <= most)) throw badRequest(`invalid ${name}`)
+  if (isStated(expiresAt) && ttl !== null && ttl > 0) throw badRequest('invalid expiresAt: ttl is given, too')
+}
+
+function newBody(config: Config, escaped: Buffer): NewBody {
+  return { kind: 'new', record: encodeBody(escaped, compressionOf(config)), rawBytes: escaped.length }
+}
+
+/** As configured. */
+export function compressionOf(config: Config): Compression {
+  return {
+    enabled: config.compressionEnabled,
+    smallThreshold: config.compressionSmallBytes,
+    mediumThreshold: config.compressionMediumBytes,
+  }
+}
+
+function contentHash(key: string, lang: string, meta: string, escaped: Buffer): number {
+  return crc32(escaped, crc32(`${lowerCase(key)}\0${lowerCase(lang)}\0${meta}\0`))
+}
+
+/**
+ * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a keyword.
+ * @returns bytes that own their whole buffer; collection, docid, LSN and times are zero until the stamp
+ */
+export function indexDocument(
+  tools: PreparationTools,
+  key: string,
+  lang: string,
+  metadata: Metadata,
+  contentMd: string,
+  replaceEqual = false,
+): Uint8Array {
+  const { analyzer, config } = tools
+  const fields = indexedTexts(config, { key, lang, values: metadata.values, contentMd }).map(
+    ({ name, text, options }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), options)] as const,
+  )
+  return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
+}
+
+export interface IndexedText {
+  readonly name: string
+  readonly text: string
+  readonly options: AnalysisOptions
+}
+
+export interface TextsOfDocument {
+  readonly key: string
+  readonly lang: string
+  readonly values: Metadata['values']
+  readonly contentMd: string
+}
+
+/** The fields of a document, and how each is analysed: its content, and the values of each metadata key. The one rule for everything that has to know. */
+export function indexedTexts(config: AnalysisSettings, { key, lang, values, contentMd }: TextsOfDocument): IndexedText[] {
+  const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: false }
+  const fields = values.map(([name, list]) => ({ name: `meta.${name}`, text: list.join(' '), options }))
+  return [{ name: 'content', text: contentMd, options: contentAnalysis(config, lang, isCodeDocument(codeMarksOf(key, values))) }, ...fields]
+}
+
+export type AnalysisSettings = Pick<Config, 'ftsDefaultLang' | 'ftsStemming'>
+
+/** How the content of a document is analysed. */
+export function contentAnalysis(config: AnalysisSettings, lang: string, isCode: boolean): AnalysisOptions {
+  return { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: true, code: isCode }
+}
