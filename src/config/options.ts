@@ -14,28 +14,12 @@ import {
   parseWhole,
   parseWord,
 } from './values.js'
+import type { Option } from './option.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.js'
 import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
-
-export interface Option<Value> {
-  /** Without the dashes. Boolean flags need no value and have a `--no-` form. */
-  readonly flag: string
-  /** The first that is set and not empty wins. */
-  readonly variables: readonly string[]
-  /** Dotted paths into the YAML file; the first present wins. */
-  readonly yaml: readonly string[]
-  readonly fallback: Value
-  /** The default as it is shown, where the value would not tell. */
-  readonly fallbackText?: string
-  readonly parse: (text: string) => Value
-  readonly boolean?: true
-  /** Read again on SIGHUP, and in force from then on. Every other option needs a restart. */
-  readonly onSignal?: true
-  readonly help: string
-}
 
 /** The values that options give, before what `loadConfig` derives from them. */
 export interface OptionValues extends VectorOptionValues {

@@ -8,7 +8,7 @@ import { ConfigError, loadConfig } from '../config.js'
 import type { Config } from '../config.js'
 import { log, logs, setLog } from '../telemetry/log.js'
 import { OPTIONS } from './options.js'
-import type { Option } from './options.js'
+import type { Option } from './option.js'
 
 /** Functions that apply options which were read again, one for each part of the server. */
 const TAKERS: readonly ((config: Config) => void)[] = [setLog]

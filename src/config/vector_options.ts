@@ -5,7 +5,7 @@
 import * as limits from '../limits.js'
 import { PROVIDER_NAMES } from '../outbound/embedding/models.js'
 import type { ProviderName } from '../outbound/embedding/models.js'
-import type { Option } from './options.js'
+import type { Option } from './option.js'
 import { parseBoolean, parseDuration, parseText, parseWhole, parseWord } from './values.js'
 
 export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const

@@ -4,7 +4,7 @@ import { cacheHeaders } from './cache_headers.js'
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import { contentBesidePassage, passageFields, retrievalFields } from './retrieval.js'
-import type { RangesInput } from '../domain/search/ranges.js'
+import type { RangesInput } from './ranges.js'
 import {
   collection,
   Document,

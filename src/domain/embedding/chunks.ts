@@ -2,7 +2,6 @@
  * How a document's content is cut for embedding, by the options of the server, and what stands for each piece: equal hashes are equal texts, whose vectors are made once. Lane threads.
  */
 import { createHash } from 'node:crypto'
-import type { Config } from '../../config.js'
 import type { Chunker } from '../../engine/chunker.js'
 import { EMBEDDING_CHUNKS_MAX } from '../../limits.js'
 import { crc32c } from '../../store/packages.js'
@@ -29,7 +28,15 @@ export interface CuttingTools {
   readonly chunker: Chunker
 }
 
-export type CuttingOptions = Pick<Config, 'embeddingChunkMode' | 'embeddingChunkEnabled' | 'embeddingChunkSize'>
+/** What the options of the server say about chunks. */
+export interface CuttingOptions {
+  /** Undefined: as each document says that it is. */
+  readonly embeddingChunkMode: 'prose' | 'code' | undefined
+  /** False: a document is one chunk. */
+  readonly embeddingChunkEnabled: boolean
+  /** Characters that a chunk aims at. */
+  readonly embeddingChunkSize: number
+}
 
 /** As the server is told, else as the document says that it is. */
 export function cuttingOf(options: CuttingOptions, head: Head): Cutting {

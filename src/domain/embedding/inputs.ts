@@ -1,16 +1,38 @@
 /**
  * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors, and the texts of the others are handed out. Runs on the bulk lane, over one view.
  */
-import type { CutDocument, NamedDocument } from '../../wire/embedding_codec.js'
-import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
 import type { VectorRecord } from '../../store/vectors.js'
 import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type Cut, type Cutting, type CuttingTools } from './chunks.js'
+import type { EmbeddedDocument } from './embedded_document.js'
+import type { EmbeddingIdentity } from './embedding_identity.js'
 
 export type VectorsWanted = Pick<EmbeddingIdentity, 'variant' | 'dimensions'>
+
+/** A document to embed, as a lane has named it. */
+export interface NamedDocument {
+  readonly collection: number
+  readonly docid: number
+  /** LSN of the write that waits for it, 0: none does. */
+  readonly queued: number
+  /** Embedded again even where nothing has changed. */
+  readonly force: boolean
+}
+
+/** `gone`: there is no such document, or it does not wait any more. `current`: nothing has changed. `same`: written again as it was. `new`: its texts want vectors, if it has any. */
+export type CutOutcome = 'gone' | 'current' | 'same' | 'new'
+
+export interface CutDocument {
+  readonly outcome: CutOutcome
+  /** As it is to be stored; where it is new without the vectors of `texts`, one for each of its `given`. */
+  readonly document: EmbeddedDocument
+  readonly texts: readonly string[]
+  /** Chunks that have their vectors already. */
+  readonly reused: number
+}
 
 const NOTHING = { texts: [], reused: 0 } as const
 

@@ -5,8 +5,7 @@
  */
 import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
-import type { Chunker } from '../../engine/chunker.js'
-import type { Hit, Hits, SearchEngine, SearchPlan, StopWord } from '../../engine/types.js'
+import type { Hit, Hits, SearchEngine, SearchPlan } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
 import {
   CACHED_PAGE_DOCUMENTS_MAX,
@@ -27,7 +26,9 @@ import { NO_SETTINGS, type CollectionSettings } from '../settings/collection_set
 import { type Curation, curationOf } from '../settings/curation.js'
 import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
 import { type CuratedAnswer, CuratedResults } from '../search/curated_results.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 import { Highlights, type HighlightTools } from '../search/highlights.js'
+import type { CuttingTools } from '../embedding/chunks.js'
 import { Passages } from '../search/shown_passages.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from '../words/query_words.js'
@@ -37,17 +38,12 @@ import type { RelatedTerms } from './related_terms.js'
 import type { FulltextRequest } from './fulltext_request.js'
 import { withSuggestions } from './suggested_terms.js'
 
-export interface FulltextTools extends HighlightTools, CorrectionTools {
-  readonly chunker: Chunker
+export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingTools {
+  readonly config: CorrectionTools['config'] & CuttingTools['config']
   readonly store: TruthStore
   readonly engine: SearchEngine
   readonly out: ByteWriter
   readonly related: RelatedTerms
-}
-
-export interface Stop {
-  shouldStop(): boolean
-  readonly stopWord?: StopWord
 }
 
 /** What the last snapshot held. */
@@ -58,12 +54,6 @@ interface Found {
 }
 
 const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
-
-/** Where a request searches: undefined where the collection is not there. */
-export interface SearchedCollection {
-  readonly id: number
-  readonly settings: CollectionSettings
-}
 
 /**
  * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes.

@@ -8,7 +8,8 @@ import { ANSWER_BYTES_MAX, MULTI_SEARCHES_MAX } from '../../limits.js'
 import { readLimit } from '../search/paging.js'
 import type { WrittenResult } from './fulltext_answer.js'
 import type { FulltextRequest } from './fulltext_request.js'
-import { type FulltextTools, type SearchedCollection, searchFulltext, type Stop } from './fulltext_search.js'
+import { type FulltextTools, searchFulltext } from './fulltext_search.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 
 type Absent = null | undefined
 

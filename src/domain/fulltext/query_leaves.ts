@@ -6,12 +6,10 @@ import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
 import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
 import { identifierAlternatives } from '../words/identifiers.js'
 import type { FieldTable } from './query_fields.js'
-import type { Alternative, QueryWords } from '../words/query_words.js'
+import type { Alternative, QueryWords } from '../words/reading.js'
 import { normalisePattern, patternParts } from '../query/wildcards.js'
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
-
-export type Tokenize = (text: string) => QueryToken[]
 
 /** A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike the one with the word comes first. */
 const SYNONYM_WEIGHT = 0.8

@@ -9,7 +9,7 @@ import { FieldTable } from './query_fields.js'
 import { LeafTable, nodeOf } from './query_leaves.js'
 import type { ParsedQuery } from '../query/query_mode.js'
 import { lowerTree } from './query_tree_plan.js'
-import type { QueryWords } from '../words/query_words.js'
+import type { QueryWords } from '../words/reading.js'
 import type { Scoring } from './scoring.js'
 
 export interface QueryPlan {

@@ -8,13 +8,14 @@ import { unescapeContent } from '../../store/body.js'
 import { type Head, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { passesFilter } from '../documents/metadata.js'
-import { indexedTexts, type PreparationTools, type TextsOfDocument } from '../writes/preparation.js'
+import { type AnalysisTools } from '../documents/analysis.js'
+import { indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>
 
 /** Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it; undefined when it does not match. */
-export function recheckHit(tools: PreparationTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
+export function recheckHit(tools: AnalysisTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined
   const fields = analyzeScoredFields(tools, plan, {
@@ -27,7 +28,7 @@ export function recheckHit(tools: PreparationTools, view: View, head: Head, plan
   return plan.terms.flatMap((_, index) => (fields.some((field) => field.has(index)) ? [index] : []))
 }
 
-function analyzeScoredFields({ analyzer, config }: PreparationTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
+function analyzeScoredFields({ analyzer, config }: AnalysisTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
   const fieldIndexes = new Map(plan.fields.map(([name], field) => [name, field]))
   return indexedTexts(config, document).flatMap(({ name, text, options }): FieldTerms[] => {
     const field = fieldIndexes.get(name)

@@ -4,16 +4,23 @@
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/term_positions.js'
-import type { SearchPlan } from '../../engine/types.js'
+import type { SearchEngine, SearchPlan } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
 import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
 import { readingAll } from '../documents/wanted_bodies.js'
+import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
-import { contentAnalysis } from '../writes/preparation.js'
-import type { FulltextTools, Stop } from './fulltext_search.js'
+import { type AnalysisTools } from '../documents/analysis.js'
+import { contentAnalysis } from '../documents/analysis.js'
+import type { Stop } from '../search/context.js'
+
+export interface RelatedTermsTools extends AnalysisTools {
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+}
 
 export interface RelatedTerm {
   readonly term: string
@@ -47,7 +54,7 @@ export class RelatedTerms {
   readonly #learnt = new Map<string, Learnt>()
 
   /** Most related first. Throws `deadline` when stopped. */
-  of(tools: FulltextTools, collection: number, term: string, stop: Stop): readonly RelatedTerm[] {
+  of(tools: RelatedTermsTools, collection: number, term: string, stop: Stop): readonly RelatedTerm[] {
     const name = `${collection} ${term}`
     const known = this.#learnt.get(name)
     const lsn = tools.store.read((view) => view.lastLsn())
@@ -66,7 +73,7 @@ function isYoung({ atMs, tookMs, documents }: Learnt, nowMs: number): boolean {
   return documents > ALWAYS_FRESH_DOCUMENTS && nowMs - atMs < tookMs * AGE_FACTOR
 }
 
-function learn(tools: FulltextTools, collection: number, term: string, stop: Stop): Pick<Learnt, 'terms' | 'documents'> {
+function learn(tools: RelatedTermsTools, collection: number, term: string, stop: Stop): Pick<Learnt, 'terms' | 'documents'> {
   const { docids, documents } = sample(tools, collection, term)
   const counts = new Map<string, number>()
   tools.store.read((view) => {
@@ -93,7 +100,7 @@ function learn(tools: FulltextTools, collection: number, term: string, stop: Sto
 }
 
 /** Documents that have the term, by docid, from places all over the collection. */
-function sample(tools: FulltextTools, collection: number, term: string): { docids: number[]; documents: number } {
+function sample(tools: RelatedTermsTools, collection: number, term: string): { docids: number[]; documents: number } {
   const plan = planFor(collection, term)
   const { total: df, docCount: documents } = tools.engine.search(plan)
   const places = df > RELATED_DOCUMENTS_MAX ? SAMPLE_PLACES : 1
@@ -104,7 +111,7 @@ function sample(tools: FulltextTools, collection: number, term: string): { docid
   return { docids: docids.flat(), documents }
 }
 
-function dfOf(tools: FulltextTools, collection: number, term: string): number {
+function dfOf(tools: RelatedTermsTools, collection: number, term: string): number {
   return Math.max(1, tools.engine.search(planFor(collection, term)).total)
 }
 
@@ -127,7 +134,7 @@ function planFor(collection: number, term: string): SearchPlan {
 }
 
 /** Each once. */
-function termsBeside(tools: FulltextTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
+function termsBeside(tools: RelatedTermsTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
   const head = view.head(collection, docid)
   if (head === undefined) return []
   const { key, lang, metaValues } = textOfHead(head)

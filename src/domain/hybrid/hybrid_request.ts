@@ -4,16 +4,8 @@ import { badRequest } from '../../errors.js'
 import { HYBRID_TOP_K_DEFAULT } from '../../limits.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 import { readRequest, type FulltextDefaults, type FulltextInput, type FulltextRequest } from '../fulltext/fulltext_request.js'
-import {
-  readChoice,
-  readNumber,
-  readRetrieval,
-  readTopK,
-  type Retrieval,
-  type RetrievalInput,
-  type VectorChoice,
-  type VectorInput,
-} from '../vectors/vector_request.js'
+import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput } from '../vectors/vector_request.js'
+import { readRetrieval, type Retrieval, type RetrievalInput } from '../search/retrieval.js'
 import type { Strategy } from './fusion.js'
 
 type Absent = null | undefined

@@ -15,14 +15,8 @@ import { CuratedResults, type CuratedAnswer } from '../search/curated_results.js
 import { BestMatch } from '../search/best_match.js'
 import { FacetCounter } from '../search/facets.js'
 import { mayShow } from '../search/refinement.js'
-import {
-  planSearch,
-  readQuery,
-  type FulltextTools,
-  type ReadQuery,
-  type SearchedCollection,
-  type Stop,
-} from '../fulltext/fulltext_search.js'
+import { planSearch, readQuery, type FulltextTools, type ReadQuery } from '../fulltext/fulltext_search.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 import type { PassagePlace } from '../search/passages.js'
 import { ResultWriter } from '../search/result_writer.js'
 import { nearest, shownMs, type VectorTools } from '../vectors/vector_search.js'

@@ -2,7 +2,9 @@
  * Words with `*` (any run of characters) and `?` (one character). Patterns are matched against terms as they are indexed, so that what stands between the wildcards is normalised as terms are.
  * Pure but for the analyzer that it is handed; linear in the length of the text.
  */
-import type { Tokenize } from '../fulltext/query_leaves.js'
+import type { QueryToken } from '../../engine/types.js'
+
+type Tokenize = (text: string) => readonly QueryToken[]
 
 const WILDCARD = /[*?]/
 const TERM_CHARACTER = /[\p{L}\p{N}\p{M}*?]/u

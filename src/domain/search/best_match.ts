@@ -4,7 +4,7 @@
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { Highlights, type HighlightTools } from './highlights.js'
-import type { Stop } from '../fulltext/fulltext_search.js'
+import type { Stop } from './context.js'
 
 /** One, and short, so that its place is that of the match. */
 const BEST = { opening: '', closing: '', most: 1, fragmentBytes: 1 } as const

@@ -7,20 +7,21 @@ import { serviceError } from '../../errors.js'
 import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
-import { contentAnalysis, type PreparationTools } from '../writes/preparation.js'
+import { type AnalysisTools } from '../documents/analysis.js'
+import { contentAnalysis } from '../documents/analysis.js'
 import { contentStartOf, readingOf } from '../documents/document_json.js'
 import type { HighlightRequest } from './highlight_request.js'
 import { NO_VECTOR, type TermVectors } from './term_vectors.js'
 
 const NONE = Buffer.from('[]')
 
-export interface HighlightTools extends PreparationTools {
-  readonly vectors: TermVectors
+export interface HighlightTools extends AnalysisTools {
+  readonly termVectors: TermVectors
 }
 
 export class Highlights {
   readonly #tools: HighlightTools
-  readonly #vectors: TermVectors
+  readonly #termVectors: TermVectors
   readonly #request: HighlightRequest
   readonly #shouldStop: () => boolean
   /** By language, as documents name it. */
@@ -32,7 +33,7 @@ export class Highlights {
 
   constructor(tools: HighlightTools, request: HighlightRequest, shouldStop: () => boolean) {
     this.#tools = tools
-    this.#vectors = tools.vectors
+    this.#termVectors = tools.termVectors
     this.#request = request
     this.#shouldStop = shouldStop
   }
@@ -60,7 +61,7 @@ export class Highlights {
    */
   of(document: StoredDocument, matched: readonly number[]): Uint8Array {
     const { json } = document
-    const known = this.#vectors.of(document)
+    const known = this.#termVectors.of(document)
     const contentStart = known?.contentStart ?? contentStartOf(json)
     const escaped = json.subarray(contentStart, json.length - 2)
     this.#bytes += escaped.length
@@ -72,9 +73,9 @@ export class Highlights {
 
   /** Made when the document is shown for the second time; empty where it isn't. */
   #vectorOf(document: StoredDocument, contentStart: number, escaped: Uint8Array): Uint8Array {
-    if (!this.#vectors.wants(document)) return NO_VECTOR
+    if (!this.#termVectors.wants(document)) return NO_VECTOR
     const vector = inTime(this.#tools.analyzer.termVector(escaped, this.#analysisOf(document.json), this.#shouldStop))
-    return this.#vectors.put(document, contentStart, vector).vector
+    return this.#termVectors.put(document, contentStart, vector).vector
   }
 
   #analysisOf(json: Buffer): AnalysisOptions {

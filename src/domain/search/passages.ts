@@ -7,7 +7,7 @@ import type { Head } from '../../store/head.js'
 import type { VectorRecord } from '../../store/vectors.js'
 import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type CuttingTools } from '../embedding/chunks.js'
-import type { Retrieval } from '../vectors/vector_request.js'
+import type { Retrieval } from './retrieval.js'
 
 export interface Passage {
   readonly chunkIndex: number

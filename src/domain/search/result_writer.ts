@@ -9,9 +9,9 @@ import type { View } from '../../store/view.js'
 import type { CuttingTools } from '../embedding/chunks.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { FacetCounter } from './facets.js'
-import type { Stop } from '../fulltext/fulltext_search.js'
+import type { Stop } from './context.js'
 import { passageOf, type PassagePlace } from './passages.js'
-import type { Retrieval } from '../vectors/vector_request.js'
+import type { Retrieval } from './retrieval.js'
 
 export interface ResultOptions {
   readonly limit: number

@@ -9,11 +9,11 @@ import type { StoredDocument } from '../../store/document_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
 import { cut, type CuttingTools } from '../embedding/chunks.js'
 import { passageIn } from './passages.js'
-import type { Retrieval } from '../vectors/vector_request.js'
+import type { Retrieval } from './retrieval.js'
 import { BestMatch } from './best_match.js'
 import { contentStartOf, readingOf } from '../documents/document_json.js'
 import type { HighlightTools } from './highlights.js'
-import type { Stop } from '../fulltext/fulltext_search.js'
+import type { Stop } from './context.js'
 
 /** What stands for a document in the answer. */
 export interface ShownDocument {

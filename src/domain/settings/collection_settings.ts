@@ -7,7 +7,7 @@ import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import type { CollectionConfig } from './collection_config.js'
 import type { CurationRule } from './curation.js'
-import { readLocations, type Locations } from './storage.js'
+import { readLocations, type Locations } from './locations.js'
 import { readSchema, type CollectionSchema } from '../schemas/collection_schema.js'
 
 export type Synonyms = readonly (readonly [term: string, synonyms: readonly string[]])[]

@@ -8,22 +8,15 @@ import type { S3Location } from '../../outbound/s3_location.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
 import { CLEAR } from '../../store/sealing/collection_seal.js'
-import { SERVER_SETTINGS } from '../../store/settings.js'
 import type { View } from '../../store/view.js'
 import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } from './collection_config.js'
 import type { SettingsCache } from './collection_settings.js'
-
-export type Locations = ReadonlyMap<number, S3Location>
+import { readLocations } from './locations.js'
 
 /** Of objects that a collection's bodies have from now on. Undefined: they have none. */
 export interface Storage {
   readonly collection: number
   readonly location: number
-}
-
-/** @param unreadable is given the ids of those whose credentials can't be opened; they are left out */
-export function readLocations(view: View, unreadable: string[] = []): Locations {
-  return new Map(view.settings(SERVER_SETTINGS, 'location', unreadable).map(([id, value]) => [Number(id), value as S3Location]))
 }
 
 /** Whether both are the same place, asked as the same user; a secret may change. */

@@ -6,10 +6,13 @@ import type { CollectionSettings } from '../settings/collection_settings.js'
 import { resolveLanguage } from '../../engine/languages.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { ParsedQuery } from '../query/query_mode.js'
+import type { AnalysisSettings } from '../documents/analysis.js'
 import type { SurfaceTools } from '../words/surface_words.js'
 import { applyCorrections, type Corrector } from './corrector.js'
 
 export interface CorrectionTools extends SurfaceTools {
+  /** `spell`: the server has spell correction. */
+  readonly config: AnalysisSettings & { readonly spell: boolean }
   readonly store: TruthStore
   readonly corrector: Corrector
 }

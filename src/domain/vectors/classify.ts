@@ -1,5 +1,5 @@
 /** Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1 and algorithms.md section 10. Read lanes. */
-import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
+import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'

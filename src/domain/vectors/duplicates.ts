@@ -15,7 +15,7 @@ import {
 import { textOfHead, type Head } from '../../store/head.js'
 import { unescapeContent } from '../../store/body.js'
 import type { View } from '../../store/view.js'
-import type { SearchedCollection, Stop } from '../fulltext/fulltext_search.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 import { readingAll } from '../documents/wanted_bodies.js'
 import { readMetric, readNumber } from './vector_request.js'
 import { nearest, type VectorTools } from './vector_search.js'

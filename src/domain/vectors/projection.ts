@@ -5,7 +5,7 @@ import { serviceError } from '../../errors.js'
 import { PROJECTION_ITERATIONS } from '../../limits.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import type { Stop } from '../fulltext/fulltext_search.js'
+import type { Stop } from '../search/context.js'
 import { dot, norm } from './geometry.js'
 
 /** A vector that is shown, and of what it is. */

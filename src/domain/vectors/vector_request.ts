@@ -10,7 +10,6 @@ import {
   OVERSAMPLE_MAX,
   QUERY_BYTES_MAX,
   VECTOR_ELEMENT_MAX,
-  WINDOW_SIZE_MAX,
 } from '../../limits.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 
@@ -105,27 +104,6 @@ export function readQueryText(text: string | Absent): string | undefined {
   const bytes = Buffer.byteLength(text)
   if (bytes > QUERY_BYTES_MAX) throw badRequest(`query too long: ${bytes} bytes, at most ${QUERY_BYTES_MAX}`)
   return text
-}
-
-/** What of a document a result shows: the whole, the passage that matched, or it with so many neighbours on either side. */
-export interface Retrieval {
-  readonly mode: 'parent' | 'chunk' | 'window'
-  readonly windowSize: number
-}
-
-export interface RetrievalInput {
-  readonly retrievalMode?: string | Absent
-  readonly windowSize?: number | Absent
-}
-
-/** @throws ServiceError 400 */
-export function readRetrieval(input: RetrievalInput, profile: RetrievalProfile = {}): Retrieval {
-  const mode = input.retrievalMode || profile.retrievalMode || 'parent'
-  if (mode === 'graph') throw badRequest('retrievalMode graph is not available: there is no code graph')
-  if (mode !== 'parent' && mode !== 'chunk' && mode !== 'window') throw badRequest(`unknown retrievalMode: ${mode}`)
-  const windowSize = input.windowSize ?? 1
-  if (!Number.isInteger(windowSize) || windowSize < 0) throw badRequest('invalid windowSize')
-  return { mode, windowSize: mode === 'window' ? Math.min(windowSize, WINDOW_SIZE_MAX) : 0 }
 }
 
 /** What a search of a collection goes by where its request names nothing: codes where they are how its vectors are kept, else as the server is told. */

@@ -13,10 +13,11 @@ import type { View } from '../../store/view.js'
 import type { CuttingTools } from '../embedding/chunks.js'
 import { vectorsOfTexts, type TextVectorTools } from '../embedding/text_vectors.js'
 import type { Filters } from '../search/filters.js'
-import type { SearchedCollection, Stop } from '../fulltext/fulltext_search.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 import { passesFilter } from '../documents/metadata.js'
 import { readingAll } from '../documents/wanted_bodies.js'
-import { quantizationOf, type Retrieval, type VectorChoice } from './vector_request.js'
+import { quantizationOf, type VectorChoice } from './vector_request.js'
+import type { Retrieval } from '../search/retrieval.js'
 import { ResultWriter } from '../search/result_writer.js'
 
 export interface VectorTools extends TextVectorTools, CuttingTools {

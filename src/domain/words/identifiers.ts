@@ -3,10 +3,7 @@
  * Plain words are not: a query is stemmed (service-1, "Code documents"). Pure but for the analyzer. Rules: docs/decisions/0070-code-documents.md.
  */
 import type { QueryToken } from '../../engine/types.js'
-import type { Alternative } from './query_words.js'
-
-/** The identifiers of a text, as code has them. */
-export type FindIdentifiers = (text: string) => readonly QueryToken[]
+import type { Alternative, FindIdentifiers } from './reading.js'
 
 /** An underscore, a digit, a hyphen between letters, or a capital that is not the first letter. */
 const TELLTALE = /[_\p{N}]|\p{L}-+\p{L}|\p{L}\p{Lu}/u

@@ -5,35 +5,8 @@
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
 import type { CollectionSettings, Synonyms } from '../settings/collection_settings.js'
-import { type FindIdentifiers, wholesOf } from './identifiers.js'
-import type { Tokenize } from '../fulltext/query_leaves.js'
-
-/** What stands for a run of a query's tokens. */
-export interface Alternative {
-  /** Of its first token. */
-  readonly first: number
-  /** Tokens of the query that it stands for. */
-  readonly length: number
-  /** Terms with their places, the first at 0. */
-  readonly terms: readonly PlacedTerm[]
-  /** Of its terms; without it, that of a synonym. */
-  readonly weight?: number
-}
-
-export interface PlacedTerm {
-  readonly term: string
-  readonly offset: number
-}
-
-export type FindAlternatives = (tokens: readonly QueryToken[]) => readonly Alternative[]
-
-export interface QueryWords {
-  readonly tokenize: Tokenize
-  /** Without stemming, and without the collection's own stop words. */
-  readonly unstemmed: Tokenize
-  readonly alternatives: FindAlternatives
-  readonly identifiers: FindIdentifiers
-}
+import { wholesOf } from './identifiers.js'
+import type { Alternative, FindAlternatives, FindIdentifiers, PlacedTerm, QueryWords, Tokenize } from './reading.js'
 
 interface Reading {
   readonly language: string

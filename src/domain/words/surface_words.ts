@@ -19,10 +19,10 @@ import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
-import type { PreparationTools } from '../writes/preparation.js'
+import type { AnalysisTools } from '../documents/analysis.js'
 import { contentStartOf, headOf, readingOf } from '../documents/document_json.js'
 
-export interface SurfaceTools extends PreparationTools {
+export interface SurfaceTools extends AnalysisTools {
   readonly engine: SearchEngine
 }
 
@@ -135,7 +135,7 @@ function planOf(collection: number, fields: readonly string[], term: string): Se
 }
 
 /** Words of the document's fields whose stem the term is, with how often they stand there. */
-function wordsOf(tools: PreparationTools, stems: Stems, json: Buffer, fields: readonly string[], term: string): Map<string, number> {
+function wordsOf(tools: AnalysisTools, stems: Stems, json: Buffer, fields: readonly string[], term: string): Map<string, number> {
   const found = new Map<string, number>()
   const { lang, marks } = readingOf(json)
   // Source code is indexed as it is written: identifiers and their parts are what they are.
@@ -148,13 +148,7 @@ function wordsOf(tools: PreparationTools, stems: Stems, json: Buffer, fields: re
 }
 
 /** Of the words those whose stem the term is. */
-function withStem(
-  tools: PreparationTools,
-  stems: Stems,
-  lang: string,
-  words: ReadonlyMap<string, number>,
-  term: string,
-): Map<string, number> {
+function withStem(tools: AnalysisTools, stems: Stems, lang: string, words: ReadonlyMap<string, number>, term: string): Map<string, number> {
   const language = resolveLanguage(lang, tools.config.ftsDefaultLang)
   const unknown = [...words.keys()].filter((word) => stems.get(`${language} ${word}`) === undefined)
   const learned = unknown.length === 0 ? undefined : stemsOf(tools, language, unknown)
@@ -164,7 +158,7 @@ function withStem(
 }
 
 /** By one run of the analyzer: a line each, so that a token's place tells its word. */
-function stemsOf({ analyzer }: PreparationTools, language: string, words: readonly string[]): Map<string, string[]> {
+function stemsOf({ analyzer }: AnalysisTools, language: string, words: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>()
   const starts = new Map<number, string>()
   let bytes = 0

@@ -2,16 +2,13 @@
  * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the document itself. Checks, escapes, compresses and analyses. Runs on a read or the
  * bulk lane, and on the write lane where a command has to be prepared again.
  */
-import type { Config } from '../../config.js'
-import { resolveLanguage } from '../../engine/languages.js'
 import { encodeUpsert } from '../../engine/index_batch.js'
-import type { AnalysisOptions, Analyzer } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits.js'
 import { encodeBody, escapeContent } from '../../store/body.js'
 import type { Compression } from '../../store/body.js'
 import { HEAD_FLAGS } from '../../store/head.js'
-import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
+import { indexedTexts, type AnalysisSettings, type AnalysisTools } from '../documents/analysis.js'
 import type { NewBody, PreparedDocument, SharedBody, StatedTimes } from '../commands.js'
 import { checkIdentity } from '../documents/identity.js'
 import { parseMetadata } from '../documents/metadata.js'
@@ -20,9 +17,17 @@ import { requireSchema, type WriteRules } from './write_rules.js'
 import { lowerCase } from '../../store/keys.js'
 import { crc32 } from '../../store/packages.js'
 
-export interface PreparationTools {
-  readonly config: Config
-  readonly analyzer: Analyzer
+/** What the options of the server say about the compression of contents. */
+export interface CompressionSettings {
+  readonly compressionEnabled: boolean
+  /** Contents below are stored as they are. */
+  readonly compressionSmallBytes: number
+  /** Contents from the small threshold up to this one get the light compression, larger ones the strong one. */
+  readonly compressionMediumBytes: number
+}
+
+export interface PreparationTools extends AnalysisTools {
+  readonly config: AnalysisSettings & CompressionSettings
   /** Whether something makes vectors. Default: nothing does. */
   readonly embedding?: { readonly current: object | undefined }
 }
@@ -97,12 +102,12 @@ function checkStated({ ttl, expiresAt, times = {} }: DocumentInput): void {
   if (isStated(expiresAt) && ttl !== null && ttl > 0) throw badRequest('invalid expiresAt: ttl is given, too')
 }
 
-function newBody(config: Config, escaped: Buffer): NewBody {
+function newBody(config: CompressionSettings, escaped: Buffer): NewBody {
   return { kind: 'new', record: encodeBody(escaped, compressionOf(config)), rawBytes: escaped.length }
 }
 
 /** As configured. */
-export function compressionOf(config: Config): Compression {
+export function compressionOf(config: CompressionSettings): Compression {
   return {
     enabled: config.compressionEnabled,
     smallThreshold: config.compressionSmallBytes,
@@ -131,31 +136,4 @@ export function indexDocument(
     ({ name, text, options }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), options)] as const,
   )
   return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
-}
-
-export interface IndexedText {
-  readonly name: string
-  readonly text: string
-  readonly options: AnalysisOptions
-}
-
-export interface TextsOfDocument {
-  readonly key: string
-  readonly lang: string
-  readonly values: Metadata['values']
-  readonly contentMd: string
-}
-
-/** The fields of a document, and how each is analysed: its content, and the values of each metadata key. The one rule for everything that has to know. */
-export function indexedTexts(config: AnalysisSettings, { key, lang, values, contentMd }: TextsOfDocument): IndexedText[] {
-  const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: false }
-  const fields = values.map(([name, list]) => ({ name: `meta.${name}`, text: list.join(' '), options }))
-  return [{ name: 'content', text: contentMd, options: contentAnalysis(config, lang, isCodeDocument(codeMarksOf(key, values))) }, ...fields]
-}
-
-export type AnalysisSettings = Pick<Config, 'ftsDefaultLang' | 'ftsStemming'>
-
-/** How the content of a document is analysed. */
-export function contentAnalysis(config: AnalysisSettings, lang: string, isCode: boolean): AnalysisOptions {
-  return { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: true, code: isCode }
 }

@@ -12,7 +12,7 @@ import { S3_MS_MAX } from '../../limits.js'
 import { readLimit, readOffset } from '../../domain/search/paging.js'
 import { parseFilters } from '../../domain/search/filters.js'
 import { Passages } from '../../domain/search/shown_passages.js'
-import { readRetrieval } from '../../domain/vectors/vector_request.js'
+import { readRetrieval } from '../../domain/search/retrieval.js'
 import type {
   checksum as checksumRow,
   deleteCollection as deleteCollectionRow,

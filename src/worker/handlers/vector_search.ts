@@ -5,22 +5,15 @@ import { badRequest, serviceError } from '../../errors.js'
 import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
 import { parseFilters } from '../../domain/search/filters.js'
-import type { SearchedCollection } from '../../domain/fulltext/fulltext_search.js'
+import type { SearchedCollection } from '../../domain/search/context.js'
 import { readHybrid } from '../../domain/hybrid/hybrid_request.js'
 import { searchHybrid } from '../../domain/hybrid/hybrid_search.js'
 import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
 import { projectVectors } from '../../domain/vectors/projection.js'
-import {
-  algorithmOf,
-  readChoice,
-  readNumber,
-  readQueryText,
-  readQueryVector,
-  readRetrieval,
-  readTopK,
-} from '../../domain/vectors/vector_request.js'
+import { algorithmOf, readChoice, readNumber, readQueryText, readQueryVector, readTopK } from '../../domain/vectors/vector_request.js'
+import { readRetrieval } from '../../domain/search/retrieval.js'
 import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/vector_search.js'
 import type { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
 import type { InputOf } from '../../operations/operation.js'

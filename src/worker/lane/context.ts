@@ -18,6 +18,7 @@ import { TermVectors } from '../../domain/search/term_vectors.js'
 import { createAnalyzer } from '../../engine/analyzer.js'
 import { createChunker } from '../../engine/chunker.js'
 import { heldBodies } from '../../engine/held_bodies.js'
+import { vectorCacheOf } from '../request/vector_cache.js'
 import { checkTruth, makeRoomForLmdbLines, openEngine } from '../../engine/native_engine.js'
 import { openVectorEngine } from '../../engine/vector_engine.js'
 import type { Analyzer } from '../../engine/types.js'
@@ -117,6 +118,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
 function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): LaneContext {
   const surfaces = new SurfaceWords()
+  const held = heldBodies(start.config.limits)
   const control = new ControlBlock(start.control)
   let instance: Buffer | undefined
   return {
@@ -126,7 +128,8 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
     engine: openEngine(),
-    held: heldBodies(start.config.limits),
+    held,
+    vectorCache: vectorCacheOf(held),
     instance: () => (instance ??= instanceOf(resolve(start.config.path))),
     analyzer,
     related: new RelatedTerms(),
@@ -135,7 +138,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer): Lan
     embeddingDepth: () => control.embeddingDepth,
     chunker: createChunker(),
     embedding: new EmbeddingBlock(start.embedding),
-    vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
+    termVectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
     out: new ByteWriter(),
