@@ -1,14 +1,14 @@
 /**
- * Puts the answer of a full-text search together as bytes: documents are copied from the store's JSON, never parsed. One per request, over the lane's writer. Shape: service-1, full-text search, and http.md section 2.
+ * The answer of a full-text search: each document with its score, the terms it matched, its highlights and what else the
+ * request asks for. Documents are copied from the store's JSON, never parsed. One per request, over the lane's writer.
+ * Shape: service-1, "Full-text search", and http.md section 2.
  */
 import type { Expansion, Explanation } from '../../engine/types.js'
-import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { contentBytesOf } from '../documents/document_json.js'
-import { FacetCounter } from '../search/facets.js'
 import type { Highlights } from '../search/highlights.js'
+import { ResultList } from '../search/result_list.js'
 import type { Passages } from '../search/shown_passages.js'
 import type { QueryPlan } from './query_plan.js'
 import type { FulltextRequest } from './fulltext_request.js'
@@ -48,30 +48,22 @@ export interface AnswerParts {
   readonly passages?: Passages | undefined
 }
 
-const OPENING = '{"results":['
-
 export class AnswerWriter {
   readonly #request: FulltextRequest
   readonly #query: QueryPlan
   /** How each term is shown where a document has it; undefined where the query only excludes it. */
   readonly #shown: readonly (string | undefined)[]
   readonly #out: ByteWriter
-  /** The same for the terms that leaves stood for in the snapshot at hand. */
+  readonly #list: ResultList
+  /** The same for the terms that leaves stood for in the snapshot of the round. */
   #expansions: readonly (string | undefined)[] = []
   /** Results of earlier pages that were passed over. */
   #passed = 0
   readonly #results: WrittenResult[] | undefined
   readonly #highlights: Highlights | undefined
   readonly #passages: Passages | undefined
-  #facets: FacetCounter | undefined
-  #count = 0
-  /** Bytes of content written, where they are capped. */
-  #contextBytes = 0
-  #isTruncated = false
 
-  /**
-   * @param out the lane's: nothing else may use it until the answer has left
-   */
+  /** @param out the lane's: nothing else may use it until the answer has left */
   constructor(request: FulltextRequest, query: QueryPlan, out: ByteWriter, { results, highlights, passages }: AnswerParts = {}) {
     this.#results = results
     this.#highlights = highlights
@@ -82,15 +74,17 @@ export class AnswerWriter {
       query.wanted[index] === true ? `${query.suggested.has(index) ? '~' : ''}${term}` : undefined,
     )
     this.#out = out
+    const { limit, contextTokensMax, facetBy, facetValuesMax } = request
+    this.#list = new ResultList(out, { limit, contextTokensMax, facetBy, facetValuesMax, limitName: 'the limit' })
     this.restart([])
   }
 
   /** Results so far, those of earlier pages included. */
   get count(): number {
-    return this.#passed + this.#count
+    return this.#passed + this.#list.count
   }
 
-  /** The next result belongs to an earlier page: nothing of it will be shown. */
+  /** The next result belongs to an earlier page: nothing of it is shown. */
   get isPassing(): boolean {
     return this.#passed < this.#request.offset
   }
@@ -100,9 +94,9 @@ export class AnswerWriter {
     return this.#request.limit
   }
 
-  /** No further result has room. */
+  /** No further result fits. */
   get isFull(): boolean {
-    return this.#isTruncated || this.#count >= this.#request.limit
+    return this.#list.isFull
   }
 
   /** Forgets the results so far. @param expansions of the hits that results will come from */
@@ -114,12 +108,7 @@ export class AnswerWriter {
     this.#lookForHighlights(expansions)
     this.#passed = 0
     if (this.#results !== undefined) this.#results.length = 0
-    this.#out.begin().ascii(OPENING)
-    const { facetBy, facetValuesMax } = this.#request
-    this.#facets = facetBy === undefined ? undefined : new FacetCounter(facetBy, facetValuesMax)
-    this.#count = 0
-    this.#contextBytes = 0
-    this.#isTruncated = false
+    this.#list.restart()
   }
 
   #lookForHighlights(expansions: readonly Expansion[]): void {
@@ -146,12 +135,10 @@ export class AnswerWriter {
   result(document: StoredDocument, score: number, matched: readonly number[], { isPinned = false, explanation }: ResultNotes = {}): void {
     const passage = this.#passages?.of(document, matched)
     const json = passage?.json ?? document.json
-    if (this.#exceedsContext(() => passage?.bytes ?? contentBytesOf(json))) {
-      this.#isTruncated = true
-      return
-    }
-    this.#facets?.add(json)
-    this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
+    const list = this.#list
+    if (list.isCapped && !list.admits(passage?.bytes ?? contentBytesOf(json))) return
+    list.facets?.add(json)
+    list.begin()
     this.#out.bytes(json)
     const notes = `${passage?.fields ?? ''}${isPinned ? ',"pinned":true' : ''}${explanation === undefined ? '' : `,"explanation":${JSON.stringify(explanation)}`}`
     const matchedTerms = this.#matchedTerms(matched)
@@ -161,19 +148,16 @@ export class AnswerWriter {
       this.#out.ascii(',"highlights":')
       this.#out.bytes(highlights)
     }
-    this.#out.ascii('}')
     const copy = this.#results === undefined || highlights === undefined ? undefined : Buffer.from(highlights)
     this.#results?.push({ docid: document.docid, document: Buffer.from(json), score, matchedTerms, highlights: copy })
-    this.#count++
-    if (this.#out.length > ANSWER_BYTES_MAX) throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower the limit`)
+    list.end()
   }
 
   /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
   finish(facts: SearchFacts): Uint8Array {
     const { scoring, query, language, stem, synonyms, count, offset, text, correctedFrom } = this.#request
     const milliseconds = Math.round(facts.durationMs * 1000) / 1000
-    const tail = {
-      total: this.#count,
+    return this.#list.finish({
       ...(count ? { totalMatches: facts.matches } : {}),
       algorithm: scoring.algorithm,
       mode: query.mode,
@@ -192,19 +176,7 @@ export class AnswerWriter {
       },
       ...(facts.expansionsCut ? { expansionsCut: true } : {}),
       ...(correctedFrom === undefined ? {} : { spellCorrected: { original: correctedFrom, corrected: text } }),
-      ...(this.#facets === undefined ? {} : { facets: this.#facets.counts() }),
-      ...(this.#isTruncated ? { contextTruncated: true } : {}),
-    }
-    this.#out.utf8(`],${JSON.stringify(tail).slice(1)}`)
-    return this.#out.view()
-  }
-
-  /** Tokens are approximated as bytes / 4, as the contract says. */
-  #exceedsContext(bytesShown: () => number): boolean {
-    const { contextTokensMax } = this.#request
-    if (contextTokensMax === undefined) return false
-    this.#contextBytes += bytesShown()
-    return this.#count > 0 && this.#contextBytes / 4 > contextTokensMax
+    })
   }
 
   /** In the order of the query, each once: a word may be a term of its own and among those that another one stands for. */

@@ -1,7 +1,7 @@
 /**
- * One full-text search. Two snapshots take part: the engine's is taken first, the store's after it, so that every hit is at least as old as what is read here. A hit whose document
- * has another state since is looked at again; one that is gone or matches no more is left out, and where that leaves a gap the search is repeated on newer snapshots, a bounded number of times.
- * Read lanes.
+ * One full-text search: the query becomes a plan, the engine runs it, and the answer is put together from stored bytes, in
+ * rounds (`search/rounds.ts`). A hit whose document has changed since the engine's snapshot is checked again in the
+ * store's: one that is gone, or no longer matches, is left out. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
@@ -15,11 +15,9 @@ import {
   FTS_HITS_MAX,
   FTS_SLACK_HITS,
   PLAN_CURSORS_MAX,
-  SEARCH_AGAIN_FACTOR,
 } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
 import { AnswerWriter, type WrittenResult } from './fulltext_answer.js'
 import { NO_SETTINGS, type CollectionSettings } from '../settings/collection_settings.js'
@@ -32,6 +30,7 @@ import type { CuttingTools } from '../embedding/chunks.js'
 import { Passages } from '../search/shown_passages.js'
 import { planQuery, type QueryPlan } from './query_plan.js'
 import { queryWords } from '../words/query_words.js'
+import { documentsOf, searchUntilFull } from '../search/rounds.js'
 import { recheckHit } from './recheck.js'
 import { mayShow, movedFactor, type Refinement, withFactors } from '../search/refinement.js'
 import type { RelatedTerms } from './related_terms.js'
@@ -151,20 +150,24 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
   const { curation } = arrangement
   // What curation takes out of the organic results must not leave the page short.
   const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
-  let plan: SearchPlan = { ...first, k: first.k + apart }
-  for (;;) {
-    const hits = tools.engine.search(plan, stop.stopWord)
-    if (!hits.complete || stop.shouldStop()) throw serviceError('deadline')
-    answer.restart(hits.expansions)
-    const docids = (): number[] => hits.hits.map(({ docid }) => docid)
-    const dropped = tools.store.read((view) =>
-      readingAll(view, plan.collection, docids, () => writeResults(tools, view, plan, hits, arrangement, answer, stop)),
-    )
-    const exhausted = answer.isFull || hits.hits.length < plan.k
-    if (exhausted || plan.k >= FTS_HITS_MAX)
-      return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
-    plan = { ...plan, k: Math.min(plan.k * SEARCH_AGAIN_FACTOR, FTS_HITS_MAX) }
-  }
+  let dropped = 0
+  const { hits } = searchUntilFull(tools.store, {
+    first: first.k + apart,
+    most: FTS_HITS_MAX,
+    find: (k) => {
+      const plan: SearchPlan = { ...first, k }
+      const found = tools.engine.search(plan, stop.stopWord)
+      if (!found.complete || stop.shouldStop()) throw serviceError('deadline')
+      return { plan, hits: found }
+    },
+    documents: (found) => documentsOf(first.collection, found.hits.hits),
+    write: (view, { plan, hits: found }, k) => {
+      answer.restart(found.expansions)
+      dropped = writeResults(tools, view, plan, found, arrangement, answer, stop)
+      return answer.isFull || found.hits.length < k
+    },
+  })
+  return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
 }
 
 /** Writes results until there are enough. Returns how many hits were left out because they are gone or match no more. */

@@ -6,21 +6,20 @@ import { performance } from 'node:perf_hooks'
 import type { HighlightTerm, Hits } from '../../engine/types.js'
 import type { VectorHit } from '../../engine/vector_types.js'
 import { serviceError } from '../../errors.js'
-import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN, SEARCH_AGAIN_FACTOR } from '../../limits.js'
+import { HYBRID_CANDIDATES_MAX, HYBRID_MEANING_CANDIDATES_MIN, HYBRID_WORD_CANDIDATES_MIN } from '../../limits.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { curationOf, type Curation } from '../settings/curation.js'
 import { factorOf } from '../search/boosts.js'
 import { CuratedResults, type CuratedAnswer } from '../search/curated_results.js'
 import { BestMatch } from '../search/best_match.js'
-import { FacetCounter } from '../search/facets.js'
 import { mayShow } from '../search/refinement.js'
 import { planSearch, readQuery, type FulltextTools, type ReadQuery } from '../fulltext/fulltext_search.js'
 import type { SearchedCollection, Stop } from '../search/context.js'
-import type { PassagePlace } from '../search/passages.js'
+import type { PassagePosition } from '../search/passages.js'
 import { ResultWriter } from '../search/result_writer.js'
 import { nearest, shownMs, type VectorTools } from '../vectors/vector_search.js'
-import { readingAll } from '../documents/wanted_bodies.js'
+import { documentsOf, searchUntilFull } from '../search/rounds.js'
 import { bestFirst, fuse, type Fused } from './fusion.js'
 import type { HybridRequest } from './hybrid_request.js'
 
@@ -32,6 +31,8 @@ interface Candidates {
   readonly words: ReadonlyMap<number, Hits['hits'][number]>
   readonly expansions: Hits['expansions']
   readonly chunks: ReadonlyMap<number, number>
+  /** Results that the round was to give. */
+  readonly wanted: number
   /** Neither engine has more, or gives more at once. */
   readonly isAll: boolean
 }
@@ -49,7 +50,7 @@ export function searchHybrid(
   const { facetBy, facetValuesMax, contextTokensMax } = words
   const options = {
     ...{ limit: request.topK, withContent: request.withContent, retrieval: request.retrieval, contextTokensMax },
-    ...(facetBy === undefined ? {} : { facets: () => new FacetCounter(facetBy, facetValuesMax) }),
+    ...{ facetBy, facetValuesMax },
   }
   const writer = new ResultWriter(tools.out, tools, options, stop)
   const vectorsUsed = collection !== undefined && findResults(tools, request, vector, collection, writer, stop)
@@ -77,21 +78,19 @@ function findResults(
   const curation = curationOf(collection.settings.rules, request.words.text)
   const match = request.retrieval.mode === 'parent' ? undefined : new BestMatch(tools, stop)
   const apart = curation === undefined ? 0 : curation.pins.length + curation.hides.length
-  for (let wanted = request.topK + apart; ; wanted *= SEARCH_AGAIN_FACTOR) {
-    const found = candidates(tools, request, read, vector, collection, wanted, stop)
-    writer.restart()
-    match?.lookFor(termsOf(read, found), read.query.root)
-    const shown = found.fused.slice(0, wanted).map(({ docid }) => docid)
-    tools.store.read((view) =>
-      readingAll(
-        view,
-        collection.id,
-        () => shown,
-        () => new HybridPage({ view, collection: collection.id, request, read, found, curation, writer, match }).write(),
-      ),
-    )
-    if (writer.isFull || found.isAll) return found.chunks.size > 0
-  }
+  const found = searchUntilFull(tools.store, {
+    first: request.topK + apart,
+    most: HYBRID_CANDIDATES_MAX,
+    find: (wanted) => candidates(tools, request, read, vector, collection, wanted, stop),
+    documents: ({ fused, wanted }) => documentsOf(collection.id, fused.slice(0, wanted)),
+    write: (view, found) => {
+      writer.restart()
+      match?.lookFor(termsOf(read, found), read.query.root)
+      new HybridPage({ view, collection: collection.id, request, read, found, curation, writer, match }).write()
+      return writer.isFull || found.isAll
+    },
+  })
+  return found.chunks.size > 0
 }
 
 function candidates(
@@ -120,6 +119,7 @@ function candidates(
     words: new Map(byWords.hits.map((hit) => [hit.docid, hit])),
     expansions: byWords.expansions,
     chunks,
+    wanted,
     isAll: many === HYBRID_CANDIDATES_MAX || (byWords.hits.length < wordsWanted && byMeaning.length < meaningsWanted),
   }
 }
@@ -210,7 +210,7 @@ class HybridPage implements CuratedAnswer<Fused> {
   }
 
   /** By its meaning, else by its words. */
-  #placeOf(docid: number): PassagePlace {
+  #placeOf(docid: number): PassagePosition {
     const { view, collection, found, match } = this.#parts
     const chunk = found.chunks.get(docid)
     const matched = found.words.get(docid)?.matched

@@ -15,32 +15,38 @@ export interface Passage {
 }
 
 /** Which passage: by the number of a chunk, or the one with this byte of the content. */
-export type PassagePlace = { readonly chunk: number } | { readonly byte: number }
+export type PassagePosition = { readonly chunk: number } | { readonly byte: number }
 
 /** Undefined for a content without text. @throws BodiesWanted */
-export function passageOf(tools: CuttingTools, view: View, head: Head, place: PassagePlace, retrieval: Retrieval): Passage | undefined {
+export function passageOf(
+  tools: CuttingTools,
+  view: View,
+  head: Head,
+  position: PassagePosition,
+  retrieval: Retrieval,
+): Passage | undefined {
   const content = Buffer.from(unescapeContent(view.escapedContent(head)), 'utf8')
   const record = view.vectors.record(head.collection, head.docid)
-  if (record?.bodyLsn === head.bodyLsn) return passageIn(content, record.ranges, place, retrieval)
+  if (record?.bodyLsn === head.bodyLsn) return passageIn(content, record.ranges, position, retrieval)
   const { ranges, hashes } = cut(tools, cuttingOf(tools.config, head), content)
-  return passageIn(content, ranges, placeNow(place, record, hashes), retrieval)
+  return passageIn(content, ranges, currentPosition(position, record, hashes), retrieval)
 }
 
 /** @param content UTF-8 @param ranges start and end of each chunk, ascending */
-export function passageIn(content: Buffer, ranges: Uint32Array, place: PassagePlace, { windowSize }: Retrieval): Passage | undefined {
+export function passageIn(content: Buffer, ranges: Uint32Array, position: PassagePosition, { windowSize }: Retrieval): Passage | undefined {
   const chunks = ranges.length / 2
   if (chunks === 0) return undefined
-  const at = 'chunk' in place ? Math.min(place.chunk, chunks - 1) : chunkWith(ranges, place.byte)
+  const at = 'chunk' in position ? Math.min(position.chunk, chunks - 1) : chunkWith(ranges, position.byte)
   const first = Math.max(0, at - windowSize)
   const last = Math.min(chunks - 1, at + windowSize)
   return { chunkIndex: at, chunkText: content.toString('utf8', ranges[first * 2], ranges[last * 2 + 1]) }
 }
 
 /** Of a content that has moved on, or that has vectors of some chunks only, the same chunk has another number: its hash tells which. */
-function placeNow(place: PassagePlace, record: VectorRecord | undefined, hashes: BigUint64Array): PassagePlace {
-  const hash = 'chunk' in place ? record?.hashes[place.chunk] : undefined
+function currentPosition(position: PassagePosition, record: VectorRecord | undefined, hashes: BigUint64Array): PassagePosition {
+  const hash = 'chunk' in position ? record?.hashes[position.chunk] : undefined
   const chunk = hash === undefined ? -1 : hashes.indexOf(hash)
-  return chunk < 0 ? place : { chunk }
+  return chunk < 0 ? position : { chunk }
 }
 
 /** The last that begins at the byte or before it, else the first. */

@@ -13,12 +13,12 @@ import type { Filters } from '../search/filters.js'
 import type { SearchedCollection, Stop } from '../search/context.js'
 import type { SettingsCache } from '../settings/collection_settings.js'
 import { checkNames } from '../documents/identity.js'
-import { readingOf } from '../documents/wanted_bodies.js'
+import { searchUntilFull } from '../search/rounds.js'
 import { direction } from './geometry.js'
 import type { VectorChoice } from './vector_request.js'
 import type { Retrieval } from '../search/retrieval.js'
 import { ResultWriter } from '../search/result_writer.js'
-import { moreThan, nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './vector_search.js'
+import { nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './vector_search.js'
 
 export interface CrossTools extends VectorTools {
   readonly settings: SettingsCache
@@ -46,9 +46,10 @@ interface Source {
   readonly vector: Float32Array
 }
 
-/** The hits of one target so far. */
+/** The hits of one target, as it was asked last. */
 interface Look {
   readonly target: Target
+  /** Hits that it was asked for. */
   k: number
   hits: readonly VectorHit[]
 }
@@ -75,15 +76,8 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   const { query } = queryOf(tools, search.text, source?.vector ?? search.vector)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
   const writer = new ResultWriter(tools.out, tools, options, stop)
-  const looks = targets.map((target): Look => ({ target, k: search.limit + VECTOR_SLACK_HITS, hits: [] }))
-  for (let due: readonly Look[] = looks; due.length > 0;) {
-    for (const look of due)
-      look.hits = nearest(tools, { choice: search.choice, query, filters: search.filters, k: look.k }, look.target, stop)
-    const floor = writeNearest(tools, search, looks, source, writer)
-    // One that has more, of which some may be nearer than what is shown.
-    due = looks.filter(({ k, hits }) => hits.length === k && k < VECTOR_HITS_MAX && (hits.at(-1)?.score ?? floor) > floor)
-    for (const look of due) look.k = moreThan(look.k)
-  }
+  const looks = targets.map((target): Look => ({ target, k: 0, hits: [] }))
+  findNearest(tools, search, query, looks, source, writer, stop)
   return writer.finish({
     targetCollections: targets.map(({ name }) => name),
     algorithm: search.choice.algorithm,
@@ -93,32 +87,50 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   })
 }
 
-/** @returns the score of the last result of a full page; below every score where there is room */
-function writeNearest(
+/** Each round asks those targets again that may have documents nearer than the last one shown. */
+function findNearest(
   tools: CrossTools,
-  { limit, filters }: CrossSearch,
+  { choice, limit, filters }: CrossSearch,
+  query: Float32Array,
   looks: readonly Look[],
   source: Source | undefined,
   writer: ResultWriter,
-): number {
+  stop: Stop,
+): void {
+  let due = looks
+  searchUntilFull(tools.store, {
+    first: limit + VECTOR_SLACK_HITS,
+    most: VECTOR_HITS_MAX,
+    find: (k) => {
+      for (const look of due) {
+        look.hits = nearest(tools, { choice, query, filters, k }, look.target, stop)
+        look.k = k
+      }
+      return candidatesOf(looks, source)
+    },
+    *documents(candidates) {
+      for (const { target, docid } of candidates.slice(0, limit)) yield [target.id, docid] as const
+    },
+    write: (view, candidates) => {
+      writer.restart()
+      const floor = write(view, candidates, filters, writer)
+      due = looks.filter(({ k, hits }) => hits.length === k && (hits.at(-1)?.score ?? floor) > floor)
+      return due.length === 0
+    },
+  })
+}
+
+/** Nearest first. Collections have an order, and so have the hits of one: equal scores keep it. */
+function candidatesOf(looks: readonly Look[], source: Source | undefined): readonly Candidate[] {
   const candidates = looks.flatMap(({ target, hits }) =>
     hits
       .filter(({ docid }) => source?.collection !== target.id || source.docid !== docid)
       .map(({ docid, chunk, score }): Candidate => ({ target, docid, chunk, score })),
   )
-  // Collections have an order, and so have the hits of one.
-  candidates.sort((one, other) => other.score - one.score)
-  const shown = candidates.slice(0, limit).map(({ target, docid }) => [target.id, docid] as const)
-  writer.restart()
-  return tools.store.read((view) =>
-    readingOf(
-      view,
-      () => shown,
-      () => write(view, candidates, filters, writer),
-    ),
-  )
+  return candidates.sort((one, other) => other.score - one.score)
 }
 
+/** @returns the score of the last result of a full page; below every score while more results fit */
 function write(view: View, candidates: readonly Candidate[], filters: Filters, writer: ResultWriter): number {
   let last = Number.NEGATIVE_INFINITY
   for (const { target, docid, chunk, score } of candidates) {

@@ -1,11 +1,11 @@
 /**
- * One search by vector. As in a full-text search two snapshots take part, the engine's first: a hit whose document is gone or passes the filter no more is left out, and where that leaves the page short, it is searched
- * again for more. Read lanes.
+ * One search by vector: the vector engine finds the nearest documents, the filter inside its search, and the answer is
+ * put together from stored bytes, in rounds (`search/rounds.ts`). Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { SEARCH_AGAIN_FACTOR, VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
+import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -15,10 +15,10 @@ import { vectorsOfTexts, type TextVectorTools } from '../embedding/text_vectors.
 import type { Filters } from '../search/filters.js'
 import type { SearchedCollection, Stop } from '../search/context.js'
 import { passesFilter } from '../documents/metadata.js'
-import { readingAll } from '../documents/wanted_bodies.js'
 import { quantizationOf, type VectorChoice } from './vector_request.js'
 import type { Retrieval } from '../search/retrieval.js'
 import { ResultWriter } from '../search/result_writer.js'
+import { documentsOf, searchUntilFull } from '../search/rounds.js'
 
 export interface VectorTools extends TextVectorTools, CuttingTools {
   readonly store: TruthStore
@@ -87,28 +87,21 @@ export function searchVectors(
 }
 
 function findResults(tools: VectorTools, search: VectorSearch, collection: SearchedCollection, writer: ResultWriter, stop: Stop): void {
-  let k = search.limit + VECTOR_SLACK_HITS
-  for (;;) {
-    const hits = nearest(tools, { ...search, k }, collection, stop)
-    writer.restart()
-    const docids = (): number[] => hits.slice(0, search.limit).map(({ docid }) => docid)
-    tools.store.read((view) =>
-      readingAll(view, collection.id, docids, () => {
-        for (const hit of hits) {
-          if (writer.isFull) break
-          const head = shownHead(view, collection.id, hit.docid, search.filters)
-          if (head !== undefined) writer.add(view, head, hit, { score: hit.score })
-        }
-      }),
-    )
-    if (writer.isFull || hits.length < k || k === VECTOR_HITS_MAX) return
-    k = moreThan(k)
-  }
-}
-
-/** What is asked for next, where this many were too few. */
-export function moreThan(k: number): number {
-  return Math.min(k * SEARCH_AGAIN_FACTOR, VECTOR_HITS_MAX)
+  searchUntilFull(tools.store, {
+    first: search.limit + VECTOR_SLACK_HITS,
+    most: VECTOR_HITS_MAX,
+    find: (k) => nearest(tools, { ...search, k }, collection, stop),
+    documents: (hits) => documentsOf(collection.id, hits.slice(0, search.limit)),
+    write: (view, hits, k) => {
+      writer.restart()
+      for (const hit of hits) {
+        if (writer.isFull) break
+        const head = shownHead(view, collection.id, hit.docid, search.filters)
+        if (head !== undefined) writer.add(view, head, hit, { score: hit.score })
+      }
+      return writer.isFull || hits.length < k
+    },
+  })
 }
 
 /** What of a search the engine is asked for. */
