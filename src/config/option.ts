@@ -1,6 +1,6 @@
 /**
- * One option of the server: its flag, variables, YAML keys, default, parser and line of help. The tables of options
- * (options.ts, vector_options.ts) are made of these. Types only.
+ * One option of the server: its flag, variables, YAML keys, default, parser and line of help. The tables of
+ * options (options.ts, vector_options.ts) are made of these. Types only.
  */
 
 export interface Option<Value> {

@@ -1,6 +1,7 @@
 /**
- * The table of options: for each field of `Config` its flag, variables, YAML keys, default, parser and one line of help. Everything about an option stands here and nowhere else;
- * loader, help text and the list of known names are derived. Pure data; main thread, at start.
+ * The table of options: for each field of `Config` its flag, variables, YAML keys, default, parser and one
+ * line of help. Everything about an option stands here and nowhere else; loader, help text and the list of
+ * known names are derived. Pure data; main thread, at start.
  */
 import * as limits from '../limits.js'
 import {

@@ -1,6 +1,7 @@
 /**
- * The options of embeddings and of vector search: a part of the table of options (options.ts). The API key is none of them: flags can be read by every process of the machine (embedding.ts).
- * Pure data; main thread, at start.
+ * The options of embeddings and of vector search: a part of the table of options (options.ts). The API key is
+ * none of them: flags can be read by every process of the machine (embedding.ts). Pure data; main thread, at
+ * start.
  */
 import * as limits from '../limits.js'
 import { PROVIDER_NAMES } from '../outbound/embedding/models.js'

@@ -1,6 +1,7 @@
 /**
- * A map that forgets what has not been used for long, so that it never grows over its bound. Two halves: what is used moves to the young one; when that is full, it becomes the old one and the
- * rest of the old one is forgotten. One per lane and purpose; not shared between threads.
+ * A map that forgets what has not been used for long, so that it never grows over its bound. Two halves: what
+ * is used moves to the young one; when that is full, it becomes the old one and the rest of the old one is
+ * forgotten. One per lane and purpose; not shared between threads.
  */
 export class BoundedCache<Value> {
   readonly #halfMax: number

@@ -1,5 +1,6 @@
 /**
- * One WASM instance of the analyzer with the addresses of its memory, and what its callers share: flags, and the words of Chinese runs. Runs on the thread of its analyzer.
+ * One WASM instance of the analyzer with the addresses of its memory, and what its callers share: flags, and
+ * the words of Chinese runs. Runs on the thread of its analyzer.
  */
 import { cutHanRun } from './han_words.js'
 import type { AnalysisOptions } from './types.js'

@@ -1,6 +1,7 @@
 /**
- * A plan as the engine ran it: the terms that fuzzy and wildcard leaves stood for as plain terms. Indexes of `Hit.matched` are indexes into its terms, and whatever understands plain plans
- * understands it. Pure, any thread.
+ * A plan as the engine ran it: the terms that fuzzy and wildcard leaves stood for as plain terms. Indexes of
+ * `Hit.matched` are indexes into its terms, and whatever understands plain plans understands it. Pure, any
+ * thread.
  */
 import type { Expansion, PlanNode, PlanTerm, SearchPlan } from './types.js'
 

@@ -1,6 +1,8 @@
 /**
- * The TypeScript face of the bodies that lie in native memory, one store of the process for all of its threads: what the memory backend keeps, and what was fetched from an
- * object store. Needs no open index. Every call is synchronous and thread-safe, and copies: bytes given may be changed afterwards, bytes got belong to the caller.
+ * The TypeScript face of the bodies that lie in native memory, one store of the process for all of its
+ * threads: what the memory backend keeps, and what was fetched from an object store. Needs no open index.
+ * Every call is synchronous and thread-safe, and copies: bytes given may be changed afterwards, bytes got
+ * belong to the caller.
  */
 import type { OverridableLimits } from '../limits.js'
 import { loadAddon } from './addon.js'
@@ -12,7 +14,10 @@ export interface HeldBodies {
    * @returns false where there is no room; then nothing has changed
    */
   keep(id: Uint8Array, record: Uint8Array): boolean
-  /** Holds the record until others need its place. Not one larger than half of the bound, and nothing under an id that is kept. */
+  /**
+   * Holds the record until others need its place. Not one larger than half of the bound, and nothing under an
+   * id that is kept.
+   */
   cache(id: Uint8Array, record: Uint8Array): void
   /** A copy; undefined where it is not held. */
   get(id: Uint8Array): Buffer | undefined

@@ -1,6 +1,7 @@
 /**
- * The highlighter of the WASM module from this side: the question as bytes, and one document through it, read anew or by its term vector. Texts cross as bytes only; what comes back is JSON text for
- * the answer. Layout of the question: wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
+ * The highlighter of the WASM module from this side: the question as bytes, and one document through it, read
+ * anew or by its term vector. Texts cross as bytes only; what comes back is JSON text for the answer. Layout
+ * of the question: wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
 import { HIGHLIGHT_PIECE_BYTES } from '../limits.js'
 import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
@@ -32,7 +33,10 @@ function numbers(...values: readonly number[]): Buffer {
   return bytes
 }
 
-/** What the documents that follow are asked; told to the instance when that was last asked something else. @param query as encoded */
+/**
+ * What the documents that follow are asked; told to the instance when that was last asked something else.
+ * @param query as encoded
+ */
 export function askInstance(open: Instance, query: Uint8Array): void {
   if (open.asked === query) return
   write(open.exports, [], query, NOTHING)
@@ -62,7 +66,10 @@ export function highlightDocument(
   return readOn(open, shouldStop) ? output(exports, exports.highlight_finish()) : undefined
 }
 
-/** Makes the document's term vector, a copy; empty where it would be too large. Undefined where `shouldStop` said so. */
+/**
+ * Makes the document's term vector, a copy; empty where it would be too large. Undefined where `shouldStop`
+ * said so.
+ */
 export function vectorOfDocument(
   open: Instance,
   escaped: Uint8Array,
@@ -96,7 +103,10 @@ function readOn(open: Instance, shouldStop: () => boolean): boolean {
   return true
 }
 
-/** Puts numbers and texts into the input, one behind the other. The address is asked for each time, before the view: memory may grow. */
+/**
+ * Puts numbers and texts into the input, one behind the other. The address is asked for each time, before the
+ * view: memory may grow.
+ */
 function write(exports: WasmExports, matched: readonly number[], first: Uint8Array, second: Uint8Array): void {
   const bytes = matched.length * 4 + first.length + second.length
   const address = exports.input_room(bytes)

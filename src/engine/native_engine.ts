@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the native engine: translates plans and hits to bytes and back.
- * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ * The TypeScript face of the native engine: translates plans and hits to bytes and back. The engine behind it
+ * is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
 import { loadAddon } from './addon.js'
 import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
@@ -153,8 +153,11 @@ export function checkTruth(path: string, readsLeaves = false): boolean {
 }
 
 /**
- * Keeps what the lmdb package says about a refused write from damaging the heap (native/binding/lmdb_lines.h), for the whole process. To be called when the package is loaded and before anything is written with it.
- * @returns false where this package or platform has no place for it; then a refused write may end the process before it is said why
+ * Keeps what the lmdb package says about a refused write from damaging the heap
+ * (native/binding/lmdb_lines.h), for the whole process. To be called when the package is loaded and before
+ * anything is written with it.
+ * @returns false where this package or platform has no place for it; then a refused write may end the process
+ * before it is said why
  */
 export function makeRoomForLmdbLines(): boolean {
   return loadAddon<Addon>(ADDON_FUNCTIONS).makeRoomForLmdbLines()

@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the native vector engine: translates requests and hits to bytes and back.
- * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ * The TypeScript face of the native vector engine: translates requests and hits to bytes and back. The engine
+ * behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
 import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits.js'
 import { loadAddon } from './addon.js'

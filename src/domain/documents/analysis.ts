@@ -1,7 +1,7 @@
 /**
- * How a document is analysed: which texts it is indexed by, and in which language, stemmed or as code. Writes,
- * rebuilds, rechecks, highlights and spell correction share these rules, so that all of them see the same terms. Pure;
- * any lane.
+ * How a document is analysed: which texts it is indexed by, and in which language, stemmed or as code.
+ * Writes, rebuilds, rechecks, highlights and spell correction share these rules, so that all of them see the
+ * same terms. Pure; any lane.
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import type { AnalysisOptions, Analyzer } from '../../engine/types.js'
@@ -33,8 +33,8 @@ export interface TextsOfDocument {
 }
 
 /**
- * The fields of a document, and how each is analysed: its content, and the values of each metadata key. Writes,
- * rebuilds and rechecks all ask here.
+ * The fields of a document, and how each is analysed: its content, and the values of each metadata key.
+ * Writes, rebuilds and rechecks all ask here.
  */
 export function indexedTexts(config: AnalysisSettings, { key, lang, values, contentMd }: TextsOfDocument): IndexedText[] {
   const options = { language: resolveLanguage(lang, config.ftsDefaultLang), stem: config.ftsStemming, markdown: false }

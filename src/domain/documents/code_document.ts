@@ -1,6 +1,7 @@
 /**
- * Which documents are source code: their content is read as identifiers instead of prose. One answer for writes, rebuilds, replays, rechecks and highlights. Pure, any thread.
- * Rules: service-1, "Code documents", and docs/decisions/0070-code-documents.md.
+ * Which documents are source code: their content is read as identifiers instead of prose. One answer for
+ * writes, rebuilds, replays, rechecks and highlights. Pure, any thread. Rules: service-1, "Code documents",
+ * and docs/decisions/0070-code-documents.md.
  */
 import type { Metadata } from './metadata.js'
 
@@ -65,7 +66,10 @@ function languageOfNames({ key, path }: CodeMarks): string | undefined {
   return (path === undefined ? undefined : languageByExtension(path)) ?? languageByExtension(key)
 }
 
-/** Behind the last dot of the last part of the path, in any case. A name that is nothing but an extension (`.json`) has none. */
+/**
+ * Behind the last dot of the last part of the path, in any case. A name that is nothing but an extension
+ * (`.json`) has none.
+ */
 function languageByExtension(path: string): string | undefined {
   const name = path.slice(path.lastIndexOf('/') + 1)
   const dot = name.lastIndexOf('.')

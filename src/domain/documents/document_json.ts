@@ -1,6 +1,7 @@
 /**
- * Looks into a document's stored JSON without parsing its content, which comes last. Between the quotes of a text a quote is escaped, and a metadata key is followed by a list, so that the bytes
- * below stand in front of the content and nowhere else. Pure; read lanes.
+ * Looks into a document's stored JSON without parsing its content, which comes last. Between the quotes of a
+ * text a quote is escaped, and a metadata key is followed by a list, so that the bytes below stand in front
+ * of the content and nowhere else. Pure; read lanes.
  */
 import { codeMarksOf, type CodeMarks } from './code_document.js'
 
@@ -23,10 +24,14 @@ export function contentStartOf(json: Buffer): number {
   return json.indexOf(CONTENT) + CONTENT.length
 }
 
-/** What decides how a document's content is read, told from the bytes of its head in most cases: only one with metadata `kind` or `path` is parsed. */
+/**
+ * What decides how a document's content is read, told from the bytes of its head in most cases: only one with
+ * metadata `kind` or `path` is parsed.
+ */
 export function readingOf(json: Buffer): { readonly lang: string; readonly marks: CodeMarks } {
   const head = json.toString('latin1', 0, json.indexOf(CONTENT))
-  // The quotes of other texts are escaped, so these stand behind the key and around a metadata key, and nowhere before or else.
+  // The quotes of other texts are escaped, so these stand behind the key and around a metadata key, and
+  // nowhere before or else.
   const lang = head.indexOf(LANG)
   if (lang < 0 || head.includes('"kind":[') || head.includes('"path":[')) {
     const { key, lang: name, meta } = headOf(json)

@@ -1,5 +1,6 @@
 /**
- * Who a document is: the rules for collection names, keys and languages, and the printed id. Identity rules 1 to 3: service-1, "Document".
+ * Who a document is: the rules for collection names, keys and languages, and the printed id. Identity rules 1
+ * to 3: service-1, "Document".
  */
 import { badRequest } from '../../errors.js'
 import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits.js'
@@ -10,11 +11,13 @@ export function documentId(collection: string, key: string, lang: string): strin
   return lowerCase(`${collection}|${key}|${lang}`)
 }
 
-// Control characters make names that no log, shell or file name can show; a NUL would end the key in the identity index.
+// Control characters make names that no log, shell or file name can show; a NUL would end the key in the
+// identity index.
 const CONTROL = /[\u0000-\u001f\u007f]/
 
 /**
- * The names in the input of any operation, before it runs: what is out of bounds reaches no store, whose look-ups throw on keys that are too long for them.
+ * The names in the input of any operation, before it runs: what is out of bounds reaches no store, whose
+ * look-ups throw on keys that are too long for them.
  * @throws ServiceError 400
  */
 export function checkNames({ collection, key, lang }: Readonly<Record<string, unknown>>): void {

@@ -1,5 +1,6 @@
 /**
- * Metadata: a flat map from string to a list of strings, kept as JSON text with sorted keys, so that equal metadata is equal text whoever wrote it.
+ * Metadata: a flat map from string to a list of strings, kept as JSON text with sorted keys, so that equal
+ * metadata is equal text whoever wrote it.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEYS_MAX, META_KEY_BYTES_MAX, META_VALUES_MAX, META_VALUE_BYTES_MAX } from '../../limits.js'
@@ -60,7 +61,10 @@ export function requireText(contentMd: unknown, meta: unknown): void {
   }
 }
 
-/** Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a key without values asks that the key is there, with a value at least. */
+/**
+ * Does a document with this metadata pass `filterMeta`? AND between keys, OR between the values of a key; a
+ * key without values asks that the key is there, with a value at least.
+ */
 export function passesFilter(
   meta: Readonly<Record<string, readonly string[]>>,
   filters: readonly (readonly [string, readonly string[]])[],

@@ -1,5 +1,6 @@
 /**
- * States that a document has had: by number, before another, or at a time. Only what was kept is found: where a state between two kept ones is missing, nobody can say which was current in between, and nothing is
+ * States that a document has had: by number, before another, or at a time. Only what was kept is found: where
+ * a state between two kept ones is missing, nobody can say which was current in between, and nothing is
  * answered. Decision: docs/decisions/0082-past-states.md. Any lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
@@ -23,7 +24,8 @@ export function stateBefore(view: View, state: Head): Head {
 }
 
 /**
- * The state that was current at the end of that second. @throws ServiceError 404 where there was no document then, or its state was not kept
+ * The state that was current at the end of that second.
+ * @throws ServiceError 404 where there was no document then, or its state was not kept
  * @param head the present state
  */
 export function stateAsOf(view: View, head: Head, second: number): Head {

@@ -1,5 +1,6 @@
 /**
- * How a document's content is cut for embedding, by the options of the server, and what stands for each piece: equal hashes are equal texts, whose vectors are made once. Lane threads.
+ * How a document's content is cut for embedding, by the options of the server, and what stands for each
+ * piece: equal hashes are equal texts, whose vectors are made once. Lane threads.
  */
 import { createHash } from 'node:crypto'
 import type { Chunker } from '../../engine/chunker.js'

@@ -1,5 +1,6 @@
 /**
- * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors, and the texts of the others are handed out. Runs on the bulk lane, over one view.
+ * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors,
+ * and the texts of the others are handed out. Runs on the bulk lane, over one view.
  */
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
@@ -22,7 +23,10 @@ export interface NamedDocument {
   readonly force: boolean
 }
 
-/** `gone`: there is no such document, or it does not wait any more. `current`: nothing has changed. `same`: written again as it was. `new`: its texts want vectors, if it has any. */
+/**
+ * `gone`: there is no such document, or it does not wait any more. `current`: nothing has changed. `same`:
+ * written again as it was. `new`: its texts want vectors, if it has any.
+ */
 export type CutOutcome = 'gone' | 'current' | 'same' | 'new'
 
 export interface CutDocument {
@@ -37,7 +41,8 @@ export interface CutDocument {
 const NOTHING = { texts: [], reused: 0 } as const
 
 /**
- * @param textsWanted after so many no further document is begun; one that alone has more hands out some of them, and the rest the next time
+ * @param textsWanted after so many no further document is begun; one that alone has more hands out some of
+ * them, and the rest the next time
  * @returns of the first documents, at least of one
  */
 export function cutDocuments(
@@ -113,7 +118,8 @@ function newDocument(
     // Of equal chunks the first stands for all.
     return !known.has(hash) && known.add(hash)
   })
-  // One with very many chunks goes in steps, so that a crash costs one of them; not in more, because each step writes all that is there so far.
+  // One with very many chunks goes in steps, so that a crash costs one of them; not in more, because each
+  // step writes all that is there so far.
   const step = Math.max(textsWanted, Math.ceil(lacking.length / EMBEDDING_STEPS_MAX))
   const given = lacking.slice(0, step)
   return {

@@ -1,6 +1,6 @@
 /**
- * Vectors of texts that a request brings, on the lane that runs it. Cached vectors are used; where some are missing,
- * the request suspends: it goes to the front end with the texts, which asks the provider
+ * Vectors of texts that a request brings, on the lane that runs it. Cached vectors are used; where some are
+ * missing, the request suspends: it goes to the front end with the texts, which asks the provider
  * (src/background/embedding/texts.ts), and is retried. Read lanes and the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
@@ -25,7 +25,9 @@ export class EmbeddingsWanted extends Error {
 export interface CachedVector {
   /** Undefined: the provider had none. */
   readonly vector: Float32Array | undefined
-  /** Called once a request uses the vector: counts the hit, and removes a vector that serves one request only. */
+  /**
+   * Called once a request uses the vector: counts the hit, and removes a vector that serves one request only.
+   */
   readonly use: () => void
 }
 

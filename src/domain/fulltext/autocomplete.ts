@@ -1,7 +1,9 @@
 /**
- * Completions of a word that somebody is typing: words of the documents, commonest first. The index holds stems, so two kinds of terms come into question: those that begin with what was typed, and
- * those that it has already passed (`configur` for `configura`); either is shown as the word of the documents that it stands for and that begins as typed. Read lanes.
- * Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
+ * Completions of a word that somebody is typing: words of the documents, commonest first. The index holds
+ * stems, so two kinds of terms come into question: those that begin with what was typed, and those that it
+ * has already passed (`configur` for `configura`); either is shown as the word of the documents that it
+ * stands for and that begins as typed. Read lanes. Contract: service-1, "Full-text search"; reasons:
+ * docs/decisions/0064-autocomplete.md.
  */
 import type { Completion } from '../../engine/types.js'
 import { AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
@@ -88,7 +90,8 @@ function completionsOf(
     const begun = beginnings.map((beginning) => tools.engine.completions(collection, fields, beginning, asked))
     return { terms: onePerTerm([...begun.flat(), ...passed]), lasts: begun.flatMap((terms) => terms[asked - 1] ?? []) }
   }
-  // Each term may come from each field, and some have no word that begins as typed; but as a rule a few do, which takes the engine half the time.
+  // Each term may come from each field, and some have no word that begins as typed; but as a rule a few do,
+  // which takes the engine half the time.
   const found =
     itemsOf(candidatesOf(2 * most), most, wordOf) ?? itemsOf({ ...candidatesOf(most * (fields.length + 1)), lasts: [] }, most, wordOf) ?? []
   return found.sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
@@ -132,7 +135,9 @@ function onePerTerm(completions: readonly Completion[]): Completion[] {
   return [...best.values()].sort((one, other) => (isBefore(one, other) ? -1 : 1))
 }
 
-/** Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed. */
+/**
+ * Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed.
+ */
 function passedTerms(
   { engine, analyzer, config }: SurfaceTools,
   collection: number,

@@ -1,7 +1,7 @@
 /**
- * The answer of a full-text search: each document with its score, the terms it matched, its highlights and what else the
- * request asks for. Documents are copied from the store's JSON, never parsed. One per request, over the lane's writer.
- * Shape: service-1, "Full-text search", and http.md section 2.
+ * The answer of a full-text search: each document with its score, the terms it matched, its highlights and
+ * what else the request asks for. Documents are copied from the store's JSON, never parsed. One per request,
+ * over the lane's writer. Shape: service-1, "Full-text search", and http.md section 2.
  */
 import type { Expansion, Explanation } from '../../engine/types.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
@@ -18,7 +18,9 @@ export interface SearchFacts {
   readonly documents: number
   /** All documents that match, as far as counted. */
   readonly matches: number
-  /** A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken. */
+  /**
+   * A pattern or a fuzzy word has more terms in the index than it may stand for: the commonest were taken.
+   */
   readonly expansionsCut: boolean
   readonly durationMs: number
 }
@@ -153,7 +155,10 @@ export class AnswerWriter {
     list.end()
   }
 
-  /** `total` is the number of results returned; the number of matches is given only where it was asked for, since counting costs. */
+  /**
+   * `total` is the number of results returned; the number of matches is given only where it was asked for,
+   * since counting costs.
+   */
   finish(facts: SearchFacts): Uint8Array {
     const { scoring, query, language, stem, synonyms, count, offset, text, correctedFrom } = this.#request
     const milliseconds = Math.round(facts.durationMs * 1000) / 1000
@@ -179,7 +184,10 @@ export class AnswerWriter {
     })
   }
 
-  /** In the order of the query, each once: a word may be a term of its own and among those that another one stands for. */
+  /**
+   * In the order of the query, each once: a word may be a term of its own and among those that another one
+   * stands for.
+   */
   #matchedTerms(matched: readonly number[]): string[] {
     const terms = new Set<string>()
     for (const index of matched) {

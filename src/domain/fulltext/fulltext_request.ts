@@ -1,5 +1,6 @@
 /**
- * Reads a full-text request: the JSON form and the query-string form become one value with every default applied, or a 400. Pure; any lane.
+ * Reads a full-text request: the JSON form and the query-string form become one value with every default
+ * applied, or a 400. Pure; any lane.
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -141,7 +142,10 @@ export function readRequest(input: FulltextInput, defaults: FulltextDefaults, pr
   }
 }
 
-/** AND between keys, OR between the values of a key. `meta.<key>` parameters of the query string say the same as `filterMeta` and come on top of it. */
+/**
+ * AND between keys, OR between the values of a key. `meta.<key>` parameters of the query string say the same
+ * as `filterMeta` and come on top of it.
+ */
 function readFilters(input: FulltextInput): Filters {
   const filters = new Map<string, string[]>()
   for (const [key, values] of Object.entries(input.filterMeta ?? {})) filters.set(key, [...values])

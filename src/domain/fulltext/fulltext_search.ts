@@ -1,7 +1,7 @@
 /**
- * One full-text search: the query becomes a plan, the engine runs it, and the answer is put together from stored bytes, in
- * rounds (`search/rounds.ts`). A hit whose document has changed since the engine's snapshot is checked again in the
- * store's: one that is gone, or no longer matches, is left out. Read lanes.
+ * One full-text search: the query becomes a plan, the engine runs it, and the answer is put together from
+ * stored bytes, in rounds (`search/rounds.ts`). A hit whose document has changed since the engine's snapshot
+ * is checked again in the store's: one that is gone, or no longer matches, is left out. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
@@ -55,7 +55,8 @@ interface Found {
 const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
 
 /**
- * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the query is more than the engine takes.
+ * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the
+ * query is more than the engine takes.
  * @param results gets the results of the answer, too
  */
 export function searchFulltext(
@@ -102,7 +103,10 @@ export function readQuery(tools: FulltextTools, asked: FulltextRequest, collecti
   return { request, query: suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop), settings }
 }
 
-/** Further terms are for plain words only: where operators say what must match, they would change what is found. */
+/**
+ * Further terms are for plain words only: where operators say what must match, they would change what is
+ * found.
+ */
 function suggestTerms(
   tools: FulltextTools,
   { scoring, query }: FulltextRequest,
@@ -114,7 +118,10 @@ function suggestTerms(
   return withSuggestions(plan, (term) => tools.related.of(tools, collection.id, term, stop))
 }
 
-/** What the engine is asked for a request. Also how the benches ask it, so that they ask what the service asks. Throws a 400 when the query is more than the engine takes. */
+/**
+ * What the engine is asked for a request. Also how the benches ask it, so that they ask what the service
+ * asks. Throws a 400 when the query is more than the engine takes.
+ */
 export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
   const { algorithm, k1, b } = request.scoring
   const { fields } = query
@@ -170,7 +177,10 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
   return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
 }
 
-/** Writes results until there are enough. Returns how many hits were left out because they are gone or match no more. */
+/**
+ * Writes results until there are enough. Returns how many hits were left out because they are gone or match
+ * no more.
+ */
 function writeResults(
   tools: FulltextTools,
   view: View,
@@ -225,7 +235,10 @@ function writeHits(
   return dropped
 }
 
-/** How pins are written into an answer: their score is that of the search; 0 where it did not find the document. */
+/**
+ * How pins are written into an answer: their score is that of the search; 0 where it did not find the
+ * document.
+ */
 function pinsIn(answer: AnswerWriter, view: View, collection: number): CuratedAnswer<Hit> {
   return {
     get isFull() {
@@ -261,7 +274,10 @@ class PresentMatches {
     this.#expansions = expansions
   }
 
-  /** Indexes of the terms that it has; undefined where the document is gone or matches no more. @param document what the snapshot has of it */
+  /**
+   * Indexes of the terms that it has; undefined where the document is gone or matches no more.
+   * @param document what the snapshot has of it
+   */
   of(hit: Hit, document: { readonly indexedLsn: bigint } | undefined): readonly number[] | undefined {
     if (document === undefined || document.indexedLsn === hit.lsn) return document && hit.matched
     const head = this.#view.head(this.#plan.collection, hit.docid)

@@ -1,5 +1,6 @@
 /**
- * The leaves of a query: analysed words, phrases and what else is looked for, and the table of distinct terms that they point into. One table per query; pure but for the analyzer that it is handed.
+ * The leaves of a query: analysed words, phrases and what else is looked for, and the table of distinct terms
+ * that they point into. One table per query; pure but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
@@ -11,7 +12,10 @@ import { normalisePattern, patternParts } from '../query/wildcards.js'
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 
-/** A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike the one with the word comes first. */
+/**
+ * A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike
+ * the one with the word comes first.
+ */
 const SYNONYM_WEIGHT = 0.8
 /** Scripts whose terms are one or two characters: an edit would make another word of any of them. */
 const SHORT_TERMED =
@@ -37,7 +41,10 @@ export class LeafTable {
     this.#fields = fields
   }
 
-  /** Complete once the whole query has been lowered: which fields a word without a name stands for depends on all of it. */
+  /**
+   * Complete once the whole query has been lowered: which fields a word without a name stands for depends on
+   * all of it.
+   */
   get terms(): readonly PlanTerm[] {
     const usual = this.#fields.usual
     return this.#terms.map(({ term, weight, field }): PlanTerm => {
@@ -55,7 +62,11 @@ export class LeafTable {
     return this.#tokens + this.#addedTokens
   }
 
-  /** One leaf for each distinct term of the text, weighing as much as the text says it, and those of its synonyms. @param edits how far a word may be misspelt */
+  /**
+   * One leaf for each distinct term of the text, weighing as much as the text says it, and those of its
+   * synonyms.
+   * @param edits how far a word may be misspelt
+   */
   words(text: string, edits = 0): PlanNode[] {
     const tokens = this.#tokensOf(text)
     const counts = new Map<number, number>()
@@ -71,7 +82,10 @@ export class LeafTable {
     return [...nodes, ...this.#besides(this.#alternativesOf(text, tokens), tokens)]
   }
 
-  /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with its synonyms beside it. Undefined when nothing remains. */
+  /**
+   * A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with
+   * its synonyms beside it. Undefined when nothing remains.
+   */
   word(text: string, field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     const alternatives = this.#alternativesOf(text, tokens).filter(({ length }) => length === tokens.length)
@@ -93,8 +107,9 @@ export class LeafTable {
   }
 
   /**
-   * A word with wildcards. What separates words separates patterns, too: all parts have to be there. `running*` finds what `running` does as well, although the index has `run`
-   * of both. Undefined when nothing remains.
+   * A word with wildcards. What separates words separates patterns, too: all parts have to be there.
+   * `running*` finds what `running` does as well, although the index has `run` of both. Undefined when
+   * nothing remains.
    */
   pattern(text: string, field?: string): PlanNode | undefined {
     const nodes = patternParts(text).flatMap((part): PlanNode[] => {
@@ -144,7 +159,10 @@ export class LeafTable {
     return node.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
   }
 
-  /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is something else, the phrase as it stands in code. */
+  /**
+   * Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is
+   * something else, the phrase as it stands in code.
+   */
   phrase(text: string, scoring: Phrase['scoring'], field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     const identifiers = this.#words.identifiers(text)

@@ -1,6 +1,7 @@
 /**
- * From a parsed query to what the engine evaluates: words are analysed, stop words vanish (a phrase keeps the gap), and a tree of terms and phrases remains.
- * Rules: docs/decisions/0020-fulltext-query-syntax.md. Pure but for the analyzer that it is handed.
+ * From a parsed query to what the engine evaluates: words are analysed, stop words vanish (a phrase keeps the
+ * gap), and a tree of terms and phrases remains. Rules: docs/decisions/0020-fulltext-query-syntax.md. Pure
+ * but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'

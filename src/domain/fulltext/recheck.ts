@@ -1,6 +1,8 @@
 /**
- * Looks at a hit whose document has another state by now than the one that the engine found: does that state match as well? A commit can be read from the store a moment before the
- * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
+ * Looks at a hit whose document has another state by now than the one that the engine found: does that state
+ * match as well? A commit can be read from the store a moment before the write lane has published it to the
+ * engine; without this, documents that are merely being updated would drop out of the results of whoever
+ * searches beside the writer. Read lanes.
  */
 import { readPlanTerms } from '../../engine/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
@@ -14,7 +16,10 @@ import { indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>
 
-/** Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it; undefined when it does not match. */
+/**
+ * Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it;
+ * undefined when it does not match.
+ */
 export function recheckHit(tools: AnalysisTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined

@@ -1,6 +1,7 @@
 /**
- * Terms that stand beside a term more often than chance would have it, for `pmisparse`: learnt from the collection itself, per term when it is first asked for, from a sample of its documents in
- * text order. One per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
+ * Terms that stand beside a term more often than chance would have it, for `pmisparse`: learnt from the
+ * collection itself, per term when it is first asked for, from a sample of its documents in text order. One
+ * per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/term_positions.js'
@@ -37,7 +38,10 @@ interface Learnt {
   readonly terms: readonly RelatedTerm[]
 }
 
-/** The contract's: words on either side that are beside a word, documents in which they have to be, how much a related term counts at most, the PPMI that gives that, and related terms per term. */
+/**
+ * The contract's: words on either side that are beside a word, documents in which they have to be, how much a
+ * related term counts at most, the PPMI that gives that, and related terms per term.
+ */
 const WINDOW = 5
 const DOCUMENTS_MIN = 2
 const WEIGHT_MAX = 0.35
@@ -45,7 +49,10 @@ const PPMI_MAX = 5
 const RELATED_MAX = 5
 /** Places in the collection from which the sample is taken, so that it is not the oldest documents alone. */
 const SAMPLE_PLACES = 4
-/** After a write a term is learnt again once this many times what that takes has passed: learning is a twentieth of the work beside a stream of writes. */
+/**
+ * After a write a term is learnt again once this many times what that takes has passed: learning is a
+ * twentieth of the work beside a stream of writes.
+ */
 const AGE_FACTOR = 20
 /** A term of so few documents is learnt again after every write: that takes less than a millisecond. */
 const ALWAYS_FRESH_DOCUMENTS = 16
@@ -89,7 +96,8 @@ function learn(tools: RelatedTermsTools, collection: number, term: string, stop:
     .filter(([, count]) => count >= DOCUMENTS_MIN)
     .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
     .slice(0, RELATED_CANDIDATES_MAX)
-  // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So PMI = ln(that * N / (df * df of the other)).
+  // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So
+  // PMI = ln(that * N / (df * df of the other)).
   const terms = candidates
     .map(([other, count]) => ({ term: other, ppmi: Math.log((count * documents) / (docids.length * dfOf(tools, collection, other))) }))
     .filter(({ ppmi }) => ppmi > 0)

@@ -1,4 +1,7 @@
-/** Adds to a plan of plain words the terms that the collection relates to them (`pmisparse`): each may match, and counts for less than the words do. Pure. */
+/**
+ * Adds to a plan of plain words the terms that the collection relates to them (`pmisparse`): each may match,
+ * and counts for less than the words do. Pure.
+ */
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
 import { PLAN_LEAVES_MAX, RELATED_QUERY_TERMS_MAX } from '../../limits.js'
 import type { QueryPlan } from './query_plan.js'

@@ -1,5 +1,6 @@
 /**
- * Two lists of candidates, one by words and one by meaning, become one. Formulas: service-1, "Hybrid", and algorithms.md section 6. Pure.
+ * Two lists of candidates, one by words and one by meaning, become one. Formulas: service-1, "Hybrid", and
+ * algorithms.md section 6. Pure.
  */
 
 export interface Scored {
@@ -17,7 +18,10 @@ export interface Fused {
 
 export type Strategy = { readonly kind: 'alpha'; readonly alpha: number } | { readonly kind: 'rrf'; readonly k: number }
 
-/** Of equals (where one side alone weighs, all that the other has found are) that which the words rank higher, then meaning, then the older document. */
+/**
+ * Of equals (where one side alone weighs, all that the other has found are) that which the words rank higher,
+ * then meaning, then the older document.
+ */
 export function bestFirst(one: Fused, other: Fused): number {
   return other.combined - one.combined || other.words - one.words || other.meaning - one.meaning || one.docid - other.docid
 }

@@ -1,4 +1,7 @@
-/** Reads a hybrid search: words, meaning and how they are fused, with every default applied, or the error that says what is wrong. Precedence: request, retrieval profile, default. Pure; any lane. */
+/**
+ * Reads a hybrid search: words, meaning and how they are fused, with every default applied, or the error that
+ * says what is wrong. Precedence: request, retrieval profile, default. Pure; any lane.
+ */
 import type { VectorAlgorithm } from '../../engine/vector_types.js'
 import { badRequest } from '../../errors.js'
 import { HYBRID_TOP_K_DEFAULT } from '../../limits.js'

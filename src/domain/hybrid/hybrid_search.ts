@@ -1,6 +1,8 @@
 /**
- * One hybrid search: the best by words, from the full-text engine, and the best by meaning, from the vector engine, fused, boosted and curated. Snapshots of both engines are taken before the store's: a document that is gone
- * or that filters admit no more is left out, and where that leaves the page short, both are asked again for more. Read lanes.
+ * One hybrid search: the best by words, from the full-text engine, and the best by meaning, from the vector
+ * engine, fused, boosted and curated. Snapshots of both engines are taken before the store's: a document that
+ * is gone or that filters admit no more is left out, and where that leaves the page short, both are asked
+ * again for more. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { HighlightTerm, Hits } from '../../engine/types.js'
@@ -37,7 +39,11 @@ interface Candidates {
   readonly isAll: boolean
 }
 
-/** @param vector of the query; undefined: by words alone @returns the answer's JSON, a view of `tools.out` @throws ServiceError, BodiesWanted */
+/**
+ * @param vector of the query; undefined: by words alone
+ * @returns the answer's JSON, a view of `tools.out`
+ * @throws ServiceError, BodiesWanted
+ */
 export function searchHybrid(
   tools: HybridTools,
   request: HybridRequest,
@@ -128,7 +134,9 @@ interface Boosted extends Fused {
   readonly head: Head
 }
 
-/** What marks a match: the words of the query and what they stood for, by the index that hits name them by. */
+/**
+ * What marks a match: the words of the query and what they stood for, by the index that hits name them by.
+ */
 function termsOf({ query }: ReadQuery, { expansions }: Candidates): HighlightTerm[] {
   return [...query.terms.map(([term]) => term), ...expansions.map(({ term }) => term)].map((indexed) => ({ indexed, shown: '""' }))
 }

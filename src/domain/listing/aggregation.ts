@@ -1,7 +1,8 @@
 /**
- * Counts over a whole collection: values of metadata keys, and documents by day, week, month or year of a time. The engine counts; what is asked is read here, and buckets get their names: days are
- * UTC, weeks begin on Monday and are numbered as ISO 8601 does.
- * Shapes: service-1, `/v1/aggregate`; rules: algorithms.md, section 10. One per request; any lane.
+ * Counts over a whole collection: values of metadata keys, and documents by day, week, month or year of a
+ * time. The engine counts; what is asked is read here, and buckets get their names: days are UTC, weeks begin
+ * on Monday and are numbered as ISO 8601 does. Shapes: service-1, `/v1/aggregate`; rules: algorithms.md,
+ * section 10. One per request; any lane.
  */
 import type { Aggregated, AggregationRequest, TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -76,7 +77,10 @@ export class Aggregation {
     }
   }
 
-  /** @param counted undefined where there is no such collection. @throws ServiceError 400 where there are too many values to count */
+  /**
+   * @param counted undefined where there is no such collection.
+   * @throws ServiceError 400 where there are too many values to count
+   */
   result(counted: Aggregated | undefined): AggregationResult {
     if (counted?.isCut === true) throw badRequest(`too many values to count: more than ${FACET_VALUES_COUNTED_MAX}, please use filterMeta`)
     const facets = this.#facets.map(({ field }, index) => {

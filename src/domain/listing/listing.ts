@@ -1,6 +1,7 @@
 /**
- * A page of documents by metadata: the engine finds and orders them, the truth store shows them, each written into the answer as it is read. Two snapshots are in play, the engine's taken first:
- * a document that has gone or moved on since is left out, and the next ones fill the page.
+ * A page of documents by metadata: the engine finds and orders them, the truth store shows them, each written
+ * into the answer as it is read. Two snapshots are in play, the engine's taken first: a document that has
+ * gone or moved on since is left out, and the next ones fill the page.
  */
 import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -37,7 +38,9 @@ export interface Listing {
   readonly isTruncated: boolean
 }
 
-/** Documents asked for beyond the page once one was missing: the first time none, for nearly always none is. */
+/**
+ * Documents asked for beyond the page once one was missing: the first time none, for nearly always none is.
+ */
 const SLACK = 16
 
 /**
@@ -91,7 +94,10 @@ function findDocuments(engine: SearchEngine, request: ListingRequest, skip: numb
 interface Page extends Listing {
   /** Documents that the engine counts and readers must not see, as far as they can be counted. */
   readonly gone: number
-  /** The page is short although there is more, or documents before it are gone, or deletes lie between the two snapshots. */
+  /**
+   * The page is short although there is more, or documents before it are gone, or deletes lie between the two
+   * snapshots.
+   */
   readonly again: boolean
 }
 
@@ -154,7 +160,10 @@ function stillPasses(view: View, { collection, docid }: StoredDocument, filters:
   return head !== undefined && passesFilter(textOfHead(head).metaValues, filters)
 }
 
-/** Documents that have expired but are not swept yet still count in the index: as many as pass the filter are taken off the total. */
+/**
+ * Documents that have expired but are not swept yet still count in the index: as many as pass the filter are
+ * taken off the total.
+ */
 function countDue(view: View, { collection, filters }: ListingRequest): number {
   let due = 0
   for (const row of view.due(DUE_COUNTED_MAX)) {

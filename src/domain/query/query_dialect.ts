@@ -1,5 +1,6 @@
 /**
- * How the query languages differ that have operators; the rest of them is one lexer and one parser. Reasons: docs/decisions/0020-fulltext-query-syntax.md. Pure.
+ * How the query languages differ that have operators; the rest of them is one lexer and one parser. Reasons:
+ * docs/decisions/0020-fulltext-query-syntax.md. Pure.
  */
 export interface Dialect {
   /** `and` is as good as `AND`. */
@@ -8,7 +9,10 @@ export interface Dialect {
   readonly fields: boolean
   /** `+` and `-` divide clauses side by side as in Lucene; else `+` says nothing and `-` is NOT. */
   readonly marks: boolean
-  /** Every `*` and `?` in a word makes a pattern of it; else only those that can hardly be meant as something else. */
+  /**
+   * Every `*` and `?` in a word makes a pattern of it; else only those that can hardly be meant as something
+   * else.
+   */
   readonly anyPattern: boolean
 }
 

@@ -1,6 +1,6 @@
 /**
- * Cuts a query with operators into tokens. Linear in the length of the text: every character is looked at a bounded number of times.
- * Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * Cuts a query with operators into tokens. Linear in the length of the text: every character is looked at a
+ * bounded number of times. Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits.js'
 import type { Dialect } from './query_dialect.js'
@@ -21,7 +21,9 @@ export interface Lexeme {
 
 /** Behind a mark stands something that can be marked; so `->`, `- ` and `C++` are text. */
 const MARKABLE = /[\p{L}\p{N}_"(*?]/u
-/** A name, a colon, and something that can be looked for behind it; so `http://` and `std::vector` are text. */
+/**
+ * A name, a colon, and something that can be looked for behind it; so `http://` and `std::vector` are text.
+ */
 const FIELD = /[A-Za-z_][\w.-]*:(?=[\p{L}\p{N}_"(*?])/uy
 const LETTER = /[\p{L}\p{N}]/u
 const DIGITS = /^\d*$/

@@ -1,6 +1,7 @@
 /**
- * Which query language a text is written in. A mode that was asked for is taken at its word, and a text that breaks its syntax is refused; `auto` is for what people type,
- * so a text whose marks do not add up is plain words there, and the answer's `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * Which query language a text is written in. A mode that was asked for is taken at its word, and a text that
+ * breaks its syntax is refused; `auto` is for what people type, so a text whose marks do not add up is plain
+ * words there, and the answer's `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import { badRequest, ServiceError } from '../../errors.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits.js'
@@ -74,7 +75,8 @@ function parseAuto(text: string, fuzzy: number): ParsedQuery {
     const words = readWords(text, isClearPattern)
     if (words.some((word) => word.isPattern)) return { mode: 'wildcard', words }
   } catch (error) {
-    // The text breaks the syntax that its marks suggest: these are words, then. Anything else is a fault of ours.
+    // The text breaks the syntax that its marks suggest: these are words, then. Anything else is a fault of
+    // ours.
     if (!(error instanceof ServiceError)) throw error
   }
   // The distance of `"…"~N` is a mark, not a word.

@@ -1,6 +1,7 @@
 /**
- * Parses a query with operators into a syntax tree. Recursion goes as deep as parentheses are nested, which is bounded; everything else is a loop, so that
- * the time is linear. Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * Parses a query with operators into a syntax tree. Recursion goes as deep as parentheses are nested, which
+ * is bounded; everything else is a loop, so that the time is linear. Grammar and reasons:
+ * docs/decisions/0020-fulltext-query-syntax.md.
  *
  *   or     := and (OR and)*
  *   and    := run (AND run)*

@@ -1,6 +1,6 @@
 /**
- * What the query languages share: where quoted strings lie, and how a problem is told. A place is counted in characters (code points) from 1, as a user counts.
- * Pure and linear in the length of the text.
+ * What the query languages share: where quoted strings lie, and how a problem is told. A place is counted in
+ * characters (code points) from 1, as a user counts. Pure and linear in the length of the text.
  */
 import { badRequest, type ServiceError } from '../../errors.js'
 
@@ -35,7 +35,10 @@ export function readQuoted(text: string, start: number): QuotedText {
   throw queryProblem(text, start, 'unclosed quote')
 }
 
-/** The phrases of phrase mode: every quoted string, and what stands between them; a text without quotes is one phrase. `"…"~N` belongs to another mode: 400. */
+/**
+ * The phrases of phrase mode: every quoted string, and what stands between them; a text without quotes is one
+ * phrase. `"…"~N` belongs to another mode: 400.
+ */
 export function readPhrases(text: string): string[] {
   return readPieces(text).map(({ text: phrase, tilde, digits }) => {
     if (digits !== undefined) throw queryProblem(text, tilde, `unexpected token '~'`)

@@ -14,7 +14,10 @@ export type SyntaxNode =
   | { readonly kind: 'field'; readonly name: string; readonly child: SyntaxNode }
   | { readonly kind: 'and' | 'or'; readonly children: readonly SyntaxNode[] }
   | { readonly kind: 'not'; readonly child: SyntaxNode }
-  /** Clauses side by side of which at least one carries a mark: all of `required`, none of `excluded`; `optional` only adds score where something is required. */
+  /**
+   * Clauses side by side of which at least one carries a mark: all of `required`, none of `excluded`;
+   * `optional` only adds score where something is required.
+   */
   | {
       readonly kind: 'marked'
       readonly required: readonly SyntaxNode[]

@@ -1,6 +1,8 @@
 /**
- * Puts pinned documents at their places among the results of one round of a search and leaves hidden ones out. Made anew for every view, in which it looks the documents up. A pinned document is
- * shown once, also where the query does not find it, but never where the request's filters forbid it. Rules: docs/decisions/0061-curation.md.
+ * Puts pinned documents at their places among the results of one round of a search and leaves hidden ones
+ * out. Made anew for every view, in which it looks the documents up. A pinned document is shown once, also
+ * where the query does not find it, but never where the request's filters forbid it. Rules:
+ * docs/decisions/0061-curation.md.
  */
 import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits.js'
 import type { Head } from '../../store/head.js'
@@ -18,7 +20,10 @@ export interface CuratedAnswer<Hit> {
   readonly isFull: boolean
   /** Results so far, those of earlier pages included. */
   readonly count: number
-  /** A pinned document, unless it belongs to an earlier page. @param hit of the search; undefined where it did not find the document */
+  /**
+   * A pinned document, unless it belongs to an earlier page.
+   * @param hit of the search; undefined where it did not find the document
+   */
   pinned(docid: number, hit: Hit | undefined): void
 }
 

@@ -1,5 +1,6 @@
 /**
- * Counts metadata values over the results of a search: the final ones, after curation, limit and context budget (service-1, `facetBy`). One per answer.
+ * Counts metadata values over the results of a search: the final ones, after curation, limit and context
+ * budget (service-1, `facetBy`). One per answer.
  */
 import { headOf } from '../documents/document_json.js'
 

@@ -1,5 +1,6 @@
 /**
- * `filterMeta` as requests carry it: a map from metadata keys to the values of which one must be there. Pure; any lane.
+ * `filterMeta` as requests carry it: a map from metadata keys to the values of which one must be there. Pure;
+ * any lane.
  */
 import { badRequest } from '../../errors.js'
 import { FILTER_VALUES_MAX, META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits.js'
@@ -7,7 +8,11 @@ import { FILTER_VALUES_MAX, META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../
 /** AND of these; OR inside. A filter without values asks that the key is there at all. */
 export type Filters = readonly (readonly [key: string, values: readonly string[]])[]
 
-/** The same bounds as for stored metadata, and one for all values together, so that a plan stays within what the engine takes. @throws ServiceError 400 */
+/**
+ * The same bounds as for stored metadata, and one for all values together, so that a plan stays within what
+ * the engine takes.
+ * @throws ServiceError 400
+ */
 export function parseFilters(filterMeta: Readonly<Record<string, readonly string[]>> | null | undefined): Filters {
   const filters = Object.entries(filterMeta ?? {})
   let count = 0

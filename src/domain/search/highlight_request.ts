@@ -1,5 +1,6 @@
 /**
- * What a request wants of highlights, with every default applied. Pure; any lane. Rules: service-1, "Full-text search", and docs/decisions/0071-highlights.md.
+ * What a request wants of highlights, with every default applied. Pure; any lane. Rules: service-1,
+ * "Full-text search", and docs/decisions/0071-highlights.md.
  */
 import { badRequest } from '../../errors.js'
 import { HIGHLIGHT_FRAGMENT_BYTES_MAX, HIGHLIGHT_TAG_BYTES_MAX, HIGHLIGHTS_MAX } from '../../limits.js'
@@ -56,7 +57,10 @@ const MIRRORED: Readonly<Record<string, string>> = Object.fromEntries(
   ]),
 )
 
-/** Tags are closed in reverse order. Other marks are mirrored: `[[` by `]]`, `**_` by `_**`. A text with letters or digits stands on both sides as it is. */
+/**
+ * Tags are closed in reverse order. Other marks are mirrored: `[[` by `]]`, `**_` by `_**`. A text with
+ * letters or digits stands on both sides as it is.
+ */
 export function closingOf(opening: string): string {
   if (TAGS.test(opening))
     return [...opening.matchAll(TAG_NAME)]

@@ -1,6 +1,7 @@
 /**
- * The highlights of a search's results: how the content of each was analysed is told from its head, and the analyzer's highlighter finds the places. One per answer; read lanes.
- * Rules: docs/decisions/0071-highlights.md.
+ * The highlights of a search's results: how the content of each was analysed is told from its head, and the
+ * analyzer's highlighter finds the places. One per answer; read lanes. Rules:
+ * docs/decisions/0071-highlights.md.
  */
 import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
@@ -55,7 +56,8 @@ export class Highlights {
   }
 
   /**
-   * The JSON text of a result's highlights, valid until the next call. Results beyond the bound on bytes have none.
+   * The JSON text of a result's highlights, valid until the next call. Results beyond the bound on bytes have
+   * none.
    * @param matched indexes of the terms that it has
    * @throws ServiceError `deadline`
    */

@@ -1,5 +1,6 @@
 /**
- * The passage of a document that a result shows: one chunk, or one with its neighbours. Chunks are those that the document's vectors were made of; where its content has moved on since, or it has no vectors, it is cut
+ * The passage of a document that a result shows: one chunk, or one with its neighbours. Chunks are those that
+ * the document's vectors were made of; where its content has moved on since, or it has no vectors, it is cut
  * anew by the options of the server. Read lanes.
  */
 import { unescapeContent } from '../../store/body.js'
@@ -42,7 +43,10 @@ export function passageIn(content: Buffer, ranges: Uint32Array, position: Passag
   return { chunkIndex: at, chunkText: content.toString('utf8', ranges[first * 2], ranges[last * 2 + 1]) }
 }
 
-/** Of a content that has moved on, or that has vectors of some chunks only, the same chunk has another number: its hash tells which. */
+/**
+ * Of a content that has moved on, or that has vectors of some chunks only, the same chunk has another number:
+ * its hash tells which.
+ */
 function currentPosition(position: PassagePosition, record: VectorRecord | undefined, hashes: BigUint64Array): PassagePosition {
   const hash = 'chunk' in position ? record?.hashes[position.chunk] : undefined
   const chunk = hash === undefined ? -1 : hashes.indexOf(hash)

@@ -1,7 +1,9 @@
 /**
- * `rangeMeta`: bounds that a metadata value, or the time of the first or last write, must lie in. Values are compared as numbers, else as times, else as texts.
- * The engine applies them (native/engine/query/ranged_value.h, by the same rule to the bit); what is here reads them, and judges documents that the engine does not show as they are now.
- * Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
+ * `rangeMeta`: bounds that a metadata value, or the time of the first or last write, must lie in. Values are
+ * compared as numbers, else as times, else as texts. The engine applies them
+ * (native/engine/query/ranged_value.h, by the same rule to the bit); what is here reads them, and judges
+ * documents that the engine does not show as they are now. Rules: docs/decisions/0063-ranges-and-boosts.md.
+ * Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -63,7 +65,10 @@ function operandOf(value: RangeBound): Operand {
   return { text, scalar: NUMBER.test(text) ? Number(text) : timeOf(text) }
 }
 
-/** ISO 8601, a day and a time that there are; without a zone UTC, whatever the machine's. Of a fraction the milliseconds. */
+/**
+ * ISO 8601, a day and a time that there are; without a zone UTC, whatever the machine's. Of a fraction the
+ * milliseconds.
+ */
 function timeOf(text: string): number | undefined {
   const match = TIME.exec(text)
   if (match === null) return undefined

@@ -1,6 +1,7 @@
 /**
- * What ranges and boosts say of documents as they are now. The engine has applied both to what it had indexed; a hit whose document has moved on in between, or one that curation brings, is judged
- * here. Read lanes.
+ * What ranges and boosts say of documents as they are now. The engine has applied both to what it had
+ * indexed; a hit whose document has moved on in between, or one that curation brings, is judged here. Read
+ * lanes.
  */
 import type { Hit, Hits } from '../../engine/types.js'
 import { type Head, textOfHead } from '../../store/head.js'

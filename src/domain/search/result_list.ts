@@ -1,7 +1,8 @@
 /**
- * The results of one answer, as JSON in the writer of the lane: how many there are, whether another one fits, the cap on
- * their text, the bound on their bytes, and their facets. Documents are copied from the store's bytes, never parsed.
- * Full-text, vector, hybrid and cross-collection search write through it, each with its own fields. One per request.
+ * The results of one answer, as JSON in the writer of the lane: how many there are, whether another one fits,
+ * the cap on their text, the bound on their bytes, and their facets. Documents are copied from the store's
+ * bytes, never parsed. Full-text, vector, hybrid and cross-collection search write through it, each with its
+ * own fields. One per request.
  */
 import { badRequest } from '../../errors.js'
 import { ANSWER_BYTES_MAX } from '../../limits.js'
@@ -74,7 +75,10 @@ export class ResultList {
     this.#isTruncated = false
   }
 
-  /** Whether a result with so many bytes of text fits under the cap. The first one always does; after a refusal the list is full. */
+  /**
+   * Whether a result with so many bytes of text fits under the cap. The first one always does; after a
+   * refusal the list is full.
+   */
   admits(textBytes: number): boolean {
     const { contextTokensMax = Number.POSITIVE_INFINITY } = this.#bounds
     this.#contextBytes += textBytes
@@ -82,7 +86,10 @@ export class ResultList {
     return !this.#isTruncated
   }
 
-  /** Begins a result: its document comes next. @param before JSON of the fields in front of it, each with a comma behind it */
+  /**
+   * Begins a result: its document comes next.
+   * @param before JSON of the fields in front of it, each with a comma behind it
+   */
   begin(before = ''): void {
     this.#begun = this.#out.length
     if (before === '') this.#out.ascii(this.#count === 0 ? '{"document":' : ',{"document":')
@@ -102,7 +109,10 @@ export class ResultList {
       throw badRequest(`answer larger than ${ANSWER_BYTES_MAX} bytes, please lower ${this.#bounds.limitName}`)
   }
 
-  /** @param fields of the answer, behind the number of results @returns the whole answer, a view of the lane's writer */
+  /**
+   * @param fields of the answer, behind the number of results
+   * @returns the whole answer, a view of the lane's writer
+   */
   finish(fields: object): Uint8Array {
     const tail = {
       total: this.#count,

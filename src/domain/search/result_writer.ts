@@ -1,6 +1,6 @@
 /**
- * Writes the results of a vector, hybrid or cross-collection search: the head of each document, its content where the
- * request includes it, its rank, and its passage. One per request, over the lane's writer.
+ * Writes the results of a vector, hybrid or cross-collection search: the head of each document, its content
+ * where the request includes it, its rank, and its passage. One per request, over the lane's writer.
  */
 import { serviceError } from '../../errors.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
@@ -54,7 +54,8 @@ export class ResultWriter {
    * Left out, with all that come after it, where its text would exceed the cap and it is not the first.
    * @param before JSON of the fields in front of the document, each with a comma behind it
    * @param fields of the result, beside document, rank and passage
-   * @throws ServiceError 400 when the answer grows over its bound, `deadline` when it was stopped; BodiesWanted
+   * @throws ServiceError 400 when the answer grows over its bound, `deadline` when it was stopped;
+   * BodiesWanted
    */
   add(view: View, head: Head, position: PassagePosition, fields: object, before = ''): void {
     // A passage of 10 MB takes a third of a second to find: a look at the word is nothing beside it.

@@ -1,7 +1,7 @@
 /**
- * What of a document a result of a search or of a listing shows: the whole document, the passage that matched, or the
- * passage with its neighbours. Precedence: the request, the collection's retrieval profile, the whole document. Pure;
- * any lane. Rules: docs/decisions/0141-retrieval-modes.md.
+ * What of a document a result of a search or of a listing shows: the whole document, the passage that
+ * matched, or the passage with its neighbours. Precedence: the request, the collection's retrieval profile,
+ * the whole document. Pure; any lane. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import { badRequest } from '../../errors.js'
 import { WINDOW_SIZE_MAX } from '../../limits.js'

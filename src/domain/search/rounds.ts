@@ -1,8 +1,9 @@
 /**
- * The loop of every search. Two snapshots take part in a round: the engine's is taken first, the store's after it, so
- * that every hit is at least as old as what the store shows. A hit whose document is gone, or no longer matches, is left
- * out of the answer. Where that leaves the page short, the next round asks the engine for more hits, on newer snapshots,
- * until the page is full, the engine has no more hits, or the bound on hits is reached. Read lanes.
+ * The loop of every search. Two snapshots take part in a round: the engine's is taken first, the store's
+ * after it, so that every hit is at least as old as what the store shows. A hit whose document is gone, or no
+ * longer matches, is left out of the answer. Where that leaves the page short, the next round asks the engine
+ * for more hits, on newer snapshots, until the page is full, the engine has no more hits, or the bound on
+ * hits is reached. Read lanes.
  */
 import { SEARCH_AGAIN_FACTOR } from '../../limits.js'
 import type { TruthStore } from '../../store/truth_store.js'
@@ -15,7 +16,9 @@ export interface Rounds<Found> {
   readonly most: number
   /** Asks the engine for `k` hits. @throws ServiceError `deadline` when the search was stopped */
   find(k: number): Found
-  /** Collection and docid of the documents whose contents `write` may read: missing ones are fetched together. */
+  /**
+   * Collection and docid of the documents whose contents `write` may read: missing ones are fetched together.
+   */
   documents(found: Found): Iterable<readonly [collection: number, docid: number]>
   /**
    * Writes all results anew, as the view shows the documents.

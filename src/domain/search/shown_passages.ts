@@ -1,6 +1,7 @@
 /**
- * Results that show a passage in place of the whole document (`retrievalMode` chunk or window): the chunk in which the document matches best, told by its best highlight. A document without a match of its own shows its
- * beginning. One per answer; read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
+ * Results that show a passage in place of the whole document (`retrievalMode` chunk or window): the chunk in
+ * which the document matches best, told by its best highlight. A document without a match of its own shows
+ * its beginning. One per answer; read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
@@ -47,7 +48,10 @@ export class Passages {
     this.#match?.lookFor(terms, root)
   }
 
-  /** @param matched indexes of the terms that the document has @throws ServiceError `deadline` when it was stopped */
+  /**
+   * @param matched indexes of the terms that the document has
+   * @throws ServiceError `deadline` when it was stopped
+   */
   of(document: StoredDocument, matched: readonly number[]): ShownDocument {
     // A document of 10 MB takes a third of a second to cut: a look at the word is nothing beside it.
     if (this.#stop.shouldStop()) throw serviceError('deadline')

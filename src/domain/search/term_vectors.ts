@@ -1,14 +1,19 @@
 /**
- * The term vectors that a lane keeps of documents whose highlights were wanted twice, so that a document shown again is not scanned again. Never stale: a vector belongs to one state of a document,
- * told by its LSN, and LSNs are never used twice. Kept apart from the documents at hand (`store/document_cache.ts`): reading a document again costs a third of scanning it, and takes thrice the bytes.
- * What a vector holds: wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
+ * The term vectors that a lane keeps of documents whose highlights were wanted twice, so that a document
+ * shown again is not scanned again. Never stale: a vector belongs to one state of a document, told by its
+ * LSN, and LSNs are never used twice. Kept apart from the documents at hand (`store/document_cache.ts`):
+ * reading a document again costs a third of scanning it, and takes thrice the bytes. What a vector holds:
+ * wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
  */
 import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 
 /** What an entry takes beside its vector, about. */
 const ENTRY_BYTES = 300
-/** Rows of four places that remember which documents were shown once, 128 KB: with more than 32 768 between two looks, few are shown a second time. */
+/**
+ * Rows of four places that remember which documents were shown once, 128 KB: with more than 32 768 between
+ * two looks, few are shown a second time.
+ */
 const SHOWN_ROWS = 2 ** 13
 const SHOWN_PER_ROW = 4
 
@@ -65,7 +70,10 @@ export class TermVectors {
     return false
   }
 
-  /** Keeps a document's vector, and lets go of others where these become too many: each time the longer unused of two. */
+  /**
+   * Keeps a document's vector, and lets go of others where these become too many: each time the longer unused
+   * of two.
+   */
   put({ collection, docid, lsn }: StoredDocument, contentStart: number, vector: Uint8Array): KnownDocument {
     const key = keyOf(collection, docid)
     const before = this.#byDocument.get(key)
@@ -79,7 +87,10 @@ export class TermVectors {
     return known
   }
 
-  /** Not by age alone: where a few more are asked for in turn than there is room for, that would find none of them. */
+  /**
+   * Not by age alone: where a few more are asked for in turn than there is room for, that would find none of
+   * them.
+   */
   #dropOne(): void {
     const [one, other] = [this.#any(), this.#any()]
     if (one !== undefined && other !== undefined) this.#drop(one.usedAt < other.usedAt ? one : other)

@@ -1,7 +1,9 @@
 /**
- * The configuration of a collection: what may be said, how a change joins what is stored, and how it is shown. A field that a change does not name stays; null clears it; false is a value.
- * Credentials are kept apart from what is shown: an empty one in a change keeps the stored one. Rules: service-2, "Collection configuration", and docs/decisions/0060-collection-settings.md.
- * Pure; merged on the write lane, shown on any.
+ * The configuration of a collection: what may be said, how a change joins what is stored, and how it is
+ * shown. A field that a change does not name stays; null clears it; false is a value. Credentials are kept
+ * apart from what is shown: an empty one in a change keeps the stored one. Rules: service-2, "Collection
+ * configuration", and docs/decisions/0060-collection-settings.md. Pure; merged on the write lane, shown on
+ * any.
  */
 import { badRequest } from '../../errors.js'
 import { checkLocation, refuseCredentials, S3LocationError } from '../../outbound/s3_location.js'

@@ -1,6 +1,7 @@
 /**
- * What a lane knows of the settings of collections, read from the store once and kept while the collection's stamp, the LSN of the last change, stands: asking costs one look-up. One per lane that
- * searches; never stale, because the stamp is read in the view that the search uses.
+ * What a lane knows of the settings of collections, read from the store once and kept while the collection's
+ * stamp, the LSN of the last change, stands: asking costs one look-up. One per lane that searches; never
+ * stale, because the stamp is read in the view that the search uses.
  */
 import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
@@ -61,7 +62,8 @@ export class SettingsCache {
     const known = this.#known.get(collection)
     if (known?.lsn === lsn) return known
     const settings = readSettings(view, collection, lsn)
-    // The one that was read first makes room: settings change seldom, and a look at 256 collections in turn is rare.
+    // The one that was read first makes room: settings change seldom, and a look at 256 collections in turn
+    // is rare.
     if (known === undefined && this.#known.size >= SETTINGS_CACHED_COLLECTIONS_MAX) this.#known.delete([...this.#known.keys()][0] as number)
     this.#known.set(collection, settings)
     return settings

@@ -1,6 +1,7 @@
 /**
- * Curation rules: for a query, documents that are put at a place of the results and documents that are left out. What a rule says is read here; what it does to results: fulltext/curated_results.ts.
- * Rules: service-2, "Curation rule", and docs/decisions/0061-curation.md. Pure; any lane.
+ * Curation rules: for a query, documents that are put at a place of the results and documents that are left
+ * out. What a rule says is read here; what it does to results: fulltext/curated_results.ts. Rules: service-2,
+ * "Curation rule", and docs/decisions/0061-curation.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { CURATION_DOCUMENTS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
@@ -71,7 +72,10 @@ function normalise(query: string): string {
   return query.trim().toLowerCase()
 }
 
-/** @param rules in the order in which they were made: of two that pin the same document the first holds. Undefined where none matches. */
+/**
+ * @param rules in the order in which they were made: of two that pin the same document the first holds.
+ * Undefined where none matches.
+ */
 export function curationOf(rules: readonly CurationRule[], query: string): Curation | undefined {
   const asked = normalise(query)
   const matching = rules.filter(({ enabled, matchMode, query: of }) => {

@@ -1,7 +1,9 @@
 /**
- * Stored embedding configurations: what may be said of one, how a change joins it, which one is the default, how it is shown. They are settings of the server. The API key lies in a row of its own,
- * sealed, which only the front end's question for the active configuration reads: a list of configurations never touches a key, and can be had without it. Rules: service-2, "Embedding configurations",
- * and docs/decisions/0135-embedding-configurations.md. Pure; decided on the write lane, shown on any.
+ * Stored embedding configurations: what may be said of one, how a change joins it, which one is the default,
+ * how it is shown. They are settings of the server. The API key lies in a row of its own, sealed, which only
+ * the front end's question for the active configuration reads: a list of configurations never touches a key,
+ * and can be had without it. Rules: service-2, "Embedding configurations", and
+ * docs/decisions/0135-embedding-configurations.md. Pure; decided on the write lane, shown on any.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { EMBEDDING_CONFIG_ID_BYTES_MAX, EMBEDDING_CONFIG_NAME_BYTES_MAX, EMBEDDING_CONFIGS_MAX } from '../../limits.js'
@@ -82,7 +84,10 @@ export function embeddingConfig(view: View, id: string): EmbeddingConfig {
   return config as EmbeddingConfig
 }
 
-/** With its key: what the front end makes the active provider of. @throws CorruptRecord where the key can't be opened */
+/**
+ * With its key: what the front end makes the active provider of.
+ * @throws CorruptRecord where the key can't be opened
+ */
 export function activeEmbedding(view: View): (ProviderSettings & { readonly id: string }) | undefined {
   const id = defaultEmbedding(view)
   if (id === undefined) return undefined
@@ -144,7 +149,8 @@ function update(
   const { apiKey = '', isDefault, ...said } = draft
   const hasKey = apiKey !== '' || (stored.hasKey && !clearsKey)
   const config = checked({ ...stored, ...said, hasKey }, apiKey)
-  // Who may change a configuration must not be able to have a key shown that is masked: by sending it to an address of one's own.
+  // Who may change a configuration must not be able to have a key shown that is masked: by sending it to an
+  // address of one's own.
   const goesElsewhere = config.provider !== stored.provider || urlOf(config) !== urlOf(stored)
   if (goesElsewhere && hasKey && apiKey === '') throw badRequest('apiKey is needed again with another provider or apiUrl')
   const next = isDefault === undefined ? defaultId : isDefault ? id : defaultId === id ? undefined : defaultId

@@ -1,6 +1,7 @@
 /**
- * The locations in object stores that the server knows, read from its settings. Each has a number, which the rows of
- * bodies name, so that objects are found whatever becomes of the configuration that named the location first.
+ * The locations in object stores that the server knows, read from its settings. Each has a number, which the
+ * rows of bodies name, so that objects are found whatever becomes of the configuration that named the
+ * location first.
  */
 import type { S3Location } from '../../outbound/s3_location.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'

@@ -1,6 +1,8 @@
 /**
- * Where a collection's bodies are to lie, by its configuration: in the env (`boltdb`, the default), in process memory, or at a location in an object store. Locations are settings of the server, so
- * that objects are found whatever becomes of the collection's configuration; collections that name the same place share one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
+ * Where a collection's bodies are to lie, by its configuration: in the env (`boltdb`, the default), in
+ * process memory, or at a location in an object store. Locations are settings of the server, so that objects
+ * are found whatever becomes of the collection's configuration; collections that name the same place share
+ * one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
 import { LOCATION_OBJECTS_LOOKED_AT_MAX, LOCATIONS_MAX } from '../../limits.js'
@@ -40,20 +42,28 @@ export function storageOfCollection(settings: SettingsCache, view: View, collect
   return found === undefined ? undefined : { collection, location: found[0] }
 }
 
-/** The configuration as it is. One whose credentials can't be opened is set anew by a change that brings some. @throws CorruptRecord */
+/**
+ * The configuration as it is. One whose credentials can't be opened is set anew by a change that brings some.
+ * @throws CorruptRecord
+ */
 export function configBefore(view: View, collection: number, change: ConfigChange): CollectionConfig | undefined {
   try {
     return view.setting(collection, 'config') as CollectionConfig | undefined
   } catch (error) {
     const { storageConfig, cms } = mergeConfig({}, change)
     const bringsSome = (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''
-    // A sealed collection has its configuration under its own seal: there it is damage, and what is lost would unseal it.
+    // A sealed collection has its configuration under its own seal: there it is damage, and what is lost
+    // would unseal it.
     if (error instanceof CorruptRecord && bringsSome && view.objects.writtenForm(collection) === CLEAR) return undefined
     throw error
   }
 }
 
-/** The place that a change of a configuration would have bodies lie in, where it is not the one that they lie in: it has to be tried. @throws ServiceError 400 */
+/**
+ * The place that a change of a configuration would have bodies lie in, where it is not the one that they lie
+ * in: it has to be tried.
+ * @throws ServiceError 400
+ */
 export function newPlace(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
   const config = mergeConfig(stored ?? {}, change)
   const wanted = placeOf(config)
@@ -67,7 +77,8 @@ function placeOf({ storageBackend, storageConfig }: CollectionConfig): S3Locatio
 }
 
 /**
- * What has to be written about the location of a configuration, before the configuration itself; undefined where all is known. The secret of a known place is that of who has set it last: a change of anything else
+ * What has to be written about the location of a configuration, before the configuration itself; undefined
+ * where all is known. The secret of a known place is that of who has set it last: a change of anything else
  * does not bring an older one back.
  * @param isChanged whether the change says where, or with which secret
  * @throws ServiceError 400
@@ -90,7 +101,10 @@ export function locationChange(
   return { id: String(replaced ?? Math.max(MEMORY_LOCATION, ...ids) + 1), location: wanted }
 }
 
-/** Where credentials can't be opened, the place can't be told either: it is taken to be that of the collection whose bodies lie there. Undefined where that is not one. */
+/**
+ * Where credentials can't be opened, the place can't be told either: it is taken to be that of the collection
+ * whose bodies lie there. Undefined where that is not one.
+ */
 function lostLocation(view: View, collection: number, unreadable: readonly string[]): number | undefined {
   if (unreadable.length === 0) return undefined
   const used = view.objects.locationsOf(collection, LOCATION_OBJECTS_LOOKED_AT_MAX)

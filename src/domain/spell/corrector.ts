@@ -1,6 +1,7 @@
 /**
- * Corrects words that neither the documents of a collection nor its dictionary know. A word that is known is right and never touched. One per lane, with what it remembers while index and
- * settings stand; read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ * Corrects words that neither the documents of a collection nor its dictionary know. A word that is known is
+ * right and never touched. One per lane, with what it remembers while index and settings stand; read lanes.
+ * Reasons: docs/decisions/0065-spell-correction.md.
  */
 import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
@@ -58,7 +59,10 @@ export class Corrector {
     this.#surfaces = surfaces
   }
 
-  /** The words of the text that are not known, in its order. A word that comes again costs nothing. @param isPattern what is left alone */
+  /**
+   * The words of the text that are not known, in its order. A word that comes again costs nothing.
+   * @param isPattern what is left alone
+   */
   check(tools: SurfaceTools, view: View, context: SpellContext, text: string, isPattern?: (chunk: string) => boolean): Misspelling[] {
     const words = new Map<string, readonly Candidate[] | undefined>()
     let searched = 0

@@ -1,6 +1,7 @@
 /**
- * Corrects the words of a full-text query that the searched fields lack, where the collection or the request asks for it and the server has spell correction. Quoted phrases, operators and patterns
- * stay; a query all of whose words are known is left alone. Read lanes.
+ * Corrects the words of a full-text query that the searched fields lack, where the collection or the request
+ * asks for it and the server has spell correction. Quoted phrases, operators and patterns stay; a query all
+ * of whose words are known is left alone. Read lanes.
  */
 import type { CollectionSettings } from '../settings/collection_settings.js'
 import { resolveLanguage } from '../../engine/languages.js'

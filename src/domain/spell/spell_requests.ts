@@ -1,4 +1,7 @@
-/** Requests of spell correction as they are read, and the answers to them. Pure but for the corrector; read lanes. Shapes: http.md, section 4. */
+/**
+ * Requests of spell correction as they are read, and the answers to them. Pure but for the corrector; read
+ * lanes. Shapes: http.md, section 4.
+ */
 import { badRequest, serviceError } from '../../errors.js'
 import {
   SPELL_DICTIONARY_WORDS_MAX,

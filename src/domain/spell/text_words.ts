@@ -1,6 +1,7 @@
 /**
- * Which parts of a text are words that a correction may touch: runs of letters between white space and punctuation. Numbers, identifiers (`snake_case`, `camelCase`, `v2`), names in capitals, paths,
- * addresses, patterns and everything in quotation marks are what they are. Pure and linear in the length of the text.
+ * Which parts of a text are words that a correction may touch: runs of letters between white space and
+ * punctuation. Numbers, identifiers (`snake_case`, `camelCase`, `v2`), names in capitals, paths, addresses,
+ * patterns and everything in quotation marks are what they are. Pure and linear in the length of the text.
  */
 import { SPELL_WORD_CHARACTERS_MAX } from '../../limits.js'
 

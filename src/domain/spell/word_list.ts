@@ -1,6 +1,7 @@
 /**
- * A list of words that are right whatever the documents say, and which of them are near to a misspelled one: all are compared, cheaply first (length, letters), few by their distance.
- * Built once per list and kept as long as the list; pure.
+ * A list of words that are right whatever the documents say, and which of them are near to a misspelled one:
+ * all are compared, cheaply first (length, letters), few by their distance. Built once per list and kept as
+ * long as the list; pure.
  */
 import { editDistance } from './edit_distance.js'
 

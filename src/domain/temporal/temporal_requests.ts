@@ -1,6 +1,7 @@
 /**
- * Requests for histories, leaderboards and histograms of events, and the answers that are made of stored records. Rules: http.md, section 4; events.md, section 7;
- * docs/decisions/0081-histories-of-documents.md. Pure.
+ * Requests for histories, leaderboards and histograms of events, and the answers that are made of stored
+ * records. Rules: http.md, section 4; events.md, section 7; docs/decisions/0081-histories-of-documents.md.
+ * Pure.
  */
 import type { TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -25,7 +26,10 @@ export interface TimeRange {
   readonly end: number
 }
 
-/** What of reads a collection wants to be kept: by `trackAccess` each, by `trackHot` how many; the leaderboard comes with the first, too, unless it is refused. */
+/**
+ * What of reads a collection wants to be kept: by `trackAccess` each, by `trackHot` how many; the leaderboard
+ * comes with the first, too, unless it is refused.
+ */
 export function trackingOf({ trackAccess = false, trackHot = trackAccess }: CollectionConfig): {
   readonly tracked: boolean
   readonly hot: boolean
@@ -79,7 +83,10 @@ export interface EventBucket {
   readonly count: number
 }
 
-/** The minutes that a histogram has to count, of those that are kept: whole ones, from that of `begin` to that of the last second. */
+/**
+ * The minutes that a histogram has to count, of those that are kept: whole ones, from that of `begin` to that
+ * of the last second.
+ */
 export function minutesIn({ begin, end }: TimeRange, now: number): TimeRange {
   return { begin: Math.max(Math.floor(begin / 60), oldestMinute(now)), end: Math.ceil(end / 60) }
 }

@@ -1,5 +1,6 @@
 /**
- * Days, weeks, months and years as histograms have them: UTC, weeks begin on Monday and are numbered as ISO 8601 does. Pure.
+ * Days, weeks, months and years as histograms have them: UTC, weeks begin on Monday and are numbered as ISO
+ * 8601 does. Pure.
  */
 import type { TimeInterval } from '../../engine/types.js'
 

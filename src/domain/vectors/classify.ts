@@ -1,4 +1,7 @@
-/** Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1 and algorithms.md section 10. Read lanes. */
+/**
+ * Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1
+ * and algorithms.md section 10. Read lanes.
+ */
 import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
@@ -55,7 +58,9 @@ function readLabels(labels: readonly string[] | Absent): readonly string[] {
   return labels
 }
 
-/** A document that has no vectors of the present model counts as a text; one without text is near to nothing. */
+/**
+ * A document that has no vectors of the present model counts as a text; one without text is near to nothing.
+ */
 function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, identity: EmbeddingIdentity): Float32Array {
   const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', identity)
   if (typeof subject !== 'string') return subject

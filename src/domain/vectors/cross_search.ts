@@ -1,6 +1,7 @@
 /**
- * Search by vector in several collections at once: the nearest of all, in one list. Looked for is a text, a vector, or a document that has vectors, which is not among its own results. Retrieval profiles do not apply.
- * Read lanes.
+ * Search by vector in several collections at once: the nearest of all, in one list. Looked for is a text, a
+ * vector, or a document that has vectors, which is not among its own results. Retrieval profiles do not
+ * apply. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorHit } from '../../engine/vector_types.js'
@@ -186,7 +187,10 @@ function headOfParts(view: View, collection: number, parts: string): Head | unde
   return undefined
 }
 
-/** Collections that are not there have no documents. @throws ServiceError 400 for what can't be the name of one */
+/**
+ * Collections that are not there have no documents.
+ * @throws ServiceError 400 for what can't be the name of one
+ */
 function targetsOf(tools: CrossTools, view: View, names: readonly string[]): readonly Target[] {
   for (const collection of names) checkNames({ collection })
   const wanted = names.length === 0 ? view.collections() : [...new Set(names)].flatMap((name) => view.collection(name) ?? [])

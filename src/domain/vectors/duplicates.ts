@@ -1,6 +1,8 @@
 /**
- * Documents that are the same, and documents that say nearly the same. The same: equal contents, whether they have vectors or not; only contents of equal length are read. Nearly the same: pairs that the vector engine finds
- * above a threshold, joined into groups. Rules: algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
+ * Documents that are the same, and documents that say nearly the same. The same: equal contents, whether they
+ * have vectors or not; only contents of equal length are read. Nearly the same: pairs that the vector engine
+ * finds above a threshold, joined into groups. Rules: algorithms.md section 9 and
+ * docs/decisions/0142-duplicates.md. Bulk lane.
  */
 import { createHash } from 'node:crypto'
 import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
@@ -56,7 +58,9 @@ export function readDuplicates(input: DuplicatesInput): DuplicatesRequest {
   }
 }
 
-/** A request, and how many bytes of content its answer has so far: a document in two groups has them twice. */
+/**
+ * A request, and how many bytes of content its answer has so far: a document in two groups has them twice.
+ */
 interface Showing extends DuplicatesRequest {
   contentBytes: number
 }
@@ -76,7 +80,9 @@ interface Group {
   readonly score?: number
 }
 
-/** @param collection undefined where it is not there @returns the answer @throws ServiceError, BodiesWanted */
+/**
+ * @param collection undefined where it is not there @returns the answer @throws ServiceError, BodiesWanted
+ */
 export function findDuplicates(
   tools: VectorTools,
   request: DuplicatesRequest,
@@ -146,7 +152,9 @@ function comparedGroups(
 }
 
 /**
- * Each document's beginning is looked for among all: its first chunk, against the nearest chunk of every other. Of a document that is there very often only the nearest copies are found, which are joined through each other.
+ * Each document's beginning is looked for among all: its first chunk, against the nearest chunk of every
+ * other. Of a document that is there very often only the nearest copies are found, which are joined through
+ * each other.
  */
 function soughtGroups(
   tools: VectorTools,

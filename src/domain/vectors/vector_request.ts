@@ -1,5 +1,6 @@
 /**
- * What requests of the vector operations have in common, with every default applied, or the error that says what is wrong. Precedence: the request, the collection's retrieval profile, the default. Pure; any lane.
+ * What requests of the vector operations have in common, with every default applied, or the error that says
+ * what is wrong. Precedence: the request, the collection's retrieval profile, the default. Pure; any lane.
  */
 import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -106,7 +107,10 @@ export function readQueryText(text: string | Absent): string | undefined {
   return text
 }
 
-/** What a search of a collection goes by where its request names nothing: codes where they are how its vectors are kept, else as the server is told. */
+/**
+ * What a search of a collection goes by where its request names nothing: codes where they are how its vectors
+ * are kept, else as the server is told.
+ */
 export function algorithmOf(config: { readonly quantization?: string } | undefined, server: VectorAlgorithm): VectorAlgorithm {
   return quantizationOf(config ?? {}) === 'float32' ? server : 'quantized'
 }

@@ -1,6 +1,6 @@
 /**
- * One search by vector: the vector engine finds the nearest documents, the filter inside its search, and the answer is
- * put together from stored bytes, in rounds (`search/rounds.ts`). Read lanes.
+ * One search by vector: the vector engine finds the nearest documents, the filter inside its search, and the
+ * answer is put together from stored bytes, in rounds (`search/rounds.ts`). Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
@@ -66,7 +66,11 @@ export function requireDimensions(tools: VectorTools, vector: Float32Array | und
     throw badRequest(`invalid queryVector: ${vector.length} dimensions, ${known.join(' or ')} are expected`)
 }
 
-/** @param collection undefined where it is not there @returns the answer's JSON, a view of `tools.out` @throws ServiceError, BodiesWanted */
+/**
+ * @param collection undefined where it is not there
+ * @returns the answer's JSON, a view of `tools.out`
+ * @throws ServiceError, BodiesWanted
+ */
 export function searchVectors(
   tools: VectorTools,
   search: VectorSearch,

@@ -1,6 +1,7 @@
 /**
- * How the words of a query are read in a collection that has words of its own: its stop words are left out like the default ones, and what it gives as synonyms is looked for, too. Both lists are
- * analysed as the query is, once per state of the settings, language and stemming. Pure but for the analyzer; read lanes.
+ * How the words of a query are read in a collection that has words of its own: its stop words are left out
+ * like the default ones, and what it gives as synonyms is looked for, too. Both lists are analysed as the
+ * query is, once per state of the settings, language and stemming. Pure but for the analyzer; read lanes.
  * Rules: docs/decisions/0062-synonyms-and-stop-words.md.
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
@@ -38,7 +39,10 @@ export function queryWords(analyzer: Analyzer, settings: CollectionSettings, { l
   return words
 }
 
-/** Stop words are compared as they are written, not by their stems: `being` must not take `be` along. What is left keeps its positions, so that phrases keep their gaps. */
+/**
+ * Stop words are compared as they are written, not by their stems: `being` must not take `be` along. What is
+ * left keeps its positions, so that phrases keep their gaps.
+ */
 function withoutWords(stopWords: readonly string[], tokenize: Tokenize, unstemmed: Tokenize): Tokenize {
   const unwanted = new Set(tokensOfTexts(stopWords, unstemmed).flatMap((tokens) => (tokens.length === 1 ? [tokens[0]?.term] : [])))
   return (text) => {

@@ -1,7 +1,7 @@
 /**
- * How the words of a query are read: the functions that turn text into tokens, and the alternatives that synonyms and
- * identifiers add to a run of tokens. Types only; `query_words.ts` makes the functions, full-text search and spell
- * correction call them.
+ * How the words of a query are read: the functions that turn text into tokens, and the alternatives that
+ * synonyms and identifiers add to a run of tokens. Types only; `query_words.ts` makes the functions,
+ * full-text search and spell correction call them.
  */
 import type { QueryToken } from '../../engine/types.js'
 

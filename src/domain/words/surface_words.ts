@@ -1,7 +1,9 @@
 /**
- * From terms of the index, which are stems, back to words that people read: `databas` is shown as `database`. There is no second index: a few documents that have the term are looked at, and
- * the word of theirs whose stem it is most often is its surface form. What was found is kept while the index stands and for a minute beyond, so that it can't be wrong for longer. One per lane; reads the engine and a view.
- * Reasons: docs/decisions/0064-autocomplete.md.
+ * From terms of the index, which are stems, back to words that people read: `databas` is shown as `database`.
+ * There is no second index: a few documents that have the term are looked at, and the word of theirs whose
+ * stem it is most often is its surface form. What was found is kept while the index stands and for a minute
+ * beyond, so that it can't be wrong for longer. One per lane; reads the engine and a view. Reasons:
+ * docs/decisions/0064-autocomplete.md.
  */
 import { isAscii } from 'node:buffer'
 import { resolveLanguage } from '../../engine/languages.js'
@@ -26,7 +28,10 @@ export interface SurfaceTools extends AnalysisTools {
   readonly engine: SearchEngine
 }
 
-/** How many terms may still be looked up in documents for the request: looking up costs some 150 us, remembering nothing. */
+/**
+ * How many terms may still be looked up in documents for the request: looking up costs some 150 us,
+ * remembering nothing.
+ */
 export interface LookUps {
   left: number
 }
@@ -39,7 +44,10 @@ interface Found {
   readonly at: number
 }
 
-/** Characters of a term that its words surely begin with: stemmers change the last one or two (`librari`, `happi`), never what is before. */
+/**
+ * Characters of a term that its words surely begin with: stemmers change the last one or two (`librari`,
+ * `happi`), never what is before.
+ */
 const CHANGED_CHARACTERS = 2
 /** Scripts that are indexed by characters, pairs or dictionary words: their terms are what is written. */
 const UNSTEMMED = /[\p{N}\p{sc=Han}\p{sc=Hiragana}\p{sc=Katakana}\p{sc=Hangul}\p{sc=Thai}\p{sc=Lao}\p{sc=Khmer}\p{sc=Myanmar}]/u
@@ -56,7 +64,8 @@ export class SurfaceWords {
   readonly #stems: Stems = new BoundedCache(SURFACE_STEMS_MAX)
 
   /**
-   * The words that the term stands for in these fields, lower-case, commonest first. Empty where no document that can be read has it; undefined where nothing is known and no look-up is left.
+   * The words that the term stands for in these fields, lower-case, commonest first. Empty where no document
+   * that can be read has it; undefined where nothing is known and no look-up is left.
    */
   of(
     tools: SurfaceTools,
@@ -79,7 +88,10 @@ export class SurfaceWords {
   }
 }
 
-/** By language and word: its stem, and that of the word without its accents. The analyzer says the same for ever, and words of documents come again and again. */
+/**
+ * By language and word: its stem, and that of the word without its accents. The analyzer says the same for
+ * ever, and words of documents come again and again.
+ */
 type Stems = BoundedCache<readonly string[]>
 
 interface Count {
@@ -115,7 +127,10 @@ function lookUp(tools: SurfaceTools, stems: Stems, view: View, collection: numbe
     .map(([word]) => word)
 }
 
-/** The best documents for the term, which say it often: a ranked search stops early, a listing by docid walks the whole list. */
+/**
+ * The best documents for the term, which say it often: a ranked search stops early, a listing by docid walks
+ * the whole list.
+ */
 function planOf(collection: number, fields: readonly string[], term: string): SearchPlan {
   return {
     collection,
@@ -191,7 +206,10 @@ function contentWords(json: Buffer, term: string): Map<string, number> {
   return textWords(json.toString('utf8', start, end).replace(ESCAPES, ' '), term)
 }
 
-/** Lower-case words with their counts. @param lower the bytes from `start` on, of which only ASCII letters can be relied on */
+/**
+ * Lower-case words with their counts.
+ * @param lower the bytes from `start` on, of which only ASCII letters can be relied on
+ */
 function byteWords(json: Buffer, start: number, lower: string, beginning: string): Map<string, number> {
   const counts = new Map<string, number>()
   let left = SURFACE_OCCURRENCES_MAX
@@ -211,7 +229,10 @@ function byteWords(json: Buffer, start: number, lower: string, beginning: string
   return counts
 }
 
-/** ASCII letters and digits, and all bytes of characters beyond: which of these are letters is seen once they are read. */
+/**
+ * ASCII letters and digits, and all bytes of characters beyond: which of these are letters is seen once they
+ * are read.
+ */
 function isWordByte(code: number): boolean {
   return (code >= 0x61 && code <= 0x7a) || (code >= 0x30 && code <= 0x39) || code >= 0x80
 }
@@ -238,7 +259,10 @@ function textWords(text: string, term: string): Map<string, number> {
   return counts
 }
 
-/** Letters without their accents, which some stemmers take away (`häuser`, `haus`). Places stay. @param text NFC */
+/**
+ * Letters without their accents, which some stemmers take away (`häuser`, `haus`). Places stay.
+ * @param text NFC
+ */
 export function foldLetters(text: string): string {
   return text.replace(ACCENTED, (letter) => letter.normalize('NFD').charAt(0))
 }

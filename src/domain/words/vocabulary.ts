@@ -1,6 +1,7 @@
 /**
- * Synonyms and stop words as requests give them, checked and brought into the form in which they are stored; and the default stop words as they are listed. Pure; any lane.
- * Rules: service-1, "Full-text search", and docs/decisions/0062-synonyms-and-stop-words.md.
+ * Synonyms and stop words as requests give them, checked and brought into the form in which they are stored;
+ * and the default stop words as they are listed. Pure; any lane. Rules: service-1, "Full-text search", and
+ * docs/decisions/0062-synonyms-and-stop-words.md.
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'

@@ -1,6 +1,7 @@
 /**
- * Writes that build on a stored document: the change is put on top of the state that a view shows, and the whole document is prepared anew. Used on a read lane first and, where the state
- * has moved on before the commit, on the write lane again, inside its transaction, so that no update is lost.
+ * Writes that build on a stored document: the change is put on top of the state that a view shows, and the
+ * whole document is prepared anew. Used on a read lane first and, where the state has moved on before the
+ * commit, on the write lane again, inside its transaction, so that no update is lost.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'
@@ -101,7 +102,10 @@ function bodyOf(head: Head): SharedBody {
   return { kind: 'shared', lsn: head.bodyLsn, rawBytes: head.bodyRawBytes, storedBytes: head.bodyStoredBytes }
 }
 
-/** The change that a command was prepared from. Read back from the escaped content, because text of its own would lose lone surrogates on its way between threads. */
+/**
+ * The change that a command was prepared from. Read back from the escaped content, because text of its own
+ * would lose lone surrogates on its way between threads.
+ */
 export function changeOf({ replaces, document }: UpdateCommand): DocumentChange {
   return {
     meta: replaces.meta ? (JSON.parse(document.meta) as DocumentChange['meta']) : null,
@@ -110,7 +114,10 @@ export function changeOf({ replaces, document }: UpdateCommand): DocumentChange 
   }
 }
 
-/** What a PATCH asks for; at least one part must be given. `{}` clears the metadata; null counts as absent, as everywhere. */
+/**
+ * What a PATCH asks for; at least one part must be given. `{}` clears the metadata; null counts as absent, as
+ * everywhere.
+ */
 export function parseChange(input: {
   readonly meta?: unknown
   readonly contentMd?: string | null

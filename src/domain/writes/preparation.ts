@@ -1,6 +1,7 @@
 /**
- * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the document itself. Checks, escapes, compresses and analyses. Runs on a read or the
- * bulk lane, and on the write lane where a command has to be prepared again.
+ * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the
+ * document itself. Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the
+ * write lane where a command has to be prepared again.
  */
 import { encodeUpsert } from '../../engine/index_batch.js'
 import { badRequest } from '../../errors.js'
@@ -22,7 +23,9 @@ export interface CompressionSettings {
   readonly compressionEnabled: boolean
   /** Contents below are stored as they are. */
   readonly compressionSmallBytes: number
-  /** Contents from the small threshold up to this one get the light compression, larger ones the strong one. */
+  /**
+   * Contents from the small threshold up to this one get the light compression, larger ones the strong one.
+   */
   readonly compressionMediumBytes: number
 }
 
@@ -120,7 +123,8 @@ function contentHash(key: string, lang: string, meta: string, escaped: Buffer): 
 }
 
 /**
- * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a keyword.
+ * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a
+ * keyword.
  * @returns bytes that own their whole buffer; collection, docid, LSN and times are zero until the stamp
  */
 export function indexDocument(

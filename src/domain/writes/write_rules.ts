@@ -1,6 +1,8 @@
 /**
- * What a collection asks of a write: its schema, and the stamp of its settings under which the metadata was held to it. The stamp travels with the prepared document; where the collection's has moved on
- * by then, the write lane asks again, inside the transaction. So nothing that a schema refuses is written once the setting of that schema was acknowledged.
+ * What a collection asks of a write: its schema, and the stamp of its settings under which the metadata was
+ * held to it. The stamp travels with the prepared document; where the collection's has moved on by then, the
+ * write lane asks again, inside the transaction. So nothing that a schema refuses is written once the setting
+ * of that schema was acknowledged.
  */
 import { badRequest } from '../../errors.js'
 import type { View } from '../../store/view.js'
@@ -33,7 +35,11 @@ export function requireSchema({ schema }: WriteRules, values: Metadata['values']
   if (errors.length > 0) throw badRequest(`schema validation failed: ${errors.join('; ')}`)
 }
 
-/** On the write lane: asks again where the settings have changed since the document was prepared. @param meta its metadata as JSON. @throws ServiceError 400 */
+/**
+ * On the write lane: asks again where the settings have changed since the document was prepared.
+ * @param meta its metadata as JSON.
+ * @throws ServiceError 400
+ */
 export function requireSchemaStill(
   settings: SettingsCache,
   view: View,

@@ -1,5 +1,6 @@
 /**
- * Handlers of the operations that search by vectors; the rules are in src/domain/vectors and src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
+ * Handlers of the operations that search by vectors; the rules are in src/domain/vectors and
+ * src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits.js'
@@ -78,7 +79,10 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
   return mmr === true ? lambda : undefined
 }
 
-/** By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for that. */
+/**
+ * By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for
+ * that.
+ */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
   const config = collection?.settings.config
