@@ -1,12 +1,12 @@
 /**
- * Which analysis an index was made by. The engine keeps the number with the index and throws away what
- * another analysis made: its terms are not those that queries ask for. Pure, any thread.
+ * The version of the analysis that made an index. The engine stores the number with the index and discards an
+ * index of another version, because its terms differ from those of queries. Pure, any thread.
  */
 import { crc32 } from '../../store/packages.js'
 
 /**
- * Goes up with every change of what becomes a term: wasm/analyzer, code_document.ts, the fields of
- * preparation.ts.
+ * Raised with every change of what becomes a term: wasm/analyzer, code_document.ts, the fields of
+ * analysis.ts.
  */
 const VERSION = 1
 

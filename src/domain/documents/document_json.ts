@@ -1,7 +1,7 @@
 /**
- * Looks into a document's stored JSON without parsing its content, which comes last. Between the quotes of a
- * text a quote is escaped, and a metadata key is followed by a list, so that the bytes below stand in front
- * of the content and nowhere else. Pure; read lanes.
+ * Reads parts of a document's stored JSON without parsing its content, which comes last. Quotes inside a
+ * string are escaped, and a metadata key is followed by a list, so the bytes below occur in front of the
+ * content and nowhere else. Pure; read lanes.
  */
 import { codeMarksOf, type CodeMarks } from './code_document.js'
 
@@ -25,8 +25,8 @@ export function contentStartOf(json: Buffer): number {
 }
 
 /**
- * What decides how a document's content is read, told from the bytes of its head in most cases: only one with
- * metadata `kind` or `path` is parsed.
+ * What decides how a document's content is analysed. Found in the bytes of its head; only heads with metadata
+ * `kind` or `path` are parsed.
  */
 export function readingOf(json: Buffer): { readonly lang: string; readonly marks: CodeMarks } {
   const head = json.toString('latin1', 0, json.indexOf(CONTENT))

@@ -1,6 +1,6 @@
 /**
- * Who a document is: the rules for collection names, keys and languages, and the printed id. Identity rules 1
- * to 3: service-1, "Document".
+ * The identity of a document: the rules for collection names, keys and languages, and the printed id.
+ * Identity rules 1 to 3: service-1, "Document".
  */
 import { badRequest } from '../../errors.js'
 import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits.js'

@@ -1,7 +1,7 @@
 /**
- * States that a document has had: by number, before another, or at a time. Only what was kept is found: where
- * a state between two kept ones is missing, nobody can say which was current in between, and nothing is
- * answered. Decision: docs/decisions/0082-past-states.md. Any lane.
+ * Past states of a document: by number, before another, or at a time. Only kept revisions are found. Where a
+ * state between two kept ones is missing, the state that was current in between is unknown, and the answer is
+ * 404. Decision: docs/decisions/0082-past-states.md. Any lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import type { Head } from '../../store/head.js'

@@ -1,14 +1,11 @@
-/**
- * Readers of several documents ask for all contents that are not at hand together, not for one after the
- * other.
- */
+/** Readers of several documents fetch all missing contents at once, not one after the other. */
 import { BodiesWanted } from '../../store/objects.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 
 /**
- * Runs what reads the contents of these documents.
- * @throws BodiesWanted for those of all, where it has met one
+ * Runs a function that reads the contents of these documents.
+ * @throws BodiesWanted for all missing contents, where the function met one
  */
 export function readingAll<T>(view: View, collection: number, docids: () => Iterable<number>, run: () => T): T {
   return readingOf(

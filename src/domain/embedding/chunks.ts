@@ -1,6 +1,6 @@
 /**
- * How a document's content is cut for embedding, by the options of the server, and what stands for each
- * piece: equal hashes are equal texts, whose vectors are made once. Lane threads.
+ * How a document's content is cut into chunks for embedding, by the options of the server, and the hash of
+ * each chunk: chunks with equal hashes have equal texts and share their vector. Lane threads.
  */
 import { createHash } from 'node:crypto'
 import type { Chunker } from '../../engine/chunker.js'
@@ -11,7 +11,7 @@ import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
 
 export interface Cutting {
   readonly isCode: boolean
-  /** Stands for all that decides where a content is cut. */
+  /** Checksum of all options that decide where a content is cut. */
   readonly recipe: number
 }
 
@@ -39,7 +39,7 @@ export interface CuttingOptions {
   readonly embeddingChunkSize: number
 }
 
-/** As the server is told, else as the document says that it is. */
+/** As the options of the server say, else by the document's own marks. */
 export function cuttingOf(options: CuttingOptions, head: Head): Cutting {
   const { embeddingChunkMode: mode, embeddingChunkEnabled: isCut, embeddingChunkSize: size } = options
   const text = mode === undefined ? textOfHead(head) : undefined

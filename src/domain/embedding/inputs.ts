@@ -1,6 +1,6 @@
 /**
- * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors,
- * and the texts of the others are handed out. Runs on the bulk lane, over one view.
+ * Finds the texts of documents that need vectors: each document is cut, its chunks are compared with those
+ * that have vectors, and the texts of the others are returned. Runs on the bulk lane, over one view.
  */
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
@@ -77,7 +77,7 @@ function cutDocument(
   textsWanted: number,
 ): CutDocument {
   const base = { collection, docid, queued: BigInt(queued) }
-  // It may have been dropped meanwhile, for want of room.
+  // The row may have been dropped since, because the queue was full.
   const isWanted = queued === 0 || view.vectors.isQueued(base.queued)
   const head = isWanted && !retired.has(collection) ? view.head(collection, docid) : undefined
   if (head === undefined) return { outcome: 'gone', document: { ...base, change: 'keep' }, ...NOTHING }

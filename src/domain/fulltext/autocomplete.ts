@@ -1,7 +1,7 @@
 /**
- * Completions of a word that somebody is typing: words of the documents, commonest first. The index holds
- * stems, so two kinds of terms come into question: those that begin with what was typed, and those that it
- * has already passed (`configur` for `configura`); either is shown as the word of the documents that it
+ * Completions of a word that is being typed: words of the documents, commonest first. The index has stems, so
+ * two kinds of terms are candidates: terms that begin with the typed letters, and shorter stems that the
+ * typed letters have passed (`configur` for `configura`). Each is shown as the word of the documents that it
  * stands for and that begins as typed. Read lanes. Contract: service-1, "Full-text search"; reasons:
  * docs/decisions/0064-autocomplete.md.
  */

@@ -45,7 +45,7 @@ export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingT
   readonly related: RelatedTerms
 }
 
-/** What the last snapshot held. */
+/** What the last round found. */
 interface Found {
   readonly documents: number
   readonly matches: number
@@ -55,9 +55,9 @@ interface Found {
 const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
 
 /**
- * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 when the
- * query is more than the engine takes.
- * @param results gets the results of the answer, too
+ * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 where the
+ * query exceeds the limits of the engine.
+ * @param results receives the results of the answer, too
  */
 export function searchFulltext(
   tools: FulltextTools,
@@ -87,7 +87,7 @@ function passagesOf(tools: FulltextTools, { retrieval, withContent }: FulltextRe
   return new Passages(tools, retrieval, withContent, stop, tools)
 }
 
-/** A request whose spelling has been seen to, and what of its words is looked for. */
+/** A request with its spelling corrected, and the plan of its query. */
 export interface ReadQuery {
   readonly request: FulltextRequest
   readonly query: QueryPlan
@@ -104,8 +104,8 @@ export function readQuery(tools: FulltextTools, asked: FulltextRequest, collecti
 }
 
 /**
- * Further terms are for plain words only: where operators say what must match, they would change what is
- * found.
+ * Related terms are added to plain words only. In a query with operators they would change which documents
+ * match.
  */
 function suggestTerms(
   tools: FulltextTools,
@@ -119,8 +119,8 @@ function suggestTerms(
 }
 
 /**
- * What the engine is asked for a request. Also how the benches ask it, so that they ask what the service
- * asks. Throws a 400 when the query is more than the engine takes.
+ * The plan that the engine runs for a request. The benches use it, too, so that they measure the plans of the
+ * service. Throws a 400 where the query exceeds the limits of the engine.
  */
 export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
   const { algorithm, k1, b } = request.scoring
@@ -144,7 +144,7 @@ export function planSearch(request: FulltextRequest, query: QueryPlan, collectio
   }
 }
 
-/** What is done to hits beyond what the engine does. */
+/** What the answer applies to the hits of the engine. */
 interface Arrangement {
   readonly refinement: Refinement
   readonly curation: Curation | undefined
@@ -178,8 +178,8 @@ function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arran
 }
 
 /**
- * Writes results until there are enough. Returns how many hits were left out because they are gone or match
- * no more.
+ * Writes results until the page is full. Returns how many hits were left out because they are gone or no
+ * longer match.
  */
 function writeResults(
   tools: FulltextTools,
@@ -193,7 +193,7 @@ function writeResults(
   const present = new PresentMatches(tools, view, plan, hits, arrangement.refinement)
   const dropped = writeHits(tools, view, plan, hits, arrangement, present, answer, stop)
   if (present.factors.size === 0) return dropped
-  // Hits after one whose boosts have changed may stand in its place: they are written again.
+  // A changed boost changes the order of the hits: all are written again.
   answer.restart(hits.expansions)
   return writeHits(tools, view, plan, withFactors(hits, present.factors), arrangement, present, answer, stop)
 }
@@ -255,7 +255,7 @@ function pinsIn(answer: AnswerWriter, view: View, collection: number): CuratedAn
   }
 }
 
-/** What the documents of one round's hits are by now, as the store's snapshot shows them. */
+/** Checks the hits of one round against the store's snapshot. */
 class PresentMatches {
   /** Of documents whose boosts have changed since the index was asked, by docid. */
   readonly factors = new Map<number, number>()
@@ -275,8 +275,8 @@ class PresentMatches {
   }
 
   /**
-   * Indexes of the terms that it has; undefined where the document is gone or matches no more.
-   * @param document what the snapshot has of it
+   * Indexes of the terms that the document has; undefined where it is gone or no longer matches.
+   * @param document as the snapshot shows it
    */
   of(hit: Hit, document: { readonly indexedLsn: bigint } | undefined): readonly number[] | undefined {
     if (document === undefined || document.indexedLsn === hit.lsn) return document && hit.matched

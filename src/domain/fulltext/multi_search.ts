@@ -1,7 +1,7 @@
 /**
- * Several searches in one request: side by side, each with its own answer or error; or merged into one list
- * by reciprocal rank fusion, a document that several find once. They run one after the other under one
- * deadline, each on the snapshot that it finds. Read lanes.
+ * Several searches in one request: side by side, each with its own answer or error, or merged into one list
+ * by reciprocal rank fusion, each document once. They run one after the other under one deadline, each on the
+ * snapshot current at its start. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { badRequest, serviceError, ServiceError } from '../../errors.js'
@@ -76,7 +76,7 @@ function sideBySide<Search>(
 }
 
 /**
- * What is wrong with one search is its answer; what ends all of them (the deadline, a fault) ends the
+ * An invalid search has its error as its answer. What stops all of them (the deadline, a fault) ends the
  * request.
  */
 function attempt(run: () => Buffer): Buffer {

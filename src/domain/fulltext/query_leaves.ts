@@ -1,6 +1,6 @@
 /**
- * The leaves of a query: analysed words, phrases and what else is looked for, and the table of distinct terms
- * that they point into. One table per query; pure but for the analyzer that it is handed.
+ * The leaves of a query: analysed words, phrases, patterns and word groups, and the table of distinct terms
+ * that they refer to. One table per query; pure but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'

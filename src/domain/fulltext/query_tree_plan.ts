@@ -10,8 +10,8 @@ import { type LeafTable, nodeOf } from './query_leaves.js'
 import type { SyntaxNode } from '../query/query_tree.js'
 
 /**
- * What a subtree comes to: the documents of `node`, or, negated, all but them; undefined when it has
- * vanished.
+ * The meaning of a subtree: the documents of `node`, or, negated, all others. Undefined where only stop words
+ * were in it.
  */
 type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined
 

@@ -1,8 +1,7 @@
 /**
- * Looks at a hit whose document has another state by now than the one that the engine found: does that state
- * match as well? A commit can be read from the store a moment before the write lane has published it to the
- * engine; without this, documents that are merely being updated would drop out of the results of whoever
- * searches beside the writer. Read lanes.
+ * Checks whether a document still matches a query after it has changed. A commit is visible in the store a
+ * moment before the write lane publishes it to the engine. Without this check, documents that are being
+ * updated would be missing from the results of concurrent searches. Read lanes.
  */
 import { readPlanTerms } from '../../engine/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'

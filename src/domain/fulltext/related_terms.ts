@@ -1,7 +1,7 @@
 /**
- * Terms that stand beside a term more often than chance would have it, for `pmisparse`: learnt from the
- * collection itself, per term when it is first asked for, from a sample of its documents in text order. One
- * per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
+ * Terms that occur near a term more often than by chance, for `pmisparse`. They are learnt from a sample of
+ * the collection's documents, per term, when the term is first asked for. One per lane. Formula and reasons:
+ * docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/term_positions.js'
@@ -25,7 +25,7 @@ export interface RelatedTermsTools extends AnalysisTools {
 
 export interface RelatedTerm {
   readonly term: string
-  /** What it counts for beside the term that it is related to, which counts for 1. */
+  /** Its weight; the term that it is related to has weight 1. */
   readonly weight: number
 }
 
@@ -39,19 +39,21 @@ interface Learnt {
 }
 
 /**
- * The contract's: words on either side that are beside a word, documents in which they have to be, how much a
- * related term counts at most, the PPMI that gives that, and related terms per term.
+ * Constants of the contract: words on either side that count as near, documents in which a pair must occur,
+ * the largest weight of a related term, the PPMI that gives it, and related terms per term.
  */
 const WINDOW = 5
 const DOCUMENTS_MIN = 2
 const WEIGHT_MAX = 0.35
 const PPMI_MAX = 5
 const RELATED_MAX = 5
-/** Places in the collection from which the sample is taken, so that it is not the oldest documents alone. */
+/**
+ * Stretches of the collection from which the sample is taken, so that it is not only the oldest documents.
+ */
 const SAMPLE_PLACES = 4
 /**
- * After a write a term is learnt again once this many times what that takes has passed: learning is a
- * twentieth of the work beside a stream of writes.
+ * After a write, a term is learnt again once this many times its learning time has passed. So learning takes
+ * at most a twentieth of the lane under a stream of writes.
  */
 const AGE_FACTOR = 20
 /** A term of so few documents is learnt again after every write: that takes less than a millisecond. */
@@ -107,7 +109,7 @@ function learn(tools: RelatedTermsTools, collection: number, term: string, stop:
   return { terms, documents: docids.length }
 }
 
-/** Documents that have the term, by docid, from places all over the collection. */
+/** Documents that have the term, by docid, from several stretches of the collection. */
 function sample(tools: RelatedTermsTools, collection: number, term: string): { docids: number[]; documents: number } {
   const plan = planFor(collection, term)
   const { total: df, docCount: documents } = tools.engine.search(plan)

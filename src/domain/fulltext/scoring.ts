@@ -1,6 +1,6 @@
 /**
- * How a request wants to be scored: algorithm, constants and fields. The formulas are evaluated by the native
- * engine; constants and default weights are the contract's (service-1, full-text search).
+ * Reads how a request is scored: algorithm, constants and fields. The native engine evaluates the formulas;
+ * constants and default weights are those of the contract (service-1, "Full-text search").
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'

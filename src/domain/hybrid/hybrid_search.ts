@@ -1,8 +1,7 @@
 /**
  * One hybrid search: the best by words, from the full-text engine, and the best by meaning, from the vector
- * engine, fused, boosted and curated. Snapshots of both engines are taken before the store's: a document that
- * is gone or that filters admit no more is left out, and where that leaves the page short, both are asked
- * again for more. Read lanes.
+ * engine, fused, boosted and curated, in rounds (`search/rounds.ts`): each round takes the snapshots of both
+ * engines before the store's. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { HighlightTerm, Hits } from '../../engine/types.js'

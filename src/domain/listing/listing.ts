@@ -1,7 +1,8 @@
 /**
- * A page of documents by metadata: the engine finds and orders them, the truth store shows them, each written
- * into the answer as it is read. Two snapshots are in play, the engine's taken first: a document that has
- * gone or moved on since is left out, and the next ones fill the page.
+ * A page of documents by metadata: the engine finds and orders them, and the answer is written from the truth
+ * store. Two snapshots take part, the engine's first: a document that is gone or no longer passes the filter
+ * is left out, and the next ones fill the page. Differs from the rounds of searches (`search/rounds.ts`): it
+ * starts behind earlier pages, and counts.
  */
 import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -134,7 +135,7 @@ function readPage(view: View, request: ListingRequest, skip: number, found: Hits
   // The same state in both snapshots: nothing has been deleted between them.
   const deleted = found.lsn === view.lastLsn() ? 0 : Math.max(0, found.docCount - view.collectionCounters(collection).documents)
   const due = countDue(view, request)
-  // Which of the deleted ones would pass a filter nobody can tell any more.
+  // Which of the deleted documents would have passed a filter is unknown.
   const gone = due + (filters.length === 0 ? deleted : 0)
   const isAtEnd = skip + found.hits.length >= found.total
   return {

@@ -1,5 +1,5 @@
 /**
- * How the query languages differ that have operators; the rest of them is one lexer and one parser. Reasons:
+ * The differences between the query languages that have operators; lexer and parser are shared. Reasons:
  * docs/decisions/0020-fulltext-query-syntax.md. Pure.
  */
 export interface Dialect {

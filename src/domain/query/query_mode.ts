@@ -1,7 +1,7 @@
 /**
- * Which query language a text is written in. A mode that was asked for is taken at its word, and a text that
- * breaks its syntax is refused; `auto` is for what people type, so a text whose marks do not add up is plain
- * words there, and the answer's `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ * Detects which query language a text is written in. For a named mode, a text that breaks its syntax is
+ * refused. `auto` is for what people type: a text with invalid syntax is plain words there, and the answer's
+ * `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import { badRequest, ServiceError } from '../../errors.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits.js'

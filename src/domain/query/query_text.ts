@@ -1,6 +1,6 @@
 /**
- * What the query languages share: where quoted strings lie, and how a problem is told. A place is counted in
- * characters (code points) from 1, as a user counts. Pure and linear in the length of the text.
+ * What the query languages share: quoted strings, and the text of syntax errors. Errors count characters
+ * (code points) from 1, as a user does. Pure and linear in the length of the text.
  */
 import { badRequest, type ServiceError } from '../../errors.js'
 

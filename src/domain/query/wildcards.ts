@@ -11,14 +11,14 @@ const WILDCARD = /[*?]/
 const TERM_CHARACTER = /[\p{L}\p{N}\p{M}*?]/u
 const SEPARATORS = /[^\p{L}\p{N}\p{M}*?]+/u
 
-/** Whether a word is a pattern for who asked for patterns. */
+/** Whether a word is a pattern in wildcard mode. */
 export function isPattern(word: string): boolean {
   return WILDCARD.test(word)
 }
 
 /**
- * Whether a word of somebody who named no mode is one: it has a `*` beside a letter or digit and is not
- * emphasised by it, or a `?` with one on either side. `what?` and `**bold**` are words.
+ * Whether a word is a pattern where no mode was named: it has a `*` beside a letter or digit that is not
+ * emphasis, or a `?` between two of them. `what?` and `**bold**` are words.
  */
 export function isClearPattern(word: string): boolean {
   if (/^(\*{1,3})[^*?]+\1$/.test(word)) return false
@@ -51,8 +51,8 @@ export function normalisePattern(text: string, unstemmed: Tokenize): string {
 }
 
 /**
- * Of stop words the analyzer makes nothing, but they are letters like others here; where it cuts a text, as
- * between Chinese characters, no pattern spans the cut.
+ * The analyzer drops stop words; here their letters count like others. No pattern spans a cut that the
+ * analyzer makes, as between Chinese characters.
  */
 function normalisePiece(piece: string, unstemmed: Tokenize): string {
   if (piece === '') return ''

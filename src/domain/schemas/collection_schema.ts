@@ -1,8 +1,7 @@
 /**
- * The schema of a collection: what the metadata of its documents must be. Read from what a client gives, an
- * object or its JSON text, and refused with the name of the place where it is none: a rule that nobody checks
- * would be believed. Rules: service-1, "Schema validation", and
- * docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
+ * The schema of a collection: rules for the metadata of its documents. Read from an object or its JSON text.
+ * An invalid schema is refused with the path of the error: a rule that is not enforced must not be accepted.
+ * Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEYS_MAX, META_VALUES_MAX, SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits.js'

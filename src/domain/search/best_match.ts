@@ -1,12 +1,13 @@
 /**
- * Where in a document its words match best: the place of its best highlight. One per answer; read lanes.
+ * Finds the byte of a document where the words of a query match best: the middle of its best highlight. One
+ * per answer; read lanes.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import type { StoredDocument } from '../../store/document_cache.js'
 import { Highlights, type HighlightTools } from './highlights.js'
 import type { Stop } from './context.js'
 
-/** One, and short, so that its place is that of the match. */
+/** One highlight, as short as possible, so that its middle is the match. */
 const BEST = { opening: '', closing: '', most: 1, fragmentBytes: 1 } as const
 
 interface BestPiece {

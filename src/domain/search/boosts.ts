@@ -1,8 +1,8 @@
 /**
- * `boost`: factors for documents with a metadata value. A positive number multiplies, a negative one divides;
- * those that hold for a document are multiplied, and the product is at least 0.001 (service-1, "Full-text
- * search"). The engine applies them; here they are read, and applied to documents that it does not show as
- * they are now. Pure; read lanes.
+ * `boost`: factors for documents with a metadata value. A positive number multiplies the score, a negative
+ * one divides it. The factors that apply to a document are multiplied, and the product is at least 0.001
+ * (service-1, "Full-text search"). The engine applies them. The functions here read them, and apply them to
+ * documents that changed after the engine's snapshot. Pure; read lanes.
  */
 import { badRequest } from '../../errors.js'
 import { BOOST_FACTOR_MAX, BOOSTS_MAX } from '../../limits.js'

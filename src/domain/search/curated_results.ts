@@ -1,7 +1,7 @@
 /**
- * Puts pinned documents at their places among the results of one round of a search and leaves hidden ones
- * out. Made anew for every view, in which it looks the documents up. A pinned document is shown once, also
- * where the query does not find it, but never where the request's filters forbid it. Rules:
+ * Puts pinned documents at their positions among the results of one round of a search, and leaves hidden
+ * documents out. Looks the documents up in one view, so each round has its own. A pinned document is shown
+ * once, even where the query does not find it, but never where the request's filters exclude it. Rules:
  * docs/decisions/0061-curation.md.
  */
 import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits.js'
@@ -16,7 +16,7 @@ interface Placed {
 
 /** The answer that pins are written to. */
 export interface CuratedAnswer<Hit> {
-  /** No further result has room. */
+  /** No further result fits. */
   readonly isFull: boolean
   /** Results so far, those of earlier pages included. */
   readonly count: number
@@ -31,9 +31,9 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
   readonly #view: View
   readonly #collection: number
   readonly #hits: ReadonlyMap<number, Hit>
-  /** Documents that are not organic results. */
+  /** Pinned and hidden documents: they are not organic results. */
   readonly #apart = new Set<number>()
-  /** By position; those behind the organic results last. */
+  /** By position. Pins behind the organic results come last. */
   readonly #pins: readonly Placed[]
   #next = 0
 
@@ -59,7 +59,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
     return this.#apart.has(docid)
   }
 
-  /** Writes the pins whose place comes next. To be called before each organic result. */
+  /** Writes the pins whose position is next. Called before each organic result. */
   writeDue(answer: CuratedAnswer<Hit>): void {
     while (!answer.isFull && (this.#pins[this.#next]?.position ?? Number.POSITIVE_INFINITY) <= answer.count + 1) this.#write(answer)
   }

@@ -1,6 +1,6 @@
 /**
- * Counts metadata values over the results of a search: the final ones, after curation, limit and context
- * budget (service-1, `facetBy`). One per answer.
+ * Counts metadata values over the final results of a search, after curation, limit and context budget
+ * (service-1, `facetBy`). One per answer.
  */
 import { headOf } from '../documents/document_json.js'
 
@@ -15,7 +15,7 @@ export class FacetCounter {
   readonly #facets: readonly { readonly name: string; readonly key: string; readonly counts: Map<string, number> }[]
   readonly #valuesMax: number
 
-  /** @param names metadata keys, `meta.` in front of one is left away */
+  /** @param names metadata keys; a `meta.` prefix is dropped */
   constructor(names: readonly string[], valuesMax: number) {
     this.#facets = names.map((name) => ({
       name,

@@ -1,16 +1,16 @@
 /**
- * `filterMeta` as requests carry it: a map from metadata keys to the values of which one must be there. Pure;
- * any lane.
+ * `filterMeta` as requests carry it: a map from metadata keys to values. A document passes where each key has
+ * one of its values. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { FILTER_VALUES_MAX, META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits.js'
 
-/** AND of these; OR inside. A filter without values asks that the key is there at all. */
+/** AND between filters, OR between the values of one. A filter without values requires the key. */
 export type Filters = readonly (readonly [key: string, values: readonly string[]])[]
 
 /**
- * The same bounds as for stored metadata, and one for all values together, so that a plan stays within what
- * the engine takes.
+ * Applies the bounds of stored metadata, and a bound on all values together, so that a plan stays within the
+ * limits of the engine.
  * @throws ServiceError 400
  */
 export function parseFilters(filterMeta: Readonly<Record<string, readonly string[]>> | null | undefined): Filters {

@@ -1,5 +1,5 @@
 /**
- * What a request wants of highlights, with every default applied. Pure; any lane. Rules: service-1,
+ * Reads which highlights a request asks for, with every default applied. Pure; any lane. Rules: service-1,
  * "Full-text search", and docs/decisions/0071-highlights.md.
  */
 import { badRequest } from '../../errors.js'

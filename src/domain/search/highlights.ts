@@ -1,6 +1,6 @@
 /**
- * The highlights of a search's results: how the content of each was analysed is told from its head, and the
- * analyzer's highlighter finds the places. One per answer; read lanes. Rules:
+ * The highlights of a search's results. The head of a document says how its content was analysed; the
+ * analyzer's highlighter finds the matches. One per answer; read lanes. Rules:
  * docs/decisions/0071-highlights.md.
  */
 import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
@@ -40,7 +40,7 @@ export class Highlights {
   }
 
   /**
-   * What is looked for from now on.
+   * Sets the terms to highlight in the documents that follow.
    * @param terms by the index that hits name them by; undefined: never marked
    */
   lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {

@@ -1,7 +1,7 @@
 /**
- * The passage of a document that a result shows: one chunk, or one with its neighbours. Chunks are those that
- * the document's vectors were made of; where its content has moved on since, or it has no vectors, it is cut
- * anew by the options of the server. Read lanes.
+ * The passage of a document that a result shows: one chunk, or one with its neighbours. The chunks are those
+ * that the document's vectors were made of. A document without vectors, or whose content has changed since,
+ * is cut again by the options of the server. Read lanes.
  */
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
@@ -15,7 +15,7 @@ export interface Passage {
   readonly chunkText: string
 }
 
-/** Which passage: by the number of a chunk, or the one with this byte of the content. */
+/** Which passage: the number of a chunk, or a byte of the content that the chunk contains. */
 export type PassagePosition = { readonly chunk: number } | { readonly byte: number }
 
 /** Undefined for a content without text. @throws BodiesWanted */
@@ -44,8 +44,8 @@ export function passageIn(content: Buffer, ranges: Uint32Array, position: Passag
 }
 
 /**
- * Of a content that has moved on, or that has vectors of some chunks only, the same chunk has another number:
- * its hash tells which.
+ * Where the content has changed, or only some chunks have vectors, the same chunk has another number. Its
+ * hash identifies it.
  */
 function currentPosition(position: PassagePosition, record: VectorRecord | undefined, hashes: BigUint64Array): PassagePosition {
   const hash = 'chunk' in position ? record?.hashes[position.chunk] : undefined
@@ -53,7 +53,7 @@ function currentPosition(position: PassagePosition, record: VectorRecord | undef
   return chunk < 0 ? position : { chunk }
 }
 
-/** The last that begins at the byte or before it, else the first. */
+/** The last chunk that begins at the byte or before it, else the first chunk. */
 function chunkWith(ranges: Uint32Array, byte: number): number {
   let at = 0
   while (at + 1 < ranges.length / 2 && (ranges[(at + 1) * 2] as number) <= byte) at++

@@ -1,9 +1,8 @@
 /**
- * `rangeMeta`: bounds that a metadata value, or the time of the first or last write, must lie in. Values are
- * compared as numbers, else as times, else as texts. The engine applies them
- * (native/engine/query/ranged_value.h, by the same rule to the bit); what is here reads them, and judges
- * documents that the engine does not show as they are now. Rules: docs/decisions/0063-ranges-and-boosts.md.
- * Pure; read lanes.
+ * `rangeMeta`: bounds on a metadata value, or on the time of the first or last write. Values are compared as
+ * numbers, else as times, else as texts. The engine applies them (native/engine/query/ranged_value.h, by
+ * exactly the same rule). The functions here read them, and apply them to documents that changed after the
+ * engine's snapshot. Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -66,8 +65,8 @@ function operandOf(value: RangeBound): Operand {
 }
 
 /**
- * ISO 8601, a day and a time that there are; without a zone UTC, whatever the machine's. Of a fraction the
- * milliseconds.
+ * ISO 8601, an existing day and time. Without a zone: UTC, whatever zone the machine has. A fraction counts
+ * down to milliseconds.
  */
 function timeOf(text: string): number | undefined {
   const match = TIME.exec(text)

@@ -1,7 +1,6 @@
 /**
- * What ranges and boosts say of documents as they are now. The engine has applied both to what it had
- * indexed; a hit whose document has moved on in between, or one that curation brings, is judged here. Read
- * lanes.
+ * Applies ranges and boosts to documents as the store's view shows them. The engine applies both to what it
+ * has indexed; hits whose document has changed since, and pinned documents, are checked here. Read lanes.
  */
 import type { Hit, Hits } from '../../engine/types.js'
 import { type Head, textOfHead } from '../../store/head.js'
@@ -15,13 +14,13 @@ export interface Refinement {
   readonly boosts: readonly Boost[]
 }
 
-/** Whether a document may be shown for a request at all, whatever brought it there. */
+/** Whether a request's filters and ranges admit a document. Pinned documents are checked, too. */
 export function mayShow(head: Head, filters: Filters, { ranges }: Refinement): boolean {
   const { metaValues: meta } = textOfHead(head)
   return passesFilter(meta, filters) && passesRanges(ranges, { addedAt: head.addedAt, updatedAt: head.updatedAt, meta })
 }
 
-/** The factor that a hit's document has by now, where it is another than the one in its score. */
+/** The present boost factor of a hit's document; undefined where its score has the same factor. */
 export function movedFactor(head: Head, hit: Hit, { boosts }: Refinement): number | undefined {
   if (hit.factor === undefined) return undefined
   const factor = factorOf(boosts, textOfHead(head).metaValues)

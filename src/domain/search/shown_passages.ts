@@ -1,7 +1,7 @@
 /**
- * Results that show a passage in place of the whole document (`retrievalMode` chunk or window): the chunk in
- * which the document matches best, told by its best highlight. A document without a match of its own shows
- * its beginning. One per answer; read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
+ * Results that show a passage in place of the whole document (`retrievalMode` chunk or window): the chunk
+ * with the document's best highlight. A document without a highlight shows its first chunk. One per answer;
+ * read lanes. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'

@@ -1,8 +1,8 @@
 /**
- * The term vectors that a lane keeps of documents whose highlights were wanted twice, so that a document
- * shown again is not scanned again. Never stale: a vector belongs to one state of a document, told by its
- * LSN, and LSNs are never used twice. Kept apart from the documents at hand (`store/document_cache.ts`):
- * reading a document again costs a third of scanning it, and takes thrice the bytes. What a vector holds:
+ * The term vectors that a lane caches of documents whose highlights were requested twice, so that a document
+ * shown again is not scanned again. Never stale: a vector belongs to one state of a document, identified by
+ * its LSN, and LSNs are never reused. Cached apart from the documents (`store/document_cache.ts`): reading a
+ * document again costs a third of scanning it, and its text takes three times the bytes. Format of a vector:
  * wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
  */
 import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits.js'

@@ -44,7 +44,7 @@ export interface RetrievalProfile {
   readonly contextTokenBudget?: number
 }
 
-/** As stored: only what was said. */
+/** As stored: only fields that were set. */
 export interface CollectionConfig {
   readonly type?: string
   readonly description?: string
@@ -188,7 +188,7 @@ function checkConfig(config: CollectionConfig): void {
     throw badRequest(`invalid configuration: ${bytes} bytes, at most ${COLLECTION_CONFIG_BYTES_MAX} are allowed`)
 }
 
-/** What would be stored otherwise than it says is refused rather than kept as a wish. */
+/** A configuration that the server could not apply is refused, not stored. */
 function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void {
   if (storageBackend !== undefined && !['boltdb', 'memory', 's3'].includes(storageBackend))
     throw badRequest('invalid storageBackend: must be boltdb, memory, or s3')

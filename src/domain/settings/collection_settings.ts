@@ -1,7 +1,7 @@
 /**
- * What a lane knows of the settings of collections, read from the store once and kept while the collection's
- * stamp, the LSN of the last change, stands: asking costs one look-up. One per lane that searches; never
- * stale, because the stamp is read in the view that the search uses.
+ * A lane's cache of collection settings. An entry is valid while the collection's stamp, the LSN of the last
+ * change, is unchanged; checking it costs one look-up. Never stale, because the stamp is read in the view
+ * that the search uses. One per lane.
  */
 import { SETTINGS_CACHED_COLLECTIONS_MAX } from '../../limits.js'
 import { SERVER_SETTINGS } from '../../store/settings.js'
@@ -43,13 +43,13 @@ export class SettingsCache {
   readonly #known = new Map<number, CollectionSettings>()
   #locations: { readonly lsn: bigint; readonly locations: Locations } = { lsn: 0n, locations: new Map() }
 
-  /** After a transaction that was undone: the stamps that it gave are given again. */
+  /** Empties the cache after a transaction that was rolled back: its stamps will be used again. */
   forget(): void {
     this.#known.clear()
     this.#locations = { lsn: 0n, locations: new Map() }
   }
 
-  /** Places in object stores that the server knows. */
+  /** The locations in object stores that the server knows. */
   locations(view: View): Locations {
     const lsn = view.settingsLsn(SERVER_SETTINGS)
     if (lsn !== this.#locations.lsn) this.#locations = { lsn, locations: readLocations(view) }
@@ -62,8 +62,7 @@ export class SettingsCache {
     const known = this.#known.get(collection)
     if (known?.lsn === lsn) return known
     const settings = readSettings(view, collection, lsn)
-    // The one that was read first makes room: settings change seldom, and a look at 256 collections in turn
-    // is rare.
+    // The oldest entry is evicted. Settings change seldom, and scans over more than 256 collections are rare.
     if (known === undefined && this.#known.size >= SETTINGS_CACHED_COLLECTIONS_MAX) this.#known.delete([...this.#known.keys()][0] as number)
     this.#known.set(collection, settings)
     return settings

@@ -1,7 +1,7 @@
 /**
- * Where a collection's bodies are to lie, by its configuration: in the env (`boltdb`, the default), in
+ * Where a collection's bodies are stored, by its configuration: in the env (`boltdb`, the default), in
  * process memory, or at a location in an object store. Locations are settings of the server, so that objects
- * are found whatever becomes of the collection's configuration; collections that name the same place share
+ * are found whatever becomes of the collection's configuration. Collections that name the same location share
  * one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
@@ -15,13 +15,15 @@ import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } fro
 import type { SettingsCache } from './collection_settings.js'
 import { readLocations } from './locations.js'
 
-/** Of objects that a collection's bodies have from now on. Undefined: they have none. */
+/**
+ * Where the new bodies of a collection become objects. Undefined in its place: they are stored in the env.
+ */
 export interface Storage {
   readonly collection: number
   readonly location: number
 }
 
-/** Whether both are the same place, asked as the same user; a secret may change. */
+/** Whether both name the same location and user. The secret may differ: it may change. */
 function isSame(one: S3Location, other: S3Location): boolean {
   const marks = ({ endpoint, bucket, region = '', accessKey, prefix = '', useTLS = false }: S3Location): string =>
     JSON.stringify([endpoint, bucket, region, accessKey, prefix, useTLS])
@@ -43,7 +45,8 @@ export function storageOfCollection(settings: SettingsCache, view: View, collect
 }
 
 /**
- * The configuration as it is. One whose credentials can't be opened is set anew by a change that brings some.
+ * The stored configuration. Undefined where its credentials cannot be decrypted and the change brings new
+ * ones: then it is replaced.
  * @throws CorruptRecord
  */
 export function configBefore(view: View, collection: number, change: ConfigChange): CollectionConfig | undefined {
@@ -60,8 +63,8 @@ export function configBefore(view: View, collection: number, change: ConfigChang
 }
 
 /**
- * The place that a change of a configuration would have bodies lie in, where it is not the one that they lie
- * in: it has to be tried.
+ * The location that a change of a configuration would move bodies to; undefined where it stays the same. A
+ * new location is probed before the change is accepted.
  * @throws ServiceError 400
  */
 export function newPlace(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
@@ -77,10 +80,9 @@ function placeOf({ storageBackend, storageConfig }: CollectionConfig): S3Locatio
 }
 
 /**
- * What has to be written about the location of a configuration, before the configuration itself; undefined
- * where all is known. The secret of a known place is that of who has set it last: a change of anything else
- * does not bring an older one back.
- * @param isChanged whether the change says where, or with which secret
+ * The location to write before the configuration that names it; undefined where it is known. The secret of a
+ * known location is the one that was set last: a change of another field does not restore an older one.
+ * @param isChanged whether the change names the location or its secret
  * @throws ServiceError 400
  */
 export function locationChange(
@@ -102,8 +104,8 @@ export function locationChange(
 }
 
 /**
- * Where credentials can't be opened, the place can't be told either: it is taken to be that of the collection
- * whose bodies lie there. Undefined where that is not one.
+ * A location whose credentials cannot be decrypted cannot be compared. It is taken to be the one that the
+ * collection's bodies are at; undefined unless that is exactly one.
  */
 function lostLocation(view: View, collection: number, unreadable: readonly string[]): number | undefined {
   if (unreadable.length === 0) return undefined

@@ -1,10 +1,9 @@
 /**
- * What a misspelled word may have been meant to be. The index holds stems, so terms near to the word's own
- * stem come into question, and, where the error is in the ending and the stem is wrong for that, terms near
- * to what the word begins with. Only words count in the end: each term is taken for the words of the
- * documents that it stands for, and these are compared with what was written. Two steps: most errors are one
- * edit, which is looked for first and is five times as fast. Read lanes. Reasons:
- * docs/decisions/0065-spell-correction.md.
+ * Candidates for the correction of a misspelled word. The index has stems, so candidates are terms near the
+ * stem of the word, and, where an error in the ending makes the stem wrong, terms near the beginnings of the
+ * word. Each term is replaced by the words of the documents that it stands for, and these words are compared
+ * with what was written. One edit is tried first: most errors are one edit, and that search is five times as
+ * fast. Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
  */
 import type { NearTerm } from '../../engine/types.js'
 import {

@@ -1,6 +1,6 @@
 /**
- * Corrects words that neither the documents of a collection nor its dictionary know. A word that is known is
- * right and never touched. One per lane, with what it remembers while index and settings stand; read lanes.
+ * Corrects words that are neither in the documents of a collection nor in its dictionary. Known words are
+ * never changed. One per lane; its cache is valid while index and settings are unchanged. Read lanes.
  * Reasons: docs/decisions/0065-spell-correction.md.
  */
 import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'

@@ -1,6 +1,6 @@
 /**
- * Requests of spell correction as they are read, and the answers to them. Pure but for the corrector; read
- * lanes. Shapes: http.md, section 4.
+ * Reads the requests of spell correction and writes their answers. Pure but for the corrector; read lanes.
+ * Shapes: http.md, section 4.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import {

@@ -27,8 +27,8 @@ export interface TimeRange {
 }
 
 /**
- * What of reads a collection wants to be kept: by `trackAccess` each, by `trackHot` how many; the leaderboard
- * comes with the first, too, unless it is refused.
+ * Which reads of a collection are tracked: `trackAccess` records each, `trackHot` counts them. `trackAccess`
+ * includes the leaderboard, unless `trackHot` is false.
  */
 export function trackingOf({ trackAccess = false, trackHot = trackAccess }: CollectionConfig): {
   readonly tracked: boolean

@@ -1,6 +1,6 @@
 /**
- * Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1
- * and algorithms.md section 10. Read lanes.
+ * Classification: the similarity of a text, or of a document with vectors, to labels. Rules: service-1 and
+ * algorithms.md section 10. Read lanes.
  */
 import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
@@ -59,7 +59,8 @@ function readLabels(labels: readonly string[] | Absent): readonly string[] {
 }
 
 /**
- * A document that has no vectors of the present model counts as a text; one without text is near to nothing.
+ * A document without vectors of the current model is embedded as a text. A document without text is similar
+ * to no label.
  */
 function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, identity: EmbeddingIdentity): Float32Array {
   const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', identity)

@@ -1,6 +1,6 @@
 /**
- * Search by vector in several collections at once: the nearest of all, in one list. Looked for is a text, a
- * vector, or a document that has vectors, which is not among its own results. Retrieval profiles do not
+ * Search by vector in several collections at once: the nearest documents of all, in one list. The query is a
+ * text, a vector, or a document with vectors, which is not among its own results. Retrieval profiles do not
  * apply. Read lanes.
  */
 import { performance } from 'node:perf_hooks'

@@ -1,8 +1,7 @@
 /**
- * Documents that are the same, and documents that say nearly the same. The same: equal contents, whether they
- * have vectors or not; only contents of equal length are read. Nearly the same: pairs that the vector engine
- * finds above a threshold, joined into groups. Rules: algorithms.md section 9 and
- * docs/decisions/0142-duplicates.md. Bulk lane.
+ * Exact and near duplicates. Exact: equal contents, with or without vectors; only contents of equal length
+ * are read. Near: pairs that the vector engine finds above a threshold, joined into groups. Rules:
+ * algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
  */
 import { createHash } from 'node:crypto'
 import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
@@ -152,9 +151,8 @@ function comparedGroups(
 }
 
 /**
- * Each document's beginning is looked for among all: its first chunk, against the nearest chunk of every
- * other. Of a document that is there very often only the nearest copies are found, which are joined through
- * each other.
+ * Searches for the first chunk of each document among the chunks of all others. Of a document with very many
+ * copies only the nearest are found; the copies are joined through each other.
  */
 function soughtGroups(
   tools: VectorTools,

@@ -1,4 +1,4 @@
-/** The few operations on vectors that are made outside the engine, on the vectors of one request. Pure. */
+/** The few vector operations outside the engine, on the vectors of one request. Pure. */
 
 export function dot(one: Float32Array, other: Float32Array): number {
   let sum = 0
@@ -17,7 +17,7 @@ export function cosine(one: Float32Array, other: Float32Array): number {
 }
 
 /**
- * The mean of the directions of some vectors, of length 1: what stands for a document as a whole.
+ * The mean direction of some vectors, of length 1: the vector of a whole document.
  * @param vectors one after the other, at least one
  */
 export function direction(vectors: Float32Array, dimensions: number): Float32Array {

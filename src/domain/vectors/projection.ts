@@ -1,6 +1,6 @@
 /**
- * Vectors as points of a plane: their two principal components, found by power iteration on the sample
- * itself, without a covariance matrix. A query is placed by the same two directions. Bulk lane.
+ * Projects vectors to a plane: their two principal components, found by power iteration on the sample itself,
+ * without a covariance matrix. A query is projected onto the same two axes. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
 import { PROJECTION_ITERATIONS } from '../../limits.js'

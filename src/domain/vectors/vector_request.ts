@@ -108,8 +108,8 @@ export function readQueryText(text: string | Absent): string | undefined {
 }
 
 /**
- * What a search of a collection goes by where its request names nothing: codes where they are how its vectors
- * are kept, else as the server is told.
+ * The algorithm of a search whose request names none: `quantized` for collections that store codes, else the
+ * server's default.
  */
 export function algorithmOf(config: { readonly quantization?: string } | undefined, server: VectorAlgorithm): VectorAlgorithm {
   return quantizationOf(config ?? {}) === 'float32' ? server : 'quantized'

@@ -1,8 +1,8 @@
 /**
- * How the words of a query are read in a collection that has words of its own: its stop words are left out
- * like the default ones, and what it gives as synonyms is looked for, too. Both lists are analysed as the
- * query is, once per state of the settings, language and stemming. Pure but for the analyzer; read lanes.
- * Rules: docs/decisions/0062-synonyms-and-stop-words.md.
+ * How the words of a query are read in a collection with its own stop words and synonyms: stop words are left
+ * out like the default ones, and synonyms are searched for, too. Both lists are analysed as the query is,
+ * once per state of the settings, language and stemming. Pure but for the analyzer; read lanes. Rules:
+ * docs/decisions/0062-synonyms-and-stop-words.md.
  */
 import type { Analyzer, QueryToken } from '../../engine/types.js'
 import type { CollectionSettings, Synonyms } from '../settings/collection_settings.js'
@@ -15,7 +15,7 @@ interface Reading {
   readonly synonyms: boolean
 }
 
-/** Compiled lists of the settings that they were made of: they go with them. */
+/** Compiled lists by the settings that they were made of, and collected with them. */
 const compiled = new WeakMap<CollectionSettings, Map<string, QueryWords>>()
 
 const NO_ALTERNATIVES: FindAlternatives = () => []

@@ -1,8 +1,8 @@
 /**
- * From terms of the index, which are stems, back to words that people read: `databas` is shown as `database`.
- * There is no second index: a few documents that have the term are looked at, and the word of theirs whose
- * stem it is most often is its surface form. What was found is kept while the index stands and for a minute
- * beyond, so that it can't be wrong for longer. One per lane; reads the engine and a view. Reasons:
+ * Maps terms of the index, which are stems, back to words: `databas` is shown as `database`. There is no
+ * second index: a few documents that have the term are read, and the word that has it as its stem most often
+ * is its surface form. Results are cached while the index is unchanged and for a minute beyond, which bounds
+ * how long they are wrong. One per lane; reads the engine and a view. Reasons:
  * docs/decisions/0064-autocomplete.md.
  */
 import { isAscii } from 'node:buffer'
@@ -29,8 +29,8 @@ export interface SurfaceTools extends AnalysisTools {
 }
 
 /**
- * How many terms may still be looked up in documents for the request: looking up costs some 150 us,
- * remembering nothing.
+ * How many terms may still be looked up in documents for the request. A look-up costs some 150 us, a cached
+ * term nothing.
  */
 export interface LookUps {
   left: number
@@ -45,8 +45,8 @@ interface Found {
 }
 
 /**
- * Characters of a term that its words surely begin with: stemmers change the last one or two (`librari`,
- * `happi`), never what is before.
+ * Stemmers change at most the last one or two characters (`librari`, `happi`). A word begins with all others
+ * of its term.
  */
 const CHANGED_CHARACTERS = 2
 /** Scripts that are indexed by characters, pairs or dictionary words: their terms are what is written. */

@@ -1,7 +1,7 @@
 /**
- * Writes that build on a stored document: the change is put on top of the state that a view shows, and the
- * whole document is prepared anew. Used on a read lane first and, where the state has moved on before the
- * commit, on the write lane again, inside its transaction, so that no update is lost.
+ * Writes that build on a stored document: the change is applied to the state in a view, and the whole
+ * document is prepared again. A read lane does this first. Where the state changes before the commit, the
+ * write lane repeats it inside its transaction, so that no update is lost.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'

@@ -1,7 +1,7 @@
 /**
- * Preparation of a write: everything that needs no knowledge of the present state of the store beyond the
- * document itself. Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the
- * write lane where a command has to be prepared again.
+ * Preparation of a write: everything that depends only on the document itself, not on the state of the store.
+ * Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the write lane where a
+ * command has to be prepared again.
  */
 import { encodeUpsert } from '../../engine/index_batch.js'
 import { badRequest } from '../../errors.js'
@@ -50,7 +50,7 @@ export interface DocumentInput {
   readonly saveRevision: boolean
   /** The content is that of an earlier state, stored already. */
   readonly sharedBody?: SharedBody
-  /** False where nobody will read the document back in the answer. */
+  /** False where the answer does not contain the document. */
   readonly answered: boolean
 }
 

@@ -1,8 +1,8 @@
 /**
- * What a collection asks of a write: its schema, and the stamp of its settings under which the metadata was
- * held to it. The stamp travels with the prepared document; where the collection's has moved on by then, the
- * write lane asks again, inside the transaction. So nothing that a schema refuses is written once the setting
- * of that schema was acknowledged.
+ * What a collection requires of a write: its schema, and the stamp of the settings under which the metadata
+ * was validated. The stamp travels with the prepared document. Where the collection's stamp has changed
+ * before the commit, the write lane validates again, inside the transaction. So nothing that a schema refuses
+ * is written after the setting of that schema was acknowledged.
  */
 import { badRequest } from '../../errors.js'
 import type { View } from '../../store/view.js'
