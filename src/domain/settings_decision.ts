@@ -16,7 +16,7 @@ import { decideEmbedding, isEmbeddingChange, type EmbeddingChange } from './sett
 import { lowerCase } from '../store/keys.js'
 import { KEY_BYTES } from '../store/sealing/cipher.js'
 import { spellWordsOf } from './settings/collection_settings.js'
-import { configBefore, locationChange, newPlace } from './settings/storage.js'
+import { configBefore, locationChange, newLocation } from './settings/storage.js'
 import type { SettingsChange, SettingsCommand } from './settings/settings_commands.js'
 
 export interface SettingsDecision {
@@ -43,7 +43,7 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
     case 'configure': {
       const stored = known === undefined ? undefined : configBefore(transaction.view, known.id, change.change)
       const config = mergeConfig(stored ?? {}, change.change)
-      const isChanged = newPlace(stored, change.change) !== undefined
+      const isChanged = newLocation(stored, change.change) !== undefined
       const location = locationChange(transaction.view, known?.id, config, isChanged)
       const located = locatedFirst(transaction, location, put(place, 'config', '', config))
       const steps = sealedFirst(place, config.encrypted === true, located)

@@ -33,7 +33,7 @@ interface Found {
   /** Of the first search that found it. */
   readonly highlights: Buffer | undefined
   readonly terms: Set<string>
-  readonly places: { readonly search: number; readonly rank: number; readonly score: number }[]
+  readonly ranks: { readonly search: number; readonly rank: number; readonly score: number }[]
   score: number
 }
 
@@ -110,10 +110,10 @@ function merged<Search>(
   }
   // The first to be found goes first where two score alike: searches and their results have an order.
   const best = [...found.values()].sort((one, other) => other.score - one.score).slice(0, limit)
-  const pieces = best.flatMap(({ collection, document, highlights, score, terms, places }, index): Buffer[] => [
+  const pieces = best.flatMap(({ collection, document, highlights, score, terms, ranks }, index): Buffer[] => [
     Buffer.from(`${index === 0 ? '' : ','}{"collection":${JSON.stringify(collection)},"document":`),
     document,
-    Buffer.from(`,"score":${score},"rank":${index + 1},"matchedTerms":${JSON.stringify([...terms])},"searches":${JSON.stringify(places)}`),
+    Buffer.from(`,"score":${score},"rank":${index + 1},"matchedTerms":${JSON.stringify([...terms])},"searches":${JSON.stringify(ranks)}`),
     ...(highlights === undefined ? [] : [Buffer.from(',"highlights":'), highlights]),
     Buffer.from('}'),
   ])
@@ -131,9 +131,9 @@ function add(
 ): void {
   const { document, highlights, score, matchedTerms } = result
   let entry = found.get(name)
-  if (entry === undefined) found.set(name, (entry = { collection, document, highlights, terms: new Set(), places: [], score: 0 }))
+  if (entry === undefined) found.set(name, (entry = { collection, document, highlights, terms: new Set(), ranks: [], score: 0 }))
   entry.score += 1 / (k + rank)
-  entry.places.push({ search, rank, score })
+  entry.ranks.push({ search, rank, score })
   for (const term of matchedTerms) entry.terms.add(term)
 }
 

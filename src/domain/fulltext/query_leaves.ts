@@ -48,8 +48,8 @@ export class LeafTable {
   get terms(): readonly PlanTerm[] {
     const usual = this.#fields.usual
     return this.#terms.map(({ term, weight, field }): PlanTerm => {
-      const places = field === undefined ? usual : [field]
-      return places === undefined ? [term, weight] : [term, weight, places]
+      const fields = field === undefined ? usual : [field]
+      return fields === undefined ? [term, weight] : [term, weight, fields]
     })
   }
 
@@ -149,8 +149,10 @@ export class LeafTable {
       if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#addedTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
       seen.add(name)
       this.#addedTokens += terms.length
-      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, weight, field), offset }))
-      return [places.length === 1 ? { kind: 'term', term: places[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: places }]
+      const positioned = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, weight, field), offset }))
+      return [
+        positioned.length === 1 ? { kind: 'term', term: positioned[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: positioned },
+      ]
     })
   }
 
@@ -166,9 +168,9 @@ export class LeafTable {
   phrase(text: string, scoring: Phrase['scoring'], field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     const identifiers = this.#words.identifiers(text)
-    const room = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#addedTokens)
+    const capacity = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#addedTokens)
     const nodes = tokens.length === 0 ? [] : [this.#phraseOf(tokens, scoring, field)]
-    if (identifiers.length > 0 && identifiers.length <= room && !areSame(tokens, identifiers)) {
+    if (identifiers.length > 0 && identifiers.length <= capacity && !areSame(tokens, identifiers)) {
       this.#addedTokens += identifiers.length
       nodes.push(this.#phraseOf(identifiers, scoring, field))
     }
@@ -197,8 +199,8 @@ export class LeafTable {
   }
 
   #indexOf(term: string, weight = 1, field?: string): number {
-    const place = field === undefined ? undefined : this.#fields.indexOf(field)
-    const name = `${place ?? ''} ${term}`
+    const fieldIndex = field === undefined ? undefined : this.#fields.indexOf(field)
+    const name = `${fieldIndex ?? ''} ${term}`
     const known = this.#indexes.get(name)
     if (known !== undefined) {
       const entry = this.#terms[known] as LeafTerm
@@ -206,7 +208,7 @@ export class LeafTable {
       return known
     }
     this.#indexes.set(name, this.#terms.length)
-    return this.#terms.push({ term, weight, field: place }) - 1
+    return this.#terms.push({ term, weight, field: fieldIndex }) - 1
   }
 }
 

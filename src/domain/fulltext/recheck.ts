@@ -81,7 +81,7 @@ function proximityMatches({ terms, distance }: Extract<PlanNode, { kind: 'proxim
 function phraseMatches(terms: Extract<PlanNode, { kind: 'phrase' }>['terms'], field: FieldTerms): boolean {
   const [first] = terms
   if (first === undefined) return false
-  const places = new Map(terms.map(({ term }) => [term, new Set(field.get(term))]))
+  const positions = new Map(terms.map(({ term }) => [term, new Set(field.get(term))]))
   const starts = field.get(first.term) ?? []
-  return starts.some((start) => terms.every(({ term, offset }) => places.get(term)?.has(start - first.offset + offset) === true))
+  return starts.some((start) => terms.every(({ term, offset }) => positions.get(term)?.has(start - first.offset + offset) === true))
 }

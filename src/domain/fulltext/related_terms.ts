@@ -50,7 +50,7 @@ const RELATED_MAX = 5
 /**
  * Stretches of the collection from which the sample is taken, so that it is not only the oldest documents.
  */
-const SAMPLE_PLACES = 4
+const SAMPLE_STRETCHES = 4
 /**
  * After a write, a term is learnt again once this many times its learning time has passed. So learning takes
  * at most a twentieth of the lane under a stream of writes.
@@ -113,10 +113,10 @@ function learn(tools: RelatedTermsTools, collection: number, term: string, stop:
 function sample(tools: RelatedTermsTools, collection: number, term: string): { docids: number[]; documents: number } {
   const plan = planFor(collection, term)
   const { total: df, docCount: documents } = tools.engine.search(plan)
-  const places = df > RELATED_DOCUMENTS_MAX ? SAMPLE_PLACES : 1
-  const k = Math.ceil(RELATED_DOCUMENTS_MAX / places)
-  const docids = Array.from({ length: places }, (_, place) =>
-    tools.engine.search({ ...plan, k, skip: Math.floor((place * df) / places) }).hits.map(({ docid }) => docid),
+  const stretches = df > RELATED_DOCUMENTS_MAX ? SAMPLE_STRETCHES : 1
+  const k = Math.ceil(RELATED_DOCUMENTS_MAX / stretches)
+  const docids = Array.from({ length: stretches }, (_, stretch) =>
+    tools.engine.search({ ...plan, k, skip: Math.floor((stretch * df) / stretches) }).hits.map(({ docid }) => docid),
   )
   return { docids: docids.flat(), documents }
 }

@@ -213,11 +213,11 @@ class HybridPage implements CuratedAnswer<Fused> {
 
   #add(head: Head, { docid, combined, words, meaning }: Fused, notes: object): void {
     const fields = { combinedScore: combined, ftsScore: words, vectorScore: meaning, matchedTerms: this.#matchedTerms(docid), ...notes }
-    this.#parts.writer.add(this.#parts.view, head, this.#placeOf(docid), fields)
+    this.#parts.writer.add(this.#parts.view, head, this.#positionOf(docid), fields)
   }
 
   /** By its meaning, else by its words. */
-  #placeOf(docid: number): PassagePosition {
+  #positionOf(docid: number): PassagePosition {
     const { view, collection, found, match } = this.#parts
     const chunk = found.chunks.get(docid)
     const matched = found.words.get(docid)?.matched

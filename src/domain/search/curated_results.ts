@@ -9,7 +9,7 @@ import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Curation, Pin } from '../settings/curation.js'
 
-interface Placed {
+interface PositionedPin {
   readonly docid: number
   readonly position: number
 }
@@ -34,7 +34,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
   /** Pinned and hidden documents: they are not organic results. */
   readonly #apart = new Set<number>()
   /** By position. Pins behind the organic results come last. */
-  readonly #pins: readonly Placed[]
+  readonly #pins: readonly PositionedPin[]
   #next = 0
 
   /** @param mayShow whether the request's filters admit a document */
@@ -43,7 +43,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
     this.#collection = collection
     for (const key of curation.hides.slice(0, CURATION_APPLIED_MAX))
       for (const docid of view.docidsOfKey(collection, key, CURATION_VARIANTS_MAX)) this.#apart.add(docid)
-    const pins: Placed[] = []
+    const pins: PositionedPin[] = []
     for (const pin of curation.pins.slice(0, CURATION_APPLIED_MAX)) {
       const docid = this.#find(pin, mayShow)
       // Hidden, or pinned already.
@@ -70,7 +70,7 @@ export class CuratedResults<Hit extends { readonly docid: number }> {
   }
 
   #write(answer: CuratedAnswer<Hit>): void {
-    const { docid } = this.#pins[this.#next++] as Placed
+    const { docid } = this.#pins[this.#next++] as PositionedPin
     answer.pinned(docid, this.#hits.get(docid))
   }
 

@@ -65,7 +65,7 @@ export class TermVectors {
     const shown = (this.#shown ??= new Int32Array(SHOWN_ROWS * SHOWN_PER_ROW))
     const print = Math.imul(docid ^ Math.imul(collection, 0x9e3779b1), 0x85ebca6b) ^ Number(lsn & 0x7fffffffn)
     const row = ((print ^ (print >>> 15)) & (SHOWN_ROWS - 1)) * SHOWN_PER_ROW
-    for (let place = row; place < row + SHOWN_PER_ROW; place++) if (shown[place] === print) return true
+    for (let slot = row; slot < row + SHOWN_PER_ROW; slot++) if (shown[slot] === print) return true
     shown[row + (++this.#looks % SHOWN_PER_ROW)] = print
     return false
   }

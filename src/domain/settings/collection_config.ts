@@ -194,11 +194,11 @@ function checkStorage({ storageBackend, storageConfig }: CollectionConfig): void
     throw badRequest('invalid storageBackend: must be boltdb, memory, or s3')
   if (storageBackend === 's3' && (!storageConfig?.endpoint || !storageConfig.bucket))
     throw badRequest('s3 storageBackend requires storageConfig with endpoint and bucket')
-  if (storageConfig !== undefined) checkPlace(storageConfig, storageBackend === 's3')
+  if (storageConfig !== undefined) checkStorageLocation(storageConfig, storageBackend === 's3')
 }
 
 /** @param isUsed what is only kept may be incomplete; it is shown all the same */
-function checkPlace(config: StorageConfig, isUsed: boolean): void {
+function checkStorageLocation(config: StorageConfig, isUsed: boolean): void {
   try {
     refuseCredentials(config.endpoint ?? '')
     if (isUsed) checkLocation(locationOf(config))

@@ -38,7 +38,7 @@ export function storageOf(settings: SettingsCache, view: View, collectionName: s
 export function storageOfCollection(settings: SettingsCache, view: View, collection: number): Storage | undefined {
   const { config } = settings.of(view, collection)
   if (config.storageBackend === 'memory') return { collection, location: MEMORY_LOCATION }
-  const wanted = placeOf(config)
+  const wanted = locationNamed(config)
   if (wanted === undefined) return undefined
   const found = [...settings.locations(view)].find(([, location]) => isSame(location, wanted))
   return found === undefined ? undefined : { collection, location: found[0] }
@@ -67,15 +67,15 @@ export function configBefore(view: View, collection: number, change: ConfigChang
  * new location is probed before the change is accepted.
  * @throws ServiceError 400
  */
-export function newPlace(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
+export function newLocation(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
   const config = mergeConfig(stored ?? {}, change)
-  const wanted = placeOf(config)
-  const present = placeOf(stored ?? {})
+  const wanted = locationNamed(config)
+  const present = locationNamed(stored ?? {})
   const isKnown = wanted !== undefined && present !== undefined && isSame(wanted, present) && wanted.secretKey === present.secretKey
   return isKnown ? undefined : wanted
 }
 
-function placeOf({ storageBackend, storageConfig }: CollectionConfig): S3Location | undefined {
+function locationNamed({ storageBackend, storageConfig }: CollectionConfig): S3Location | undefined {
   return storageBackend === 's3' && storageConfig !== undefined ? locationOf(storageConfig) : undefined
 }
 
@@ -91,7 +91,7 @@ export function locationChange(
   config: CollectionConfig,
   isChanged: boolean,
 ): { readonly id: string; readonly location: S3Location } | undefined {
-  const wanted = placeOf(config)
+  const wanted = locationNamed(config)
   if (wanted === undefined) return undefined
   const unreadable: string[] = []
   const known = readLocations(view, unreadable)

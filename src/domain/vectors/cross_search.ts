@@ -48,7 +48,7 @@ interface Source {
 }
 
 /** The hits of one target, as it was asked last. */
-interface Look {
+interface TargetHits {
   readonly target: Target
   /** Hits that it was asked for. */
   k: number
@@ -77,8 +77,8 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   const { query } = queryOf(tools, search.text, source?.vector ?? search.vector)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
   const writer = new ResultWriter(tools.out, tools, options, stop)
-  const looks = targets.map((target): Look => ({ target, k: 0, hits: [] }))
-  findNearest(tools, search, query, looks, source, writer, stop)
+  const asked = targets.map((target): TargetHits => ({ target, k: 0, hits: [] }))
+  findNearest(tools, search, query, asked, source, writer, stop)
   return writer.finish({
     targetCollections: targets.map(({ name }) => name),
     algorithm: search.choice.algorithm,
@@ -93,21 +93,21 @@ function findNearest(
   tools: CrossTools,
   { choice, limit, filters }: CrossSearch,
   query: Float32Array,
-  looks: readonly Look[],
+  asked: readonly TargetHits[],
   source: Source | undefined,
   writer: ResultWriter,
   stop: Stop,
 ): void {
-  let due = looks
+  let due = asked
   searchUntilFull(tools.store, {
     first: limit + VECTOR_SLACK_HITS,
     most: VECTOR_HITS_MAX,
     find: (k) => {
-      for (const look of due) {
-        look.hits = nearest(tools, { choice, query, filters, k }, look.target, stop)
-        look.k = k
+      for (const each of due) {
+        each.hits = nearest(tools, { choice, query, filters, k }, each.target, stop)
+        each.k = k
       }
-      return candidatesOf(looks, source)
+      return candidatesOf(asked, source)
     },
     *documents(candidates) {
       for (const { target, docid } of candidates.slice(0, limit)) yield [target.id, docid] as const
@@ -115,15 +115,15 @@ function findNearest(
     write: (view, candidates) => {
       writer.restart()
       const floor = write(view, candidates, filters, writer)
-      due = looks.filter(({ k, hits }) => hits.length === k && (hits.at(-1)?.score ?? floor) > floor)
+      due = asked.filter(({ k, hits }) => hits.length === k && (hits.at(-1)?.score ?? floor) > floor)
       return due.length === 0
     },
   })
 }
 
 /** Nearest first. Collections have an order, and so have the hits of one: equal scores keep it. */
-function candidatesOf(looks: readonly Look[], source: Source | undefined): readonly Candidate[] {
-  const candidates = looks.flatMap(({ target, hits }) =>
+function candidatesOf(asked: readonly TargetHits[], source: Source | undefined): readonly Candidate[] {
+  const candidates = asked.flatMap(({ target, hits }) =>
     hits
       .filter(({ docid }) => source?.collection !== target.id || source.docid !== docid)
       .map(({ docid, chunk, score }): Candidate => ({ target, docid, chunk, score })),

@@ -57,9 +57,9 @@ export function projectVectors(
     const head = view.head(collection, docid)
     if (head === undefined) return []
     const { id, key } = textOfHead(head)
-    return [{ id: `${id}#${chunkIndex}`, key, docId: id, chunkIndex, ...place(axes, vector) }]
+    return [{ id: `${id}#${chunkIndex}`, key, docId: id, chunkIndex, ...project(axes, vector) }]
   })
-  return { points, ...(query === undefined ? {} : { query: place(axes, query) }), total, sampled: points.length, dimensions }
+  return { points, ...(query === undefined ? {} : { query: project(axes, query) }), total, sampled: points.length, dimensions }
 }
 
 /** Evenly over the collection, and the same ones each time: the n-th is that at n / `most` of it. */
@@ -79,7 +79,8 @@ function sampleOf(
   for (const { docid, stamp } of stamps) {
     if (stop.shouldStop()) throw serviceError('deadline')
     const chunks: number[] = []
-    for (let place; taken < shown && (place = Math.floor((taken * total) / shown) - passed) < stamp.chunks; taken++) chunks.push(place)
+    for (let position; taken < shown && (position = Math.floor((taken * total) / shown) - passed) < stamp.chunks; taken++)
+      chunks.push(position)
     passed += stamp.chunks
     const record = chunks.length === 0 ? undefined : view.vectors.record(collection, docid)
     if (record?.dimensions !== dimensions) continue
@@ -121,7 +122,7 @@ function addTo(sum: Float32Array, vector: Float32Array, factor: number): void {
   for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (vector[at] as number) * factor
 }
 
-function place({ mean, x, y }: Axes, vector: Float32Array): { readonly x: number; readonly y: number } {
+function project({ mean, x, y }: Axes, vector: Float32Array): { readonly x: number; readonly y: number } {
   const centred = vector.map((value, at) => value - (mean[at] as number))
   return { x: dot(centred, x), y: dot(centred, y) }
 }

@@ -7,7 +7,7 @@
 import type { Analyzer, QueryToken } from '../../engine/types.js'
 import type { CollectionSettings, Synonyms } from '../settings/collection_settings.js'
 import { wholesOf } from './identifiers.js'
-import type { Alternative, FindAlternatives, FindIdentifiers, PlacedTerm, QueryWords, Tokenize } from './reading.js'
+import type { Alternative, FindAlternatives, FindIdentifiers, PositionedTerm, QueryWords, Tokenize } from './reading.js'
 
 interface Reading {
   readonly language: string
@@ -52,8 +52,8 @@ function withoutWords(stopWords: readonly string[], tokenize: Tokenize, unstemme
 }
 
 interface Entry {
-  readonly term: readonly PlacedTerm[]
-  readonly synonyms: readonly (readonly PlacedTerm[])[]
+  readonly term: readonly PositionedTerm[]
+  readonly synonyms: readonly (readonly PositionedTerm[])[]
 }
 
 /** Synonyms of which nothing remains but stop words stand for nothing. */
@@ -70,10 +70,10 @@ function alternativesOf(synonyms: Synonyms, tokenize: Tokenize): FindAlternative
   let next = 0
   for (const [index, [, list]] of synonyms.entries()) {
     const given = words.slice(next, (next += list.length)).filter((tokens) => tokens.length > 0)
-    const term = placed(terms[index] ?? [])
+    const term = positioned(terms[index] ?? [])
     const [first] = term
     if (first === undefined) continue
-    const entry: Entry = { term, synonyms: given.map(placed) }
+    const entry: Entry = { term, synonyms: given.map(positioned) }
     byFirst.set(first.term, [...(byFirst.get(first.term) ?? []), entry])
   }
   return (tokens) =>
@@ -88,7 +88,7 @@ function isAt(token: QueryToken | undefined, term: string, position: number): bo
   return token?.term === term && token.position === position
 }
 
-function placed(tokens: readonly QueryToken[]): PlacedTerm[] {
+function positioned(tokens: readonly QueryToken[]): PositionedTerm[] {
   const start = tokens[0]?.position ?? 0
   return tokens.map(({ term, position }) => ({ term, offset: position - start }))
 }

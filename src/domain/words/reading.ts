@@ -16,13 +16,13 @@ export interface Alternative {
   readonly first: number
   /** Tokens of the query that it stands for. */
   readonly length: number
-  /** Terms with their places, the first at 0. */
-  readonly terms: readonly PlacedTerm[]
+  /** Terms with their positions, the first at 0. */
+  readonly terms: readonly PositionedTerm[]
   /** Of its terms; without it, that of a synonym. */
   readonly weight?: number
 }
 
-export interface PlacedTerm {
+export interface PositionedTerm {
   readonly term: string
   readonly offset: number
 }

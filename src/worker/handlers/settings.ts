@@ -7,7 +7,7 @@ import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/setting
 import { encodeCommand } from '../../domain/commands.js'
 import { readDraft } from '../../domain/settings/curation.js'
 import type { CurationRule } from '../../domain/settings/curation.js'
-import { configBefore, newPlace } from '../../domain/settings/storage.js'
+import { configBefore, newLocation } from '../../domain/settings/storage.js'
 import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/words/vocabulary.js'
 import type { SettingsChange } from '../../domain/settings/settings_commands.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
@@ -65,7 +65,7 @@ function setConfig(
   input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] },
 ): Uint8Array | StoreFirst {
   const change = readChange(input, input[NULLS] ?? [])
-  const place = lane.store.read((view) => newPlace(configIn(view, input.collection, change), change))
+  const place = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
   const configure = command(input.collection, { kind: 'configure', change })
   return place === undefined ? configure : probedFirst(lane, place, configure)
 }
