@@ -1,7 +1,7 @@
 /**
- * Sends one batch until the server has dealt with it: waits and repeats on 503 and on broken connections (an
- * add is an upsert, so a repeat does no harm), halves a batch that is too large for the server, and turns
- * every refusal into a problem with the document's name. Throws only where going on makes no sense.
+ * Sends one batch until the server has processed it: waits and retries on 503 and on broken connections (an
+ * add is an upsert, so it can be repeated), halves a batch that is too large for the server, and turns every
+ * refusal into a problem with the document's name. Throws only where the import cannot continue.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits.js'

@@ -5,7 +5,7 @@
 import { ANSWER_BYTES_MAX, CLIENT_REQUEST_MS_MAX } from '../limits.js'
 import { TimeLimit } from '../time_limit.js'
 
-/** The command stands beside its server: packing and unpacking answers took half of an export's time. */
+/** The command usually runs on the server's machine: compressing answers took half of an export's time. */
 const PLAIN = { 'accept-encoding': 'identity' }
 
 /** A request that was answered, with whatever status. */

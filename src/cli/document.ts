@@ -1,6 +1,6 @@
 /**
- * What every source of an import yields: documents already in the bytes that go to the server, and problems
- * with the place they were found at. Pure data; any thread.
+ * The items that every source of an import yields: documents as the bytes that go to the server, and problems
+ * with their position. Pure data; any thread.
  */
 
 export interface ImportDocument {

@@ -20,7 +20,7 @@ export interface ExportOptions {
 /** What stands in the way of the export, in one line. */
 class ExportStopped extends Error {}
 
-/** Whoever takes the stream has stopped: what stopped it is known better by its end, where it has one. */
+/** The reader of the stream has stopped. Its exit says why, where it is a process. */
 class StreamBroken extends ExportStopped {}
 
 export async function exportCollection({ url, collection, git }: ExportOptions): Promise<void> {
@@ -37,8 +37,8 @@ export async function exportCollection({ url, collection, git }: ExportOptions):
 }
 
 /**
- * For the server a collection that is not there is one without documents; a name that was misspelt must not
- * look like a backup that was made.
+ * To the server, a missing collection is one without documents. A misspelt name must not look like a
+ * successful backup.
  */
 async function refuseUnknown(url: string, collection: string): Promise<void> {
   const { collections = [] } = (await request(url, 'GET', '/v1/stats')) as { readonly collections?: readonly { readonly name: string }[] }

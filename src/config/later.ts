@@ -1,8 +1,8 @@
 /**
- * Names of the contract whose features this version doesn't have. `LATER` gives a warning line each; `GUARDS`
- * stop the start where it would be less protected than was asked for: a server that was told to ask for
- * passwords must not run open. Pure data; main thread, at start. A feature that is built takes its names out
- * of here.
+ * Options of the contract whose features this version does not have. `LATER` gives a warning line each.
+ * `GUARDS` refuse the start where the server would be less protected than its configuration asks: a server
+ * configured to require passwords must not run open. Pure data; main thread, at start. A feature that is
+ * built removes its names from here.
  */
 
 /** Variables with a trailing `*` stand for all with that beginning. */

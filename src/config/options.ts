@@ -62,7 +62,7 @@ export interface OptionValues extends VectorOptionValues {
   /** Where outgoing requests may go beside the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
-  /** Objects that nothing refers to any more stay in their object store so long. */
+  /** Seconds for which unreferenced objects stay in their object store. */
   readonly objectRetentionSeconds: number
   readonly metrics: boolean
   readonly logFormat: LogFormat

@@ -12,7 +12,7 @@ import { parseBoolean, parseDuration, parseText, parseWhole, parseWord } from '.
 export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const
 
 export interface VectorOptionValues {
-  /** Undefined: nobody said anything, which is not the same as `none`. */
+  /** Undefined: not configured, which differs from `none`. */
   readonly embeddingProvider: ProviderName | 'none' | undefined
   /** Empty: the provider's. */
   readonly embeddingModel: string
@@ -23,7 +23,7 @@ export interface VectorOptionValues {
   readonly embeddingAutodetect: boolean
   /** Documents that wait for their vectors, beyond which a write waits. */
   readonly embeddingQueueSize: number
-  /** 0: what has no room is dropped at once. */
+  /** 0: a document that does not fit is dropped at once. */
   readonly embeddingQueueWaitMs: number
   /** Undefined: as each document is. */
   readonly embeddingChunkMode: 'code' | 'prose' | undefined

@@ -1,6 +1,6 @@
 /**
- * Finds and loads the native addon. Each thread that asks loads it; what lies behind its functions is one per
- * process. Loaded when first asked for, never by an import alone.
+ * Finds and loads the native addon. Each thread that uses it loads it; the engines behind its functions are
+ * one per process. It is loaded on first use, never by an import alone.
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'

@@ -27,7 +27,7 @@ const TOKEN_WORDS = 5
 export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy = false): Analyzer {
   let instance = isLazy ? undefined : openInstance(windowBytesMax)
 
-  /** A trap leaves the instance in an unknown state: the next text gets a new one. */
+  /** A trap leaves the instance in an unknown state: the next text gets a new instance. */
   function guarded<T>(work: (open: Instance) => T): T {
     const open = (instance ??= openInstance(windowBytesMax))
     try {

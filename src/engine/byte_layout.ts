@@ -1,5 +1,5 @@
 /**
- * What the in-memory formats between lanes and engine have in common: little-endian words and byte strings
+ * The common parts of the in-memory formats between lanes and engine: little-endian words, and byte strings
  * padded with zeros to a multiple of 4. Pure functions over a caller's buffer, any thread. Formats:
  * docs/formats/{index-batch,search-plan}.md.
  */

@@ -1,7 +1,7 @@
 /**
- * The highlighter of the WASM module from this side: the question as bytes, and one document through it, read
- * anew or by its term vector. Texts cross as bytes only; what comes back is JSON text for the answer. Layout
- * of the question: wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
+ * The TypeScript face of the WASM highlighter: encodes the query, and highlights one document, by its text or
+ * by its term vector. Texts cross as bytes; the result is JSON text for the answer. Layout of the query:
+ * wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
 import { HIGHLIGHT_PIECE_BYTES } from '../limits.js'
 import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
@@ -34,7 +34,7 @@ function numbers(...values: readonly number[]): Buffer {
 }
 
 /**
- * What the documents that follow are asked; told to the instance when that was last asked something else.
+ * Sets the query for the documents that follow, where the instance has another one.
  * @param query as encoded
  */
 export function askInstance(open: Instance, query: Uint8Array): void {
@@ -82,7 +82,7 @@ export function vectorOfDocument(
   return readOn(open, shouldStop) ? output(exports, exports.highlight_finish_vector()).slice() : undefined
 }
 
-/** By the document's term vector. Undefined where it has to be read after all. */
+/** Highlights by the document's term vector. Undefined where the text has to be read. */
 export function highlightKnown(
   { exports }: Instance,
   escaped: Uint8Array,
@@ -104,8 +104,8 @@ function readOn(open: Instance, shouldStop: () => boolean): boolean {
 }
 
 /**
- * Puts numbers and texts into the input, one behind the other. The address is asked for each time, before the
- * view: memory may grow.
+ * Writes numbers and texts into the input, one behind the other. The address is read each time before the
+ * view is made, because memory may grow.
  */
 function write(exports: WasmExports, matched: readonly number[], first: Uint8Array, second: Uint8Array): void {
   const bytes = matched.length * 4 + first.length + second.length

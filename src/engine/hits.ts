@@ -1,7 +1,7 @@
 /**
- * Decodes the native engine's answer. The bytes come from native code: every length is checked against them
- * before it is used, and an answer that does not add up is an error of the service, never a wrong result.
- * Byte layout: docs/formats/search-plan.md.
+ * Decodes the native engine's answer. Every length is checked against the bytes before it is used; an
+ * inconsistent answer is an error of the service, never a wrong result. Byte layout:
+ * docs/formats/search-plan.md.
  */
 import { padded4, viewOf } from './byte_layout.js'
 import type { Expansion, Hit, Hits } from './types.js'

@@ -1,7 +1,7 @@
 /**
- * Encodes what the write lane hands to the native engine: upserts made ready on any lane without what only
- * the write lane knows, stamped in place there, and joined with deletes and drops into one batch = one
- * published snapshot. One allocation per op. Byte layout: docs/formats/index-batch.md.
+ * Encodes the batches that the write lane hands to the native engine. Any lane prepares an upsert; the write
+ * lane stamps docid, LSN and times into its bytes, and joins upserts, deletes and drops into one batch, which
+ * becomes one published snapshot. One allocation per op. Byte layout: docs/formats/index-batch.md.
  */
 import assert from 'node:assert'
 import { padded4, paddedTextBytes, viewOf, writeText } from './byte_layout.js'

@@ -1,7 +1,7 @@
 /**
- * The engine as the rest of the service sees it: plain values in, plain values out. What is behind it: the
- * WASM analyzer (text to packed tokens) and the native engine (packed tokens to postings, plans to hits).
- * Byte layouts: docs/formats/{packed-tokens,index-batch,search-plan}.md.
+ * The interfaces of the engine: plain values in, plain values out. Behind them are the WASM analyzer (text to
+ * packed tokens) and the native engine (packed tokens to postings, plans to hits). Byte layouts:
+ * docs/formats/{packed-tokens,index-batch,search-plan}.md.
  */
 
 /**
@@ -19,8 +19,8 @@ export interface AnalysisOptions {
 
 export interface TokenizeOptions extends AnalysisOptions {
   /**
-   * The text asks: of a script without spaces come pairs, single characters only where they stand alone.
-   * Without it, as in documents.
+   * The text is a query: scripts without spaces give pairs of characters, and single characters only where
+   * they stand alone. False: as in documents.
    */
   readonly asks?: boolean
 }
@@ -52,8 +52,8 @@ export interface Highlighter {
    */
   highlight(escaped: Uint8Array, options: AnalysisOptions, matched: readonly number[], shouldStop: () => boolean): Uint8Array | undefined
   /**
-   * The same by the document's term vector, without reading it. Undefined where it has to be read after all:
-   * it has more places than a reading looks at.
+   * The same by the document's term vector, without reading its text. Undefined where the text has to be
+   * read, because it has more matches than a scan looks at.
    * @param vector of this content, not empty
    */
   highlightKnown(escaped: Uint8Array, vector: Uint8Array, matched: readonly number[]): Uint8Array | undefined
@@ -79,7 +79,7 @@ export interface Analyzer {
   analyze(text: Uint8Array, options: AnalysisOptions): Uint8Array
   /** Tokens of a query or a fragment to highlight, stop words left out (but counted in positions). */
   tokenize(text: string, options: TokenizeOptions): QueryToken[]
-  /** What finds the places in documents that show why they matched. Good until the next one is made. */
+  /** Makes a highlighter for one query. Valid until the next one is made. */
   highlighter(query: HighlightQuery): Highlighter
   /**
    * The term vector of a document, for `highlightKnown`: a copy that the caller owns; empty where it would be
@@ -183,7 +183,7 @@ export interface Hit {
   readonly score: number
   /** What boosts have made of the score; only where the plan has some. */
   readonly factor?: number
-  /** LSN of the index entry: a hit whose document has moved on is re-checked or dropped. */
+  /** LSN of the index entry: a hit whose document has changed since is checked again or dropped. */
   readonly lsn: bigint
   /** Indexes into the plan's terms, and behind them into the expansions, that occur in the document. */
   readonly matched: readonly number[]
@@ -316,7 +316,7 @@ export interface OpenedIndex {
 }
 
 /**
- * Where the engine looks whether to stop: non-zero at `byteOffset` of the lanes' shared control buffer means
+ * The word that the engine polls to stop: non-zero at `byteOffset` of the lanes' shared control buffer means
  * that the client has gone or the deadline has passed.
  */
 export interface StopWord {
@@ -381,13 +381,13 @@ export interface SearchEngine {
    * over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.
    */
   nearTerms(collection: number, fields: readonly string[], word: string, edits: number, prefix: number, most: number): NearTerm[]
-  /** Of the current snapshot: while it stands, what was answered from the engine holds. */
+  /** LSN of the current snapshot. Answers of the engine are valid while it is unchanged. */
   lastLsn(): bigint
   /** Counts over a collection. Stopped by `stop`, it says so. */
   aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
-  /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */
+  /** Discards everything and enters rebuild mode, in which deletes of unknown documents are remembered. */
   beginRebuild(): void
   endRebuild(): void
   /** Merges everything into one segment; for tests and benches. */
@@ -401,8 +401,8 @@ export interface SearchEngine {
    */
   setSealKeys(primary: number, keys: Uint8Array): void
   /**
-   * Whether the collection's documents must not lie on disk in clear; before `open`, and before the first
-   * document that a change of it concerns is published.
+   * Sets whether the collection's documents must not be on disk as plaintext. Called before `open`, and
+   * before the first document that a change concerns is published.
    */
   setSealed(collection: number, isSealed: boolean): void
   /** AES-256-GCM and HMAC-SHA-256 at a tenth of what Node's objects cost for small texts. */

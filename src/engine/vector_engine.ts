@@ -53,7 +53,7 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorIsa',
 ]
 
-/** For who searches little: tests, and the checks of a restore. */
+/** For processes that search little: tests, and the check of a restore. */
 const NO_TUNING: VectorTuning = {
   bqRerankFactor: BQ_RERANK_FACTOR_DEFAULT,
   workers: 1,

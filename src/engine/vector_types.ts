@@ -1,7 +1,6 @@
 /**
- * The vector engine as the rest of the service sees it. What is behind it: the vectors of all collections in
- * native memory and mapped files, one store of the process for all of its threads. Byte layouts:
- * docs/formats/vector-index.md.
+ * The interface of the vector engine. Behind it are the vectors of all collections, in native memory and
+ * mapped files, one store per process for all threads. Byte layouts: docs/formats/vector-index.md.
  */
 import type { PlanRange, SearchPlan, StopWord } from './types.js'
 
@@ -68,7 +67,7 @@ export interface VectorHits {
   readonly documents: number
 }
 
-/** What `apply` is told. Entries of one document come in the order of their LSNs. */
+/** A change for `apply`. Changes of one document come in the order of their LSNs. */
 export type VectorChange =
   | {
       readonly kind: 'set'
@@ -180,9 +179,9 @@ export interface VectorEngine extends VectorLoading {
   /** Closes what `openNext` has opened. */
   dropNext(): void
   /**
-   * Whether vectors of the collection must not lie on disk in clear: told before `open`, and whenever that
-   * changes, before the first vector that it concerns is applied. They are not stored then, so that `compare`
-   * asks for them after a start.
+   * Sets whether vectors of the collection must not be on disk as plaintext. Called before `open`, and
+   * whenever that changes, before the first vector that it concerns is applied. Such vectors are not stored:
+   * `compare` asks for them after a start.
    */
   setSealed(collection: number, isSealed: boolean): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
@@ -199,7 +198,7 @@ export interface VectorEngine extends VectorLoading {
   settle(): void
   /** Writes that the disk has refused; they are tried again. */
   storageFailures(): number
-  /** The disk does not take what is to be stored; it is asked again. Cheap. */
+  /** The disk refuses writes; they are retried. Cheap. */
   isStoreRefused(): boolean
   /** Sets by collection, then dimensions. */
   stats(): VectorSetStats[]

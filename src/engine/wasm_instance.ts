@@ -1,7 +1,7 @@
 /**
  * The WASM module of analyzer and chunker. An instance that trapped or grew too large is dropped as a whole,
  * because linear memory never shrinks. Exports: wasm/bindings/src/lib.rs. Addresses are valid until the next
- * call that may allocate, and views die when memory grows.
+ * call that may allocate; views become invalid when memory grows.
  */
 import { randomBytes } from 'node:crypto'
 import { instantiateModule, type WasmMemory } from './wasm_module.js'

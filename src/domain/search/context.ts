@@ -1,6 +1,4 @@
-/**
- * What every search is given beside its request: where it searches, and when it has to stop. Types only.
- */
+/** The context of a search beside its request: the collection, and the signal to stop. Types only. */
 import type { StopWord } from '../../engine/types.js'
 import type { CollectionSettings } from '../settings/collection_settings.js'
 

@@ -57,8 +57,8 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
 }
 
 /**
- * Documents that were written before there was a provider are nowhere near anything: the answer says so, and
- * what to do.
+ * Documents that were written before there was a provider have no vectors: the answer says so, and what to
+ * do.
  */
 function noteOfEmbedding({ store }: LaneContext, id: number, name: string): object {
   const { documents, embedded } = store.read((view) => ({
@@ -79,10 +79,7 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
   return mmr === true ? lambda : undefined
 }
 
-/**
- * By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for
- * that.
- */
+/** By words alone without a provider, while it is unavailable, and where alpha asks for it. */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
   const config = collection?.settings.config
