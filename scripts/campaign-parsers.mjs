@@ -4,13 +4,13 @@
  * takes longer than it may. Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict'
-import { NO_SETTINGS } from '../dist/src/domain/collection_settings.js'
-import { AUTO, BOOLEAN, EXPRESSION } from '../dist/src/domain/fulltext/query_dialect.js'
-import { parseQuery } from '../dist/src/domain/fulltext/query_mode.js'
-import { parseTree } from '../dist/src/domain/fulltext/query_parser.js'
+import { NO_SETTINGS } from '../dist/src/domain/settings/collection_settings.js'
+import { AUTO, BOOLEAN, EXPRESSION } from '../dist/src/domain/query/query_dialect.js'
+import { parseQuery } from '../dist/src/domain/query/query_mode.js'
+import { parseTree } from '../dist/src/domain/query/query_parser.js'
 import { planQuery } from '../dist/src/domain/fulltext/query_plan.js'
 import { printQuery } from '../dist/test/harness/query_printer.js'
-import { queryWords } from '../dist/src/domain/fulltext/query_words.js'
+import { queryWords } from '../dist/src/domain/words/query_words.js'
 import { resolveScoring } from '../dist/src/domain/fulltext/scoring.js'
 import { createAnalyzer } from '../dist/src/engine/analyzer.js'
 import { encodePlan, NO_POLL_WORD } from '../dist/src/engine/search_plan.js'

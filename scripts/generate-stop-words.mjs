@@ -1,5 +1,5 @@
 /**
- * Writes src/domain/fulltext/default_stop_words.ts, the lists that users are shown, from the table that the analyzer is compiled with (wasm/analyzer/src/stop_words.rs): node scripts/generate-stop-words.mjs.
+ * Writes src/domain/words/default_stop_words.ts, the lists that users are shown, from the table that the analyzer is compiled with (wasm/analyzer/src/stop_words.rs): node scripts/generate-stop-words.mjs.
  * With --check it only compares; exit code 1 where the file is not what it would write.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -20,6 +20,6 @@ ${lists.join('')}}
 `
 if (!process.argv.includes('--check')) writeFileSync(target, text)
 else if (readFileSync(target, 'utf8') !== text) {
-  console.error('src/domain/fulltext/default_stop_words.ts is not what scripts/generate-stop-words.mjs writes: run it')
+  console.error('src/domain/words/default_stop_words.ts is not what scripts/generate-stop-words.mjs writes: run it')
   process.exitCode = 1
 }

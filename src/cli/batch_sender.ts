@@ -1,6 +1,7 @@
 /**
- * Sends one batch until the server has dealt with it: waits and repeats on 503 and on broken connections (an add is an upsert, so a repeat does no harm), halves a batch that is
- * too large for the server, and turns every refusal into a problem with the document's name. Throws only where going on makes no sense.
+ * Sends one batch until the server has processed it: waits and retries on 503 and on broken connections (an
+ * add is an upsert, so it can be repeated), halves a batch that is too large for the server, and turns every
+ * refusal into a problem with the document's name. Throws only where the import cannot continue.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits.js'
@@ -19,7 +20,10 @@ export interface BatchOutcome {
 /** The import cannot go on: every further batch would meet the same refusal, or the server is gone. */
 export class ImportStopped extends Error {}
 
-/** Statuses that say something about the request as such, not about a document: read-only mode, no permission, not this service. */
+/**
+ * Statuses that say something about the request as such, not about a document: read-only mode, no permission,
+ * not this service.
+ */
 const STOPPING_STATUSES: readonly number[] = [401, 403, 404, 405]
 const FIRST_WAIT_MS = 250
 
@@ -36,7 +40,8 @@ export async function sendBatch(
   if (documents.length === 1) {
     return { added: 0, updated: 0, failed: 1, problems: [`${documents[0]?.name}: ${errorText(reply)}`] }
   }
-  // Too large, or refused as a whole: the halves tell which document it was. Depth is the logarithm of the batch.
+  // Too large, or refused as a whole: the halves tell which document it was. Depth is the logarithm of the
+  // batch.
   const middle = documents.length >> 1
   const first = await sendBatch(url, target, documents.slice(0, middle), onWait)
   const second = await sendBatch(url, target, documents.slice(middle), onWait)

@@ -1,6 +1,7 @@
 /**
- * Groups the documents of a source into add-batch bodies, bounded by count and bytes. At most one batch is held. Problems travel with the batch they were found in, so that a
- * position is only passed when everything before it has been dealt with. Pure but for the source it pulls from.
+ * Groups the documents of a source into add-batch bodies, bounded by count and bytes. At most one batch is in
+ * memory. Problems travel with the batch they were found in, so that a position is passed only when
+ * everything before it has been processed. Pure but for the source it pulls from.
  */
 import type { DocumentItem, ProblemItem, SourceItem, SourcePoint } from './document.js'
 

@@ -1,10 +1,11 @@
 /**
- * The CLI's HTTP client: JSON in, text out, over the connections that Node's fetch keeps alive. Knows which answers are worth a second try; how often is the caller's choice.
+ * The CLI's HTTP client: JSON in, text out, over the connections that Node's fetch keeps alive. Knows which
+ * answers are worth a second try; how often is the caller's choice.
  */
 import { ANSWER_BYTES_MAX, CLIENT_REQUEST_MS_MAX } from '../limits.js'
 import { TimeLimit } from '../time_limit.js'
 
-/** The command stands beside its server: packing and unpacking answers took half of an export's time. */
+/** The command usually runs on the server's machine: compressing answers took half of an export's time. */
 const PLAIN = { 'accept-encoding': 'identity' }
 
 /** A request that was answered, with whatever status. */
@@ -130,7 +131,10 @@ async function readText(body: unknown): Promise<string> {
   return text + decoder.decode()
 }
 
-/** fetch says `fetch failed`; what happened stands in the cause, and for a name with two addresses in the causes of that. */
+/**
+ * fetch says `fetch failed`; what happened stands in the cause, and for a name with two addresses in the
+ * causes of that.
+ */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   if (error instanceof AggregateError && error.errors.length > 0) return reasonOf(error.errors[0])

@@ -1,5 +1,6 @@
 /**
- * The documents of a collection, as `/v1/export` streams them, of any number. Held are a line at a time and, of each document, what tells it apart.
+ * The documents of a collection, as `/v1/export` streams them, any number. In memory are one line at a time,
+ * and the identity of each document.
  */
 import { createHash } from 'node:crypto'
 import { ANSWER_BYTES_MAX } from '../limits.js'

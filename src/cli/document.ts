@@ -1,5 +1,6 @@
 /**
- * What every source of an import yields: documents already in the bytes that go to the server, and problems with the place they were found at. Pure data; any thread.
+ * The items that every source of an import yields: documents as the bytes that go to the server, and problems
+ * with their position. Pure data; any thread.
  */
 
 export interface ImportDocument {
@@ -49,7 +50,10 @@ export interface ImportSource {
   readonly total: number
   /** Changes when the source is another one, so that a position in the old one means nothing. */
   readonly fingerprint: string
-  /** In an order that is the same each time. `after` is where to continue. The generator holds one item at a time. */
+  /**
+   * In an order that is the same each time. `after` is where to continue. The generator holds one item at a
+   * time.
+   */
   items(after: SourcePoint | undefined): AsyncGenerator<SourceItem>
 }
 

@@ -1,4 +1,4 @@
-/** `mds add` and `mds delete`: one document. What stands in the way is one line, and exit code 1. */
+/** `mds add` and `mds delete`: one document. An error is one line, with exit code 1. */
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { ADDED_FILE_BYTES_MAX } from '../limits.js'

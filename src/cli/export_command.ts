@@ -1,4 +1,7 @@
-/** `mds export`: a collection as a git repository in which each revision is a commit, or as the stream that `git fast-import` makes one of. Exit code 1 when it did not come to its end. */
+/**
+ * `mds export`: a collection as a git repository in which each revision is a commit, or as the stream that
+ * `git fast-import` makes one of. Exit code 1 when it did not come to its end.
+ */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
@@ -17,7 +20,7 @@ export interface ExportOptions {
 /** What stands in the way of the export, in one line. */
 class ExportStopped extends Error {}
 
-/** Whoever takes the stream has stopped: what stopped it is known better by its end, where it has one. */
+/** The reader of the stream has stopped. Its exit says why, where it is a process. */
 class StreamBroken extends ExportStopped {}
 
 export async function exportCollection({ url, collection, git }: ExportOptions): Promise<void> {
@@ -33,7 +36,10 @@ export async function exportCollection({ url, collection, git }: ExportOptions):
   }
 }
 
-/** For the server a collection that is not there is one without documents; a name that was misspelt must not look like a backup that was made. */
+/**
+ * To the server, a missing collection is one without documents. A misspelt name must not look like a
+ * successful backup.
+ */
 async function refuseUnknown(url: string, collection: string): Promise<void> {
   const { collections = [] } = (await request(url, 'GET', '/v1/stats')) as { readonly collections?: readonly { readonly name: string }[] }
   if (!collections.some(({ name }) => name === collection)) throw new ExportStopped(`there is no collection ${JSON.stringify(collection)}`)
@@ -70,7 +76,9 @@ async function entriesOf(folder: string): Promise<readonly string[]> {
   }
 }
 
-/** Writes the pieces as they are taken, small ones together: a write each would cost as much as the requests. */
+/**
+ * Writes the pieces as they are taken, small ones together: a write each would cost as much as the requests.
+ */
 async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, target: NodeJS.WritableStream): Promise<ExportedHistory> {
   const brokenBy = (error: Error): StreamBroken => new StreamBroken(`the stream was not taken to its end (${error.message})`)
   const broken = new Promise<never>((_, reject) => target.on('error', (error: Error) => reject(brokenBy(error))))

@@ -1,6 +1,8 @@
 /**
- * A document as a markdown file, and back: what `mds export --git` writes and `mds import` knows by its first entry. The block in front is YAML that any reader of frontmatter takes: one line an entry, a quoted key
- * and a list of quoted texts; first `"mds:key"` and `"mds:lang"`, then the metadata. What follows is the content, untouched, even where it has frontmatter of its own. Described in docs/guides/command-line.md. Pure.
+ * A document as a markdown file, and back: what `mds export --git` writes and `mds import` knows by its first
+ * entry. The block in front is YAML that any reader of frontmatter takes: one line an entry, a quoted key and
+ * a list of quoted texts; first `"mds:key"` and `"mds:lang"`, then the metadata. What follows is the content,
+ * untouched, even where it has frontmatter of its own. Described in docs/guides/command-line.md. Pure.
  */
 import type { ImportDocument } from './document.js'
 
@@ -45,7 +47,10 @@ function quoted(text: string): string {
   )
 }
 
-/** Undefined where the file is not one that an export wrote, or its block was changed so that it can't be read line by line: then it is a file like any other. */
+/**
+ * Undefined where the file is not one that an export wrote, or its block was changed so that it can't be read
+ * line by line: then it is a file like any other.
+ */
 export function readExportedFile(text: string): ImportDocument | undefined {
   if (!text.startsWith(`${FENCE}"${KEY}": `)) return undefined
   const entries = new Map<string, readonly string[]>()

@@ -1,6 +1,7 @@
 /**
- * YAML frontmatter of a markdown file as flat metadata: every value a list of strings, nested maps and lists of maps as dotted keys (`faq.0.question`).
- * Scalars keep the text of the file (`1.10` stays `1.10`); nulls and empty collections say nothing and are left out. Pure.
+ * YAML frontmatter of a markdown file as flat metadata: every value a list of strings, nested maps and lists
+ * of maps as dotted keys (`faq.0.question`). Scalars keep the text of the file (`1.10` stays `1.10`); nulls
+ * and empty collections say nothing and are left out. Pure.
  */
 import { isMap, isScalar, Lexer, parseDocument, Parser, visit } from 'yaml'
 import type { YAMLMap } from 'yaml'
@@ -8,7 +9,9 @@ import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX, YAML_ALIASES_MAX } from '
 
 export interface Frontmatter {
   readonly meta: Readonly<Record<string, string[]>>
-  /** Index into the text at which the body begins: behind the closing line, 0 where there is no frontmatter. */
+  /**
+   * Index into the text at which the body begins: behind the closing line, 0 where there is no frontmatter.
+   */
   readonly bodyOffset: number
   /** Why a block that looks like frontmatter gave no metadata. */
   readonly problem?: string
@@ -20,7 +23,10 @@ const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/gm
 const PARSER_STACK_MAX = FRONTMATTER_DEPTH_MAX + 2
 const NONE: Frontmatter = { meta: {}, bodyOffset: 0 }
 
-/** A thematic break at the top of a file is no frontmatter: the block must be a YAML map. A broken block never loses the document: its body and text are untouched. */
+/**
+ * A thematic break at the top of a file is no frontmatter: the block must be a YAML map. A broken block never
+ * loses the document: its body and text are untouched.
+ */
 export function readFrontmatter(text: string): Frontmatter {
   const opening = OPENING.exec(text)
   if (opening === null) return NONE
@@ -63,8 +69,9 @@ function parseBlock(block: string): Map<unknown, unknown> | undefined {
 }
 
 /**
- * The composer recurses, and a stack that is nearly full when V8 compiles a regular expression ends the process, not the call. The syntax parser keeps a stack of its own, so that
- * depth can be seen before anything recurses.
+ * The composer recurses, and a stack that is nearly full when V8 compiles a regular expression ends the
+ * process, not the call. The syntax parser keeps a stack of its own, so that depth can be seen before
+ * anything recurses.
  */
 function refuseDeepNesting(block: string): void {
   const parser = new Parser()

@@ -1,11 +1,15 @@
 /**
- * Where a document lies in an exported repository: `{key}.{lang}.md`, the key's slashes being folders. What a file system, git or the importer does not take as it is stands as %XX, so that two documents never share
- * a path; the document's own block says what it is called (exported_file.ts). Pure.
+ * Where a document lies in an exported repository: `{key}.{lang}.md`, the key's slashes being folders. What a
+ * file system, git or the importer does not take as it is stands as %XX, so that two documents never share a
+ * path; the document's own block says what it is called (exported_file.ts). Pure.
  */
 import { createHash } from 'node:crypto'
 import { GIT_PATH_SEGMENT_BYTES_MAX } from '../limits.js'
 
-/** Control characters, what Windows refuses (`~` is in its short names, of which `git~1` is one), the mark of the escapes, and lone surrogates. */
+/**
+ * Control characters, what Windows refuses (`~` is in its short names, of which `git~1` is one), the mark of
+ * the escapes, and lone surrogates.
+ */
 const UNSAFE = /[\u0000-\u001f\u007f\\:*?"<>|%~]|\p{Surrogate}/gu
 
 export function pathOf(key: string, lang: string): string {

@@ -1,6 +1,8 @@
 /**
- * A collection's history as a stream for `git fast-import`: first every state of every document as a blob, in the order in which the server gives them, then one commit a state, in the order of time. So no content is held
- * but those of a few documents; of a state remain its time, its place and its number. The same history gives the same commits, byte for byte: names and texts are fixed, times are the states' own.
+ * A collection's history as a stream for `git fast-import`: first every state of every document as a blob, in
+ * the order in which the server gives them, then one commit a state, in the order of time. So no content is
+ * held but those of a few documents; of a state remain its time, its place and its number. The same history
+ * gives the same commits, byte for byte: names and texts are fixed, times are the states' own.
  */
 import { GIT_EXPORT_DOCUMENTS_AT_ONCE, GIT_EXPORT_STATES_MAX } from '../limits.js'
 import { AnswerError, request } from './client.js'

@@ -1,4 +1,7 @@
-/** `mds import`: opens the source, continues an interrupted run, shows progress, prints what went wrong at the end. Exit code 1 when anything was not imported. */
+/**
+ * `mds import`: opens the source, continues an interrupted run, shows progress, prints what went wrong at the
+ * end. Exit code 1 when anything was not imported.
+ */
 import { stat } from 'node:fs/promises'
 import { IMPORT_PROBLEMS_KEPT_MAX } from '../limits.js'
 import { ImportStopped } from './batch_sender.js'

@@ -1,6 +1,8 @@
 /**
- * One import: source -> batches -> at most `concurrency` requests in flight. A batch that shares a document with one in flight waits for it, so that of two spellings or two versions
- * the later one wins, as in the file. The resume point follows the longest prefix of acknowledged batches. Memory: (concurrency + 1) batches, whatever the source's size.
+ * One import: source -> batches -> at most `concurrency` requests in flight. A batch that shares a document
+ * with one in flight waits for it, so that of two spellings or two versions the later one wins, as in the
+ * file. The resume point follows the longest prefix of acknowledged batches. Memory: (concurrency + 1)
+ * batches, whatever the source's size.
  */
 import { IMPORT_BATCH_BYTES_MAX, IMPORT_PROBLEMS_KEPT_MAX } from '../limits.js'
 import { groupBatches } from './batches.js'
@@ -32,7 +34,10 @@ export interface ImportResult {
   readonly warnings: readonly string[]
 }
 
-/** A batch that was sent and is not settled yet: it waits for its answer, or for the answers of those before it. */
+/**
+ * A batch that was sent and is not settled yet: it waits for its answer, or for the answers of those before
+ * it.
+ */
 interface Flight {
   readonly batch: Batch
   readonly identities: ReadonlySet<string>
@@ -41,7 +46,10 @@ interface Flight {
 
 const NOTHING: BatchOutcome = { added: 0, updated: 0, failed: 0, problems: [] }
 
-/** @throws ImportStopped, SourceError; the resume point then stands behind the last batch that was acknowledged in order */
+/**
+ * @throws ImportStopped, SourceError; the resume point then stands behind the last batch that was
+ * acknowledged in order
+ */
 export async function runImport(plan: ImportPlan): Promise<ImportResult> {
   const ledger = openLedger(plan)
   const flights: Flight[] = []

@@ -1,5 +1,6 @@
 /**
- * Lines of a byte stream, with a bound on their length: a longer line is reported, skipped and never held. Pure but for the stream it pulls from.
+ * Lines of a byte stream, with a bound on their length: a longer line is reported and skipped, and never in
+ * memory as a whole. Pure but for the stream it pulls from.
  */
 
 export interface Line {

@@ -1,6 +1,7 @@
 /**
- * The command line `mds`: a client of the server's HTTP interface, and `serve`, which is the server itself. Data goes to stdout, everything said beside it to stderr.
- * Exit code 0 when all went well, 1 otherwise; of `doctor` 1 for damage, 2 where it can't look.
+ * The command line `mds`: a client of the server's HTTP interface, and `serve`, which is the server itself.
+ * Data goes to stdout, everything else to stderr. Exit code 0 on success, 1 otherwise; `doctor` exits with 1
+ * for damage, 2 where it cannot read the store.
  */
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError } from 'commander'

@@ -50,7 +50,10 @@ async function inspect(path: string): Promise<{ size: number; mtimeMs: number; i
   }
 }
 
-/** `pipe` forwards no error, and a reader of the gunzip stream must see a failed read as well as a truncated archive. */
+/**
+ * `pipe` forwards no error, and a reader of the gunzip stream must see a failed read as well as a truncated
+ * archive.
+ */
 function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable<Buffer> {
   const stream = createGunzip({ chunkSize: READ_BYTES })
   file.on('error', (error) => stream.destroy(error))
@@ -73,7 +76,10 @@ function parseLine(line: Line, consumed: number, lang: string): SourceItem {
   return typeof document === 'string' ? problem(document) : documentItem(document, place)
 }
 
-/** The document, or what is wrong with it. Bounds and metadata are the server's to judge: it answers per document. */
+/**
+ * The document, or what is wrong with it. Bounds and metadata are the server's to judge: it answers per
+ * document.
+ */
 function readDocument(value: unknown, langDefault: string): ImportDocument | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object'
   const { key, lang = langDefault, meta = {}, contentMd, expiresAt, addedAt, updatedAt } = value as Record<string, unknown>

@@ -1,4 +1,7 @@
-/** Answers as text for a person: what `search` and `stats` print without `--json`. The server's JSON is foreign here: a field that is not what it should be prints as nothing. Pure. */
+/**
+ * Answers as text for a person: what `search` and `stats` print without `--json`. The server's JSON is
+ * foreign here: a field that is not what it should be prints as nothing. Pure.
+ */
 
 export function formatHits(answer: unknown): string {
   const { results, total } = asRecord(answer)

@@ -1,6 +1,7 @@
 /**
- * Progress of an import: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere. Rate and time left are of this run: what a resumed import skipped
- * does not count as speed. Main thread of the CLI.
+ * Progress of an import: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere.
+ * Rate and time left are of this run: what a resumed import skipped does not count as speed. Main thread of
+ * the CLI.
  */
 import { Presets, SingleBar } from 'cli-progress'
 

@@ -1,6 +1,8 @@
 /**
- * Where an interrupted import stood: one small file per (source, collection, server) in the user's state folder, replaced by rename after each acknowledged batch and removed at the
- * end. A file that is damaged, of another version or of another source counts as absent: the import then starts from the beginning, which only repeats upserts.
+ * Where an interrupted import stood: one small file per (source, collection, server) in the user's state
+ * folder, replaced by rename after each acknowledged batch and removed at the end. A file that is damaged, of
+ * another version or of another source counts as absent: the import then starts from the beginning, which
+ * only repeats upserts.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,7 +20,10 @@ export interface ResumePoint extends SourcePoint {
 export interface ResumeState {
   /** Undefined when there is nothing to continue. */
   readonly point: ResumePoint | undefined
-  /** Never throws: an import must not fail because its state cannot be kept. Returns the reason once it could not. */
+  /**
+   * Never throws: an import must not fail because its state cannot be kept. Returns the reason once it could
+   * not.
+   */
   save(point: ResumePoint): string | undefined
   clear(): void
 }

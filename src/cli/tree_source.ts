@@ -1,6 +1,8 @@
 /**
- * A folder of markdown files as an import source. Key = path relative to the folder, posix slashes, without the extension; content = the bytes of the file, frontmatter included,
- * unless asked to strip it; a file that an export wrote says itself what it is (exported_file.ts). Walks in the order of sorted path segments, so that a position is simply the last path. Hidden entries, `node_modules` and symbolic links are left out.
+ * A folder of markdown files as an import source. Key = path relative to the folder, posix slashes, without
+ * the extension; content = the bytes of the file, frontmatter included, unless asked to strip it; a file that
+ * an export wrote says itself what it is (exported_file.ts). Walks in the order of sorted path segments, so
+ * that a position is simply the last path. Hidden entries, `node_modules` and symbolic links are left out.
  */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * The embedding provider that options name, with its key, which comes from a variable or the configuration file, never from a flag. A provider that can't work is refused here, in one line without the
- * key. Main thread, at start.
+ * The embedding provider that options name, with its key, which comes from a variable or the configuration
+ * file, never from a flag. A provider that can't work is refused here, in one line without the key. Main
+ * thread, at start.
  */
 import { dimensionsOf, PROVIDER_DEFAULTS } from '../outbound/embedding/models.js'
 import { checkApiUrl, checkSettings, isKeyMissing, ProviderSettingsError, urlOf } from '../outbound/embedding/settings.js'

@@ -1,6 +1,7 @@
 /**
- * The keys of encryption at rest: from variables, a key file or the configuration file, never from flags, which every process of the machine can read. What is wrong with a key is said without the key.
- * Main thread, at start. Spellings: service-2, "Audit, encryption, compliance".
+ * The keys of encryption at rest: from variables, a key file or the configuration file, never from flags,
+ * which every process of the machine can read. What is wrong with a key is said without the key. Main thread,
+ * at start. Spellings: service-2, "Audit, encryption, compliance".
  */
 import { readFileSync } from 'node:fs'
 import { PREVIOUS_KEYS_MAX } from '../limits.js'

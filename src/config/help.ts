@@ -1,6 +1,6 @@
 /** Text of `--help`, derived from the table of options. Pure; main thread. */
 import { OPTIONS } from './options.js'
-import type { Option } from './options.js'
+import type { Option } from './option.js'
 import { formatAddress } from './values.js'
 import type { ListenAddress } from './values.js'
 

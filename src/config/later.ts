@@ -1,6 +1,8 @@
 /**
- * Names of the contract whose features this version doesn't have. `LATER` gives a warning line each; `GUARDS` stop the start where it would be less protected than was asked for:
- * a server that was told to ask for passwords must not run open. Pure data; main thread, at start. A feature that is built takes its names out of here.
+ * Options of the contract whose features this version does not have. `LATER` gives a warning line each.
+ * `GUARDS` refuse the start where the server would be less protected than its configuration asks: a server
+ * configured to require passwords must not run open. Pure data; main thread, at start. A feature that is
+ * built removes its names from here.
  */
 
 /** Variables with a trailing `*` stand for all with that beginning. */
@@ -42,7 +44,10 @@ export const GUARDS: readonly Guard[] = [
   { variable: 'SVC_REPLICATION_ROLE', yaml: 'replication.role', asks: isAnything, feature: 'replication' },
 ]
 
-/** What `SVC_PRODUCTION=true` wants, as /v1/compliance-status will list it; the CORS guard is checked by the loader. */
+/**
+ * What `SVC_PRODUCTION=true` wants, as /v1/compliance-status will list it; the CORS guard is checked by the
+ * loader.
+ */
 export const PRODUCTION_WANTS: readonly string[] = [
   'SVC_AUTH_ENABLED', 'SVC_TLS_ENABLED', 'SVC_AUDIT_ENABLED', 'SVC_RATE_LIMIT_ENABLED',
 ] // prettier-ignore

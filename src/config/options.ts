@@ -1,6 +1,7 @@
 /**
- * The table of options: for each field of `Config` its flag, variables, YAML keys, default, parser and one line of help. Everything about an option stands here and nowhere else;
- * loader, help text and the list of known names are derived. Pure data; main thread, at start.
+ * The table of options: for each field of `Config` its flag, variables, YAML keys, default, parser and one
+ * line of help. Everything about an option stands here and nowhere else; loader, help text and the list of
+ * known names are derived. Pure data; main thread, at start.
  */
 import * as limits from '../limits.js'
 import {
@@ -14,28 +15,12 @@ import {
   parseWhole,
   parseWord,
 } from './values.js'
+import type { Option } from './option.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LOG_FORMATS, LOG_LEVELS } from '../telemetry/log.js'
 import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
-
-export interface Option<Value> {
-  /** Without the dashes. Boolean flags need no value and have a `--no-` form. */
-  readonly flag: string
-  /** The first that is set and not empty wins. */
-  readonly variables: readonly string[]
-  /** Dotted paths into the YAML file; the first present wins. */
-  readonly yaml: readonly string[]
-  readonly fallback: Value
-  /** The default as it is shown, where the value would not tell. */
-  readonly fallbackText?: string
-  readonly parse: (text: string) => Value
-  readonly boolean?: true
-  /** Read again on SIGHUP, and in force from then on. Every other option needs a restart. */
-  readonly onSignal?: true
-  readonly help: string
-}
 
 /** The values that options give, before what `loadConfig` derives from them. */
 export interface OptionValues extends VectorOptionValues {
@@ -77,7 +62,7 @@ export interface OptionValues extends VectorOptionValues {
   /** Where outgoing requests may go beside the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
-  /** Objects that nothing refers to any more stay in their object store so long. */
+  /** Seconds for which unreferenced objects stay in their object store. */
   readonly objectRetentionSeconds: number
   readonly metrics: boolean
   readonly logFormat: LogFormat

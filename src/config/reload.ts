@@ -8,7 +8,7 @@ import { ConfigError, loadConfig } from '../config.js'
 import type { Config } from '../config.js'
 import { log, logs, setLog } from '../telemetry/log.js'
 import { OPTIONS } from './options.js'
-import type { Option } from './options.js'
+import type { Option } from './option.js'
 
 /** Functions that apply options which were read again, one for each part of the server. */
 const TAKERS: readonly ((config: Config) => void)[] = [setLog]
@@ -71,7 +71,7 @@ function isGuardSwitched(running: Config, read: Config, differing: readonly Diff
   return running.guardsLocal !== read.guardsLocal && !differing.some(({ field }) => others.includes(field))
 }
 
-/** Values are shown of options that are taken up, which are switches: others may be secrets. */
+/** Only the values of applied options are logged: they are switches. Others may be secrets. */
 function tellOf(differences: readonly Difference[], running: Config, next: Config): void {
   if (differences.length === 0) log.info('SIGHUP: nothing has changed')
   for (const { name, field, isTaken } of differences) {

@@ -1,6 +1,6 @@
 /**
- * Where option values come from: flags here, the environment as it is, the YAML file in yaml_file.ts. Each source is a flat map of texts; nothing is interpreted here.
- * Main thread, at start.
+ * Where option values come from: flags here, the environment as it is, the YAML file in yaml_file.ts. Each
+ * source is a flat map of texts; nothing is interpreted here. Main thread, at start.
  */
 import { LATER_FLAGS } from './later.js'
 import { OPTIONS } from './options.js'
@@ -23,7 +23,10 @@ export interface Flags {
 const BOOLEAN_FLAGS = new Set(Object.values(OPTIONS).flatMap((option) => ('boolean' in option ? [option.flag] : [])))
 const FLAGS = new Set(Object.values(OPTIONS).map((option) => option.flag))
 
-/** `--flag value`, `--flag=value`, `--boolean`, `--boolean false`, `--no-boolean`; the last one wins. @throws ConfigError */
+/**
+ * `--flag value`, `--flag=value`, `--boolean`, `--boolean false`, `--no-boolean`; the last one wins.
+ * @throws ConfigError
+ */
 export function readFlags(argv: readonly string[]): Flags {
   const values = new Map<string, string>()
   const later: string[] = []

@@ -1,6 +1,6 @@
 /**
- * Parsers of single option values. Each takes the text as written in a flag, a variable or a YAML scalar and gives the value, or throws `BadValue` with what was expected.
- * Pure; runs once at start on the main thread.
+ * Parsers of single option values. Each takes the text as written in a flag, a variable or a YAML scalar and
+ * gives the value, or throws `BadValue` with what was expected. Pure; runs once at start on the main thread.
  */
 
 import { OUTBOUND_ALLOWED_MAX } from '../limits.js'

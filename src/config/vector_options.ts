@@ -1,17 +1,18 @@
 /**
- * The options of embeddings and of vector search: a part of the table of options (options.ts). The API key is none of them: flags can be read by every process of the machine (embedding.ts).
- * Pure data; main thread, at start.
+ * The options of embeddings and of vector search: a part of the table of options (options.ts). The API key is
+ * none of them: flags can be read by every process of the machine (embedding.ts). Pure data; main thread, at
+ * start.
  */
 import * as limits from '../limits.js'
 import { PROVIDER_NAMES } from '../outbound/embedding/models.js'
 import type { ProviderName } from '../outbound/embedding/models.js'
-import type { Option } from './options.js'
+import type { Option } from './option.js'
 import { parseBoolean, parseDuration, parseText, parseWhole, parseWord } from './values.js'
 
 export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4', 'bq'] as const
 
 export interface VectorOptionValues {
-  /** Undefined: nobody said anything, which is not the same as `none`. */
+  /** Undefined: not configured, which differs from `none`. */
   readonly embeddingProvider: ProviderName | 'none' | undefined
   /** Empty: the provider's. */
   readonly embeddingModel: string
@@ -22,7 +23,7 @@ export interface VectorOptionValues {
   readonly embeddingAutodetect: boolean
   /** Documents that wait for their vectors, beyond which a write waits. */
   readonly embeddingQueueSize: number
-  /** 0: what has no room is dropped at once. */
+  /** 0: a document that does not fit is dropped at once. */
   readonly embeddingQueueWaitMs: number
   /** Undefined: as each document is. */
   readonly embeddingChunkMode: 'code' | 'prose' | undefined

@@ -1,6 +1,7 @@
 /**
- * The configuration file: its scalars as texts, by dotted path. Foreign bytes: bounded in size and aliases and read with the core schema. The parser is loaded only when there is a file: it takes
- * 40 ms, of a start that takes ten times that. Main thread, at start.
+ * The configuration file: its scalars as texts, by dotted path. Foreign bytes: bounded in size and aliases
+ * and read with the core schema. The parser is loaded only when there is a file: it takes 40 ms, of a start
+ * that takes ten times that. Main thread, at start.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -32,7 +33,8 @@ function parseYaml({ parseDocument }: Yaml, path: string, text: string): unknown
   const document = parseDocument(text, { schema: 'core', stringKeys: true, prettyErrors: true })
   const problem = document.errors[0]
   if (problem !== undefined) throw new ConfigError(`${path}: ${problem.message.split('\n')[0] ?? 'not YAML'}`)
-  // Aliases are resolved by toJS, which also refuses an alias bomb; the scalars' source text is kept where a type would lose it.
+  // Aliases are resolved by toJS, which also refuses an alias bomb; the scalars' source text is kept where a
+  // type would lose it.
   try {
     document.toJS({ maxAliasCount: YAML_ALIASES_MAX })
   } catch (cause) {

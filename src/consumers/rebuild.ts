@@ -3,9 +3,9 @@
  * every n-th page. Runs on read lanes at the start, while the server says `warming_up`.
  */
 import { encodeDelete, joinBatch, stampUpsert } from '../engine/index_batch.js'
-import { parseMetadata } from '../domain/metadata.js'
-import { indexDocument } from '../domain/preparation.js'
-import type { PreparationTools } from '../domain/preparation.js'
+import { parseMetadata } from '../domain/documents/metadata.js'
+import { indexDocument } from '../domain/writes/preparation.js'
+import type { PreparationTools } from '../domain/writes/preparation.js'
 import type { SearchEngine } from '../engine/types.js'
 import { OBJECTS_WANTED_BYTES, REBUILD_BATCH_BYTES, REBUILD_PAGE_DOCUMENTS } from '../limits.js'
 import { unescapeContent } from '../store/body.js'

@@ -1,6 +1,7 @@
 /**
- * A map that forgets what has not been used for long, so that it never grows over its bound. Two halves: what is used moves to the young one; when that is full, it becomes the old one and the
- * rest of the old one is forgotten. One per lane and purpose; not shared between threads.
+ * A map with a bound, which evicts entries that were not used for long. It has two generations: a used entry
+ * moves to the young one; a full young generation becomes the old one, and what was left in the old one is
+ * evicted. One per lane and purpose; not shared between threads.
  */
 export class BoundedCache<Value> {
   readonly #halfMax: number

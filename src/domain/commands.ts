@@ -4,7 +4,7 @@
 import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
 import type { EmbeddedDocument } from './embedding/embedded_document.js'
-import type { SettingsCommand } from './settings_commands.js'
+import type { SettingsCommand } from './settings/settings_commands.js'
 
 /** A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision number. */
 export interface PreparedDocument {

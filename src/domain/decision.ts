@@ -9,9 +9,9 @@ import type { Entry } from '../store/entry.js'
 import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
 import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
-import { codeMarksOf, isCodeDocument } from './code_document.js'
+import { codeMarksOf, isCodeDocument } from './documents/code_document.js'
 import type { Placement, PreparedDocument } from './commands.js'
-import { documentId, requirePlainName } from './identity.js'
+import { documentId, requirePlainName } from './documents/identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
 
 export interface Step {

@@ -7,7 +7,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import { encodeHead, HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import type { View } from '../store/view.js'
-import { configOf } from './collection_settings.js'
+import { configOf } from './settings/collection_settings.js'
 import type { Step } from './decision.js'
 
 interface KnownLimit {

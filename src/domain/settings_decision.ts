@@ -3,21 +3,21 @@
  */
 import { randomBytes } from 'node:crypto'
 import { badRequest, serviceError } from '../errors.js'
-import { requirePlainName } from './identity.js'
+import { requirePlainName } from './documents/identity.js'
 import { CURATION_RULES_MAX, SPELL_DICTIONARY_WORDS_MAX, STOP_WORDS_MAX, SYNONYM_TERMS_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { SERVER_SETTINGS } from '../store/settings.js'
 import type { SettingKind } from '../store/settings.js'
 import type { Collection } from '../store/collection_row.js'
-import { mergeConfig } from './collection_config.js'
-import type { CurationDraft, CurationRule } from './curation.js'
+import { mergeConfig } from './settings/collection_config.js'
+import type { CurationDraft, CurationRule } from './settings/curation.js'
 import type { Step } from './decision.js'
-import { decideEmbedding, isEmbeddingChange, type EmbeddingChange } from './embedding_configs.js'
+import { decideEmbedding, isEmbeddingChange, type EmbeddingChange } from './settings/embedding_configs.js'
 import { lowerCase } from '../store/keys.js'
 import { KEY_BYTES } from '../store/sealing/cipher.js'
-import { spellWordsOf } from './collection_settings.js'
-import { configBefore, locationChange, newPlace } from './storage.js'
-import type { SettingsChange, SettingsCommand } from './settings_commands.js'
+import { spellWordsOf } from './settings/collection_settings.js'
+import { configBefore, locationChange, newLocation } from './settings/storage.js'
+import type { SettingsChange, SettingsCommand } from './settings/settings_commands.js'
 
 export interface SettingsDecision {
   readonly steps: readonly Step[]
@@ -43,7 +43,7 @@ export function decideSettings(transaction: WriteTransaction, { collection, chan
     case 'configure': {
       const stored = known === undefined ? undefined : configBefore(transaction.view, known.id, change.change)
       const config = mergeConfig(stored ?? {}, change.change)
-      const isChanged = newPlace(stored, change.change) !== undefined
+      const isChanged = newLocation(stored, change.change) !== undefined
       const location = locationChange(transaction.view, known?.id, config, isChanged)
       const located = locatedFirst(transaction, location, put(place, 'config', '', config))
       const steps = sealedFirst(place, config.encrypted === true, located)

@@ -1,5 +1,6 @@
 /**
- * Finds and loads the native addon. Each thread that asks loads it; what lies behind its functions is one per process. Loaded when first asked for, never by an import alone.
+ * Finds and loads the native addon. Each thread that uses it loads it; the engines behind its functions are
+ * one per process. It is loaded on first use, never by an import alone.
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -7,7 +8,8 @@ import { join } from 'node:path'
 import { projectFolder } from '../installation.js'
 
 /**
- * @param names all functions of the face: an addon of another version, which lacks one, is refused before any is called
+ * @param names all functions of the face: an addon of another version, which lacks one, is refused before any
+ * is called
  * @param path  for tests with a build of their own; default: `build/mds_engine.node` of the project
  */
 export function loadAddon<Face>(

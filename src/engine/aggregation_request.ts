@@ -1,5 +1,6 @@
 /**
- * Encodes an aggregation for the native engine and reads its answer. Byte layout: docs/formats/search-plan.md, "Aggregation".
+ * Encodes an aggregation for the native engine and reads its answer. Byte layout:
+ * docs/formats/search-plan.md, "Aggregation".
  */
 import assert from 'node:assert'
 import { paddedTextBytes, writeText } from './byte_layout.js'

@@ -1,6 +1,7 @@
 /**
- * The analyzer as the service uses it: feeds a text to the WASM instance in windows, hands Chinese runs to the word cutter, and gives back packed tokens or query
- * tokens. One per thread; a trap or too much memory costs the instance, never the thread. What becomes a term: docs/decisions/0012-text-analysis.md.
+ * The analyzer as the service uses it: feeds a text to the WASM instance in windows, hands Chinese runs to
+ * the word cutter, and gives back packed tokens or query tokens. One per thread; a trap or too much memory
+ * costs the instance, never the thread. What becomes a term: docs/decisions/0012-text-analysis.md.
  */
 import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
@@ -13,7 +14,10 @@ import type { WasmExports } from './wasm_instance.js'
 const NEEDS_WINDOW = 0
 const NEEDS_FINISH = 1
 
-/** Words of a token in the list that the module writes: start, end, position, first byte of the term, bytes of the term. */
+/**
+ * Words of a token in the list that the module writes: start, end, position, first byte of the term, bytes of
+ * the term.
+ */
 const TOKEN_WORDS = 5
 
 /**
@@ -23,7 +27,7 @@ const TOKEN_WORDS = 5
 export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy = false): Analyzer {
   let instance = isLazy ? undefined : openInstance(windowBytesMax)
 
-  /** A trap leaves the instance in an unknown state: the next text gets a new one. */
+  /** A trap leaves the instance in an unknown state: the next text gets a new instance. */
   function guarded<T>(work: (open: Instance) => T): T {
     const open = (instance ??= openInstance(windowBytesMax))
     try {

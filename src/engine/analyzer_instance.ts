@@ -1,5 +1,6 @@
 /**
- * One WASM instance of the analyzer with the addresses of its memory, and what its callers share: flags, and the words of Chinese runs. Runs on the thread of its analyzer.
+ * One WASM instance of the analyzer with the addresses of its memory, and what its callers share: flags, and
+ * the words of Chinese runs. Runs on the thread of its analyzer.
  */
 import { cutHanRun } from './han_words.js'
 import type { AnalysisOptions } from './types.js'
@@ -14,7 +15,7 @@ export interface Instance {
   readonly windowAddress: number
   readonly cutsAddress: number
   readonly cutsMax: number
-  /** What its highlighter was last asked, so that it is asked again only by another search. */
+  /** The query that its highlighter has, so that it is set once per search. */
   asked: Uint8Array | undefined
 }
 
@@ -35,7 +36,7 @@ export function flagsOf({ stem, markdown, code }: AnalysisOptions): number {
   return (stem ? FLAGS.stem : 0) | (markdown ? FLAGS.markdown : 0) | (code === true ? FLAGS.code : 0)
 }
 
-/** Answers a scanner that waits for the words of the Han run at its cursor. */
+/** Gives a waiting scanner the words of the Han run at its cursor. */
 export function placeHanWords({ exports, windowAddress, cutsAddress, cutsMax }: Instance): void {
   const begin = windowAddress + exports.analyzer_cursor()
   const run = Buffer.from(exports.memory.buffer, begin, exports.analyzer_han_run_bytes()).toString('utf8')

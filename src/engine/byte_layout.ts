@@ -1,6 +1,7 @@
 /**
- * What the in-memory formats between lanes and engine have in common: little-endian words and byte strings padded with zeros to a multiple of 4.
- * Pure functions over a caller's buffer, any thread. Formats: docs/formats/{index-batch,search-plan}.md.
+ * The common parts of the in-memory formats between lanes and engine: little-endian words, and byte strings
+ * padded with zeros to a multiple of 4. Pure functions over a caller's buffer, any thread. Formats:
+ * docs/formats/{index-batch,search-plan}.md.
  */
 
 /** The next multiple of 4. */
@@ -13,7 +14,10 @@ export function paddedTextBytes(text: string): number {
   return padded4(Buffer.byteLength(text))
 }
 
-/** Writes `u32 length` at `lengthAt` and the UTF-8 text at `textAt`. Relies on a zero-filled buffer for the padding. Returns the offset behind the padding. */
+/**
+ * Writes `u32 length` at `lengthAt` and the UTF-8 text at `textAt`. Relies on a zero-filled buffer for the
+ * padding. Returns the offset behind the padding.
+ */
 export function writeText(buffer: Buffer, lengthAt: number, textAt: number, text: string): number {
   const bytes = buffer.write(text, textAt)
   buffer.writeUInt32LE(bytes, lengthAt)

@@ -1,6 +1,7 @@
 /**
- * Cuts a text into the chunks that are embedded, by the WASM module: prose by the structure of markdown, code where its brackets balance. One chunker per thread;
- * a trap or too much memory costs the instance, never the thread. Where it cuts: docs/decisions/0130-chunks.md.
+ * Cuts a text into the chunks that are embedded, by the WASM module: prose by the structure of markdown, code
+ * where its brackets balance. One chunker per thread; a trap or too much memory costs the instance, never the
+ * thread. Where it cuts: docs/decisions/0130-chunks.md.
  */
 import { CHUNKER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
 import { instantiateWasm, type WasmExports } from './wasm_instance.js'
@@ -10,9 +11,12 @@ export type ChunkMode = 'prose' | 'code'
 export interface Chunker {
   /**
    * @param text UTF-8
-   * @param budget characters (Unicode code points) of a chunk, from 1; above 131 072 it is that. Only what brackets enclose in code makes a chunk longer
-   * @param overlap characters of whole sentences that a chunk of prose repeats of the one before: inside the budget, at most half of it
-   * @returns pairs of first byte and byte behind the last, ascending; without an overlap all but white space is in exactly one chunk. None for a blank text
+   * @param budget characters (Unicode code points) of a chunk, from 1; above 131 072 it is that. Only what
+   * brackets enclose in code makes a chunk longer
+   * @param overlap characters of whole sentences that a chunk of prose repeats of the one before: inside the
+   * budget, at most half of it
+   * @returns pairs of first byte and byte behind the last, ascending; without an overlap all but white space
+   * is in exactly one chunk. None for a blank text
    */
   chunk(text: Uint8Array, mode: ChunkMode, budget: number, overlap: number): Uint32Array
 }

@@ -1,6 +1,6 @@
 /**
- * A plan as the engine ran it: the terms that fuzzy and wildcard leaves stood for as plain terms. Indexes of `Hit.matched` are indexes into its terms, and whatever understands plain plans
- * understands it. Pure, any thread.
+ * A plan as the engine ran it: fuzzy and wildcard leaves are replaced by the terms that they stood for.
+ * `Hit.matched` holds indexes into its terms, and all code for plain plans can use it. Pure, any thread.
  */
 import type { Expansion, PlanNode, PlanTerm, SearchPlan } from './types.js'
 

@@ -1,6 +1,7 @@
 /**
- * Chinese words: cuts runs of Han characters with jieba in its search mode (each word, and the shorter words inside it). The dictionary is loaded with the first
- * Chinese text of a thread: 0.14 s and 35 MB. Runs on the thread of its analyzer.
+ * Chinese words: cuts runs of Han characters with jieba in its search mode (each word, and the shorter words
+ * inside it). The dictionary is loaded with the first Chinese text of a thread: 0.14 s and 35 MB. Runs on the
+ * thread of its analyzer.
  */
 import { createRequire } from 'node:module'
 import type { Jieba } from '@node-rs/jieba'
@@ -15,8 +16,9 @@ function loadJieba(): Jieba {
 }
 
 /**
- * Words of `run` as triples of first byte, end (exclusive) and index of the first character, ascending by first byte, then end. Every character of the run is in
- * some word. Positions are characters, so that a phrase matches however the text around it was cut.
+ * Words of `run` as triples of first byte, end (exclusive) and index of the first character, ascending by
+ * first byte, then end. Every character of the run is in some word. Positions are characters, so that a
+ * phrase matches however the text around it was cut.
  * @param run UTF-8, Han characters only
  * @param cuts receives the triples
  * @returns number of triples, at most `cuts.length / 3`

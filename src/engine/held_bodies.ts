@@ -1,6 +1,8 @@
 /**
- * The TypeScript face of the bodies that lie in native memory, one store of the process for all of its threads: what the memory backend keeps, and what was fetched from an
- * object store. Needs no open index. Every call is synchronous and thread-safe, and copies: bytes given may be changed afterwards, bytes got belong to the caller.
+ * The TypeScript face of the records in native memory, one store per process for all threads. *Kept* records
+ * are the data of the memory backend: they stay until they are removed. *Cached* records were fetched from
+ * elsewhere and can be evicted. Needs no open index. Every call is synchronous and thread-safe, and copies:
+ * bytes given may be changed afterwards, bytes got belong to the caller.
  */
 import type { OverridableLimits } from '../limits.js'
 import { loadAddon } from './addon.js'
@@ -8,13 +10,16 @@ import { loadAddon } from './addon.js'
 /** Ids are 16 bytes; a TypeError else. */
 export interface HeldBodies {
   /**
-   * Holds the record until it is removed, in place of what the id held.
-   * @returns false where there is no room; then nothing has changed
+   * Keeps the record until it is removed, in place of the former record of the id.
+   * @returns false where the bound is reached; then nothing has changed
    */
   keep(id: Uint8Array, record: Uint8Array): boolean
-  /** Holds the record until others need its place. Not one larger than half of the bound, and nothing under an id that is kept. */
+  /**
+   * Caches the record until it is evicted. Does nothing for a record larger than half of the bound, or under
+   * an id that is kept.
+   */
   cache(id: Uint8Array, record: Uint8Array): void
-  /** A copy; undefined where it is not held. */
+  /** A copy; undefined where the id has no record. */
   get(id: Uint8Array): Buffer | undefined
   has(id: Uint8Array): boolean
   remove(id: Uint8Array): void

@@ -1,6 +1,7 @@
 /**
- * The highlighter of the WASM module from this side: the question as bytes, and one document through it, read anew or by its term vector. Texts cross as bytes only; what comes back is JSON text for
- * the answer. Layout of the question: wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
+ * The TypeScript face of the WASM highlighter: encodes the query, and highlights one document, by its text or
+ * by its term vector. Texts cross as bytes; the result is JSON text for the answer. Layout of the query:
+ * wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
 import { HIGHLIGHT_PIECE_BYTES } from '../limits.js'
 import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
@@ -32,7 +33,10 @@ function numbers(...values: readonly number[]): Buffer {
   return bytes
 }
 
-/** What the documents that follow are asked; told to the instance when that was last asked something else. @param query as encoded */
+/**
+ * Sets the query for the documents that follow, where the instance has another one.
+ * @param query as encoded
+ */
 export function askInstance(open: Instance, query: Uint8Array): void {
   if (open.asked === query) return
   write(open.exports, [], query, NOTHING)
@@ -62,7 +66,10 @@ export function highlightDocument(
   return readOn(open, shouldStop) ? output(exports, exports.highlight_finish()) : undefined
 }
 
-/** Makes the document's term vector, a copy; empty where it would be too large. Undefined where `shouldStop` said so. */
+/**
+ * Makes the document's term vector, a copy; empty where it would be too large. Undefined where `shouldStop`
+ * said so.
+ */
 export function vectorOfDocument(
   open: Instance,
   escaped: Uint8Array,
@@ -75,7 +82,7 @@ export function vectorOfDocument(
   return readOn(open, shouldStop) ? output(exports, exports.highlight_finish_vector()).slice() : undefined
 }
 
-/** By the document's term vector. Undefined where it has to be read after all. */
+/** Highlights by the document's term vector. Undefined where the text has to be read. */
 export function highlightKnown(
   { exports }: Instance,
   escaped: Uint8Array,
@@ -96,7 +103,10 @@ function readOn(open: Instance, shouldStop: () => boolean): boolean {
   return true
 }
 
-/** Puts numbers and texts into the input, one behind the other. The address is asked for each time, before the view: memory may grow. */
+/**
+ * Writes numbers and texts into the input, one behind the other. The address is read each time before the
+ * view is made, because memory may grow.
+ */
 function write(exports: WasmExports, matched: readonly number[], first: Uint8Array, second: Uint8Array): void {
   const bytes = matched.length * 4 + first.length + second.length
   const address = exports.input_room(bytes)

@@ -1,6 +1,7 @@
 /**
- * Decodes the native engine's answer. The bytes come from native code: every length is checked against them before it is used, and an answer
- * that does not add up is an error of the service, never a wrong result. Byte layout: docs/formats/search-plan.md.
+ * Decodes the native engine's answer. Every length is checked against the bytes before it is used; an
+ * inconsistent answer is an error of the service, never a wrong result. Byte layout:
+ * docs/formats/search-plan.md.
  */
 import { padded4, viewOf } from './byte_layout.js'
 import type { Expansion, Hit, Hits } from './types.js'
@@ -23,7 +24,8 @@ export function decodeHits(record: Uint8Array): Hits {
   const hitCount = bytes.readUInt32LE(8)
   const maskWords = bytes.readUInt32LE(12)
   const stride = HIT_HEADER_BYTES + ((maskWords * 4 + 7) & ~7)
-  // Both counts are below 2^32 and the product below 2^53 + 2^40, so the comparison is exact enough to refuse every wrong size.
+  // Both counts are below 2^32 and the product below 2^53 + 2^40, so the comparison is exact enough to refuse
+  // every wrong size.
   const hitsEnd = HITS_HEADER_BYTES + hitCount * stride
   if (maskWords > bytes.length || hitsEnd + 4 > bytes.length) {
     throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} hits with ${maskWords} mask words`)

@@ -1,6 +1,7 @@
 /**
- * Encodes what the write lane hands to the native engine: upserts made ready on any lane without what only the write lane knows, stamped in place there,
- * and joined with deletes and drops into one batch = one published snapshot. One allocation per op. Byte layout: docs/formats/index-batch.md.
+ * Encodes the batches that the write lane hands to the native engine. Any lane prepares an upsert; the write
+ * lane stamps docid, LSN and times into its bytes, and joins upserts, deletes and drops into one batch, which
+ * becomes one published snapshot. One allocation per op. Byte layout: docs/formats/index-batch.md.
  */
 import assert from 'node:assert'
 import { padded4, paddedTextBytes, viewOf, writeText } from './byte_layout.js'
@@ -28,11 +29,17 @@ const UPSERT_HEADER_BYTES = 56
 const PAIR_HEADER_BYTES = 8 // the two lengths before a metadata pair or a field
 
 export interface UpsertOptions {
-  /** Replace the engine's entry also when its LSN is the same: how a re-index changes the analysis of an unchanged document. */
+  /**
+   * Replace the engine's entry also when its LSN is the same: how a re-index changes the analysis of an
+   * unchanged document.
+   */
   readonly replaceEqual?: boolean
 }
 
-/** An upsert whose docid, LSN and times are zero until `stampUpsert`. The caller owns the bytes and their whole ArrayBuffer; they hold copies. */
+/**
+ * An upsert whose docid, LSN and times are zero until `stampUpsert`. The caller owns the bytes and their
+ * whole ArrayBuffer; they hold copies.
+ */
 export function encodeUpsert(document: IndexDocument, options?: UpsertOptions): Uint8Array {
   const size = upsertBytes(document)
   // Zero-filled, so that paddings and the fields left for the stamp need no writes of their own.
@@ -85,7 +92,10 @@ export function encodeDrop(collection: number, lsn: bigint): Uint8Array {
   return op
 }
 
-/** @param lastLsn LSN of the last entry that the published snapshot reflects, also when that entry has no op here. */
+/**
+ * @param lastLsn LSN of the last entry that the published snapshot reflects, also when that entry has no op
+ * here.
+ */
 export function joinBatch(ops: readonly Uint8Array[], lastLsn: bigint): Uint8Array {
   let size = BATCH_HEADER_BYTES
   for (const op of ops) size += op.length

@@ -1,12 +1,16 @@
 /**
- * The languages that texts are analysed in. The order of the first 21 is that of `CODES` in wasm/analyzer/src/languages.rs: an index crosses the border. Pure data, any thread.
+ * The languages that texts are analysed in. The order of the first 21 is that of `CODES` in
+ * wasm/analyzer/src/languages.rs: an index crosses the border. Pure data, any thread.
  */
 export interface Language {
   readonly code: string
   readonly name: string
 }
 
-/** 18 with stop words and a stemmer; Chinese is cut into words; Japanese and Korean are indexed by characters and pairs. */
+/**
+ * 18 with stop words and a stemmer; Chinese is cut into words; Japanese and Korean are indexed by characters
+ * and pairs.
+ */
 export const LANGUAGES: readonly Language[] = [
   { code: 'en', name: 'English' },
   { code: 'pl', name: 'Polish' },
@@ -41,7 +45,10 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 
 const DEFAULT_CODE = 'en'
 
-/** The base code for a language tag in any spelling (`en_US`, `PT-br`); `fallback`, resolved likewise, where the tag's language is not in the list. */
+/**
+ * The base code for a language tag in any spelling (`en_US`, `PT-br`); `fallback`, resolved likewise, where
+ * the tag's language is not in the list.
+ */
 export function resolveLanguage(lang: string, fallback: string): string {
   return baseCode(lang) ?? baseCode(fallback) ?? DEFAULT_CODE
 }
@@ -56,7 +63,10 @@ function baseCode(tag: string): string | undefined {
   return INDEX_BY_CODE.has(code) ? code : undefined
 }
 
-/** Number of a base code on the border with the WASM analyzer; one past the list, for no stop words and no stemmer, where it is unknown. */
+/**
+ * Number of a base code on the border with the WASM analyzer; one past the list, for no stop words and no
+ * stemmer, where it is unknown.
+ */
 export function languageIndex(code: string): number {
   return INDEX_BY_CODE.get(code) ?? LANGUAGES.length
 }

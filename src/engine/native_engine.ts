@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the native engine: translates plans and hits to bytes and back.
- * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ * The TypeScript face of the native engine: translates plans and hits to bytes and back. The engine behind it
+ * is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
 import { loadAddon } from './addon.js'
 import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
@@ -141,11 +141,11 @@ export function lockFile(path: string, isShared: boolean): void {
 }
 
 /**
- * Follows meta pages, free list and trees of a truth env, which nobody has open, down to the pages above the
- * leaves. A missing or empty file is fine.
- * @param readsLeaves also the leaves, which are most of the file
- * @returns whether what is newest in it is what a start begins with: otherwise the machine went down while it
- * was written
+ * Checks meta pages, free list and trees of a truth env that no process has open, down to the pages above the
+ * leaves. A missing or empty file passes.
+ * @param readsLeaves checks the leaves, too, which are most of the file
+ * @returns whether the newest meta page is the one that a start uses; false after a crash of the machine
+ * during a write
  * @throws Error that says what is damaged
  */
 export function checkTruth(path: string, readsLeaves = false): boolean {
@@ -153,8 +153,11 @@ export function checkTruth(path: string, readsLeaves = false): boolean {
 }
 
 /**
- * Keeps what the lmdb package says about a refused write from damaging the heap (native/binding/lmdb_lines.h), for the whole process. To be called when the package is loaded and before anything is written with it.
- * @returns false where this package or platform has no place for it; then a refused write may end the process before it is said why
+ * Keeps the lmdb package from damaging the heap when it reports a refused write
+ * (native/binding/lmdb_lines.h), for the whole process. Called when the package is loaded, before the first
+ * write.
+ * @returns false where the package or platform is not supported; then a refused write may end the process
+ * before the reason is logged
  */
 export function makeRoomForLmdbLines(): boolean {
   return loadAddon<Addon>(ADDON_FUNCTIONS).makeRoomForLmdbLines()

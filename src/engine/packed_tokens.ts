@@ -1,5 +1,6 @@
 /**
- * Packed tokens on the TypeScript side: joining the records of one large text. Format: docs/formats/packed-tokens.md. Runs on the thread of its analyzer.
+ * Packed tokens on the TypeScript side: joining the records of one large text. Format:
+ * docs/formats/packed-tokens.md. Runs on the thread of its analyzer.
  */
 const MAGIC = 0x314b544d
 const HEADER_WORDS = 5
@@ -28,7 +29,8 @@ interface MergedTerms {
 }
 
 /**
- * One record out of the consecutive records of one text, whose positions are absolute and ascending from record to record.
+ * One record out of the consecutive records of one text, whose positions are absolute and ascending from
+ * record to record.
  * @param parts at least one; each well formed and 4-byte aligned, as the analyzer makes them
  */
 export function mergePackedTokens(parts: readonly Uint8Array[]): Uint8Array {

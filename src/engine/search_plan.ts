@@ -1,6 +1,6 @@
 /**
- * Encodes a query for the native engine. A plan is made by our own planner, so that what is wrong with one is a programming error here; the engine checks
- * the bytes again all the same. Byte layout: docs/formats/search-plan.md.
+ * Encodes a query for the native engine. Plans come from our own planner, so an invalid plan is a programming
+ * error here; the engine checks the bytes again. Byte layout: docs/formats/search-plan.md.
  */
 import assert from 'node:assert'
 import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'

@@ -1,6 +1,8 @@
 /**
- * The static embedding model that comes with the project: the vector of a text is the mean of its tokens' rows in a table. Tokenizer and table are a WASM module of their own, so that no lane loads
- * them. Bytes of the table: docs/formats/static-model.md; which model and why: docs/decisions/0131-the-static-model.md. Loaded by the thread of the local provider only.
+ * The static embedding model that comes with the project: the vector of a text is the mean of its tokens'
+ * rows in a table. Tokenizer and table are a WASM module of their own, so that no lane loads them. Bytes of
+ * the table: docs/formats/static-model.md; which model and why: docs/decisions/0131-the-static-model.md.
+ * Loaded by the thread of the local provider only.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -11,7 +13,10 @@ import { projectFolder } from '../installation.js'
 
 export interface StaticModel {
   readonly dimensions: number
-  /** @returns a vector of length one for each text, in their order, in one array; zeros for an empty text. Of a text its first `LOCAL_TEXT_BYTES_MAX` bytes count */
+  /**
+   * @returns a vector of length one for each text, in their order, in one array; zeros for an empty text. Of
+   * a text its first `LOCAL_TEXT_BYTES_MAX` bytes count
+   */
   embed(texts: readonly string[]): Float32Array
   /** Tokens of a text by their numbers in the model's vocabulary. */
   tokens(text: string): Uint16Array

@@ -1,6 +1,6 @@
 /**
- * Reads from packed tokens where certain terms stand. The records come from this thread's own analyzer, so they are not checked as those that cross into the engine are.
- * Format: docs/formats/packed-tokens.md.
+ * Reads from packed tokens where certain terms stand. The records come from this thread's own analyzer, so
+ * they are not checked as those that cross into the engine are. Format: docs/formats/packed-tokens.md.
  */
 import { viewOf } from './byte_layout.js'
 import type { SearchPlan } from './types.js'
@@ -10,7 +10,9 @@ const AT_LENGTH = 8
 const AT_TERM_COUNT = 12
 const HEADER_BYTES = 20
 
-/** Positions, ascending, of those of the `wanted` terms that occur; keyed by what `wanted` maps the term to. */
+/**
+ * Positions, ascending, of those of the `wanted` terms that occur; keyed by what `wanted` maps the term to.
+ */
 export function readTermPositions(packedTokens: Uint8Array, wanted: ReadonlyMap<string, number>): Map<number, number[]> {
   const bytes = viewOf(packedTokens)
   const termCount = bytes.readUInt32LE(AT_TERM_COUNT)
@@ -33,7 +35,10 @@ export function readTermPositions(packedTokens: Uint8Array, wanted: ReadonlyMap<
   return found
 }
 
-/** Positions, by term index, of what the plan (it has been expanded) looks for in one of its fields; a text may be there under several indexes. */
+/**
+ * Positions, by term index, of what the plan (it has been expanded) looks for in one of its fields; a text
+ * may be there under several indexes.
+ */
 export function readPlanTerms(packedTokens: Uint8Array, { algorithm, terms }: SearchPlan, field: number): Map<number, number[]> {
   const indexes = new Map<string, number[]>()
   for (const [index, [term, , places]] of terms.entries()) {

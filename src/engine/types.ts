@@ -1,9 +1,13 @@
 /**
- * The engine as the rest of the service sees it: plain values in, plain values out. What is behind it: the WASM analyzer (text to packed tokens) and the native
- * engine (packed tokens to postings, plans to hits). Byte layouts: docs/formats/{packed-tokens,index-batch,search-plan}.md.
+ * The interfaces of the engine: plain values in, plain values out. Behind them are the WASM analyzer (text to
+ * packed tokens) and the native engine (packed tokens to postings, plans to hits). Byte layouts:
+ * docs/formats/{packed-tokens,index-batch,search-plan}.md.
  */
 
-/** How one text is analysed. `language` is a base code of `LANGUAGES` ("en", "pl", ...) or "zh"; resolve it with `resolveLanguage`. */
+/**
+ * How one text is analysed. `language` is a base code of `LANGUAGES` ("en", "pl", ...) or "zh"; resolve it
+ * with `resolveLanguage`.
+ */
 export interface AnalysisOptions {
   readonly language: string
   readonly stem: boolean
@@ -14,7 +18,10 @@ export interface AnalysisOptions {
 }
 
 export interface TokenizeOptions extends AnalysisOptions {
-  /** The text asks: of a script without spaces come pairs, single characters only where they stand alone. Without it, as in documents. */
+  /**
+   * The text is a query: scripts without spaces give pairs of characters, and single characters only where
+   * they stand alone. False: as in documents.
+   */
   readonly asks?: boolean
 }
 
@@ -38,19 +45,24 @@ export interface HighlightTerm {
 /** One per search. */
 export interface Highlighter {
   /**
-   * The JSON text of a document's highlights, valid until the analyzer's next call; undefined when `shouldStop` said so, which is asked every 64 KB.
+   * The JSON text of a document's highlights, valid until the analyzer's next call; undefined when
+   * `shouldStop` said so, which is asked every 64 KB.
    * @param escaped its content as JSON text, without the quotes
    * @param matched indexes of the terms that it has
    */
   highlight(escaped: Uint8Array, options: AnalysisOptions, matched: readonly number[], shouldStop: () => boolean): Uint8Array | undefined
   /**
-   * The same by the document's term vector, without reading it. Undefined where it has to be read after all: it has more places than a reading looks at.
+   * The same by the document's term vector, without reading its text. Undefined where the text has to be
+   * read, because it has more matches than a scan looks at.
    * @param vector of this content, not empty
    */
   highlightKnown(escaped: Uint8Array, vector: Uint8Array, matched: readonly number[]): Uint8Array | undefined
 }
 
-/** One token of a query, in text order. `position` counts stop words, so that phrases keep their gaps. `start`/`end`: UTF-8 byte offsets into the text. */
+/**
+ * One token of a query, in text order. `position` counts stop words, so that phrases keep their gaps.
+ * `start`/`end`: UTF-8 byte offsets into the text.
+ */
 export interface QueryToken {
   readonly term: string
   readonly position: number
@@ -60,14 +72,18 @@ export interface QueryToken {
 
 /** One per thread: it owns a WASM instance. Not reentrant. */
 export interface Analyzer {
-  /** Packed tokens of `text` (UTF-8), a copy that the caller owns. Bad input yields fewer tokens, never an error. */
+  /**
+   * Packed tokens of `text` (UTF-8), a copy that the caller owns. Bad input yields fewer tokens, never an
+   * error.
+   */
   analyze(text: Uint8Array, options: AnalysisOptions): Uint8Array
   /** Tokens of a query or a fragment to highlight, stop words left out (but counted in positions). */
   tokenize(text: string, options: TokenizeOptions): QueryToken[]
-  /** What finds the places in documents that show why they matched. Good until the next one is made. */
+  /** Makes a highlighter for one query. Valid until the next one is made. */
   highlighter(query: HighlightQuery): Highlighter
   /**
-   * The term vector of a document, for `highlightKnown`: a copy that the caller owns; empty where it would be too large. Undefined when `shouldStop` said so.
+   * The term vector of a document, for `highlightKnown`: a copy that the caller owns; empty where it would be
+   * too large. Undefined when `shouldStop` said so.
    * @param escaped its content as JSON text, without the quotes
    */
   termVector(escaped: Uint8Array, options: AnalysisOptions, shouldStop: () => boolean): Uint8Array | undefined
@@ -112,18 +128,26 @@ export type PlanNode =
   | { readonly kind: 'fuzzy'; readonly term: number; readonly edits: number; readonly prefix: number }
   /** The words that the term, a pattern of `*` and `?`, matches. */
   | { readonly kind: 'wildcard'; readonly term: number }
-  /** At least two terms; the first and the last at most `distance` positions apart, the others between them. */
+  /**
+   * At least two terms; the first and the last at most `distance` positions apart, the others between them.
+   */
   | { readonly kind: 'proximity'; readonly distance: number; readonly terms: readonly number[] }
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
 
-/** Documents of which one value lies within all bounds. A number bounds numbers and times (Unix seconds), a text bounds texts; times are not bounded by texts. */
+/**
+ * Documents of which one value lies within all bounds. A number bounds numbers and times (Unix seconds), a
+ * text bounds texts; times are not bounded by texts.
+ */
 export interface PlanRange {
   readonly of: { readonly time: 'addedAt' | 'updatedAt' } | { readonly key: string }
   readonly bounds: readonly (readonly [kind: 'gte' | 'lte' | 'gt' | 'lt', bound: number | string])[]
 }
 
-/** Documents with the metadata value score `factor` times as high; factors of several multiply, to at least 0.001. */
+/**
+ * Documents with the metadata value score `factor` times as high; factors of several multiply, to at least
+ * 0.001.
+ */
 export interface PlanBoost {
   readonly key: string
   readonly value: string
@@ -148,7 +172,10 @@ export interface SearchPlan {
   readonly root: PlanNode
 }
 
-/** `fields`: indexes of the plan's fields in which the term is looked for; without them in all with bm25f, in the first with the others, which score a term in one field. */
+/**
+ * `fields`: indexes of the plan's fields in which the term is looked for; without them in all with bm25f, in
+ * the first with the others, which score a term in one field.
+ */
 export type PlanTerm = readonly [term: string, weight: number, fields?: readonly number[]]
 
 export interface Hit {
@@ -156,7 +183,7 @@ export interface Hit {
   readonly score: number
   /** What boosts have made of the score; only where the plan has some. */
   readonly factor?: number
-  /** LSN of the index entry: a hit whose document has moved on is re-checked or dropped. */
+  /** LSN of the index entry: a hit whose document has changed since is checked again or dropped. */
   readonly lsn: bigint
   /** Indexes into the plan's terms, and behind them into the expansions, that occur in the document. */
   readonly matched: readonly number[]
@@ -170,7 +197,10 @@ export interface Expansion {
   readonly term: string
 }
 
-/** What one term gives to a score in one field; or a phrase or proximity over all fields (field "", tf 0, the sum of the idfs). */
+/**
+ * What one term gives to a score in one field; or a phrase or proximity over all fields (field "", tf 0, the
+ * sum of the idfs).
+ */
 export interface ScorePart {
   /** As they are in the index. */
   readonly terms: readonly string[]
@@ -264,14 +294,20 @@ export interface EngineStats {
   readonly storageFailures: number
 }
 
-/** failing: the last flush was refused, and is tried again; lost: all will be, until another process opens the index. */
+/**
+ * failing: the last flush was refused, and is tried again; lost: all will be, until another process opens the
+ * index.
+ */
 export type StorageState = 'good' | 'failing' | 'lost'
 
 /** What a start finds in the index directory. */
 export interface OpenedIndex {
   /** Entries above are to be replayed; 0: the engine is empty and in rebuild mode. */
   readonly checkpoint: bigint
-  /** What was wrong. Lines with a checkpoint above 0 are segments that were set aside: the engine is in rebuild mode and lacks their documents. */
+  /**
+   * What was wrong. Lines with a checkpoint above 0 are segments that were set aside: the engine is in
+   * rebuild mode and lacks their documents.
+   */
   readonly damage: readonly string[]
   /**
    * The index knows of entries that the store had on its disk and has no more; a line of `damage` says which.
@@ -279,23 +315,32 @@ export interface OpenedIndex {
   readonly isStoreBehind: boolean
 }
 
-/** Where the engine looks whether to stop: non-zero at `byteOffset` of the lanes' shared control buffer means that the client has gone or the deadline has passed. */
+/**
+ * The word that the engine polls to stop: non-zero at `byteOffset` of the lanes' shared control buffer means
+ * that the client has gone or the deadline has passed.
+ */
 export interface StopWord {
   readonly control: Int32Array
   readonly byteOffset: number
 }
 
-/** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
+/**
+ * One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe.
+ */
 export interface SearchEngine {
   /**
-   * Gives the engine the directory of its index, before anything is published. Without it everything stays in memory.
+   * Gives the engine the directory of its index, before anything is published. Without it everything stays in
+   * memory.
    * @param history of the store, as `beginEpoch` returns it
    * @param analysis `analysisVersion` of this process: an index made by another one is built anew
    * @param isReadOnly its files can't be written: they are read where they lie, and everything else stays in
    * memory; one that is not whole counts as none
    */
   open(directory: string, history: Uint8Array, analysis: number, isReadOnly?: boolean): OpenedIndex
-  /** As `open`, for an index beside the present one: searched and written to from `adoptNext` on, which may only be called while no call is under way. The present one ends then; what it has in memory only is lost. */
+  /**
+   * As `open`, for an index beside the present one: searched and written to from `adoptNext` on, which may
+   * only be called while no call is under way. The present one ends then; what it has in memory only is lost.
+   */
   openNext(directory: string, history: Uint8Array, analysis: number): OpenedIndex
   adoptNext(): void
   /** Closes what `openNext` has opened. */
@@ -306,32 +351,43 @@ export interface SearchEngine {
   flush(): void
   /** Whether the engine has just this state of the document. */
   holds(collection: number, docid: number, lsn: bigint): boolean
-  /** Publishes one snapshot. Only the write lane (and the rebuild) calls it. Throws on a malformed batch, changing nothing. */
+  /**
+   * Publishes one snapshot. Only the write lane (and the rebuild) calls it. Throws on a malformed batch,
+   * changing nothing.
+   */
   publish(batch: Uint8Array): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
-  /** Why a document has its score under the plan; undefined where it is not there, the plan's tree does not match it, or `stop` was set meanwhile. Filters are not looked at. */
+  /**
+   * Why a document has its score under the plan; undefined where it is not there, the plan's tree does not
+   * match it, or `stop` was set meanwhile. Filters are not looked at.
+   */
   explain(plan: SearchPlan, docid: number, stop?: StopWord): Explanation | undefined
   /**
-   * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), found by at most 10 000 dictionary entries: where more would be needed to be sure, the commonest of
-   * those. Not touched by stop words; terms are as they were indexed. Dead documents count until a merge drops them.
+   * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), found by at most
+   * 10 000 dictionary entries: where more would be needed to be sure, the commonest of those. Not touched by
+   * stop words; terms are as they were indexed. Dead documents count until a merge drops them.
    * @param fields text fields as they were indexed, each on its own; empty: all
    */
   completions(collection: number, fields: readonly string[], prefix: string, most: number): Completion[]
-  /** Of the terms (64 at most; none contains a zero byte) those that are in these text fields, once for each field. */
+  /**
+   * Of the terms (64 at most; none contains a zero byte) those that are in these text fields, once for each
+   * field.
+   */
   termFrequencies(collection: number, fields: readonly string[], terms: readonly string[]): Completion[]
   /**
-   * The `most` (256 at most) terms within `edits` (0 to 2) of `word` (128 bytes at most) in these text fields (empty: all), of whose first `prefix` characters none is edited: fewest edits
-   * first, then the commonest, over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.
+   * The `most` (256 at most) terms within `edits` (0 to 2) of `word` (128 bytes at most) in these text fields
+   * (empty: all), of whose first `prefix` characters none is edited: fewest edits first, then the commonest,
+   * over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.
    */
   nearTerms(collection: number, fields: readonly string[], word: string, edits: number, prefix: number, most: number): NearTerm[]
-  /** Of the current snapshot: while it stands, what was answered from the engine holds. */
+  /** LSN of the current snapshot. Answers of the engine are valid while it is unchanged. */
   lastLsn(): bigint
   /** Counts over a collection. Stopped by `stop`, it says so. */
   aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
-  /** Throws everything away and enters rebuild mode, in which deletes of unknown documents are remembered. */
+  /** Discards everything and enters rebuild mode, in which deletes of unknown documents are remembered. */
   beginRebuild(): void
   endRebuild(): void
   /** Merges everything into one segment; for tests and benches. */
@@ -339,9 +395,15 @@ export interface SearchEngine {
   stats(): EngineStats
   /** Whether what is published reaches the disk; a few nanoseconds. */
   storageState(): StorageState
-  /** Keys that stored segments of sealed collections are written and read with; before `open`. @param keys per key its id (1 byte) and 32 bytes */
+  /**
+   * Keys that stored segments of sealed collections are written and read with; before `open`.
+   * @param keys per key its id (1 byte) and 32 bytes
+   */
   setSealKeys(primary: number, keys: Uint8Array): void
-  /** Whether the collection's documents must not lie on disk in clear; before `open`, and before the first document that a change of it concerns is published. */
+  /**
+   * Sets whether the collection's documents must not be on disk as plaintext. Called before `open`, and
+   * before the first document that a change concerns is published.
+   */
   setSealed(collection: number, isSealed: boolean): void
   /** AES-256-GCM and HMAC-SHA-256 at a tenth of what Node's objects cost for small texts. */
   readonly cipher: EngineCipher
@@ -350,7 +412,10 @@ export interface SearchEngine {
 export interface EngineCipher {
   /** @param sealed space for the text and 16 bytes of tag */
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
-  /** Opens a stored record in one call: src/store/sealing/sealed_record.ts. @param record space for the record without nonce and tag */
+  /**
+   * Opens a stored record in one call: src/store/sealing/sealed_record.ts.
+   * @param record space for the record without nonce and tag
+   */
   readonly openRecord: (
     key: Uint8Array,
     kind: number,

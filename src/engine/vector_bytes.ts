@@ -1,5 +1,6 @@
 /**
- * Encodes what the native vector engine is told, and decodes what it answers. Pure, any thread. Byte layouts: docs/formats/vector-index.md.
+ * Encodes the requests of the native vector engine, and decodes its answers. Pure, any thread. Byte layouts:
+ * docs/formats/vector-index.md.
  */
 import assert from 'node:assert'
 import { viewOf } from './byte_layout.js'

@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the native vector engine: translates requests and hits to bytes and back.
- * The engine behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ * The TypeScript face of the native vector engine: translates requests and hits to bytes and back. The engine
+ * behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
 import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits.js'
 import { loadAddon } from './addon.js'
@@ -53,7 +53,7 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorIsa',
 ]
 
-/** For who searches little: tests, and the checks of a restore. */
+/** For processes that search little: tests, and the check of a restore. */
 const NO_TUNING: VectorTuning = {
   bqRerankFactor: BQ_RERANK_FACTOR_DEFAULT,
   workers: 1,

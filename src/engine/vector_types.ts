@@ -1,6 +1,6 @@
 /**
- * The vector engine as the rest of the service sees it. What is behind it: the vectors of all collections in native memory and mapped files, one store of the process for all of its threads.
- * Byte layouts: docs/formats/vector-index.md.
+ * The interface of the vector engine. Behind it are the vectors of all collections, in native memory and
+ * mapped files, one store per process for all threads. Byte layouts: docs/formats/vector-index.md.
  */
 import type { PlanRange, SearchPlan, StopWord } from './types.js'
 
@@ -16,7 +16,10 @@ export interface VectorFilter {
 
 export interface VectorSearchRequest {
   readonly collection: number
-  /** Its length chooses among the collection's vectors: only those of as many numbers are looked at. Finite numbers. */
+  /**
+   * Its length chooses among the collection's vectors: only those of as many numbers are looked at. Finite
+   * numbers.
+   */
   readonly query: Float32Array
   /** Documents wanted, 1 to 100 000. */
   readonly k: number
@@ -64,7 +67,7 @@ export interface VectorHits {
   readonly documents: number
 }
 
-/** What `apply` is told. Entries of one document come in the order of their LSNs. */
+/** A change for `apply`. Changes of one document come in the order of their LSNs. */
 export type VectorChange =
   | {
       readonly kind: 'set'
@@ -125,7 +128,10 @@ export interface VectorSetStats {
   readonly memoryBytes: number
   /** Vectors in files. */
   readonly mappedBytes: number
-  /** Chunks, dead ones included, that the HNSW graph knows: the others are read one by one. 0: there is no graph. */
+  /**
+   * Chunks, dead ones included, that the HNSW graph knows: the others are read one by one. 0: there is no
+   * graph.
+   */
   readonly graphSlots: number
   readonly graphBytes: number
   /** Of all kinds that searches have asked for: ivf, pq, opq, sq4, bq. */
@@ -135,7 +141,8 @@ export interface VectorSetStats {
 /** What brings an engine to what truth has. */
 export interface VectorLoading {
   /**
-   * Makes a batch visible to searches that start afterwards. Cheap: indexes are extended behind it by threads of the engine.
+   * Makes a batch visible to searches that start afterwards. Cheap: indexes are extended behind it by threads
+   * of the engine.
    * @param batch of `encodeVectorBatch`
    * @throws an Error on a malformed batch, which changes nothing
    */
@@ -148,17 +155,21 @@ export interface VectorLoading {
   compare(stamps: Uint8Array): Uint32Array
 }
 
-/** One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe. */
+/**
+ * One per process, shared by every thread that loads the addon. All calls are synchronous and thread-safe.
+ */
 export interface VectorEngine extends VectorLoading {
   /**
-   * Gives the engine its directory, before anything is applied; it is made where it is missing. Files in it that can't be used, or are newer than the store, are removed: `compare` says what is
-   * missing. A later call does nothing. Without a directory, and after an error, everything stays in memory.
+   * Gives the engine its directory, before anything is applied; it is made where it is missing. Files in it
+   * that can't be used, or are newer than the store, are removed: `compare` says what is missing. A later
+   * call does nothing. Without a directory, and after an error, everything stays in memory.
    * @param history of the store, as `beginEpoch` returns it
    * @returns what could not be used, a line each
    */
   open(directory: string, history: Uint8Array): string[]
   /**
-   * As `open`, for an engine beside the present one: searched from `adoptNext` on, which may only be called while no call is under way. What the present one has ends then.
+   * As `open`, for an engine beside the present one: searched from `adoptNext` on, which may only be called
+   * while no call is under way. What the present one has ends then.
    * @param sealed ids of the collections of which that one must not store anything
    */
   openNext(directory: string, history: Uint8Array, sealed: readonly number[]): string[]
@@ -168,19 +179,26 @@ export interface VectorEngine extends VectorLoading {
   /** Closes what `openNext` has opened. */
   dropNext(): void
   /**
-   * Whether vectors of the collection must not lie on disk in clear: told before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not stored
-   * then, so that `compare` asks for them after a start.
+   * Sets whether vectors of the collection must not be on disk as plaintext. Called before `open`, and
+   * whenever that changes, before the first vector that it concerns is applied. Such vectors are not stored:
+   * `compare` asks for them after a start.
    */
   setSealed(collection: number, isSealed: boolean): void
   /** Stopped by `stop`, it answers what it has with `complete` false. */
   search(request: VectorSearchRequest, stop?: StopWord): VectorHits
-  /** Documents whose first chunks are alike, joined into groups. Of up to 8 192 documents all pairs are compared, of more each with its nearest ones. */
+  /**
+   * Documents whose first chunks are alike, joined into groups. Of up to 8 192 documents all pairs are
+   * compared, of more each with its nearest ones.
+   */
   similar(request: SimilarRequest, stop?: StopWord): SimilarGroups
-  /** Returns when graphs know every chunk and files hold what they should: for an orderly end, tests and benches. */
+  /**
+   * Returns when graphs know every chunk and files hold what they should: for an orderly end, tests and
+   * benches.
+   */
   settle(): void
   /** Writes that the disk has refused; they are tried again. */
   storageFailures(): number
-  /** The disk does not take what is to be stored; it is asked again. Cheap. */
+  /** The disk refuses writes; they are retried. Cheap. */
   isStoreRefused(): boolean
   /** Sets by collection, then dimensions. */
   stats(): VectorSetStats[]

@@ -1,6 +1,7 @@
 /**
- * The WASM module of analyzer and chunker. An instance that trapped or grew too large is dropped as a whole, because linear
- * memory never shrinks. Exports: wasm/bindings/src/lib.rs. Addresses are valid until the next call that may allocate, and views die when memory grows.
+ * The WASM module of analyzer and chunker. An instance that trapped or grew too large is dropped as a whole,
+ * because linear memory never shrinks. Exports: wasm/bindings/src/lib.rs. Addresses are valid until the next
+ * call that may allocate; views become invalid when memory grows.
  */
 import { randomBytes } from 'node:crypto'
 import { instantiateModule, type WasmMemory } from './wasm_module.js'
@@ -35,7 +36,10 @@ export interface WasmExports {
   readonly chunk_output_address: () => number
 }
 
-/** A fresh instance with empty tables and a random hash seed. Throws where the committed module is missing or damaged. */
+/**
+ * A fresh instance with empty tables and a random hash seed. Throws where the committed module is missing or
+ * damaged.
+ */
 export function instantiateWasm(): WasmExports {
   const exports = instantiateModule('mds') as WasmExports
   const seed = randomBytes(8)

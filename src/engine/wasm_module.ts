@@ -1,5 +1,6 @@
 /**
- * The committed WASM modules (wasm/pkg): each compiled once per thread, instantiated as often as needed. Any thread.
+ * The committed WASM modules (wasm/pkg): each compiled once per thread, instantiated as often as needed. Any
+ * thread.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -23,7 +24,9 @@ export interface WasmMemory {
 
 const compiled = new Map<string, WebAssembly.Module>()
 
-/** The exports of a fresh instance of `wasm/pkg/<name>.wasm`. Throws where the module is missing or damaged. */
+/**
+ * The exports of a fresh instance of `wasm/pkg/<name>.wasm`. Throws where the module is missing or damaged.
+ */
 export function instantiateModule(name: string): unknown {
   let module = compiled.get(name)
   if (module === undefined) {

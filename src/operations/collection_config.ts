@@ -1,4 +1,4 @@
-/** Rows of the configuration of collections. Pure data; rules in src/domain/collection_config.ts. */
+/** Rows of the configuration of collections. Pure data; rules in src/domain/settings/collection_config.ts. */
 import { DEADLINE_SEARCH_MS } from '../limits.js'
 import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'

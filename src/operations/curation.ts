@@ -1,4 +1,4 @@
-/** Rows of curation rules. Pure data; rules in src/domain/curation.ts. */
+/** Rows of curation rules. Pure data; rules in src/domain/settings/curation.ts. */
 import { DEADLINE_SEARCH_MS } from '../limits.js'
 import { Type } from './json_schema.js'
 import { collection, operation, optional, shape, text, unixSeconds, wholeNumber, word } from './schema.js'

@@ -1,4 +1,4 @@
-/** Rows of stored embedding configurations. Pure data; rules in src/domain/embedding_configs.ts. */
+/** Rows of stored embedding configurations. Pure data; rules in src/domain/settings/embedding_configs.ts. */
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'

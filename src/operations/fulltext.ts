@@ -5,7 +5,7 @@ import { named, SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import type { ValueOf } from './json_schema.js'
 import { contentBesidePassage, passageFields, retrievalFields } from './retrieval.js'
-import type { RangesInput } from '../domain/fulltext/ranges.js'
+import type { RangesInput } from './ranges.js'
 import {
   collection,
   Document,

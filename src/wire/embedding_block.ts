@@ -3,16 +3,8 @@
  * front end alone, which makes the first word odd while it does; who reads in between reads again. No key and no address is part of it.
  */
 import assert from 'node:assert/strict'
+import type { EmbeddingIdentity } from '../domain/embedding/embedding_identity.js'
 import { EMBEDDING_IDENTITY_BYTES_MAX } from '../limits.js'
-
-export interface EmbeddingIdentity {
-  /** `openai`, `local` ... */
-  readonly provider: string
-  readonly model: string
-  readonly dimensions: number
-  /** Vectors of another variant can't be compared with its own. */
-  readonly variant: string
-}
 
 const VERSION_WORD = 0
 const LENGTH_WORD = 1

@@ -9,10 +9,10 @@ import { encodeDelete, encodeUpsert, joinBatch, stampUpsert } from '../../src/en
 import { openEngine } from '../../src/engine/native_engine.js'
 import { readTermPositions } from '../../src/engine/term_positions.js'
 import { planQuery, type QueryPlan } from '../../src/domain/fulltext/query_plan.js'
-import { NO_SETTINGS } from '../../src/domain/collection_settings.js'
-import { queryWords } from '../../src/domain/fulltext/query_words.js'
+import { NO_SETTINGS } from '../../src/domain/settings/collection_settings.js'
+import { queryWords } from '../../src/domain/words/query_words.js'
 import { resolveScoring } from '../../src/domain/fulltext/scoring.js'
-import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
+import { parseQuery } from '../../src/domain/query/query_mode.js'
 import { nodeMatches } from '../../src/domain/fulltext/recheck.js'
 
 const WORDS = ['wal', 'rust', 'segment', 'quorum', 'vector', 'heap', 'norm', 'shard']

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
 import fc from 'fast-check'
-import { Template } from '../../src/domain/template.js'
+import { Template } from '../../src/domain/documents/template.js'
 import { ServiceError } from '../../src/errors.js'
 import { ANSWER_BYTES_MAX } from '../../src/limits.js'
 import { escapeContent, unescapeContent } from '../../src/store/body.js'

@@ -1,7 +1,7 @@
 /** Buckets of histograms: borders of days, weeks, months and years in UTC, as ISO 8601 counts them, and the bound on their number. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Aggregation, type HistogramBucket } from '../../src/domain/aggregation.js'
+import { Aggregation, type HistogramBucket } from '../../src/domain/listing/aggregation.js'
 import { encodeUpsert, joinBatch, stampUpsert } from '../../src/engine/index_batch.js'
 import { openEngine } from '../../src/engine/native_engine.js'
 

@@ -1,7 +1,7 @@
 /** Which documents are source code, and in which language: service-1, "Code documents". */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { codeLanguage, codeMarksOf, isCodeDocument } from '../../src/domain/code_document.js'
+import { codeLanguage, codeMarksOf, isCodeDocument } from '../../src/domain/documents/code_document.js'
 
 describe('code documents', () => {
   const cases: readonly (readonly [key: string, meta: Record<string, string[]>, isCode: boolean, language: string | undefined])[] = [

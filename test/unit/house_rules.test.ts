@@ -102,6 +102,15 @@ describe('house rules', () => {
     )
   })
 
+  it('the domain knows no thread, message or configuration: it imports store, engine and pure data alone', () => {
+    const allowed = ['domain', 'store', 'engine', 'operations', 'outbound', 'limits']
+    const own = imports.filter(({ from, target }) => folderOf(from) === 'domain' && target.startsWith('src/'))
+    assert.deepEqual(
+      own.filter(({ target }) => !allowed.includes(folderOf(target)) && !/^src\/(?:errors|limits)\.js$/.test(target)),
+      [],
+    )
+  })
+
   it('only src/store imports lmdb', () => {
     assert.deepEqual(
       imports.filter(({ from, target }) => /^lmdb(\/|$)/.test(target) && folderOf(from) !== 'store').map(({ from }) => from),

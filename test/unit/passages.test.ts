@@ -1,7 +1,7 @@
 /** Passages in place of documents: what takes time looks whether anybody still waits. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { Passages } from '../../src/domain/fulltext/passages.js'
+import { Passages } from '../../src/domain/search/shown_passages.js'
 import { createChunker } from '../../src/engine/chunker.js'
 import { ServiceError } from '../../src/errors.js'
 import { EMBEDDING_CHUNK_CHARACTERS_DEFAULT } from '../../src/limits.js'

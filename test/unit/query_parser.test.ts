@@ -3,10 +3,10 @@
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { BOOLEAN, EXPRESSION } from '../../src/domain/fulltext/query_dialect.js'
-import { parseQuery } from '../../src/domain/fulltext/query_mode.js'
-import { parseTree } from '../../src/domain/fulltext/query_parser.js'
-import type { SyntaxNode } from '../../src/domain/fulltext/query_tree.js'
+import { BOOLEAN, EXPRESSION } from '../../src/domain/query/query_dialect.js'
+import { parseQuery } from '../../src/domain/query/query_mode.js'
+import { parseTree } from '../../src/domain/query/query_parser.js'
+import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
 import { ServiceError } from '../../src/errors.js'
 
 /** A tree as one line: words as they are, phrases in quotes, operators in prefix form. */

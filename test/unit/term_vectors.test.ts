@@ -1,7 +1,7 @@
 /** The term vectors that a lane keeps: when one is made, whose it is, and that they stay within their bytes. */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
-import { TermVectors } from '../../src/domain/fulltext/term_vectors.js'
+import { TermVectors } from '../../src/domain/search/term_vectors.js'
 import type { StoredDocument } from '../../src/store/document_cache.js'
 
 function documentOf(docid: number, lsn = 1n, bytes = 100): StoredDocument {

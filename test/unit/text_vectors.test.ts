@@ -3,12 +3,13 @@ import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EmbeddingBlock } from '../../src/wire/embedding_block.js'
 import { EmbeddingTexts } from '../../src/background/embedding/texts.js'
-import { EmbeddingsWanted, vectorsOfTexts, vectorsOfTextsIfAny } from '../../src/domain/embedding/text_vectors.js'
+import { EmbeddingsWanted, vectorsOfTexts, vectorsOfTextsIfAny, type TextVectorTools } from '../../src/domain/embedding/text_vectors.js'
 import type { HeldBodies } from '../../src/engine/held_bodies.js'
 import { EMBEDDINGS_WANTED_MAX } from '../../src/limits.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../src/outbound/embedding/provider.js'
 import { log } from '../../src/telemetry/log.js'
 import { installTelemetry, Telemetry } from '../../src/telemetry/registry.js'
+import { vectorCacheOf } from '../../src/worker/request/vector_cache.js'
 
 const DIMENSIONS = 2
 const telemetry = Telemetry.create([])
@@ -47,8 +48,8 @@ class Subject {
     this.texts = new EmbeddingTexts(config, { current: () => this.provider }, this.#held, telemetry)
   }
 
-  get tools(): { readonly embedding: EmbeddingBlock; readonly held: HeldBodies } {
-    return { embedding: new EmbeddingBlock(this.block.buffer), held: this.#held as unknown as HeldBodies }
+  get tools(): TextVectorTools {
+    return { embedding: new EmbeddingBlock(this.block.buffer), vectorCache: vectorCacheOf(this.#held as unknown as HeldBodies) }
   }
 
   /** A request until it has what it wants, or is refused. */

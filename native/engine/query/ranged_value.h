@@ -1,4 +1,4 @@
-// How the bounds of a range meet a metadata value: as numbers, else as times, else as texts. The same rule as src/domain/fulltext/ranges.ts, to the bit, which a property
+// How the bounds of a range meet a metadata value: as numbers, else as times, else as texts. The same rule as src/domain/search/ranges.ts, to the bit, which a property
 // test holds both to: a hit whose document has moved on is judged there. Pure.
 #pragma once
 

@@ -21,7 +21,7 @@ struct ManifestSegment {
 
 struct Manifest {
   Epoch epoch{};
-  uint32_t analysis = 0;  // how texts became terms: src/domain/analysis_version.ts
+  uint32_t analysis = 0;  // how texts became terms: src/domain/documents/analysis_version.ts
   // Every entry up to it is reflected; 0: nothing may be relied on, the index is to be rebuilt.
   uint64_t checkpoint = 0;
   uint64_t serialNext = 1;

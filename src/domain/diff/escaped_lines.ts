@@ -1,6 +1,6 @@
 /**
- * The lines of a content as it is stored: JSON-escaped bytes, in which a line ends with the escape `\n`. Read
- * one after the other, so that a content of eight million lines takes no memory. Pure.
+ * The lines of a content as it is stored: JSON-escaped bytes, in which a line ends with the escape `\n`.
+ * Lines are read one by one, so that a content of eight million lines takes no memory. Pure.
  */
 const BACKSLASH = 0x5c
 const LETTER_N = 0x6e
@@ -16,7 +16,7 @@ export class EscapedLines {
   /** Lines read so far. */
   count = 0
 
-  /** @param poll throws where nobody waits any more */
+  /** @param poll throws when the request was stopped */
   constructor(
     readonly text: Uint8Array,
     from: number,

@@ -29,7 +29,7 @@ export interface LineDiff {
 /** Comparisons between two looks at the deadline: 0.3 ms. */
 const COMPARISONS_POLLED = 0xffff
 
-/** @param poll throws where nobody waits any more */
+/** @param poll throws when the request was stopped */
 export function diffLines(a: Buffer, aPart: Stretch, b: Buffer, bPart: Stretch, poll: () => void): LineDiff {
   const whole = { aBegin: 0, aEnd: aPart.lines, bBegin: 0, bEnd: bPart.lines }
   if (aPart.lines === 0 && bPart.lines === 0) return { changes: [], isMinimal: true }

@@ -1,4 +1,7 @@
-/** What changed between two sets of metadata, key by key. The order of values counts: it is a part of what is stored. Pure. */
+/**
+ * What changed between two sets of metadata, key by key. The order of values counts: it is a part of what is
+ * stored. Pure.
+ */
 
 type Meta = Readonly<Record<string, readonly string[]>>
 

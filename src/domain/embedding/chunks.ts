@@ -1,17 +1,17 @@
 /**
- * How a document's content is cut for embedding, by the options of the server, and what stands for each piece: equal hashes are equal texts, whose vectors are made once. Lane threads.
+ * How a document's content is cut into chunks for embedding, by the options of the server, and the hash of
+ * each chunk: chunks with equal hashes have equal texts and share their vector. Lane threads.
  */
 import { createHash } from 'node:crypto'
-import type { Config } from '../../config.js'
 import type { Chunker } from '../../engine/chunker.js'
 import { EMBEDDING_CHUNKS_MAX } from '../../limits.js'
 import { crc32c } from '../../store/packages.js'
 import { textOfHead, type Head } from '../../store/head.js'
-import { codeMarksOf, isCodeDocument } from '../code_document.js'
+import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
 
 export interface Cutting {
   readonly isCode: boolean
-  /** Stands for all that decides where a content is cut. */
+  /** Checksum of all options that decide where a content is cut. */
   readonly recipe: number
 }
 
@@ -29,9 +29,17 @@ export interface CuttingTools {
   readonly chunker: Chunker
 }
 
-export type CuttingOptions = Pick<Config, 'embeddingChunkMode' | 'embeddingChunkEnabled' | 'embeddingChunkSize'>
+/** What the options of the server say about chunks. */
+export interface CuttingOptions {
+  /** Undefined: as each document says that it is. */
+  readonly embeddingChunkMode: 'prose' | 'code' | undefined
+  /** False: a document is one chunk. */
+  readonly embeddingChunkEnabled: boolean
+  /** Characters that a chunk aims at. */
+  readonly embeddingChunkSize: number
+}
 
-/** As the server is told, else as the document says that it is. */
+/** As the options of the server say, else by the document's own marks. */
 export function cuttingOf(options: CuttingOptions, head: Head): Cutting {
   const { embeddingChunkMode: mode, embeddingChunkEnabled: isCut, embeddingChunkSize: size } = options
   const text = mode === undefined ? textOfHead(head) : undefined

@@ -1,21 +1,48 @@
 /**
- * What has to be embedded of documents: each is cut, its chunks are compared with those that have vectors, and the texts of the others are handed out. Runs on the bulk lane, over one view.
+ * Finds the texts of documents that need vectors: each document is cut, its chunks are compared with those
+ * that have vectors, and the texts of the others are returned. Runs on the bulk lane, over one view.
  */
-import type { CutDocument, NamedDocument } from '../../wire/embedding_messages.js'
-import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
 import type { VectorRecord } from '../../store/vectors.js'
 import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type Cut, type Cutting, type CuttingTools } from './chunks.js'
+import type { EmbeddedDocument } from './embedded_document.js'
+import type { EmbeddingIdentity } from './embedding_identity.js'
 
 export type VectorsWanted = Pick<EmbeddingIdentity, 'variant' | 'dimensions'>
+
+/** A document to embed, as a lane has named it. */
+export interface NamedDocument {
+  readonly collection: number
+  readonly docid: number
+  /** LSN of the write that waits for it, 0: none does. */
+  readonly queued: number
+  /** Embedded again even where nothing has changed. */
+  readonly force: boolean
+}
+
+/**
+ * `gone`: there is no such document, or it does not wait any more. `current`: nothing has changed. `same`:
+ * written again as it was. `new`: its texts want vectors, if it has any.
+ */
+export type CutOutcome = 'gone' | 'current' | 'same' | 'new'
+
+export interface CutDocument {
+  readonly outcome: CutOutcome
+  /** As it is to be stored; where it is new without the vectors of `texts`, one for each of its `given`. */
+  readonly document: EmbeddedDocument
+  readonly texts: readonly string[]
+  /** Chunks that have their vectors already. */
+  readonly reused: number
+}
 
 const NOTHING = { texts: [], reused: 0 } as const
 
 /**
- * @param textsWanted after so many no further document is begun; one that alone has more hands out some of them, and the rest the next time
+ * @param textsWanted after so many no further document is begun; one that alone has more hands out some of
+ * them, and the rest the next time
  * @returns of the first documents, at least of one
  */
 export function cutDocuments(
@@ -50,7 +77,7 @@ function cutDocument(
   textsWanted: number,
 ): CutDocument {
   const base = { collection, docid, queued: BigInt(queued) }
-  // It may have been dropped meanwhile, for want of room.
+  // The row may have been dropped since, because the queue was full.
   const isWanted = queued === 0 || view.vectors.isQueued(base.queued)
   const head = isWanted && !retired.has(collection) ? view.head(collection, docid) : undefined
   if (head === undefined) return { outcome: 'gone', document: { ...base, change: 'keep' }, ...NOTHING }
@@ -91,7 +118,8 @@ function newDocument(
     // Of equal chunks the first stands for all.
     return !known.has(hash) && known.add(hash)
   })
-  // One with very many chunks goes in steps, so that a crash costs one of them; not in more, because each step writes all that is there so far.
+  // One with very many chunks goes in steps, so that a crash costs one of them; not in more, because each
+  // step writes all that is there so far.
   const step = Math.max(textsWanted, Math.ceil(lacking.length / EMBEDDING_STEPS_MAX))
   const given = lacking.slice(0, step)
   return {

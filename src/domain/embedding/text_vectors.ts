@@ -1,18 +1,16 @@
 /**
- * Vectors of texts that a request brings, on the lane that runs it: those at hand in native memory, else the request goes to the front end with the texts, which asks the provider, and runs again
- * (src/background/embedding/texts.ts). Read lanes and the bulk lane.
+ * Vectors of texts that a request brings, on the lane that runs it. Cached vectors are used; where some are
+ * missing, the request suspends: it goes to the front end with the texts, which asks the provider
+ * (src/background/embedding/texts.ts), and is retried. Read lanes and the bulk lane.
  */
-import { decodeHeldVector, encodeHeldVector, heldVectorId } from '../../wire/text_vectors.js'
-import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
-import type { HeldBodies } from '../../engine/held_bodies.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { EMBEDDINGS_WANTED_MAX } from '../../limits.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
-import { threadTelemetry } from '../../telemetry/registry.js'
+import type { EmbeddingIdentity } from './embedding_identity.js'
 
-/** Not an error of anybody's: the request waits for the vectors of these texts, and runs again. */
+/** Control flow, not an error: the request suspends until these texts have vectors, and is retried. */
 export class EmbeddingsWanted extends Error {
-  /** @param isOptional the request does without where they can't be had */
+  /** @param isOptional the request does without them where no provider makes any */
   constructor(
     readonly texts: readonly string[],
     readonly role: EmbeddingRole,
@@ -23,31 +21,50 @@ export class EmbeddingsWanted extends Error {
   }
 }
 
+/** What the cache has for one text. */
+export interface CachedVector {
+  /** Undefined: the provider had none. */
+  readonly vector: Float32Array | undefined
+  /**
+   * Called once a request uses the vector: counts the hit, and removes a vector that serves one request only.
+   */
+  readonly use: () => void
+}
+
+/** The cache of vectors, which all threads of the process share. */
+export interface VectorCache {
+  /** Undefined where the text has no entry, or an expired one. */
+  find(variant: string, role: EmbeddingRole, text: string): CachedVector | undefined
+}
+
 export interface TextVectorTools {
   readonly embedding: { readonly current: EmbeddingIdentity | undefined }
-  readonly held: HeldBodies
+  readonly vectorCache: VectorCache
 }
 
 export interface TextVectors {
   readonly identity: EmbeddingIdentity
-  /** In the order of the texts; the caller's. */
+  /** In the order of the texts. The caller owns them. */
   readonly vectors: readonly Float32Array[]
 }
 
-/** @param texts none empty. @throws EmbeddingsWanted; ServiceError 400 where nothing makes vectors, or of so many texts at once */
+/**
+ * @param texts none empty
+ * @throws EmbeddingsWanted; ServiceError 400 without a provider, or for too many texts at once
+ */
 export function vectorsOfTexts(tools: TextVectorTools, texts: readonly string[], role: EmbeddingRole): TextVectors {
-  const found = look(tools, texts, role, false)
+  const found = lookUp(tools, texts, role, false)
   if (found === undefined) throw serviceError('noEmbeddingProvider')
   return found
 }
 
-/** Undefined where nothing makes vectors, or what does can't be had now. @throws EmbeddingsWanted */
+/** Undefined without a provider, or while the provider is unavailable. @throws EmbeddingsWanted */
 export function vectorsOfTextsIfAny(tools: TextVectorTools, texts: readonly string[], role: EmbeddingRole): TextVectors | undefined {
-  return look(tools, texts, role, true)
+  return lookUp(tools, texts, role, true)
 }
 
-function look(
-  { embedding, held }: TextVectorTools,
+function lookUp(
+  { embedding, vectorCache }: TextVectorTools,
   texts: readonly string[],
   role: EmbeddingRole,
   isOptional: boolean,
@@ -55,32 +72,10 @@ function look(
   const identity = embedding.current
   if (identity === undefined) return undefined
   if (texts.length > EMBEDDINGS_WANTED_MAX) throw badRequest(`more than ${EMBEDDINGS_WANTED_MAX} texts to embed`)
-  const found = texts.map((text) => read(held, heldVectorId(identity.variant, role, text)))
+  const found = texts.map((text) => vectorCache.find(identity.variant, role, text))
   if (isOptional && found.some((each) => each !== undefined && each.vector === undefined)) return undefined
-  const lacking = texts.filter((_, at) => found[at]?.vector?.length !== identity.dimensions)
-  if (lacking.length > 0) throw new EmbeddingsWanted([...new Set(lacking)], role, isOptional)
-  threadTelemetry().add('embedding_cache_hits', found.filter((each) => each?.isFresh === false).length)
-  for (const each of found) each?.settle()
+  const missing = texts.filter((_, at) => found[at]?.vector?.length !== identity.dimensions)
+  if (missing.length > 0) throw new EmbeddingsWanted([...new Set(missing)], role, isOptional)
+  for (const each of found) each?.use()
   return { identity, vectors: found.flatMap((each) => each?.vector ?? []) }
-}
-
-interface Found {
-  readonly vector: Float32Array | undefined
-  readonly isFresh: boolean
-  /** Has been of use. */
-  readonly settle: () => void
-}
-
-/** Undefined where it is not there, or has been for too long. */
-function read(held: HeldBodies, id: Buffer): Found | undefined {
-  const record = held.get(id)
-  if (record === undefined) return undefined
-  const known = decodeHeldVector(record)
-  const { vector, isFresh, isOnce, goneAt } = known
-  if (goneAt <= Date.now()) return undefined
-  const settle = (): void => {
-    if (isOnce) held.remove(id)
-    else if (isFresh) held.cache(id, encodeHeldVector({ ...known, isFresh: false }))
-  }
-  return { vector, isFresh, settle }
 }

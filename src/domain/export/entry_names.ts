@@ -1,7 +1,8 @@
 /**
- * Names of the files in a ZIP export: `{key}.{lang}.md`, everything but letters, digits, `-` and `_` of ASCII replaced by `-`, so that no name leaves the folder that it is unpacked into or means anything to a file system. Two
- * documents never get the same name: one whose name was given before gets its docid behind the key. What was given is remembered in a fixed number of bits, whatever the number of documents: a name that only seems to have been
- * given gets its docid, too, which harms nobody.
+ * Names of the files in a ZIP export: `{key}.{lang}.md`. Everything but letters, digits, `-` and `_` of ASCII
+ * is replaced by `-`, so that no name leaves the target folder or is special to a file system. Names are
+ * unique: a document whose name was used before gets its docid behind the key. Used names are kept in a Bloom
+ * filter of fixed size; a false positive only adds a docid to a name.
  */
 import { crc32, crc32c } from '../../store/packages.js'
 import { EXPORT_NAME_BITS, EXPORT_NAME_BYTES_MAX, EXPORT_NAME_HASHES, EXPORT_NAME_TRIES_MAX } from '../../limits.js'

@@ -1,6 +1,8 @@
 /**
- * The documents of a collection in docid order, page by page, each page read in a view of its own: what an export is made of. Every document that is there from the beginning to the end comes
- * exactly once, in the state that it has when its page is read; what is added after the beginning is left out. Decision: docs/decisions/0101-exports-come-in-parts.md. Bulk lane.
+ * The documents of a collection in docid order, page by page, each page read in a view of its own: what an
+ * export is made of. Every document that is there from the beginning to the end comes exactly once, in the
+ * state that it has when its page is read; what is added after the beginning is left out. Decision:
+ * docs/decisions/0101-exports-come-in-parts.md. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
 import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits.js'
@@ -9,8 +11,8 @@ import { textOfHead, type Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import type { Filters } from '../filters.js'
-import { passesFilter } from '../metadata.js'
+import type { Filters } from '../search/filters.js'
+import { passesFilter } from '../documents/metadata.js'
 
 /** How a document is put into the export. */
 export type DocumentForm = (view: View, head: Head, out: ByteWriter) => void
@@ -37,7 +39,8 @@ export class ExportPages {
   /**
    * Appends documents until `out` holds enough for a part, or a page has been looked through.
    * @returns true when there are no more
-   * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord; BodiesWanted, after which it goes on where it was
+   * @throws ServiceError where the collection is gone, or the request is to stop; CorruptRecord;
+   * BodiesWanted, after which it goes on where it was
    */
   fill(out: ByteWriter, form: DocumentForm, request: { shouldStop(): boolean }): boolean {
     const id = this.#id

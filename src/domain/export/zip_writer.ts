@@ -1,6 +1,8 @@
 /**
- * A ZIP file written front to back, without a look back and with what it has to remember on disk: local headers with the sizes in them, because each document is at hand as a whole; the central directory, spooled as the
- * files are written, at the end; the 64-bit forms where count or offset need them (PKWARE APPNOTE 6.3, sections 4.3 and 4.5.3). Names are ASCII. One export; bulk lane.
+ * Writes a ZIP file front to back, in constant memory. Local headers have the sizes, because each document is
+ * in memory as a whole. The central directory is spooled to disk and comes at the end. The 64-bit forms are
+ * used where count or offset need them (PKWARE APPNOTE 6.3, sections 4.3 and 4.5.3). Names are ASCII. Why not
+ * fflate: docs/decisions/0195-zip-exports-keep-their-own-writer.md. One export; bulk lane.
  */
 import { deflateRawSync } from 'node:zlib'
 import { ZIP_DEFLATE_LEVEL } from '../../limits.js'
@@ -82,7 +84,10 @@ export class ZipWriter {
   }
 }
 
-/** What local header and directory say alike: from the version that is needed to the length of the extra field. */
+/**
+ * What local header and directory say alike: from the version that is needed to the length of the extra
+ * field.
+ */
 function commonFields(method: number, changedAt: number, crc: number, packedBytes: number, rawBytes: number, nameBytes: number): Buffer {
   const fields = Buffer.alloc(26)
   const [date, time] = dosTime(changedAt)

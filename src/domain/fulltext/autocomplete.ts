@@ -1,14 +1,16 @@
 /**
- * Completions of a word that somebody is typing: words of the documents, commonest first. The index holds stems, so two kinds of terms come into question: those that begin with what was typed, and
- * those that it has already passed (`configur` for `configura`); either is shown as the word of the documents that it stands for and that begins as typed. Read lanes.
- * Contract: service-1, "Full-text search"; reasons: docs/decisions/0064-autocomplete.md.
+ * Completions of a word that is being typed: words of the documents, commonest first. The index has stems, so
+ * two kinds of terms are candidates: terms that begin with the typed letters, and shorter stems that the
+ * typed letters have passed (`configur` for `configura`). Each is shown as the word of the documents that it
+ * stands for and that begins as typed. Read lanes. Contract: service-1, "Full-text search"; reasons:
+ * docs/decisions/0064-autocomplete.md.
  */
 import type { Completion } from '../../engine/types.js'
 import { AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
 import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
 import { STANDARD_FIELDS } from './scoring.js'
-import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from './surface_words.js'
+import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from '../words/surface_words.js'
 
 export interface AutocompleteRequest {
   /** As normalised. */
@@ -88,7 +90,8 @@ function completionsOf(
     const begun = beginnings.map((beginning) => tools.engine.completions(collection, fields, beginning, asked))
     return { terms: onePerTerm([...begun.flat(), ...passed]), lasts: begun.flatMap((terms) => terms[asked - 1] ?? []) }
   }
-  // Each term may come from each field, and some have no word that begins as typed; but as a rule a few do, which takes the engine half the time.
+  // Each term may come from each field, and some have no word that begins as typed; but as a rule a few do,
+  // which takes the engine half the time.
   const found =
     itemsOf(candidatesOf(2 * most), most, wordOf) ?? itemsOf({ ...candidatesOf(most * (fields.length + 1)), lasts: [] }, most, wordOf) ?? []
   return found.sort((one, other) => other.docCount - one.docCount || (one.term < other.term ? -1 : 1))
@@ -132,7 +135,9 @@ function onePerTerm(completions: readonly Completion[]): Completion[] {
   return [...best.values()].sort((one, other) => (isBefore(one, other) ? -1 : 1))
 }
 
-/** Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed. */
+/**
+ * Terms that are shorter than what was typed, or end otherwise, and of whose words some may go on as typed.
+ */
 function passedTerms(
   { engine, analyzer, config }: SurfaceTools,
   collection: number,

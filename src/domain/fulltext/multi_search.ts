@@ -1,14 +1,16 @@
 /**
- * Several searches in one request: side by side, each with its own answer or error; or merged into one list by reciprocal rank fusion, a document that several find once. They run one after the
- * other under one deadline, each on the snapshot that it finds. Read lanes.
+ * Several searches in one request: side by side, each with its own answer or error, or merged into one list
+ * by reciprocal rank fusion, each document once. They run one after the other under one deadline, each on the
+ * snapshot current at its start. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import { badRequest, serviceError, ServiceError, entryOf } from '../../errors.js'
 import { ANSWER_BYTES_MAX, MULTI_SEARCHES_MAX } from '../../limits.js'
-import { readLimit } from '../paging.js'
-import type { WrittenResult } from './answer.js'
-import type { FulltextRequest } from './request.js'
-import { type FulltextTools, type SearchedCollection, searchFulltext, type Stop } from './search.js'
+import { readLimit } from '../search/paging.js'
+import type { WrittenResult } from './fulltext_answer.js'
+import type { FulltextRequest } from './fulltext_request.js'
+import { type FulltextTools, searchFulltext } from './fulltext_search.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
 
 type Absent = null | undefined
 
@@ -31,7 +33,7 @@ interface Found {
   /** Of the first search that found it. */
   readonly highlights: Buffer | undefined
   readonly terms: Set<string>
-  readonly places: { readonly search: number; readonly rank: number; readonly score: number }[]
+  readonly ranks: { readonly search: number; readonly rank: number; readonly score: number }[]
   score: number
 }
 
@@ -73,7 +75,10 @@ function sideBySide<Search>(
   return [...pieces, Buffer.from(`],"total":${searches.length}`)]
 }
 
-/** What is wrong with one search is its answer; what ends all of them (the deadline, a fault) ends the request. */
+/**
+ * An invalid search has its error as its answer. What stops all of them (the deadline, a fault) ends the
+ * request.
+ */
 function attempt(run: () => Buffer): Buffer {
   try {
     return run()
@@ -105,10 +110,10 @@ function merged<Search>(
   }
   // The first to be found goes first where two score alike: searches and their results have an order.
   const best = [...found.values()].sort((one, other) => other.score - one.score).slice(0, limit)
-  const pieces = best.flatMap(({ collection, document, highlights, score, terms, places }, index): Buffer[] => [
+  const pieces = best.flatMap(({ collection, document, highlights, score, terms, ranks }, index): Buffer[] => [
     Buffer.from(`${index === 0 ? '' : ','}{"collection":${JSON.stringify(collection)},"document":`),
     document,
-    Buffer.from(`,"score":${score},"rank":${index + 1},"matchedTerms":${JSON.stringify([...terms])},"searches":${JSON.stringify(places)}`),
+    Buffer.from(`,"score":${score},"rank":${index + 1},"matchedTerms":${JSON.stringify([...terms])},"searches":${JSON.stringify(ranks)}`),
     ...(highlights === undefined ? [] : [Buffer.from(',"highlights":'), highlights]),
     Buffer.from('}'),
   ])
@@ -126,9 +131,9 @@ function add(
 ): void {
   const { document, highlights, score, matchedTerms } = result
   let entry = found.get(name)
-  if (entry === undefined) found.set(name, (entry = { collection, document, highlights, terms: new Set(), places: [], score: 0 }))
+  if (entry === undefined) found.set(name, (entry = { collection, document, highlights, terms: new Set(), ranks: [], score: 0 }))
   entry.score += 1 / (k + rank)
-  entry.places.push({ search, rank, score })
+  entry.ranks.push({ search, rank, score })
   for (const term of matchedTerms) entry.terms.add(term)
 }
 

@@ -1,5 +1,6 @@
 /**
- * The fields that one query is looked for in: those that its algorithm scores, and those that the query names (`title:rust`). One per query. Pure.
+ * The fields that one query is looked for in: those that its algorithm scores, and those that the query names
+ * (`title:rust`). One per query. Pure.
  */
 import { badRequest } from '../../errors.js'
 import { FIELD_WEIGHTS_MAX, META_KEY_BYTES_MAX } from '../../limits.js'

@@ -1,19 +1,21 @@
 /**
- * The leaves of a query: analysed words, phrases and what else is looked for, and the table of distinct terms that they point into. One table per query; pure but for the analyzer that it is handed.
+ * The leaves of a query: analysed words, phrases, patterns and word groups, and the table of distinct terms
+ * that they refer to. One table per query; pure but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
 import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
-import { identifierAlternatives } from './identifiers.js'
+import { identifierAlternatives } from '../words/identifiers.js'
 import type { FieldTable } from './query_fields.js'
-import type { Alternative, QueryWords } from './query_words.js'
-import { normalisePattern, patternParts } from './wildcards.js'
+import type { Alternative, QueryWords } from '../words/reading.js'
+import { normalisePattern, patternParts } from '../query/wildcards.js'
 
 type Phrase = Extract<PlanNode, { kind: 'phrase' }>
 
-export type Tokenize = (text: string) => QueryToken[]
-
-/** A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike the one with the word comes first. */
+/**
+ * A synonym weighs less than the word that was asked for, so that of two documents that are otherwise alike
+ * the one with the word comes first.
+ */
 const SYNONYM_WEIGHT = 0.8
 /** Scripts whose terms are one or two characters: an edit would make another word of any of them. */
 const SHORT_TERMED =
@@ -39,12 +41,15 @@ export class LeafTable {
     this.#fields = fields
   }
 
-  /** Complete once the whole query has been lowered: which fields a word without a name stands for depends on all of it. */
+  /**
+   * Complete once the whole query has been lowered: which fields a word without a name stands for depends on
+   * all of it.
+   */
   get terms(): readonly PlanTerm[] {
     const usual = this.#fields.usual
     return this.#terms.map(({ term, weight, field }): PlanTerm => {
-      const places = field === undefined ? usual : [field]
-      return places === undefined ? [term, weight] : [term, weight, places]
+      const fields = field === undefined ? usual : [field]
+      return fields === undefined ? [term, weight] : [term, weight, fields]
     })
   }
 
@@ -57,7 +62,11 @@ export class LeafTable {
     return this.#tokens + this.#addedTokens
   }
 
-  /** One leaf for each distinct term of the text, weighing as much as the text says it, and those of its synonyms. @param edits how far a word may be misspelt */
+  /**
+   * One leaf for each distinct term of the text, weighing as much as the text says it, and those of its
+   * synonyms.
+   * @param edits how far a word may be misspelt
+   */
   words(text: string, edits = 0): PlanNode[] {
     const tokens = this.#tokensOf(text)
     const counts = new Map<number, number>()
@@ -73,7 +82,10 @@ export class LeafTable {
     return [...nodes, ...this.#besides(this.#alternativesOf(text, tokens), tokens)]
   }
 
-  /** A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with its synonyms beside it. Undefined when nothing remains. */
+  /**
+   * A word as written: a TERM, or a phrase where the tokenizer makes several terms of it (`foo-bar`); with
+   * its synonyms beside it. Undefined when nothing remains.
+   */
   word(text: string, field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     const alternatives = this.#alternativesOf(text, tokens).filter(({ length }) => length === tokens.length)
@@ -95,8 +107,9 @@ export class LeafTable {
   }
 
   /**
-   * A word with wildcards. What separates words separates patterns, too: all parts have to be there. `running*` finds what `running` does as well, although the index has `run`
-   * of both. Undefined when nothing remains.
+   * A word with wildcards. What separates words separates patterns, too: all parts have to be there.
+   * `running*` finds what `running` does as well, although the index has `run` of both. Undefined when
+   * nothing remains.
    */
   pattern(text: string, field?: string): PlanNode | undefined {
     const nodes = patternParts(text).flatMap((part): PlanNode[] => {
@@ -136,8 +149,10 @@ export class LeafTable {
       if (this.leaves + terms.length > PLAN_LEAVES_MAX || this.#addedTokens + terms.length > FTS_SYNONYM_TOKENS_MAX) return []
       seen.add(name)
       this.#addedTokens += terms.length
-      const places = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, weight, field), offset }))
-      return [places.length === 1 ? { kind: 'term', term: places[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: places }]
+      const positioned = terms.map(({ term, offset }) => ({ term: this.#indexOf(term, weight, field), offset }))
+      return [
+        positioned.length === 1 ? { kind: 'term', term: positioned[0]?.term ?? 0 } : { kind: 'phrase', scoring: 'bm25', terms: positioned },
+      ]
     })
   }
 
@@ -146,13 +161,16 @@ export class LeafTable {
     return node.terms.length === 1 ? { kind: 'term', term: node.terms[0]?.term ?? 0 } : node
   }
 
-  /** Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is something else, the phrase as it stands in code. */
+  /**
+   * Undefined when nothing but stop words is in it. Gaps between its terms are kept. Beside it, where that is
+   * something else, the phrase as it stands in code.
+   */
   phrase(text: string, scoring: Phrase['scoring'], field?: string): PlanNode | undefined {
     const tokens = this.#tokensOf(text)
     const identifiers = this.#words.identifiers(text)
-    const room = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#addedTokens)
+    const capacity = Math.min(PLAN_LEAVES_MAX - this.leaves, FTS_SYNONYM_TOKENS_MAX - this.#addedTokens)
     const nodes = tokens.length === 0 ? [] : [this.#phraseOf(tokens, scoring, field)]
-    if (identifiers.length > 0 && identifiers.length <= room && !areSame(tokens, identifiers)) {
+    if (identifiers.length > 0 && identifiers.length <= capacity && !areSame(tokens, identifiers)) {
       this.#addedTokens += identifiers.length
       nodes.push(this.#phraseOf(identifiers, scoring, field))
     }
@@ -181,8 +199,8 @@ export class LeafTable {
   }
 
   #indexOf(term: string, weight = 1, field?: string): number {
-    const place = field === undefined ? undefined : this.#fields.indexOf(field)
-    const name = `${place ?? ''} ${term}`
+    const fieldIndex = field === undefined ? undefined : this.#fields.indexOf(field)
+    const name = `${fieldIndex ?? ''} ${term}`
     const known = this.#indexes.get(name)
     if (known !== undefined) {
       const entry = this.#terms[known] as LeafTerm
@@ -190,7 +208,7 @@ export class LeafTable {
       return known
     }
     this.#indexes.set(name, this.#terms.length)
-    return this.#terms.push({ term, weight, field: place }) - 1
+    return this.#terms.push({ term, weight, field: fieldIndex }) - 1
   }
 }
 

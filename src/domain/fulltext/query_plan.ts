@@ -1,15 +1,16 @@
 /**
- * From a parsed query to what the engine evaluates: words are analysed, stop words vanish (a phrase keeps the gap), and a tree of terms and phrases remains.
- * Rules: docs/decisions/0020-fulltext-query-syntax.md. Pure but for the analyzer that it is handed.
+ * Turns a parsed query into the tree that the engine evaluates: words are analysed, stop words are removed (a
+ * phrase keeps the gap), and terms and phrases remain. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * Pure but for the analyzer that it is handed.
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
 import { PLAN_DEPTH_MAX } from '../../limits.js'
 import { FieldTable } from './query_fields.js'
 import { LeafTable, nodeOf } from './query_leaves.js'
-import type { ParsedQuery } from './query_mode.js'
+import type { ParsedQuery } from '../query/query_mode.js'
 import { lowerTree } from './query_tree_plan.js'
-import type { QueryWords } from './query_words.js'
+import type { QueryWords } from '../words/reading.js'
 import type { Scoring } from './scoring.js'
 
 export interface QueryPlan {
@@ -18,7 +19,7 @@ export interface QueryPlan {
   /** Those that are scored, and those that the query names. */
   readonly fields: Scoring['fields']
   readonly root: PlanNode
-  /** Per term: it stands somewhere where the query wants it, so that an answer may show it as matched. */
+  /** Per term: the query asks for it somewhere, so that an answer may show it as matched. */
   readonly wanted: readonly boolean[]
   /** Indexes of the terms that are not the query's, but suggested by the collection for them (pmisparse). */
   readonly suggested: ReadonlySet<number>

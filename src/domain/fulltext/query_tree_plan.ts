@@ -1,13 +1,18 @@
 /**
- * Lowers the syntax tree of a query with operators to the engine's nodes. There is no match-all: a negation subtracts from what stands beside it in a conjunction, and matches nothing
- * where there is nothing to subtract from. Negations are carried upwards until they meet such a conjunction, so that `b AND (NOT a)` subtracts and `NOT NOT a` is `a`.
- * A clause of which only stop words remain vanishes. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * Lowers the syntax tree of a query with operators to the engine's nodes. There is no match-all: a negation
+ * subtracts from what stands beside it in a conjunction, and matches nothing where there is nothing to
+ * subtract from. Negations are carried upwards until they meet such a conjunction, so that `b AND (NOT a)`
+ * subtracts and `NOT NOT a` is `a`. A clause of which only stop words remain vanishes. Rules:
+ * docs/decisions/0020-fulltext-query-syntax.md.
  */
 import type { PlanNode } from '../../engine/types.js'
 import { type LeafTable, nodeOf } from './query_leaves.js'
-import type { SyntaxNode } from './query_tree.js'
+import type { SyntaxNode } from '../query/query_tree.js'
 
-/** What a subtree comes to: the documents of `node`, or, negated, all but them; undefined when it has vanished. */
+/**
+ * The meaning of a subtree: the documents of `node`, or, negated, all others. Undefined where only stop words
+ * were in it.
+ */
 type Lowered = { readonly negated: boolean; readonly node: PlanNode } | undefined
 
 export function lowerTree(tree: SyntaxNode, leaves: LeafTable): PlanNode {
@@ -62,7 +67,10 @@ function conjunction(parts: readonly Lowered[]): Lowered {
   return wanted(negative.length === 0 ? node : { kind: 'andNot', wanted: node, excluded: nodeOf('or', negative) })
 }
 
-/** NOT a OR NOT b = NOT (a AND b). Beside something wanted a negation has nothing to subtract from: it adds no documents. */
+/**
+ * NOT a OR NOT b = NOT (a AND b). Beside something wanted a negation has nothing to subtract from: it adds no
+ * documents.
+ */
 function disjunction(parts: readonly Lowered[]): Lowered {
   const positive = nodesOf(parts, false)
   if (positive.length > 0) return wanted(nodeOf('or', positive))
@@ -70,7 +78,10 @@ function disjunction(parts: readonly Lowered[]): Lowered {
   return negative.length === 0 ? undefined : { negated: true, node: nodeOf('and', negative) }
 }
 
-/** Where something is required, the optional clauses stand beside ALL: they match or not, and add their score when they do. */
+/**
+ * Where something is required, the optional clauses stand beside ALL: they match or not, and add their score
+ * when they do.
+ */
 function lowerMarked(tree: Extract<SyntaxNode, { kind: 'marked' }>, leaves: LeafTable, field: string | undefined): Lowered {
   const required = lowerAll(tree.required, leaves, field)
   const optional = nodesOf(lowerAll(tree.optional, leaves, field), false)

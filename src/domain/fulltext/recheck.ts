@@ -1,20 +1,25 @@
 /**
- * Looks at a hit whose document has another state by now than the one that the engine found: does that state match as well? A commit can be read from the store a moment before the
- * write lane has published it to the engine; without this, documents that are merely being updated would drop out of the results of whoever searches beside the writer. Read lanes.
+ * Checks whether a document still matches a query after it has changed. A commit is visible in the store a
+ * moment before the write lane publishes it to the engine. Without this check, documents that are being
+ * updated would be missing from the results of concurrent searches. Read lanes.
  */
 import { readPlanTerms } from '../../engine/term_positions.js'
 import type { PlanNode, SearchPlan } from '../../engine/types.js'
 import { unescapeContent } from '../../store/body.js'
 import { type Head, textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import { passesFilter } from '../metadata.js'
-import { indexedTexts, type PreparationTools, type TextsOfDocument } from '../preparation.js'
+import { passesFilter } from '../documents/metadata.js'
+import { type AnalysisTools } from '../documents/analysis.js'
+import { indexedTexts, type TextsOfDocument } from '../documents/analysis.js'
 
 /** Positions by term index, of one field. */
 type FieldTerms = ReadonlyMap<number, readonly number[]>
 
-/** Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it; undefined when it does not match. */
-export function recheckHit(tools: PreparationTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
+/**
+ * Indexes of the plan's terms (it has been expanded) that occur in the document as the view shows it;
+ * undefined when it does not match.
+ */
+export function recheckHit(tools: AnalysisTools, view: View, head: Head, plan: SearchPlan): number[] | undefined {
   const text = textOfHead(head)
   if (!passesFilter(text.metaValues, plan.filters)) return undefined
   const fields = analyzeScoredFields(tools, plan, {
@@ -27,7 +32,7 @@ export function recheckHit(tools: PreparationTools, view: View, head: Head, plan
   return plan.terms.flatMap((_, index) => (fields.some((field) => field.has(index)) ? [index] : []))
 }
 
-function analyzeScoredFields({ analyzer, config }: PreparationTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
+function analyzeScoredFields({ analyzer, config }: AnalysisTools, plan: SearchPlan, document: TextsOfDocument): FieldTerms[] {
   const fieldIndexes = new Map(plan.fields.map(([name], field) => [name, field]))
   return indexedTexts(config, document).flatMap(({ name, text, options }): FieldTerms[] => {
     const field = fieldIndexes.get(name)
@@ -76,7 +81,7 @@ function proximityMatches({ terms, distance }: Extract<PlanNode, { kind: 'proxim
 function phraseMatches(terms: Extract<PlanNode, { kind: 'phrase' }>['terms'], field: FieldTerms): boolean {
   const [first] = terms
   if (first === undefined) return false
-  const places = new Map(terms.map(({ term }) => [term, new Set(field.get(term))]))
+  const positions = new Map(terms.map(({ term }) => [term, new Set(field.get(term))]))
   const starts = field.get(first.term) ?? []
-  return starts.some((start) => terms.every(({ term, offset }) => places.get(term)?.has(start - first.offset + offset) === true))
+  return starts.some((start) => terms.every(({ term, offset }) => positions.get(term)?.has(start - first.offset + offset) === true))
 }

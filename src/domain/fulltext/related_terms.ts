@@ -1,23 +1,31 @@
 /**
- * Terms that stand beside a term more often than chance would have it, for `pmisparse`: learnt from the collection itself, per term when it is first asked for, from a sample of its documents in
- * text order. One per lane. Formula and reasons: docs/decisions/0067-pmisparse.md.
+ * Terms that occur near a term more often than by chance, for `pmisparse`. They are learnt from a sample of
+ * the collection's documents, per term, when the term is first asked for. One per lane. Formula and reasons:
+ * docs/decisions/0067-pmisparse.md.
  */
 import { performance } from 'node:perf_hooks'
 import { neighbours } from '../../engine/term_positions.js'
-import type { SearchPlan } from '../../engine/types.js'
+import type { SearchEngine, SearchPlan } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
 import { RELATED_CACHED_TERMS_MAX, RELATED_CANDIDATES_MAX, RELATED_DOCUMENTS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'
-import { readingAll } from '../wanted_bodies.js'
+import { readingAll } from '../documents/wanted_bodies.js'
+import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
-import { codeMarksOf, isCodeDocument } from '../code_document.js'
-import { contentAnalysis } from '../preparation.js'
-import type { FulltextTools, Stop } from './search.js'
+import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'
+import { type AnalysisTools } from '../documents/analysis.js'
+import { contentAnalysis } from '../documents/analysis.js'
+import type { Stop } from '../search/context.js'
+
+export interface RelatedTermsTools extends AnalysisTools {
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+}
 
 export interface RelatedTerm {
   readonly term: string
-  /** What it counts for beside the term that it is related to, which counts for 1. */
+  /** Its weight; the term that it is related to has weight 1. */
   readonly weight: number
 }
 
@@ -30,15 +38,23 @@ interface Learnt {
   readonly terms: readonly RelatedTerm[]
 }
 
-/** The contract's: words on either side that are beside a word, documents in which they have to be, how much a related term counts at most, the PPMI that gives that, and related terms per term. */
+/**
+ * Constants of the contract: words on either side that count as near, documents in which a pair must occur,
+ * the largest weight of a related term, the PPMI that gives it, and related terms per term.
+ */
 const WINDOW = 5
 const DOCUMENTS_MIN = 2
 const WEIGHT_MAX = 0.35
 const PPMI_MAX = 5
 const RELATED_MAX = 5
-/** Places in the collection from which the sample is taken, so that it is not the oldest documents alone. */
-const SAMPLE_PLACES = 4
-/** After a write a term is learnt again once this many times what that takes has passed: learning is a twentieth of the work beside a stream of writes. */
+/**
+ * Stretches of the collection from which the sample is taken, so that it is not only the oldest documents.
+ */
+const SAMPLE_STRETCHES = 4
+/**
+ * After a write, a term is learnt again once this many times its learning time has passed. So learning takes
+ * at most a twentieth of the lane under a stream of writes.
+ */
 const AGE_FACTOR = 20
 /** A term of so few documents is learnt again after every write: that takes less than a millisecond. */
 const ALWAYS_FRESH_DOCUMENTS = 16
@@ -47,7 +63,7 @@ export class RelatedTerms {
   readonly #learnt = new Map<string, Learnt>()
 
   /** Most related first. Throws `deadline` when stopped. */
-  of(tools: FulltextTools, collection: number, term: string, stop: Stop): readonly RelatedTerm[] {
+  of(tools: RelatedTermsTools, collection: number, term: string, stop: Stop): readonly RelatedTerm[] {
     const name = `${collection} ${term}`
     const known = this.#learnt.get(name)
     const lsn = tools.store.read((view) => view.lastLsn())
@@ -66,7 +82,7 @@ function isYoung({ atMs, tookMs, documents }: Learnt, nowMs: number): boolean {
   return documents > ALWAYS_FRESH_DOCUMENTS && nowMs - atMs < tookMs * AGE_FACTOR
 }
 
-function learn(tools: FulltextTools, collection: number, term: string, stop: Stop): Pick<Learnt, 'terms' | 'documents'> {
+function learn(tools: RelatedTermsTools, collection: number, term: string, stop: Stop): Pick<Learnt, 'terms' | 'documents'> {
   const { docids, documents } = sample(tools, collection, term)
   const counts = new Map<string, number>()
   tools.store.read((view) => {
@@ -82,7 +98,8 @@ function learn(tools: FulltextTools, collection: number, term: string, stop: Sto
     .filter(([, count]) => count >= DOCUMENTS_MIN)
     .sort(([one, many], [other, more]) => more - many || (one < other ? -1 : 1))
     .slice(0, RELATED_CANDIDATES_MAX)
-  // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So PMI = ln(that * N / (df * df of the other)).
+  // Documents in which both stand side by side, all documents taken for the sample: count * df / docids. So
+  // PMI = ln(that * N / (df * df of the other)).
   const terms = candidates
     .map(([other, count]) => ({ term: other, ppmi: Math.log((count * documents) / (docids.length * dfOf(tools, collection, other))) }))
     .filter(({ ppmi }) => ppmi > 0)
@@ -92,19 +109,19 @@ function learn(tools: FulltextTools, collection: number, term: string, stop: Sto
   return { terms, documents: docids.length }
 }
 
-/** Documents that have the term, by docid, from places all over the collection. */
-function sample(tools: FulltextTools, collection: number, term: string): { docids: number[]; documents: number } {
+/** Documents that have the term, by docid, from several stretches of the collection. */
+function sample(tools: RelatedTermsTools, collection: number, term: string): { docids: number[]; documents: number } {
   const plan = planFor(collection, term)
   const { total: df, docCount: documents } = tools.engine.search(plan)
-  const places = df > RELATED_DOCUMENTS_MAX ? SAMPLE_PLACES : 1
-  const k = Math.ceil(RELATED_DOCUMENTS_MAX / places)
-  const docids = Array.from({ length: places }, (_, place) =>
-    tools.engine.search({ ...plan, k, skip: Math.floor((place * df) / places) }).hits.map(({ docid }) => docid),
+  const stretches = df > RELATED_DOCUMENTS_MAX ? SAMPLE_STRETCHES : 1
+  const k = Math.ceil(RELATED_DOCUMENTS_MAX / stretches)
+  const docids = Array.from({ length: stretches }, (_, stretch) =>
+    tools.engine.search({ ...plan, k, skip: Math.floor((stretch * df) / stretches) }).hits.map(({ docid }) => docid),
   )
   return { docids: docids.flat(), documents }
 }
 
-function dfOf(tools: FulltextTools, collection: number, term: string): number {
+function dfOf(tools: RelatedTermsTools, collection: number, term: string): number {
   return Math.max(1, tools.engine.search(planFor(collection, term)).total)
 }
 
@@ -127,7 +144,7 @@ function planFor(collection: number, term: string): SearchPlan {
 }
 
 /** Each once. */
-function termsBeside(tools: FulltextTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
+function termsBeside(tools: RelatedTermsTools, view: View, collection: number, docid: number, term: string): Iterable<string> {
   const head = view.head(collection, docid)
   if (head === undefined) return []
   const { key, lang, metaValues } = textOfHead(head)

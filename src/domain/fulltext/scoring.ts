@@ -1,6 +1,6 @@
 /**
- * How a request wants to be scored: algorithm, constants and fields. The formulas are evaluated by the native engine; constants and default weights are the contract's
- * (service-1, full-text search).
+ * Reads how a request is scored: algorithm, constants and fields. The native engine evaluates the formulas;
+ * constants and default weights are those of the contract (service-1, "Full-text search").
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
@@ -55,7 +55,10 @@ export function resolveScoring(algorithm: string | undefined, fieldWeights: Read
   }
 }
 
-/** A weight of 0 or less switches its field off. `title` is another spelling of `meta.title`; said both ways, the last one holds. */
+/**
+ * A weight of 0 or less switches its field off. `title` is another spelling of `meta.title`; said both ways,
+ * the last one holds.
+ */
 function readWeights(weights: Readonly<Record<string, number>>): [string, number][] {
   const fields = new Map<string, number>()
   for (const [name, weight] of Object.entries(weights)) {

@@ -1,10 +1,16 @@
-/** Adds to a plan of plain words the terms that the collection relates to them (`pmisparse`): each may match, and counts for less than the words do. Pure. */
+/**
+ * Adds the related terms of a collection to a plan of plain words (`pmisparse`): each may match, and weighs
+ * less than the words themselves. Pure.
+ */
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
 import { PLAN_LEAVES_MAX, RELATED_QUERY_TERMS_MAX } from '../../limits.js'
 import type { QueryPlan } from './query_plan.js'
 import type { RelatedTerm } from './related_terms.js'
 
-/** What two words suggest counts for the sum. Only the first words of a long query are asked for. */
+/**
+ * The weight of a term that several words suggest is the sum. Only the first words of a long query are looked
+ * up.
+ */
 export function withSuggestions(plan: QueryPlan, relatedOf: (term: string) => readonly RelatedTerm[]): QueryPlan {
   const own = new Set(plan.terms.map(([term]) => term))
   const weights = new Map<string, number>()

@@ -1,5 +1,6 @@
 /**
- * Two lists of candidates, one by words and one by meaning, become one. Formulas: service-1, "Hybrid", and algorithms.md section 6. Pure.
+ * Fuses two lists of candidates, one by words and one by meaning, into one. Formulas: service-1, "Hybrid",
+ * and algorithms.md section 6. Pure.
  */
 
 export interface Scored {
@@ -17,7 +18,10 @@ export interface Fused {
 
 export type Strategy = { readonly kind: 'alpha'; readonly alpha: number } | { readonly kind: 'rrf'; readonly k: number }
 
-/** Of equals (where one side alone weighs, all that the other has found are) that which the words rank higher, then meaning, then the older document. */
+/**
+ * Equal scores are ordered by words, then by meaning, then by age, the older document first. Where one side
+ * has all the weight, all candidates of the other are equal.
+ */
 export function bestFirst(one: Fused, other: Fused): number {
   return other.combined - one.combined || other.words - one.words || other.meaning - one.meaning || one.docid - other.docid
 }
@@ -47,7 +51,7 @@ export function fuse(strategy: Strategy, words: readonly Scored[], meanings: rea
 }
 
 interface Shares {
-  /** What a candidate adds: by its score, or its place in its list from 0. */
+  /** What a candidate adds: by its score, or by its rank in its list, from 0. */
   word(score: number, at: number): number
   meaning(score: number, at: number): number
 }

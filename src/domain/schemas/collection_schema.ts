@@ -1,6 +1,7 @@
 /**
- * The schema of a collection: what the metadata of its documents must be. Read from what a client gives, an object or its JSON text, and refused with the name of the place where it is none: a rule that
- * nobody checks would be believed. Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
+ * The schema of a collection: rules for the metadata of its documents. Read from an object or its JSON text.
+ * An invalid schema is refused with the path of the error: a rule that is not enforced must not be accepted.
+ * Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
 import { META_KEYS_MAX, META_VALUES_MAX, SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits.js'
@@ -33,7 +34,7 @@ const RULES_OF_FIELD = ['type', 'enum', 'pattern', 'minItems', 'maxItems']
 /** Say something to the reader and nothing about values. */
 const ANNOTATIONS = ['$schema', '$id', '$comment', 'title', 'description', 'default', 'examples']
 
-/** @param given object or JSON text. @throws ServiceError 400 whose text names the place */
+/** @param given object or JSON text. @throws ServiceError 400 whose text names the path */
 export function readSchema(given: unknown): CollectionSchema {
   const json = objectAt('', typeof given === 'string' ? parse(given) : given)
   checkNames('', json, RULES_OF_SCHEMA)
@@ -72,72 +73,72 @@ function readRequired(given: unknown): readonly string[] {
 }
 
 function readField(key: string, given: unknown): FieldRules {
-  const place = `properties.${key}`
-  const json = objectAt(place, given)
-  checkNames(place, json, RULES_OF_FIELD)
-  const minItems = readCount(`${place}.minItems`, json.minItems)
-  const maxItems = readCount(`${place}.maxItems`, json.maxItems)
-  if (maxItems > 0 && minItems > maxItems) throw wrong(`${place}.minItems`, `${minItems} is above maxItems, ${maxItems}`)
+  const path = `properties.${key}`
+  const json = objectAt(path, given)
+  checkNames(path, json, RULES_OF_FIELD)
+  const minItems = readCount(`${path}.minItems`, json.minItems)
+  const maxItems = readCount(`${path}.maxItems`, json.maxItems)
+  if (maxItems > 0 && minItems > maxItems) throw wrong(`${path}.minItems`, `${minItems} is above maxItems, ${maxItems}`)
   return {
     key,
-    type: readType(`${place}.type`, json.type),
-    enum: readEnum(`${place}.enum`, json.enum),
-    pattern: readPattern(`${place}.pattern`, json.pattern),
+    type: readType(`${path}.type`, json.type),
+    enum: readEnum(`${path}.enum`, json.enum),
+    pattern: readPattern(`${path}.pattern`, json.pattern),
     minItems,
     maxItems,
   }
 }
 
-function readType(place: string, given: unknown): ValueType | undefined {
+function readType(path: string, given: unknown): ValueType | undefined {
   if (!isGiven(given)) return undefined
   const type = VALUE_TYPES.find((name) => name === given)
-  if (type === undefined) throw wrong(place, 'must be string, number, integer, or boolean')
+  if (type === undefined) throw wrong(path, 'must be string, number, integer, or boolean')
   return type
 }
 
 /** Metadata are texts: a number or a boolean of the list stands for its text. */
-function readEnum(place: string, given: unknown): ReadonlySet<string> | undefined {
+function readEnum(path: string, given: unknown): ReadonlySet<string> | undefined {
   if (!isGiven(given)) return undefined
-  const values = listAt(place, given, SCHEMA_ENUM_VALUES_MAX)
-  if (values.length === 0) throw wrong(place, 'no value is allowed by an empty list')
+  const values = listAt(path, given, SCHEMA_ENUM_VALUES_MAX)
+  if (values.length === 0) throw wrong(path, 'no value is allowed by an empty list')
   values.forEach((value, index) => {
     if (typeof value !== 'string' && typeof value !== 'number' && typeof value !== 'boolean')
-      throw wrong(`${place}.${index}`, 'a text, a number or a boolean is expected')
+      throw wrong(`${path}.${index}`, 'a text, a number or a boolean is expected')
   })
   return new Set(values.map(String))
 }
 
-function readPattern(place: string, given: unknown): string | undefined {
+function readPattern(path: string, given: unknown): string | undefined {
   if (!isGiven(given)) return undefined
-  if (typeof given !== 'string') throw wrong(place, 'a text is expected')
+  if (typeof given !== 'string') throw wrong(path, 'a text is expected')
   const { fault } = compilePattern(given)
-  if (fault !== undefined) throw wrong(place, fault)
+  if (fault !== undefined) throw wrong(path, fault)
   return given
 }
 
-function readCount(place: string, given: unknown): number {
+function readCount(path: string, given: unknown): number {
   if (!isGiven(given)) return 0
   if (typeof given !== 'number' || !Number.isInteger(given) || given < 0 || given > META_VALUES_MAX)
-    throw wrong(place, `a whole number from 0 to ${META_VALUES_MAX} is expected`)
+    throw wrong(path, `a whole number from 0 to ${META_VALUES_MAX} is expected`)
   return given
 }
 
-function objectAt(place: string, given: unknown): Json {
+function objectAt(path: string, given: unknown): Json {
   // PHP writes an empty map as an empty list.
   if (Array.isArray(given) && given.length === 0) return {}
-  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(place, 'an object is expected')
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) throw wrong(path, 'an object is expected')
   return given as Json
 }
 
-function listAt(place: string, given: unknown, itemsMax: number): readonly unknown[] {
-  if (!Array.isArray(given)) throw wrong(place, 'a list is expected')
-  if (given.length > itemsMax) throw wrong(place, `${given.length} values, at most ${itemsMax} are allowed`)
+function listAt(path: string, given: unknown, itemsMax: number): readonly unknown[] {
+  if (!Array.isArray(given)) throw wrong(path, 'a list is expected')
+  if (given.length > itemsMax) throw wrong(path, `${given.length} values, at most ${itemsMax} are allowed`)
   return given as unknown[]
 }
 
-function checkNames(place: string, json: Json, known: readonly string[]): void {
+function checkNames(path: string, json: Json, known: readonly string[]): void {
   const unknown = Object.keys(json).find((name) => !known.includes(name) && !ANNOTATIONS.includes(name))
-  if (unknown !== undefined) throw wrong(place === '' ? unknown : `${place}.${unknown}`, `no such rule; there are ${known.join(', ')}`)
+  if (unknown !== undefined) throw wrong(path === '' ? unknown : `${path}.${unknown}`, `no such rule; there are ${known.join(', ')}`)
 }
 
 /** Null counts as absent, as in every input. */
@@ -145,6 +146,6 @@ function isGiven(value: unknown): boolean {
   return value !== undefined && value !== null
 }
 
-function wrong(place: string, what: string): Error {
-  return badRequest(`invalid schema: ${place === '' ? '' : `${place.slice(0, 200)}: `}${what}`)
+function wrong(path: string, what: string): Error {
+  return badRequest(`invalid schema: ${path === '' ? '' : `${path.slice(0, 200)}: `}${what}`)
 }

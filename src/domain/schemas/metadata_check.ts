@@ -1,9 +1,10 @@
 /**
- * Does metadata obey a schema? Every error names key and rule, in the order of `required`, then of the keys. Texts: algorithms.md, section 13. Time is bounded: patterns are linear, and one
- * document may cost them only so many steps. Pure; any lane.
+ * Does metadata obey a schema? Every error names key and rule, in the order of `required`, then of the keys.
+ * Texts: algorithms.md, section 13. Time is bounded: patterns are linear, and one document may cost them only
+ * so many steps. Pure; any lane.
  */
 import { SCHEMA_ERRORS_MAX, SCHEMA_PATTERN_STEPS_MAX, SCHEMA_TEXT_SHOWN_MAX } from '../../limits.js'
-import type { Metadata } from '../metadata.js'
+import type { Metadata } from '../documents/metadata.js'
 import type { CollectionSchema, FieldRules, ValueType } from './collection_schema.js'
 import { compilePattern } from './patterns.js'
 
@@ -46,7 +47,8 @@ class Check {
 
   #pattern(source: string, text: string, value: string): void {
     const { pattern } = compilePattern(source)
-    // Was compiled when the schema was set: only another version of the package could refuse it now, and then nothing can be said to match.
+    // Was compiled when the schema was set: only another version of the package could refuse it now, and then
+    // nothing can be said to match.
     const steps = pattern === undefined ? 0 : pattern.instructions * text.length
     this.#stepsLeft -= steps
     if (pattern !== undefined && this.#stepsLeft < 0) this.fail(`${value} is too much text for its pattern (pattern)`)
@@ -70,12 +72,18 @@ function isOfType(type: ValueType, text: string): boolean {
   }
 }
 
-/** A list of maps, or a map, as a program printed it instead of writing JSON: `[map[q:Why a:Because]]`. What was in it can't be told apart any more. */
+/**
+ * A list of maps, or a map, as a program printed it instead of writing JSON: `[map[q:Why a:Because]]`. What
+ * was in it can't be told apart any more.
+ */
 const PRINTED_MAP = /^map\[[^\]\s:]+:[^]*\]$/
 const PRINTED_LIST = /^\[map\[[^]*\]\s*\]$/
 const PRINTED_CHARACTERS_MIN = 8
 
-/** One text for each value that looks like a printed map or list of maps, by key and value; at most `SCHEMA_ERRORS_MAX`. */
+/**
+ * One text for each value that looks like a printed map or list of maps, by key and value; at most
+ * `SCHEMA_ERRORS_MAX`.
+ */
 export function metadataWarnings(values: Values): readonly string[] {
   const warnings: string[] = []
   for (const [key, texts] of values) {

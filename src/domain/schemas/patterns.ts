@@ -1,5 +1,6 @@
 /**
- * Patterns of schemas, matched in time linear in the text (RE2), because anybody who may set a schema may write one. The package is loaded with the first pattern, not with the lane
+ * Patterns of schemas, matched in time linear in the text (RE2), because anybody who may set a schema may
+ * write one. The package is loaded with the first pattern, not with the lane
  * (docs/decisions/0051-what-a-start-loads.md). Compiled patterns are kept per thread, a bounded number.
  */
 import { createRequire } from 'node:module'

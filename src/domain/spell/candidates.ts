@@ -1,7 +1,9 @@
 /**
- * What a misspelled word may have been meant to be. The index holds stems, so terms near to the word's own stem come into question, and, where the error is in the ending and the stem is wrong for
- * that, terms near to what the word begins with. Only words count in the end: each term is taken for the words of the documents that it stands for, and these are compared with what was written.
- * Two steps: most errors are one edit, which is looked for first and is five times as fast. Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ * Candidates for the correction of a misspelled word. The index has stems, so candidates are terms near the
+ * stem of the word, and, where an error in the ending makes the stem wrong, terms near the beginnings of the
+ * word. Each term is replaced by the words of the documents that it stands for, and these words are compared
+ * with what was written. One edit is tried first: most errors are one edit, and that search is five times as
+ * fast. Read lanes. Reasons: docs/decisions/0065-spell-correction.md.
  */
 import type { NearTerm } from '../../engine/types.js'
 import {
@@ -14,14 +16,17 @@ import {
   SPELL_TWO_EDITS_CHARACTERS_MIN,
 } from '../../limits.js'
 import type { View } from '../../store/view.js'
-import type { LookUps, SurfaceTools, SurfaceWords } from '../fulltext/surface_words.js'
+import type { LookUps, SurfaceTools, SurfaceWords } from '../words/surface_words.js'
 import { editDistance } from './edit_distance.js'
 import type { WordList } from './word_list.js'
 
 export interface Candidate {
   readonly word: string
   readonly edits: number
-  /** Logarithm of how likely it was meant, up to a constant: one edit less outweighs a word that is 150 times as common. */
+  /**
+   * Logarithm of how likely it was meant, up to a constant: one edit less outweighs a word that is 150 times
+   * as common.
+   */
   readonly score: number
 }
 
@@ -46,7 +51,10 @@ const COST_OF_EDIT = 5
 const COST_OF_FIRST_LETTER = 2
 /** The second commonest word of a stem is less likely than the first. */
 const COST_OF_RARER_FORM = 0.3
-/** A word that was put together of a stem and the ending as written, and was not seen in a document: it may be none. */
+/**
+ * A word that was put together of a stem and the ending as written, and was not seen in a document: it may be
+ * none.
+ */
 const COST_OF_UNSEEN_FORM = 3
 const COST_OF_CUT = 0.7
 /** An ending of so many characters is nothing unusual. */

@@ -1,16 +1,17 @@
 /**
- * Corrects words that neither the documents of a collection nor its dictionary know. A word that is known is right and never touched. One per lane, with what it remembers while index and
- * settings stand; read lanes. Reasons: docs/decisions/0065-spell-correction.md.
+ * Corrects words that are neither in the documents of a collection nor in its dictionary. Known words are
+ * never changed. One per lane; its cache is valid while index and settings are unchanged. Read lanes.
+ * Reasons: docs/decisions/0065-spell-correction.md.
  */
 import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
-import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../collection_settings.js'
-import { queryWords } from '../fulltext/query_words.js'
-import type { SurfaceTools, SurfaceWords } from '../fulltext/surface_words.js'
-import { defaultStopWords } from '../fulltext/vocabulary.js'
+import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../settings/collection_settings.js'
+import { queryWords } from '../words/query_words.js'
+import type { SurfaceTools, SurfaceWords } from '../words/surface_words.js'
+import { defaultStopWords } from '../words/vocabulary.js'
 import { type Candidate, CandidateSearch } from './candidates.js'
-import { withCaseOf, wordsOfText } from './words.js'
+import { withCaseOf, wordsOfText } from './text_words.js'
 import { WordList } from './word_list.js'
 
 /** Against what a text is checked. */
@@ -58,7 +59,10 @@ export class Corrector {
     this.#surfaces = surfaces
   }
 
-  /** The words of the text that are not known, in its order. A word that comes again costs nothing. @param isPattern what is left alone */
+  /**
+   * The words of the text that are not known, in its order. A word that comes again costs nothing.
+   * @param isPattern what is left alone
+   */
   check(tools: SurfaceTools, view: View, context: SpellContext, text: string, isPattern?: (chunk: string) => boolean): Misspelling[] {
     const words = new Map<string, readonly Candidate[] | undefined>()
     let searched = 0

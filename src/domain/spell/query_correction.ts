@@ -1,15 +1,19 @@
 /**
- * Corrects the words of a full-text query that the searched fields lack, where the collection or the request asks for it and the server has spell correction. Quoted phrases, operators and patterns
- * stay; a query all of whose words are known is left alone. Read lanes.
+ * Corrects the words of a full-text query that the searched fields lack, where the collection or the request
+ * asks for it and the server has spell correction. Quoted phrases, operators and patterns stay; a query all
+ * of whose words are known is left alone. Read lanes.
  */
-import type { CollectionSettings } from '../collection_settings.js'
+import type { CollectionSettings } from '../settings/collection_settings.js'
 import { resolveLanguage } from '../../engine/languages.js'
 import type { TruthStore } from '../../store/truth_store.js'
-import type { ParsedQuery } from '../fulltext/query_mode.js'
-import type { SurfaceTools } from '../fulltext/surface_words.js'
+import type { ParsedQuery } from '../query/query_mode.js'
+import type { AnalysisSettings } from '../documents/analysis.js'
+import type { SurfaceTools } from '../words/surface_words.js'
 import { applyCorrections, type Corrector } from './corrector.js'
 
 export interface CorrectionTools extends SurfaceTools {
+  /** `spell`: the server has spell correction. */
+  readonly config: AnalysisSettings & { readonly spell: boolean }
   readonly store: TruthStore
   readonly corrector: Corrector
 }

@@ -1,6 +1,6 @@
 /**
- * A list of words that are right whatever the documents say, and which of them are near to a misspelled one: all are compared, cheaply first (length, letters), few by their distance.
- * Built once per list and kept as long as the list; pure.
+ * A list of correct words, and a search for those near a misspelled one. All words are compared: first by
+ * length and letters, the few that remain by edit distance. Built once per list; pure.
  */
 import { editDistance } from './edit_distance.js'
 

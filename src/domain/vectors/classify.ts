@@ -1,13 +1,16 @@
-/** Classification: how near a text, or a document by the vectors that it has, is to labels. Rules: service-1 and algorithms.md section 10. Read lanes. */
-import type { EmbeddingIdentity } from '../../wire/embedding_block.js'
+/**
+ * Classification: the similarity of a text, or of a document with vectors, to labels. Rules: service-1 and
+ * algorithms.md section 10. Read lanes.
+ */
+import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
-import { findDocument } from '../changes.js'
+import { findDocument } from '../writes/changes.js'
 import { vectorsOfTexts } from '../embedding/text_vectors.js'
 import { cosine, direction } from './geometry.js'
-import { readNumber } from './request.js'
-import type { VectorTools } from './search.js'
+import { readNumber } from './vector_request.js'
+import type { VectorTools } from './vector_search.js'
 
 type Absent = null | undefined
 
@@ -55,7 +58,10 @@ function readLabels(labels: readonly string[] | Absent): readonly string[] {
   return labels
 }
 
-/** A document that has no vectors of the present model counts as a text; one without text is near to nothing. */
+/**
+ * A document without vectors of the current model is embedded as a text. A document without text is similar
+ * to no label.
+ */
 function subjectOf(tools: VectorTools, { text, collection, key, lang }: ClassifyInput, identity: EmbeddingIdentity): Float32Array {
   const subject = text ? text : storedSubject(tools, collection, key, lang || 'en', identity)
   if (typeof subject !== 'string') return subject

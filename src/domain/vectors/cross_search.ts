@@ -1,6 +1,7 @@
 /**
- * Search by vector in several collections at once: the nearest of all, in one list. Looked for is a text, a vector, or a document that has vectors, which is not among its own results. Retrieval profiles do not apply.
- * Read lanes.
+ * Search by vector in several collections at once: the nearest documents of all, in one list. The query is a
+ * text, a vector, or a document with vectors, which is not among its own results. Retrieval profiles do not
+ * apply. Read lanes.
  */
 import { performance } from 'node:perf_hooks'
 import type { VectorHit } from '../../engine/vector_types.js'
@@ -9,15 +10,16 @@ import { CROSS_COLLECTIONS_MAX, LANG_BYTES_MAX, VECTOR_HITS_MAX, VECTOR_SLACK_HI
 import type { Head } from '../../store/head.js'
 import { lowerCase } from '../../store/keys.js'
 import type { View } from '../../store/view.js'
-import type { Filters } from '../filters.js'
-import type { SearchedCollection, Stop } from '../fulltext/search.js'
-import type { SettingsCache } from '../collection_settings.js'
-import { checkNames } from '../identity.js'
-import { readingOf } from '../wanted_bodies.js'
+import type { Filters } from '../search/filters.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
+import type { SettingsCache } from '../settings/collection_settings.js'
+import { checkNames } from '../documents/identity.js'
+import { searchUntilFull } from '../search/rounds.js'
 import { direction } from './geometry.js'
-import type { Retrieval, VectorChoice } from './request.js'
-import { ResultWriter } from './result_writer.js'
-import { moreThan, nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './search.js'
+import type { VectorChoice } from './vector_request.js'
+import type { Retrieval } from '../search/retrieval.js'
+import { ResultWriter } from '../search/result_writer.js'
+import { nearest, queryOf, requireDimensions, shownHead, shownMs, type VectorTools } from './vector_search.js'
 
 export interface CrossTools extends VectorTools {
   readonly settings: SettingsCache
@@ -45,9 +47,10 @@ interface Source {
   readonly vector: Float32Array
 }
 
-/** The hits of one target so far. */
-interface Look {
+/** The hits of one target, as it was asked last. */
+interface TargetHits {
   readonly target: Target
+  /** Hits that it was asked for. */
   k: number
   hits: readonly VectorHit[]
 }
@@ -74,15 +77,8 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   const { query } = queryOf(tools, search.text, source?.vector ?? search.vector)
   const options = { limit: search.limit, withContent: search.withContent, retrieval: WHOLE, contextTokensMax: undefined }
   const writer = new ResultWriter(tools.out, tools, options, stop)
-  const looks = targets.map((target): Look => ({ target, k: search.limit + VECTOR_SLACK_HITS, hits: [] }))
-  for (let due: readonly Look[] = looks; due.length > 0;) {
-    for (const look of due)
-      look.hits = nearest(tools, { choice: search.choice, query, filters: search.filters, k: look.k }, look.target, stop)
-    const floor = writeNearest(tools, search, looks, source, writer)
-    // One that has more, of which some may be nearer than what is shown.
-    due = looks.filter(({ k, hits }) => hits.length === k && k < VECTOR_HITS_MAX && (hits.at(-1)?.score ?? floor) > floor)
-    for (const look of due) look.k = moreThan(look.k)
-  }
+  const asked = targets.map((target): TargetHits => ({ target, k: 0, hits: [] }))
+  findNearest(tools, search, query, asked, source, writer, stop)
   return writer.finish({
     targetCollections: targets.map(({ name }) => name),
     algorithm: search.choice.algorithm,
@@ -92,32 +88,50 @@ export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop)
   })
 }
 
-/** @returns the score of the last result of a full page; below every score where there is room */
-function writeNearest(
+/** Each round asks those targets again that may have documents nearer than the last one shown. */
+function findNearest(
   tools: CrossTools,
-  { limit, filters }: CrossSearch,
-  looks: readonly Look[],
+  { choice, limit, filters }: CrossSearch,
+  query: Float32Array,
+  asked: readonly TargetHits[],
   source: Source | undefined,
   writer: ResultWriter,
-): number {
-  const candidates = looks.flatMap(({ target, hits }) =>
+  stop: Stop,
+): void {
+  let due = asked
+  searchUntilFull(tools.store, {
+    first: limit + VECTOR_SLACK_HITS,
+    most: VECTOR_HITS_MAX,
+    find: (k) => {
+      for (const each of due) {
+        each.hits = nearest(tools, { choice, query, filters, k }, each.target, stop)
+        each.k = k
+      }
+      return candidatesOf(asked, source)
+    },
+    *documents(candidates) {
+      for (const { target, docid } of candidates.slice(0, limit)) yield [target.id, docid] as const
+    },
+    write: (view, candidates) => {
+      writer.restart()
+      const floor = write(view, candidates, filters, writer)
+      due = asked.filter(({ k, hits }) => hits.length === k && (hits.at(-1)?.score ?? floor) > floor)
+      return due.length === 0
+    },
+  })
+}
+
+/** Nearest first. Collections have an order, and so have the hits of one: equal scores keep it. */
+function candidatesOf(asked: readonly TargetHits[], source: Source | undefined): readonly Candidate[] {
+  const candidates = asked.flatMap(({ target, hits }) =>
     hits
       .filter(({ docid }) => source?.collection !== target.id || source.docid !== docid)
       .map(({ docid, chunk, score }): Candidate => ({ target, docid, chunk, score })),
   )
-  // Collections have an order, and so have the hits of one.
-  candidates.sort((one, other) => other.score - one.score)
-  const shown = candidates.slice(0, limit).map(({ target, docid }) => [target.id, docid] as const)
-  writer.restart()
-  return tools.store.read((view) =>
-    readingOf(
-      view,
-      () => shown,
-      () => write(view, candidates, filters, writer),
-    ),
-  )
+  return candidates.sort((one, other) => other.score - one.score)
 }
 
+/** @returns the score of the last result of a full page; below every score while more results fit */
 function write(view: View, candidates: readonly Candidate[], filters: Filters, writer: ResultWriter): number {
   let last = Number.NEGATIVE_INFINITY
   for (const { target, docid, chunk, score } of candidates) {
@@ -173,7 +187,10 @@ function headOfParts(view: View, collection: number, parts: string): Head | unde
   return undefined
 }
 
-/** Collections that are not there have no documents. @throws ServiceError 400 for what can't be the name of one */
+/**
+ * Collections that are not there have no documents.
+ * @throws ServiceError 400 for what can't be the name of one
+ */
 function targetsOf(tools: CrossTools, view: View, names: readonly string[]): readonly Target[] {
   for (const collection of names) checkNames({ collection })
   const wanted = names.length === 0 ? view.collections() : [...new Set(names)].flatMap((name) => view.collection(name) ?? [])

@@ -1,6 +1,7 @@
 /**
- * Documents that are the same, and documents that say nearly the same. The same: equal contents, whether they have vectors or not; only contents of equal length are read. Nearly the same: pairs that the vector engine finds
- * above a threshold, joined into groups. Rules: algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
+ * Exact and near duplicates. Exact: equal contents, with or without vectors; only contents of equal length
+ * are read. Near: pairs that the vector engine finds above a threshold, joined into groups. Rules:
+ * algorithms.md section 9 and docs/decisions/0142-duplicates.md. Bulk lane.
  */
 import { createHash } from 'node:crypto'
 import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
@@ -15,10 +16,10 @@ import {
 import { textOfHead, type Head } from '../../store/head.js'
 import { unescapeContent } from '../../store/body.js'
 import type { View } from '../../store/view.js'
-import type { SearchedCollection, Stop } from '../fulltext/search.js'
-import { readingAll } from '../wanted_bodies.js'
-import { readMetric, readNumber } from './request.js'
-import { nearest, type VectorTools } from './search.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
+import { readingAll } from '../documents/wanted_bodies.js'
+import { readMetric, readNumber } from './vector_request.js'
+import { nearest, type VectorTools } from './vector_search.js'
 
 type Absent = null | undefined
 
@@ -56,7 +57,9 @@ export function readDuplicates(input: DuplicatesInput): DuplicatesRequest {
   }
 }
 
-/** A request, and how many bytes of content its answer has so far: a document in two groups has them twice. */
+/**
+ * A request, and how many bytes of content its answer has so far: a document in two groups has them twice.
+ */
 interface Showing extends DuplicatesRequest {
   contentBytes: number
 }
@@ -76,7 +79,9 @@ interface Group {
   readonly score?: number
 }
 
-/** @param collection undefined where it is not there @returns the answer @throws ServiceError, BodiesWanted */
+/**
+ * @param collection undefined where it is not there @returns the answer @throws ServiceError, BodiesWanted
+ */
 export function findDuplicates(
   tools: VectorTools,
   request: DuplicatesRequest,
@@ -146,7 +151,8 @@ function comparedGroups(
 }
 
 /**
- * Each document's beginning is looked for among all: its first chunk, against the nearest chunk of every other. Of a document that is there very often only the nearest copies are found, which are joined through each other.
+ * Searches for the first chunk of each document among the chunks of all others. Of a document with very many
+ * copies only the nearest are found; the copies are joined through each other.
  */
 function soughtGroups(
   tools: VectorTools,

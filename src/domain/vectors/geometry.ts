@@ -1,4 +1,4 @@
-/** The few operations on vectors that are made outside the engine, on the vectors of one request. Pure. */
+/** The few vector operations outside the engine, on the vectors of one request. Pure. */
 
 export function dot(one: Float32Array, other: Float32Array): number {
   let sum = 0
@@ -16,7 +16,10 @@ export function cosine(one: Float32Array, other: Float32Array): number {
   return norms === 0 ? 0 : dot(one, other) / norms
 }
 
-/** The mean of the directions of some vectors, of length 1: what stands for a document as a whole. @param vectors one after the other, at least one */
+/**
+ * The mean direction of some vectors, of length 1: the vector of a whole document.
+ * @param vectors one after the other, at least one
+ */
 export function direction(vectors: Float32Array, dimensions: number): Float32Array {
   const sum = new Float32Array(dimensions)
   for (let first = 0; first < vectors.length; first += dimensions) {

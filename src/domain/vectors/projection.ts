@@ -1,11 +1,12 @@
 /**
- * Vectors as points of a plane: their two principal components, found by power iteration on the sample itself, without a covariance matrix. A query is placed by the same two directions. Bulk lane.
+ * Projects vectors to a plane: their two principal components, found by power iteration on the sample itself,
+ * without a covariance matrix. A query is projected onto the same two axes. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
 import { PROJECTION_ITERATIONS } from '../../limits.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
-import type { Stop } from '../fulltext/search.js'
+import type { Stop } from '../search/context.js'
 import { dot, norm } from './geometry.js'
 
 /** A vector that is shown, and of what it is. */
@@ -56,9 +57,9 @@ export function projectVectors(
     const head = view.head(collection, docid)
     if (head === undefined) return []
     const { id, key } = textOfHead(head)
-    return [{ id: `${id}#${chunkIndex}`, key, docId: id, chunkIndex, ...place(axes, vector) }]
+    return [{ id: `${id}#${chunkIndex}`, key, docId: id, chunkIndex, ...project(axes, vector) }]
   })
-  return { points, ...(query === undefined ? {} : { query: place(axes, query) }), total, sampled: points.length, dimensions }
+  return { points, ...(query === undefined ? {} : { query: project(axes, query) }), total, sampled: points.length, dimensions }
 }
 
 /** Evenly over the collection, and the same ones each time: the n-th is that at n / `most` of it. */
@@ -78,7 +79,8 @@ function sampleOf(
   for (const { docid, stamp } of stamps) {
     if (stop.shouldStop()) throw serviceError('deadline')
     const chunks: number[] = []
-    for (let place; taken < shown && (place = Math.floor((taken * total) / shown) - passed) < stamp.chunks; taken++) chunks.push(place)
+    for (let position; taken < shown && (position = Math.floor((taken * total) / shown) - passed) < stamp.chunks; taken++)
+      chunks.push(position)
     passed += stamp.chunks
     const record = chunks.length === 0 ? undefined : view.vectors.record(collection, docid)
     if (record?.dimensions !== dimensions) continue
@@ -120,7 +122,7 @@ function addTo(sum: Float32Array, vector: Float32Array, factor: number): void {
   for (let at = 0; at < sum.length; at++) sum[at] = (sum[at] as number) + (vector[at] as number) * factor
 }
 
-function place({ mean, x, y }: Axes, vector: Float32Array): { readonly x: number; readonly y: number } {
+function project({ mean, x, y }: Axes, vector: Float32Array): { readonly x: number; readonly y: number } {
   const centred = vector.map((value, at) => value - (mean[at] as number))
   return { x: dot(centred, x), y: dot(centred, y) }
 }

@@ -3,7 +3,7 @@
  * ordinary work in the write lane's queue. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { oldestMinute } from '../../domain/temporal/requests.js'
+import { oldestMinute } from '../../domain/temporal/temporal_requests.js'
 import { EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, EVENT_MINUTES_SWEEP_MS, PURGE_ROWS_MAX, SWEEP_INTERVAL_MS } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'

@@ -4,8 +4,8 @@
  */
 import assert from 'node:assert/strict'
 import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
-import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../../domain/changes.js'
-import type { ChangeTools, PreparedChange } from '../../domain/changes.js'
+import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../../domain/writes/changes.js'
+import type { ChangeTools, PreparedChange } from '../../domain/writes/changes.js'
 import type {
   Command,
   ForgetReleasesCommand,
@@ -19,10 +19,10 @@ import type {
 } from '../../domain/commands.js'
 import { decideDelete, decideDrop, decideExpiry, decidePlace, decidePut } from '../../domain/decision.js'
 import type { PutDecision, Step } from '../../domain/decision.js'
-import { requireApplicable } from '../../domain/entry_check.js'
-import { checkTtl } from '../../domain/preparation.js'
+import { requireApplicable } from '../../domain/writes/entry_check.js'
+import { checkTtl } from '../../domain/writes/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
-import { requireSchemaStill } from '../../domain/schemas/write_rules.js'
+import { requireSchemaStill } from '../../domain/writes/write_rules.js'
 import { decideSettings } from '../../domain/settings_decision.js'
 import { CATALOGUE, ServiceError, serviceError, type ErrorCode } from '../../errors.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'

@@ -2,7 +2,7 @@
  * Truncation of a collection's history as work of the write lane: slices in docid order, each bounded in documents looked at and in revisions removed, so that single writes go between. Documents
  * written while it runs are truncated to what they have when their slice comes. A damaged document is left as it is and named.
  */
-import { requireApplicable } from '../../domain/entry_check.js'
+import { requireApplicable } from '../../domain/writes/entry_check.js'
 import { decideTrim } from '../../domain/revision_trim.js'
 import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_REVISIONS_MAX } from '../../limits.js'
 import type { TruncateCommand } from '../../domain/commands.js'

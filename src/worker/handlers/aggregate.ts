@@ -1,8 +1,9 @@
 /**
- * `/v1/aggregate`: the engine counts what it holds, without the documents that have expired and are still to be swept. Runs on read lanes.
+ * `/v1/aggregate`: the engine counts what it holds, without the documents that have expired and are still to
+ * be swept. Runs on read lanes.
  */
 import { performance } from 'node:perf_hooks'
-import { Aggregation } from '../../domain/aggregation.js'
+import { Aggregation } from '../../domain/listing/aggregation.js'
 import { serviceError } from '../../errors.js'
 import { AGGREGATE_DUE_MAX } from '../../limits.js'
 import { aggregate as aggregateRow } from '../../operations/collections.js'

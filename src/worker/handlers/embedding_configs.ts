@@ -9,7 +9,7 @@ import {
   showEmbedding,
   type EmbeddingChange,
   type EmbeddingDraft,
-} from '../../domain/embedding_configs.js'
+} from '../../domain/settings/embedding_configs.js'
 import {
   activeEmbeddingConfig as activeEmbeddingConfigRow,
   createEmbeddingConfig as createRow,

@@ -2,7 +2,7 @@
  * Encryption at rest as operators see it: how much of each collection lies under which key, and the rotations. Counting looks at the key id of every state, so it runs on the bulk lane.
  */
 import { randomBytes } from 'node:crypto'
-import { configOf } from '../../domain/collection_settings.js'
+import { configOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { showRotation, unfinishedRotation } from '../../domain/rotation.js'
 import { serviceError } from '../../errors.js'

@@ -3,8 +3,8 @@
  */
 import { listLanguages } from '../../domain/fulltext/languages.js'
 import { type PreparedSearch, searchMany } from '../../domain/fulltext/multi_search.js'
-import { readRequest } from '../../domain/fulltext/request.js'
-import { searchFulltext } from '../../domain/fulltext/search.js'
+import { readRequest } from '../../domain/fulltext/fulltext_request.js'
+import { searchFulltext } from '../../domain/fulltext/fulltext_search.js'
 import {
   fts,
   ftsLanguages as ftsLanguagesRow,

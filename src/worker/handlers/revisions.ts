@@ -1,11 +1,11 @@
 /**
  * Revisions: every state that a document has had and that was kept, newest first; the newest is the present one.
  */
-import { findDocument, prepareRestore, revisionsOf } from '../../domain/changes.js'
+import { findDocument, prepareRestore, revisionsOf } from '../../domain/writes/changes.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { metadataDiff } from '../../domain/diff/metadata_diff.js'
 import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
-import { stateBefore, stateOfRevision } from '../../domain/past_states.js'
+import { stateBefore, stateOfRevision } from '../../domain/documents/past_states.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX, FTS_POLL_RESULTS } from '../../limits.js'
 import {

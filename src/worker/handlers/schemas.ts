@@ -1,12 +1,12 @@
 /**
- * Schemas of collections: set, shown, listed, and asked without a write. Rules in src/domain/schemas; held to by every write (src/domain/schemas/write_rules.ts).
+ * Schemas of collections: set, shown, listed, and asked without a write. Rules in src/domain/schemas; held to by every write (src/domain/writes/write_rules.ts).
  */
-import { schemaTextOf } from '../../domain/collection_settings.js'
+import { schemaTextOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
-import { parseMetadata } from '../../domain/metadata.js'
+import { parseMetadata } from '../../domain/documents/metadata.js'
 import { readSchema, textOfSchema } from '../../domain/schemas/collection_schema.js'
 import { metadataWarnings, schemaErrors } from '../../domain/schemas/metadata_check.js'
-import { writeRulesOf } from '../../domain/schemas/write_rules.js'
+import { writeRulesOf } from '../../domain/writes/write_rules.js'
 import {
   deleteSchema as deleteSchemaRow,
   getSchema as getSchemaRow,

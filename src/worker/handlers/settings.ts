@@ -2,14 +2,14 @@
  * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store; changes are checked here as far as they stand for themselves and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
-import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/collection_config.js'
-import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/collection_settings.js'
+import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'
+import { configOf, rulesOf, stopWordsOf, synonymsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
-import { readDraft } from '../../domain/curation.js'
-import type { CurationRule } from '../../domain/curation.js'
-import { configBefore, newPlace } from '../../domain/storage.js'
-import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/fulltext/vocabulary.js'
-import type { SettingsChange } from '../../domain/settings_commands.js'
+import { readDraft } from '../../domain/settings/curation.js'
+import type { CurationRule } from '../../domain/settings/curation.js'
+import { configBefore, newLocation } from '../../domain/settings/storage.js'
+import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../domain/words/vocabulary.js'
+import type { SettingsChange } from '../../domain/settings/settings_commands.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { STOP_WORDS_REQUESTED_MAX } from '../../limits.js'
@@ -71,7 +71,7 @@ function setConfig(
   input: InputOf<typeof setConfigRow> & { readonly [NULLS]?: readonly string[] },
 ): Uint8Array | StoreFirst {
   const change = readChange(input, input[NULLS] ?? [])
-  const place = lane.store.read((view) => newPlace(configIn(view, input.collection, change), change))
+  const place = lane.store.read((view) => newLocation(configIn(view, input.collection, change), change))
   const configure = command(input.collection, { kind: 'configure', change })
   return place === undefined ? configure : probedFirst(lane, place, configure)
 }

@@ -4,8 +4,8 @@
  */
 import { encodeCommand } from '../../domain/commands.js'
 import type { Placement } from '../../domain/commands.js'
-import { storageOfCollection, type Storage } from '../../domain/storage.js'
-import { readingAll } from '../../domain/wanted_bodies.js'
+import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
+import { readingAll } from '../../domain/documents/wanted_bodies.js'
 import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
 import {
   bodyLocations as bodyLocationsRow,

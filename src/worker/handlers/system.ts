@@ -1,8 +1,8 @@
 /**
  * What operators ask of the running server: counts, sizes, metrics. Everything is a counter or a gauge: nothing here scans documents.
  */
-import type { CollectionConfig } from '../../domain/collection_config.js'
-import { configOf } from '../../domain/collection_settings.js'
+import type { CollectionConfig } from '../../domain/settings/collection_config.js'
+import { configOf } from '../../domain/settings/collection_settings.js'
 import { serviceError } from '../../errors.js'
 import { operationByName } from '../../operations/index.js'
 import type { View } from '../../store/view.js'

@@ -1,10 +1,18 @@
 /**
  * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored: src/store/history_tables.ts.
  */
-import { findDocument } from '../../domain/changes.js'
-import { readLimit } from '../../domain/paging.js'
-import { documentId } from '../../domain/identity.js'
-import { bucketsOf, eventsOf, minutesIn, readEventType, readInterval, readTimeRange, readTopN } from '../../domain/temporal/requests.js'
+import { findDocument } from '../../domain/writes/changes.js'
+import { readLimit } from '../../domain/search/paging.js'
+import { documentId } from '../../domain/documents/identity.js'
+import {
+  bucketsOf,
+  eventsOf,
+  minutesIn,
+  readEventType,
+  readInterval,
+  readTimeRange,
+  readTopN,
+} from '../../domain/temporal/temporal_requests.js'
 import { badRequest, serviceError } from '../../errors.js'
 import { ANSWER_BYTES_MAX, EVENTS_LIMIT_DEFAULT, FTS_POLL_RESULTS, HOT_DOCUMENTS_SEEN_MAX } from '../../limits.js'
 import { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/temporal.js'

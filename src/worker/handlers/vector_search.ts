@@ -1,13 +1,14 @@
 /**
- * Handlers of the operations that search by vectors; the rules are in src/domain/vectors and src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
+ * Handlers of the operations that search by vectors; the rules are in src/domain/vectors and
+ * src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
 import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
-import { parseFilters } from '../../domain/filters.js'
-import type { SearchedCollection } from '../../domain/fulltext/search.js'
-import { readHybrid } from '../../domain/hybrid/request.js'
-import { searchHybrid } from '../../domain/hybrid/search.js'
+import { parseFilters } from '../../domain/search/filters.js'
+import type { SearchedCollection } from '../../domain/search/context.js'
+import { readHybrid } from '../../domain/hybrid/hybrid_request.js'
+import { searchHybrid } from '../../domain/hybrid/hybrid_search.js'
 import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
@@ -18,10 +19,10 @@ import {
   readNumber,
   readQueryText,
   readQueryVector,
-  readRetrieval,
   readTopK,
-} from '../../domain/vectors/request.js'
-import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/search.js'
+} from '../../domain/vectors/vector_request.js'
+import { readRetrieval } from '../../domain/search/retrieval.js'
+import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/vector_search.js'
 import { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'
 import {
   classify as classifyRow,
@@ -64,8 +65,8 @@ function answerSearch(lane: LaneContext, input: InputOf<typeof searchRow>, stop:
 }
 
 /**
- * Documents that were written before there was a provider are nowhere near anything: the answer says so, and
- * what to do.
+ * Documents that were written before there was a provider have no vectors: the answer says so, and what to
+ * do.
  */
 function noteOfEmbedding({ store }: LaneContext, id: number, name: string): object {
   const { documents, embedded } = store.read((view) => ({
@@ -86,7 +87,7 @@ function readMmr({ mmr, mmrLambda }: InputOf<typeof searchRow>): number | undefi
   return mmr === true ? lambda : undefined
 }
 
-/** By words alone where nothing makes vectors, where what does can't be had now, and where alpha asks for that. */
+/** By words alone without a provider, while it is unavailable, and where alpha asks for it. */
 function answerHybrid(lane: LaneContext, input: InputOf<typeof hybridRow>, stop: RequestContext): Answer {
   const collection = collectionOf(lane, input.collection)
   const config = collection?.settings.config

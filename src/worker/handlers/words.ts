@@ -1,12 +1,13 @@
 /**
- * Handlers of autocomplete and spell correction; the rules are in src/domain/fulltext/autocomplete.ts and src/domain/spell. Read on read lanes; dictionaries are changed as settings are.
+ * Handlers of autocomplete and spell correction; the rules are in src/domain/fulltext/autocomplete.ts and
+ * src/domain/spell. Read on read lanes; dictionaries are changed as settings are.
  */
-import { spellWordsOf } from '../../domain/collection_settings.js'
+import { spellWordsOf } from '../../domain/settings/collection_settings.js'
 import { encodeCommand } from '../../domain/commands.js'
 import { readAutocomplete } from '../../domain/fulltext/autocomplete.js'
 import { STANDARD_FIELDS } from '../../domain/fulltext/scoring.js'
 import type { Misspelling } from '../../domain/spell/corrector.js'
-import { checkText, describeCleanup, describeSuggestions, readFrequency, readSpellWords } from '../../domain/spell/requests.js'
+import { checkText, describeCleanup, describeSuggestions, readFrequency, readSpellWords } from '../../domain/spell/spell_requests.js'
 import { resolveLanguage } from '../../engine/languages.js'
 import { serviceError } from '../../errors.js'
 import { autocomplete as autocompleteRow } from '../../operations/autocomplete.js'

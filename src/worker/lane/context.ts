@@ -8,16 +8,17 @@ import type { ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { FetchObjects } from '../../wire/object_messages.js'
-import { analysisVersion } from '../../domain/analysis_version.js'
-import { SettingsCache } from '../../domain/collection_settings.js'
+import { analysisVersion } from '../../domain/documents/analysis_version.js'
+import { SettingsCache } from '../../domain/settings/collection_settings.js'
 import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
-import { SurfaceWords } from '../../domain/fulltext/surface_words.js'
+import { SurfaceWords } from '../../domain/words/surface_words.js'
 import { Corrector } from '../../domain/spell/corrector.js'
 import { RelatedTerms } from '../../domain/fulltext/related_terms.js'
-import { TermVectors } from '../../domain/fulltext/term_vectors.js'
+import { TermVectors } from '../../domain/search/term_vectors.js'
 import { createAnalyzer } from '../../engine/analyzer.js'
 import { createChunker } from '../../engine/chunker.js'
 import { heldBodies } from '../../engine/held_bodies.js'
+import { vectorCacheOf } from '../request/vector_cache.js'
 import { checkTruth, makeRoomForLmdbLines, openEngine } from '../../engine/native_engine.js'
 import { openVectorEngine } from '../../engine/vector_engine.js'
 import type { Analyzer } from '../../engine/types.js'
@@ -123,6 +124,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
 function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetchObjects: FetchObjects): LaneContext {
   const surfaces = new SurfaceWords()
+  const held = heldBodies(start.config.limits)
   const control = new ControlBlock(start.control)
   let instance: Buffer | undefined
   return {
@@ -132,7 +134,8 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetc
     completer: new Autocompleter(surfaces),
     corrector: new Corrector(surfaces),
     engine: openEngine(),
-    held: heldBodies(start.config.limits),
+    held,
+    vectorCache: vectorCacheOf(held),
     instance: () => (instance ??= instanceOf(resolve(start.config.path))),
     analyzer,
     related: new RelatedTerms(),
@@ -141,7 +144,7 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetc
     embeddingDepth: () => control.embeddingDepth,
     chunker: createChunker(),
     embedding: new EmbeddingBlock(start.embedding),
-    vectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
+    termVectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
     fetchObjects,

@@ -6,7 +6,7 @@
 import { join } from 'node:path'
 import { reachesBack, replay } from '../../consumers/replay.js'
 import type { RebuildOptions, RebuildShare } from '../../consumers/rebuild.js'
-import { analysisVersion } from '../../domain/analysis_version.js'
+import { analysisVersion } from '../../domain/documents/analysis_version.js'
 import { currentGeneration, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
 import { log } from '../../telemetry/log.js'
 import type { ControlBlock } from '../../wire/control_block.js'

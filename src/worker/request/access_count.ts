@@ -1,5 +1,5 @@
 /** Counts reads of documents that are tracked: background/access_tracking.ts stores them. Read lanes and the point lane. */
-import { trackingOf } from '../../domain/temporal/requests.js'
+import { trackingOf } from '../../domain/temporal/temporal_requests.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import { ACCESS } from '../../telemetry/access_rings.js'

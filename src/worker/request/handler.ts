@@ -5,14 +5,15 @@
 import type { Config } from '../../config.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
-import type { SettingsCache } from '../../domain/collection_settings.js'
+import type { SettingsCache } from '../../domain/settings/collection_settings.js'
 import type { Autocompleter } from '../../domain/fulltext/autocomplete.js'
+import type { VectorCache } from '../../domain/embedding/text_vectors.js'
 import type { Corrector } from '../../domain/spell/corrector.js'
 import type { RelatedTerms } from '../../domain/fulltext/related_terms.js'
 import type { Chunker } from '../../engine/chunker.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import type { VectorEngine } from '../../engine/vector_types.js'
-import type { TermVectors } from '../../domain/fulltext/term_vectors.js'
+import type { TermVectors } from '../../domain/search/term_vectors.js'
 import type { Analyzer, SearchEngine, StopWord } from '../../engine/types.js'
 import type { AnyOperation, InputOf } from '../../operations/operation.js'
 import type { Authorized } from '../../access/authorize.js'
@@ -38,7 +39,9 @@ export interface LaneContext {
   readonly held: HeldBodies
   /** Which server it is, in a store that it shares with others: found out when it is first asked for. */
   readonly instance: () => Buffer
-  readonly vectors: TermVectors
+  readonly termVectors: TermVectors
+  /** Vectors of texts that requests brought lately. */
+  readonly vectorCache: VectorCache
   readonly vectorEngine: VectorEngine
   /** The vector engine has everything that the store has; while it has not, nothing of it may be answered. */
   readonly areVectorsReady: () => boolean

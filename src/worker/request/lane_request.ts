@@ -5,7 +5,7 @@
 import { authorize, collectionsOf, type Authorized } from '../../access/authorize.js'
 import { collectionOfIngest } from '../../domain/bulk_ingest.js'
 import type { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
-import { checkNames } from '../../domain/identity.js'
+import { checkNames } from '../../domain/documents/identity.js'
 import { ServiceError, serviceError, type ErrorCode } from '../../errors.js'
 import { isInternal, type AnyOperation } from '../../operations/operation.js'
 import { CorruptRecord } from '../../store/record.js'

@@ -14,8 +14,9 @@ import type {
   RestoreCommand,
   UpdateCommand,
 } from '../../domain/commands.js'
-import { compressionOf } from '../../domain/preparation.js'
-import { storageOf, type Locations, type Storage } from '../../domain/storage.js'
+import { compressionOf } from '../../domain/writes/preparation.js'
+import { storageOf, type Storage } from '../../domain/settings/storage.js'
+import type { Locations } from '../../domain/settings/locations.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import { encodeBody } from '../../store/body.js'
 import { textOfHead } from '../../store/head.js'

@@ -1,0 +1,53 @@
+/**
+ * The identity of a document: the rules for collection names, keys and languages, and the printed id.
+ * Identity rules 1 to 3: service-1, "Document".
+ */
+import { badRequest } from '../../errors.js'
+import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits.js'
+import { lowerCase } from '../../store/keys.js'
+
+/** `|` is not escaped. */
+export function documentId(collection: string, key: string, lang: string): string {
+  return lowerCase(`${collection}|${key}|${lang}`)
+}
+
+// Control characters make names that no log, shell or file name can show; a NUL would end the key in the
+// identity index.
+const CONTROL = /[\u0000-\u001f\u007f]/
+
+/**
+ * The names in the input of any operation, before it runs: what is out of bounds reaches no store, whose
+ * look-ups throw on keys that are too long for them.
+ * @throws ServiceError 400
+ */
+export function checkNames({ collection, key, lang }: Readonly<Record<string, unknown>>): void {
+  if (typeof collection === 'string') checkCollection(collection)
+  if (typeof key === 'string') checkIdentity(key, typeof lang === 'string' ? lang : '')
+}
+
+function checkCollection(collection: string): void {
+  checkBytes('collection', collection, COLLECTION_BYTES_MAX)
+  if (CONTROL.test(collection)) throw badRequest('invalid collection: control characters are not allowed')
+}
+
+export function checkIdentity(key: string, lang: string): void {
+  checkBytes('key', key, KEY_BYTES_MAX)
+  checkBytes('lang', lang, LANG_BYTES_MAX)
+  if (key.includes('\0')) throw badRequest('invalid key: NUL is not allowed')
+  if (CONTROL.test(lang)) throw badRequest('invalid lang: control characters are not allowed')
+}
+
+/**
+ * For new names: `|` separates the parts of an id, and two documents could have the same id. Names that older
+ * versions accepted stay usable. A key may contain `|`: it is the middle part.
+ * @throws ServiceError 400
+ */
+export function requirePlainName(field: 'collection' | 'lang', name: string): void {
+  if (name.includes('|')) throw badRequest(`invalid ${field}: | is not allowed`)
+}
+
+function checkBytes(field: string, value: string, bytesMax: number): void {
+  const bytes = Buffer.byteLength(value)
+  if (bytes > bytesMax) throw badRequest(`invalid ${field}: ${bytes} bytes, at most ${bytesMax} are allowed`)
+  if (!value.isWellFormed()) throw badRequest(`invalid ${field}: invalid UTF-8`)
+}

@@ -1,0 +1,291 @@
+/**
+ * One full-text search: the query becomes a plan, the engine runs it, and the answer is put together from
+ * stored bytes, in rounds (`search/rounds.ts`). A hit whose document has changed since the engine's snapshot
+ * is checked again in the store's: one that is gone, or no longer matches, is left out. Read lanes.
+ */
+import { performance } from 'node:perf_hooks'
+import { expandPlan } from '../../engine/expanded_plan.js'
+import type { Hit, Hits, SearchEngine, SearchPlan } from '../../engine/types.js'
+import { badRequest, serviceError } from '../../errors.js'
+import {
+  CACHED_PAGE_DOCUMENTS_MAX,
+  CURATION_APPLIED_MAX,
+  FTS_POLL_RESULTS,
+  FTS_RECHECK_BYTES_MAX,
+  FTS_HITS_MAX,
+  FTS_SLACK_HITS,
+  PLAN_CURSORS_MAX,
+} from '../../limits.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { View } from '../../store/view.js'
+import { AnswerWriter, type WrittenResult } from './fulltext_answer.js'
+import { NO_SETTINGS, type CollectionSettings } from '../settings/collection_settings.js'
+import { type Curation, curationOf } from '../settings/curation.js'
+import { correctQuery, type CorrectionTools } from '../spell/query_correction.js'
+import { type CuratedAnswer, CuratedResults } from '../search/curated_results.js'
+import type { SearchedCollection, Stop } from '../search/context.js'
+import { Highlights, type HighlightTools } from '../search/highlights.js'
+import type { CuttingTools } from '../embedding/chunks.js'
+import { Passages } from '../search/shown_passages.js'
+import { planQuery, type QueryPlan } from './query_plan.js'
+import { queryWords } from '../words/query_words.js'
+import { documentsOf, searchUntilFull } from '../search/rounds.js'
+import { recheckHit } from './recheck.js'
+import { mayShow, movedFactor, type Refinement, withFactors } from '../search/refinement.js'
+import type { RelatedTerms } from './related_terms.js'
+import type { FulltextRequest } from './fulltext_request.js'
+import { withSuggestions } from './suggested_terms.js'
+
+export interface FulltextTools extends HighlightTools, CorrectionTools, CuttingTools {
+  readonly config: CorrectionTools['config'] & CuttingTools['config']
+  readonly store: TruthStore
+  readonly engine: SearchEngine
+  readonly out: ByteWriter
+  readonly related: RelatedTerms
+}
+
+/** What the last round found. */
+interface Found {
+  readonly documents: number
+  readonly matches: number
+  readonly expansionsCut: boolean
+}
+
+const NOTHING_FOUND: Found = { documents: 0, matches: 0, expansionsCut: false }
+
+/**
+ * Returns the answer's JSON, a view of `tools.out`. Throws `deadline` when it was stopped, a 400 where the
+ * query exceeds the limits of the engine.
+ * @param results receives the results of the answer, too
+ */
+export function searchFulltext(
+  tools: FulltextTools,
+  asked: FulltextRequest,
+  collection: SearchedCollection | undefined,
+  stop: Stop,
+  results?: WrittenResult[],
+): Uint8Array {
+  const startedMs = performance.now()
+  const { request, query, settings } = readQuery(tools, asked, collection, stop)
+  const highlights = request.highlight === undefined ? undefined : new Highlights(tools, request.highlight, () => stop.shouldStop())
+  const answer = new AnswerWriter(request, query, tools.out, { results, highlights, passages: passagesOf(tools, request, stop) })
+  if (collection === undefined) return answer.finish({ ...NOTHING_FOUND, durationMs: performance.now() - startedMs })
+  const plan = planSearch(request, query, collection.id)
+  const found = findResults(
+    tools,
+    plan,
+    { refinement: request.refinement, curation: curationOf(settings.rules, request.text), explain: request.explain },
+    answer,
+    stop,
+  )
+  return answer.finish({ ...found, durationMs: performance.now() - startedMs })
+}
+
+function passagesOf(tools: FulltextTools, { retrieval, withContent }: FulltextRequest, stop: Stop): Passages | undefined {
+  if (retrieval.mode === 'parent') return undefined
+  return new Passages(tools, retrieval, withContent, stop, tools)
+}
+
+/** A request with its spelling corrected, and the plan of its query. */
+export interface ReadQuery {
+  readonly request: FulltextRequest
+  readonly query: QueryPlan
+  readonly settings: CollectionSettings
+}
+
+/** Throws a 400 when the query is more than the engine takes. */
+export function readQuery(tools: FulltextTools, asked: FulltextRequest, collection: SearchedCollection | undefined, stop: Stop): ReadQuery {
+  const corrected = collection === undefined ? undefined : correctQuery(tools, asked, collection)
+  const request: FulltextRequest = corrected === undefined ? asked : { ...asked, ...corrected, correctedFrom: asked.text }
+  const settings = collection?.settings ?? NO_SETTINGS
+  const words = queryWords(tools.analyzer, settings, request)
+  return { request, query: suggestTerms(tools, request, collection, planQuery(request.query, words, request.scoring), stop), settings }
+}
+
+/**
+ * Related terms are added to plain words only. In a query with operators they would change which documents
+ * match.
+ */
+function suggestTerms(
+  tools: FulltextTools,
+  { scoring, query }: FulltextRequest,
+  collection: SearchedCollection | undefined,
+  plan: QueryPlan,
+  stop: Stop,
+): QueryPlan {
+  if (scoring.algorithm !== 'pmisparse' || query.mode !== 'simple' || collection === undefined) return plan
+  return withSuggestions(plan, (term) => tools.related.of(tools, collection.id, term, stop))
+}
+
+/**
+ * The plan that the engine runs for a request. The benches use it, too, so that they measure the plans of the
+ * service. Throws a 400 where the query exceeds the limits of the engine.
+ */
+export function planSearch(request: FulltextRequest, query: QueryPlan, collection: number): SearchPlan {
+  const { algorithm, k1, b } = request.scoring
+  const { fields } = query
+  if (query.leaves * fields.length > PLAN_CURSORS_MAX) throw badRequest(`query too long: ${query.leaves} terms in ${fields.length} fields`)
+  return {
+    collection,
+    algorithm: algorithm === 'pmisparse' ? 'bm25' : algorithm,
+    k1,
+    b,
+    k: request.limit === 0 ? 0 : request.offset + request.limit + FTS_SLACK_HITS,
+    skip: 0,
+    sort: 'score',
+    descending: true,
+    exactTotal: request.count,
+    fields,
+    filters: request.filters,
+    ...request.refinement,
+    terms: query.terms,
+    root: query.root,
+  }
+}
+
+/** What the answer applies to the hits of the engine. */
+interface Arrangement {
+  readonly refinement: Refinement
+  readonly curation: Curation | undefined
+  /** Each result says what its score is made of. */
+  readonly explain: boolean
+}
+
+/** Fills the answer. What it returns describes the last snapshot searched. */
+function findResults(tools: FulltextTools, first: SearchPlan, arrangement: Arrangement, answer: AnswerWriter, stop: Stop): Found {
+  const { curation } = arrangement
+  // What curation takes out of the organic results must not leave the page short.
+  const apart = curation === undefined || first.k === 0 ? 0 : Math.min(curation.pins.length + curation.hides.length, CURATION_APPLIED_MAX)
+  let dropped = 0
+  const { hits } = searchUntilFull(tools.store, {
+    first: first.k + apart,
+    most: FTS_HITS_MAX,
+    find: (k) => {
+      const plan: SearchPlan = { ...first, k }
+      const found = tools.engine.search(plan, stop.stopWord)
+      if (!found.complete || stop.shouldStop()) throw serviceError('deadline')
+      return { plan, hits: found }
+    },
+    documents: (found) => documentsOf(first.collection, found.hits.hits),
+    write: (view, { plan, hits: found }, k) => {
+      answer.restart(found.expansions)
+      dropped = writeResults(tools, view, plan, found, arrangement, answer, stop)
+      return answer.isFull || found.hits.length < k
+    },
+  })
+  return { documents: hits.docCount, matches: Math.max(answer.count, hits.total - dropped), expansionsCut: hits.expansionsCut }
+}
+
+/**
+ * Writes results until the page is full. Returns how many hits were left out because they are gone or no
+ * longer match.
+ */
+function writeResults(
+  tools: FulltextTools,
+  view: View,
+  plan: SearchPlan,
+  hits: Hits,
+  arrangement: Arrangement,
+  answer: AnswerWriter,
+  stop: Stop,
+): number {
+  const present = new PresentMatches(tools, view, plan, hits, arrangement.refinement)
+  const dropped = writeHits(tools, view, plan, hits, arrangement, present, answer, stop)
+  if (present.factors.size === 0) return dropped
+  // A changed boost changes the order of the hits: all are written again.
+  answer.restart(hits.expansions)
+  return writeHits(tools, view, plan, withFactors(hits, present.factors), arrangement, present, answer, stop)
+}
+
+function writeHits(
+  tools: FulltextTools,
+  view: View,
+  plan: SearchPlan,
+  hits: Hits,
+  { refinement, curation, explain }: Arrangement,
+  present: PresentMatches,
+  answer: AnswerWriter,
+  stop: Stop,
+): number {
+  const curated =
+    curation === undefined
+      ? undefined
+      : new CuratedResults(view, plan.collection, curation, (head) => mayShow(head, plan.filters, refinement), hits.hits)
+  const pins = pinsIn(answer, view, plan.collection)
+  const isKept = answer.limit <= CACHED_PAGE_DOCUMENTS_MAX
+  let dropped = 0
+  let looked = 0
+  for (const hit of hits.hits) {
+    curated?.writeDue(pins)
+    if (answer.isFull) break
+    if (++looked % FTS_POLL_RESULTS === 0 && stop.shouldStop()) throw serviceError('deadline')
+    if (curated?.leavesOut(hit.docid) === true) continue
+    if (answer.isPassing) {
+      if (present.of(hit, view.head(plan.collection, hit.docid)) === undefined) dropped++
+      else answer.pass()
+      continue
+    }
+    const document = view.document(plan.collection, hit.docid, isKept)
+    const matched = present.of(hit, document)
+    if (document === undefined || matched === undefined) dropped++
+    else answer.result(document, hit.score, matched, explain ? { explanation: tools.engine.explain(plan, hit.docid, stop.stopWord) } : {})
+  }
+  curated?.writeRest(pins)
+  return dropped
+}
+
+/**
+ * How pins are written into an answer: their score is that of the search; 0 where it did not find the
+ * document.
+ */
+function pinsIn(answer: AnswerWriter, view: View, collection: number): CuratedAnswer<Hit> {
+  return {
+    get isFull() {
+      return answer.isFull
+    },
+    get count() {
+      return answer.count
+    },
+    pinned: (docid, hit) => {
+      if (answer.isPassing) return answer.pass()
+      const document = view.document(collection, docid)
+      if (document !== undefined) answer.result(document, hit?.score ?? 0, hit?.matched ?? [], { isPinned: true })
+    },
+  }
+}
+
+/** Checks the hits of one round against the store's snapshot. */
+class PresentMatches {
+  /** Of documents whose boosts have changed since the index was asked, by docid. */
+  readonly factors = new Map<number, number>()
+  readonly #tools: FulltextTools
+  readonly #view: View
+  readonly #plan: SearchPlan
+  readonly #refinement: Refinement
+  readonly #expansions: Hits['expansions']
+  #recheckBytes = 0
+
+  constructor(tools: FulltextTools, view: View, plan: SearchPlan, { expansions }: Hits, refinement: Refinement) {
+    this.#tools = tools
+    this.#view = view
+    this.#plan = plan
+    this.#refinement = refinement
+    this.#expansions = expansions
+  }
+
+  /**
+   * Indexes of the terms that the document has; undefined where it is gone or no longer matches.
+   * @param document as the snapshot shows it
+   */
+  of(hit: Hit, document: { readonly indexedLsn: bigint } | undefined): readonly number[] | undefined {
+    if (document === undefined || document.indexedLsn === hit.lsn) return document && hit.matched
+    const head = this.#view.head(this.#plan.collection, hit.docid)
+    if (head === undefined) return undefined
+    this.#recheckBytes += head.bodyRawBytes
+    if (this.#recheckBytes > FTS_RECHECK_BYTES_MAX || !mayShow(head, this.#plan.filters, this.#refinement)) return undefined
+    const factor = movedFactor(head, hit, this.#refinement)
+    if (factor !== undefined) this.factors.set(hit.docid, factor)
+    return recheckHit(this.#tools, this.#view, head, expandPlan(this.#plan, this.#expansions))
+  }
+}

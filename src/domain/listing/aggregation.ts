@@ -1,0 +1,126 @@
+/**
+ * Counts over a whole collection: values of metadata keys, and documents by day, week, month or year of a
+ * time. The engine counts; what is asked is read here, and buckets get their names: days are UTC, weeks begin
+ * on Monday and are numbered as ISO 8601 does. Shapes: service-1, `/v1/aggregate`; rules: algorithms.md,
+ * section 10. One per request; any lane.
+ */
+import type { Aggregated, AggregationRequest, TimeInterval } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
+import { FACET_SIZE_DEFAULT, FACETS_MAX, FACET_VALUES_COUNTED_MAX, LIMIT_MAX, META_KEY_BYTES_MAX } from '../../limits.js'
+import type { Filters } from '../search/filters.js'
+import { parseFilters } from '../search/filters.js'
+import type { FacetBucket } from '../search/facets.js'
+import { bucketEnd, bucketKey } from '../temporal/time_buckets.js'
+
+const INTERVALS: readonly TimeInterval[] = ['day', 'week', 'month', 'year']
+type TimeField = 'addedAt' | 'updatedAt'
+
+export interface AggregationInput {
+  readonly filterMeta?: Readonly<Record<string, readonly string[]>>
+  readonly facets?: readonly { readonly field?: string; readonly orderBy?: string }[]
+  readonly histograms?: readonly { readonly field?: string; readonly interval?: string }[]
+  readonly maxFacetSize?: number
+}
+
+interface Facet {
+  /** As asked. */
+  readonly field: string
+  readonly key: string
+  readonly byValue: boolean
+}
+
+interface Histogram {
+  readonly field: TimeField
+  readonly interval: TimeInterval
+}
+
+export interface HistogramBucket {
+  readonly key: string
+  /** Unix seconds; `to` is the first second behind. */
+  readonly from: number
+  readonly to: number
+  readonly count: number
+}
+
+export interface AggregationResult {
+  readonly totalDocs: number
+  readonly facets: Readonly<Record<string, readonly FacetBucket[]>>
+  readonly histograms: Readonly<Record<string, readonly HistogramBucket[]>>
+}
+
+const META_PREFIX = 'meta.'
+
+export class Aggregation {
+  readonly #filters: Filters
+  readonly #facets: readonly Facet[]
+  readonly #histograms: readonly Histogram[]
+  readonly #facetSizeMax: number
+
+  /** @throws ServiceError 400 */
+  constructor(input: AggregationInput) {
+    this.#filters = parseFilters(input.filterMeta)
+    this.#facets = distinct('facets', (input.facets ?? []).map(readFacet))
+    this.#histograms = distinct('histograms', (input.histograms ?? []).map(readHistogram))
+    this.#facetSizeMax = readFacetSize(input.maxFacetSize)
+  }
+
+  /** @param absent docids that do not count any more */
+  request(collection: number, absent: readonly number[]): AggregationRequest {
+    return {
+      collection,
+      filters: this.#filters,
+      facets: this.#facets,
+      histograms: this.#histograms,
+      facetSizeMax: this.#facetSizeMax,
+      valuesMax: FACET_VALUES_COUNTED_MAX,
+      absent,
+    }
+  }
+
+  /**
+   * @param counted undefined where there is no such collection.
+   * @throws ServiceError 400 where there are too many values to count
+   */
+  result(counted: Aggregated | undefined): AggregationResult {
+    if (counted?.isCut === true) throw badRequest(`too many values to count: more than ${FACET_VALUES_COUNTED_MAX}, please use filterMeta`)
+    const facets = this.#facets.map(({ field }, index) => {
+      return [field, (counted?.facets[index] ?? []).map(([value, count]) => ({ value, count }))] as const
+    })
+    const histograms = this.#histograms.map(({ field, interval }, index) => {
+      return [field, (counted?.histograms[index] ?? []).map(([from, count]) => bucketOf(from, count, interval))] as const
+    })
+    return { totalDocs: counted?.documents ?? 0, facets: Object.fromEntries(facets), histograms: Object.fromEntries(histograms) }
+  }
+}
+
+function readFacet({ field = '', orderBy = 'count' }: NonNullable<AggregationInput['facets']>[number]): Facet {
+  const key = field.startsWith(META_PREFIX) ? field.slice(META_PREFIX.length) : field
+  if (key === '') throw badRequest('invalid facets: a field is empty')
+  if (Buffer.byteLength(key) > META_KEY_BYTES_MAX) throw badRequest(`invalid facets: a field of more than ${META_KEY_BYTES_MAX} bytes`)
+  if (orderBy !== 'count' && orderBy !== 'value') throw badRequest('invalid orderBy: must be count or value')
+  return { field, key, byValue: orderBy === 'value' }
+}
+
+function readHistogram({ field = '', interval = 'month' }: NonNullable<AggregationInput['histograms']>[number]): Histogram {
+  if (field !== 'addedAt' && field !== 'updatedAt') throw badRequest('invalid histograms: field must be addedAt or updatedAt')
+  const known = INTERVALS.find((name) => name === interval)
+  if (known === undefined) throw badRequest('invalid interval: must be day, week, month, or year')
+  return { field, interval: known }
+}
+
+/** The answer has one list a field. */
+function distinct<Of extends { readonly field: string }>(name: string, asked: readonly Of[]): readonly Of[] {
+  if (asked.length > FACETS_MAX) throw badRequest(`invalid ${name}: ${asked.length}, at most ${FACETS_MAX} are allowed`)
+  const twice = asked.find(({ field }, index) => asked.findIndex((other) => other.field === field) !== index)
+  if (twice !== undefined) throw badRequest(`invalid ${name}: ${twice.field} is asked for twice`)
+  return asked
+}
+
+function readFacetSize(size = 0): number {
+  if (!Number.isInteger(size) || size < 0) throw badRequest('invalid maxFacetSize')
+  return size === 0 ? FACET_SIZE_DEFAULT : Math.min(size, LIMIT_MAX)
+}
+
+function bucketOf(from: number, count: number, interval: TimeInterval): HistogramBucket {
+  return { key: bucketKey(from, interval), from, to: bucketEnd(from, interval), count }
+}

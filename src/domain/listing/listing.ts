@@ -1,0 +1,176 @@
+/**
+ * A page of documents by metadata: the engine finds and orders them, and the answer is written from the truth
+ * store. Two snapshots take part, the engine's first: a document that is gone or no longer passes the filter
+ * is left out, and the next ones fill the page. Differs from the rounds of searches (`search/rounds.ts`): it
+ * starts behind earlier pages, and counts.
+ */
+import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../engine/types.js'
+import { badRequest, serviceError } from '../../errors.js'
+import { ANSWER_BYTES_MAX, CACHED_PAGE_DOCUMENTS_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../../limits.js'
+import type { ByteWriter } from '../../store/byte_writer.js'
+import { textOfHead } from '../../store/head.js'
+import type { StoredDocument } from '../../store/document_cache.js'
+import { readingAll } from '../documents/wanted_bodies.js'
+import type { View } from '../../store/view.js'
+import type { Filters } from '../search/filters.js'
+import { contentBytesOf } from '../documents/document_json.js'
+import type { Passages, ShownDocument } from '../search/shown_passages.js'
+import { passesFilter } from '../documents/metadata.js'
+
+export interface ListingRequest {
+  readonly collection: number
+  readonly filters: Filters
+  readonly sort: SortField
+  readonly descending: boolean
+  readonly limit: number
+  readonly offset: number
+  /** Tokens of content that the page may have; undefined for no cap. */
+  readonly contextTokensMax: number | undefined
+  /** Stand in place of whole documents; undefined: none do. */
+  readonly passages: Passages | undefined
+}
+
+export interface Listing {
+  /** Of the page. */
+  readonly count: number
+  /** Documents that pass the filter, before paging; without those that are due. */
+  readonly total: number
+  /** The cap on content left documents out. */
+  readonly isTruncated: boolean
+}
+
+/**
+ * Documents asked for beyond the page once one was missing: the first time none, for nearly always none is.
+ */
+const SLACK = 16
+
+/**
+ * @param openView opens the truth snapshot; called after the engine's has been taken
+ * @param out gets the page as a JSON array
+ * @throws ServiceError `deadline` when stopped
+ */
+export function listDocuments(
+  engine: SearchEngine,
+  request: ListingRequest,
+  openView: (run: (view: View) => Page) => Page,
+  out: ByteWriter,
+  stop?: StopWord,
+): Listing {
+  const { limit, offset } = request
+  if (offset + limit > PAGE_DEPTH_MAX) throw badRequest(`invalid offset: offset + limit is at most ${PAGE_DEPTH_MAX}`)
+  let slack = 0
+  let skip = offset
+  for (let round = 1; ; round++) {
+    const found = findDocuments(engine, request, skip, offset - skip + limit + slack, stop)
+    const docids = (): number[] => found.hits.map(({ docid }) => docid)
+    const page = openView((view) => readingAll(view, request.collection, docids, () => readPage(view, request, skip, found, out)))
+    if (!page.again || round === LISTING_ROUNDS_MAX) return page
+    // From the front: what is gone there moves every later one up.
+    skip = 0
+    slack = SLACK + 2 * slack + page.gone
+  }
+}
+
+function findDocuments(engine: SearchEngine, request: ListingRequest, skip: number, k: number, stop: StopWord | undefined): Hits {
+  const plan: SearchPlan = {
+    collection: request.collection,
+    algorithm: 'bm25',
+    k1: 1.2,
+    b: 0.75,
+    k,
+    skip,
+    sort: request.sort,
+    descending: request.descending,
+    exactTotal: true,
+    fields: [['content', 1]],
+    filters: request.filters,
+    terms: [],
+    root: { kind: 'all' },
+  }
+  const hits = engine.search(plan, stop)
+  if (!hits.complete) throw serviceError('deadline')
+  return hits
+}
+
+interface Page extends Listing {
+  /** Documents that the engine counts and readers must not see, as far as they can be counted. */
+  readonly gone: number
+  /**
+   * The page is short although there is more, or documents before it are gone, or deletes lie between the two
+   * snapshots.
+   */
+  readonly again: boolean
+}
+
+/** @param skip matches that the engine passed over before the first of `found` */
+function readPage(view: View, request: ListingRequest, skip: number, found: Hits, out: ByteWriter): Page {
+  const { collection, filters, limit, offset, contextTokensMax, passages } = request
+  const isWhole = skip === 0 && found.hits.length === found.total
+  const isKept = limit <= CACHED_PAGE_DOCUMENTS_MAX
+  let passed = skip
+  let count = 0
+  let contextBytes = 0
+  let isTruncated = false
+  out.begin().ascii('[')
+  for (const { docid, lsn } of found.hits) {
+    const isFull = count === limit || isTruncated
+    if (isFull && !isWhole) break
+    const document = view.document(collection, docid, isKept)
+    if (document === undefined) continue
+    if (document.indexedLsn !== lsn && !stillPasses(view, document, filters)) continue
+    if (passed++ < offset || isFull) continue
+    const passage = passages?.of(document, [])
+    if (contextTokensMax !== undefined) {
+      contextBytes += passage?.bytes ?? contentBytesOf(document.json)
+      isTruncated = count > 0 && contextBytes / 4 > contextTokensMax
+      if (isTruncated) continue
+    }
+    if (count++ > 0) out.ascii(',')
+    writeShown(out, document, passage)
+    if (out.length > ANSWER_BYTES_MAX) throw badRequest('answer too large: ask for fewer documents')
+  }
+  out.ascii(']')
+  // Every match was looked at: what passed is the total.
+  if (isWhole) return { count, total: passed, isTruncated, gone: 0, again: false }
+  // The same state in both snapshots: nothing has been deleted between them.
+  const deleted = found.lsn === view.lastLsn() ? 0 : Math.max(0, found.docCount - view.collectionCounters(collection).documents)
+  const due = countDue(view, request)
+  // Which of the deleted documents would have passed a filter is unknown.
+  const gone = due + (filters.length === 0 ? deleted : 0)
+  const isAtEnd = skip + found.hits.length >= found.total
+  return {
+    count,
+    total: Math.max(count, found.total - gone),
+    isTruncated,
+    gone: gone + deleted,
+    again: deleted > 0 || (count < limit && !isTruncated && !isAtEnd) || (due > 0 && skip > 0),
+  }
+}
+
+/** Further fields stand in the document itself: there is nothing around it. */
+function writeShown(out: ByteWriter, document: StoredDocument, passage: ShownDocument | undefined): void {
+  const json = passage?.json ?? document.json
+  out.bytes(json)
+  if (passage === undefined) return
+  out.cut(out.length - 1)
+  out.utf8(`${passage.fields}}`)
+}
+
+function stillPasses(view: View, { collection, docid }: StoredDocument, filters: Filters): boolean {
+  const head = view.head(collection, docid)
+  return head !== undefined && passesFilter(textOfHead(head).metaValues, filters)
+}
+
+/**
+ * Documents that have expired but are not swept yet still count in the index: as many as pass the filter are
+ * taken off the total.
+ */
+function countDue(view: View, { collection, filters }: ListingRequest): number {
+  let due = 0
+  for (const row of view.due(DUE_COUNTED_MAX)) {
+    if (row.collection !== collection) continue
+    const head = view.headEvenExpired(collection, row.docid)
+    if (head !== undefined && passesFilter(textOfHead(head).metaValues, filters)) due++
+  }
+  return due
+}

@@ -1,0 +1,106 @@
+/**
+ * Detects which query language a text is written in. For a named mode, a text that breaks its syntax is
+ * refused. `auto` is for what people type: a text with invalid syntax is plain words there, and the answer's
+ * `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
+ */
+import { badRequest, ServiceError } from '../../errors.js'
+import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits.js'
+import { AUTO, BOOLEAN, EXPRESSION } from './query_dialect.js'
+import { lexQuery, readDistance } from './query_lexer.js'
+import { parseTree } from './query_parser.js'
+import { readPhrases, readPieces } from './query_text.js'
+import type { SyntaxNode } from './query_tree.js'
+import { isClearPattern, isPattern } from './wildcards.js'
+
+/** A text with its language resolved, ready to be analysed. */
+export type ParsedQuery =
+  /** `edits`: how far a word may be misspelt. */
+  | { readonly mode: 'simple'; readonly text: string; readonly edits: number }
+  | { readonly mode: 'phrase'; readonly phrases: readonly string[] }
+  | { readonly mode: 'boolean' | 'expression'; readonly tree: SyntaxNode }
+  | { readonly mode: 'wildcard'; readonly words: readonly WildcardWord[] }
+  | { readonly mode: 'proximity'; readonly groups: readonly NearGroup[] }
+
+export interface WildcardWord {
+  readonly isPattern: boolean
+  readonly text: string
+}
+
+/** Words that have to stand near each other. */
+export interface NearGroup {
+  readonly text: string
+  readonly distance: number
+}
+
+export interface QueryOptions {
+  /** Edits allowed in simple mode. */
+  readonly fuzzy: number
+  /** Of proximity mode, where the text itself says none. */
+  readonly distance: number
+}
+
+const NO_OPTIONS: QueryOptions = { fuzzy: 0, distance: PROXIMITY_DISTANCE_DEFAULT }
+
+/** @param mode as the request says it; undefined is `auto` */
+export function parseQuery(text: string, mode: string | undefined, { fuzzy, distance }: QueryOptions = NO_OPTIONS): ParsedQuery {
+  switch (mode) {
+    case undefined:
+    case 'auto':
+      return parseAuto(text, fuzzy)
+    case 'simple':
+      return { mode, text, edits: fuzzy }
+    case 'boolean':
+      return { mode, tree: parseTree(text, BOOLEAN) }
+    case 'expression':
+      return { mode, tree: parseTree(text, EXPRESSION) }
+    case 'phrase':
+      return { mode, phrases: readPhrases(text) }
+    case 'wildcard':
+      return { mode, words: readWords(text, isPattern) }
+    case 'proximity':
+      return { mode, groups: readGroups(text, distance) }
+    default:
+      throw badRequest(`unknown mode: ${mode}`)
+  }
+}
+
+function parseAuto(text: string, fuzzy: number): ParsedQuery {
+  try {
+    const pieces = readPieces(text)
+    const [only] = pieces
+    if (pieces.length === 1 && only !== undefined && text.trim().startsWith('"')) {
+      return only.digits === undefined ? { mode: 'phrase', phrases: [only.text] } : { mode: 'proximity', groups: readGroups(text, 0) }
+    }
+    if (usesOperators(text)) return { mode: 'boolean', tree: parseTree(text, AUTO) }
+    const words = readWords(text, isClearPattern)
+    if (words.some((word) => word.isPattern)) return { mode: 'wildcard', words }
+  } catch (error) {
+    // The text breaks the syntax that its marks suggest: these are words, then. Anything else is a fault of
+    // ours.
+    if (!(error instanceof ServiceError)) throw error
+  }
+  // The distance of `"…"~N` is a mark, not a word.
+  return { mode: 'simple', text: text.replace(/"~\d+/g, '" '), edits: fuzzy }
+}
+
+/** Operators, marks, or quoted strings beside other text. Parentheses alone say nothing. */
+function usesOperators(text: string): boolean {
+  return lexQuery(text, AUTO).some(({ kind }) => OPERATORS.has(kind))
+}
+
+const OPERATORS: ReadonlySet<string> = new Set(['AND', 'OR', 'NOT', '+', '-', 'phrase', 'near'])
+
+function readWords(text: string, isOne: (word: string) => boolean): WildcardWord[] {
+  return text
+    .split(/\s+/)
+    .filter((word) => word !== '')
+    .map((word) => ({ isPattern: isOne(word), text: word }))
+}
+
+/** Every quoted string is a group of its own, and so is what stands between them. */
+function readGroups(text: string, distance: number): NearGroup[] {
+  return readPieces(text).map((piece) => ({
+    text: piece.text,
+    distance: piece.digits === undefined ? distance : readDistance(piece.digits),
+  }))
+}

@@ -1,0 +1,75 @@
+/**
+ * What the query languages share: quoted strings, and the text of syntax errors. Errors count characters
+ * (code points) from 1, as a user does. Pure and linear in the length of the text.
+ */
+import { badRequest, type ServiceError } from '../../errors.js'
+
+export interface QuotedText {
+  /** Between the quotes, `\"` and `\\` resolved. */
+  readonly text: string
+  /** Index behind the closing quote. */
+  readonly end: number
+}
+
+/** A 400 that points at `index` (UTF-16) of the query. */
+export function queryProblem(text: string, index: number, problem: string): ServiceError {
+  let character = 1
+  for (let at = 0; at < index; character++) at += (text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1
+  return badRequest(`${problem} at character ${character}`)
+}
+
+/** Reads the quoted string that opens at `start`. Unclosed: 400. */
+export function readQuoted(text: string, start: number): QuotedText {
+  let unescaped = ''
+  let from = start + 1
+  for (let at = from; at < text.length; at++) {
+    const char = text[at]
+    if (char === '\\' && (text[at + 1] === '"' || text[at + 1] === '\\')) {
+      unescaped += text.slice(from, at)
+      from = at + 1
+      at++
+    } else if (char === '"') {
+      return { text: unescaped + text.slice(from, at), end: at + 1 }
+    }
+  }
+  throw queryProblem(text, start, 'unclosed quote')
+}
+
+/**
+ * The phrases of phrase mode: every quoted string, and what stands between them; a text without quotes is one
+ * phrase. `"…"~N` belongs to another mode: 400.
+ */
+export function readPhrases(text: string): string[] {
+  return readPieces(text).map(({ text: phrase, tilde, digits }) => {
+    if (digits !== undefined) throw queryProblem(text, tilde, `unexpected token '~'`)
+    return phrase
+  })
+}
+
+/** A quoted string, or what stands between two. */
+export interface Piece {
+  readonly text: string
+  /** Behind the quotes as in `"…"~N`; undefined without a `~`. */
+  readonly digits: string | undefined
+  /** Index behind the text: of the `~` where there is one. */
+  readonly tilde: number
+}
+
+const DISTANCE = /~(\d*)/y
+
+export function readPieces(text: string): Piece[] {
+  const pieces: Piece[] = []
+  let from = 0
+  for (let quote = text.indexOf('"'); quote !== -1; quote = text.indexOf('"', from)) {
+    const quoted = readQuoted(text, quote)
+    DISTANCE.lastIndex = quoted.end
+    const distance = DISTANCE.exec(text)
+    pieces.push(
+      { text: text.slice(from, quote), digits: undefined, tilde: quote },
+      { text: quoted.text, digits: distance?.[1], tilde: quoted.end },
+    )
+    from = quoted.end + (distance?.[0].length ?? 0)
+  }
+  pieces.push({ text: text.slice(from), digits: undefined, tilde: text.length })
+  return pieces.filter((piece) => piece.text.trim() !== '')
+}

@@ -1,0 +1,117 @@
+/**
+ * The highlights of a search's results. The head of a document says how its content was analysed; the
+ * analyzer's highlighter finds the matches. One per answer; read lanes. Rules:
+ * docs/decisions/0071-highlights.md.
+ */
+import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
+import { serviceError } from '../../errors.js'
+import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits.js'
+import type { StoredDocument } from '../../store/document_cache.js'
+import { isCodeDocument } from '../documents/code_document.js'
+import { type AnalysisTools } from '../documents/analysis.js'
+import { contentAnalysis } from '../documents/analysis.js'
+import { contentStartOf, readingOf } from '../documents/document_json.js'
+import type { HighlightRequest } from './highlight_request.js'
+import { NO_VECTOR, type TermVectors } from './term_vectors.js'
+
+const NONE = Buffer.from('[]')
+
+export interface HighlightTools extends AnalysisTools {
+  readonly termVectors: TermVectors
+}
+
+export class Highlights {
+  readonly #tools: HighlightTools
+  readonly #termVectors: TermVectors
+  readonly #request: HighlightRequest
+  readonly #shouldStop: () => boolean
+  /** By language, as documents name it. */
+  readonly #prose = new Map<string, AnalysisOptions>()
+  readonly #code = new Map<string, AnalysisOptions>()
+  #highlighter: Highlighter | undefined
+  /** Bytes of content looked at for this answer. */
+  #bytes = 0
+
+  constructor(tools: HighlightTools, request: HighlightRequest, shouldStop: () => boolean) {
+    this.#tools = tools
+    this.#termVectors = tools.termVectors
+    this.#request = request
+    this.#shouldStop = shouldStop
+  }
+
+  /**
+   * Sets the terms to highlight in the documents that follow.
+   * @param terms by the index that hits name them by; undefined: never marked
+   */
+  lookFor(terms: readonly (HighlightTerm | undefined)[], root: PlanNode): void {
+    const { opening, closing, most, fragmentBytes } = this.#request
+    this.#highlighter = this.#tools.analyzer.highlighter({
+      terms,
+      phrases: phrasesOf(root),
+      opening: inJson(opening),
+      closing: inJson(closing),
+      most,
+      fragmentBytes,
+    })
+  }
+
+  /**
+   * The JSON text of a result's highlights, valid until the next call. Results beyond the bound on bytes have
+   * none.
+   * @param matched indexes of the terms that it has
+   * @throws ServiceError `deadline`
+   */
+  of(document: StoredDocument, matched: readonly number[]): Uint8Array {
+    const { json } = document
+    const known = this.#termVectors.of(document)
+    const contentStart = known?.contentStart ?? contentStartOf(json)
+    const escaped = json.subarray(contentStart, json.length - 2)
+    this.#bytes += escaped.length
+    if (matched.length === 0 || this.#highlighter === undefined || this.#bytes > HIGHLIGHT_ANSWER_BYTES_MAX) return NONE
+    const vector = known?.vector ?? this.#vectorOf(document, contentStart, escaped)
+    const shown = vector.length > 0 ? this.#highlighter.highlightKnown(escaped, vector, matched) : undefined
+    return shown ?? inTime(this.#highlighter.highlight(escaped, this.#analysisOf(json), matched, this.#shouldStop))
+  }
+
+  /** Made when the document is shown for the second time; empty where it isn't. */
+  #vectorOf(document: StoredDocument, contentStart: number, escaped: Uint8Array): Uint8Array {
+    if (!this.#termVectors.wants(document)) return NO_VECTOR
+    const vector = inTime(this.#tools.analyzer.termVector(escaped, this.#analysisOf(document.json), this.#shouldStop))
+    return this.#termVectors.put(document, contentStart, vector).vector
+  }
+
+  #analysisOf(json: Buffer): AnalysisOptions {
+    const { lang, marks } = readingOf(json)
+    const isCode = isCodeDocument(marks)
+    const kept = isCode ? this.#code : this.#prose
+    let options = kept.get(lang)
+    if (options === undefined) kept.set(lang, (options = contentAnalysis(this.#tools.config, lang, isCode)))
+    return options
+  }
+}
+
+/** @throws ServiceError `deadline` for what was stopped */
+function inTime<Result>(result: Result | undefined): Result {
+  if (result === undefined) throw serviceError('deadline')
+  return result
+}
+
+/** The text between the quotes. */
+function inJson(text: string): string {
+  return JSON.stringify(text).slice(1, -1)
+}
+
+/** Phrases of more than one term that the query wants. */
+function phrasesOf(node: PlanNode): Extract<PlanNode, { kind: 'phrase' }>['terms'][] {
+  switch (node.kind) {
+    case 'phrase':
+      return node.terms.length > 1 ? [node.terms] : []
+    case 'and':
+    case 'or':
+      return node.children.flatMap(phrasesOf)
+    case 'andNot':
+      return phrasesOf(node.wanted)
+    default:
+      return []
+  }
+}

@@ -1,0 +1,31 @@
+/**
+ * What of a document a result of a search or of a listing shows: the whole document, the passage that
+ * matched, or the passage with its neighbours. Precedence: the request, the collection's retrieval profile,
+ * the whole document. Pure; any lane. Rules: docs/decisions/0141-retrieval-modes.md.
+ */
+import { badRequest } from '../../errors.js'
+import { WINDOW_SIZE_MAX } from '../../limits.js'
+import type { RetrievalProfile } from '../settings/collection_config.js'
+
+type Absent = null | undefined
+
+/** `windowSize`: neighbours of the passage shown on either side; 0 but for `window`. */
+export interface Retrieval {
+  readonly mode: 'parent' | 'chunk' | 'window'
+  readonly windowSize: number
+}
+
+export interface RetrievalInput {
+  readonly retrievalMode?: string | Absent
+  readonly windowSize?: number | Absent
+}
+
+/** @throws ServiceError 400 */
+export function readRetrieval(input: RetrievalInput, profile: RetrievalProfile = {}): Retrieval {
+  const mode = input.retrievalMode || profile.retrievalMode || 'parent'
+  if (mode === 'graph') throw badRequest('retrievalMode graph is not available: there is no code graph')
+  if (mode !== 'parent' && mode !== 'chunk' && mode !== 'window') throw badRequest(`unknown retrievalMode: ${mode}`)
+  const windowSize = input.windowSize ?? 1
+  if (!Number.isInteger(windowSize) || windowSize < 0) throw badRequest('invalid windowSize')
+  return { mode, windowSize: mode === 'window' ? Math.min(windowSize, WINDOW_SIZE_MAX) : 0 }
+}

@@ -1,0 +1,48 @@
+/**
+ * The loop of every search. Two snapshots take part in a round: the engine's is taken first, the store's
+ * after it, so that every hit is at least as old as what the store shows. A hit whose document is gone, or no
+ * longer matches, is left out of the answer. Where that leaves the page short, the next round asks the engine
+ * for more hits, on newer snapshots, until the page is full, the engine has no more hits, or the bound on
+ * hits is reached. Read lanes.
+ */
+import { SEARCH_AGAIN_FACTOR } from '../../limits.js'
+import type { TruthStore } from '../../store/truth_store.js'
+import type { View } from '../../store/view.js'
+import { readingOf } from '../documents/wanted_bodies.js'
+
+export interface Rounds<Found> {
+  /** Hits that the first round asks for, and that any round asks for at most. */
+  readonly first: number
+  readonly most: number
+  /** Asks the engine for `k` hits. @throws ServiceError `deadline` when the search was stopped */
+  find(k: number): Found
+  /**
+   * Collection and docid of the documents whose contents `write` may read: missing ones are fetched together.
+   */
+  documents(found: Found): Iterable<readonly [collection: number, docid: number]>
+  /**
+   * Writes all results anew, as the view shows the documents.
+   * @returns true where a further round would add nothing
+   */
+  write(view: View, found: Found, k: number): boolean
+}
+
+/** @returns what the last round found @throws ServiceError, BodiesWanted */
+export function searchUntilFull<Found>(store: TruthStore, rounds: Rounds<Found>): Found {
+  for (let k = rounds.first; ; k = Math.min(k * SEARCH_AGAIN_FACTOR, rounds.most)) {
+    const found = rounds.find(k)
+    const isDone = store.read((view) =>
+      readingOf(
+        view,
+        () => rounds.documents(found),
+        () => rounds.write(view, found, k),
+      ),
+    )
+    if (isDone || k >= rounds.most) return found
+  }
+}
+
+/** Collection and docid of each hit. */
+export function* documentsOf(collection: number, hits: readonly { readonly docid: number }[]): Generator<readonly [number, number]> {
+  for (const { docid } of hits) yield [collection, docid]
+}

@@ -1,0 +1,116 @@
+/**
+ * The term vectors that a lane caches of documents whose highlights were requested twice, so that a document
+ * shown again is not scanned again. Never stale: a vector belongs to one state of a document, identified by
+ * its LSN, and LSNs are never reused. Cached apart from the documents (`store/document_cache.ts`): reading a
+ * document again costs a third of scanning it, and its text takes three times the bytes. Format of a vector:
+ * wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
+ */
+import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits.js'
+import type { StoredDocument } from '../../store/document_cache.js'
+
+/** What an entry takes beside its vector, about. */
+const ENTRY_BYTES = 300
+/**
+ * Rows of four places that remember which documents were shown once, 128 KB: with more than 32 768 between
+ * two looks, few are shown a second time.
+ */
+const SHOWN_ROWS = 2 ** 13
+const SHOWN_PER_ROW = 4
+
+/** Of a document that can't have one. */
+export const NO_VECTOR = new Uint8Array(0)
+
+export interface KnownDocument {
+  readonly key: number
+  readonly lsn: bigint
+  /** Empty: it can't have one. */
+  readonly vector: Uint8Array
+  /** Of the first byte of the content in the document's JSON. */
+  readonly contentStart: number
+  /** When it was last asked for, in looks. */
+  usedAt: number
+  /** Where it stands among all. */
+  index: number
+}
+
+export class TermVectors {
+  readonly #bytesMax: number
+  readonly #byDocument = new Map<number, KnownDocument>()
+  /** The same, in no order. */
+  readonly #all: KnownDocument[] = []
+  #bytes = 0
+  #looks = 0
+  #shown: Int32Array | undefined
+
+  /** @param bytesMax of all vectors with their entries */
+  constructor(bytesMax: number) {
+    this.#bytesMax = bytesMax
+  }
+
+  get bytes(): number {
+    return this.#bytes
+  }
+
+  of({ collection, docid, lsn }: StoredDocument): KnownDocument | undefined {
+    const known = this.#byDocument.get(keyOf(collection, docid))
+    if (known?.lsn !== lsn) return undefined
+    known.usedAt = ++this.#looks
+    return known
+  }
+
+  /** Whether a vector should be made of a document that has none: the second time that it is shown. */
+  wants({ collection, docid, lsn, json }: StoredDocument): boolean {
+    const key = keyOf(collection, docid)
+    if (json.length > Math.min(TERM_VECTOR_CONTENT_BYTES_MAX, this.#bytesMax / 4) || !Number.isSafeInteger(key)) return false
+    const shown = (this.#shown ??= new Int32Array(SHOWN_ROWS * SHOWN_PER_ROW))
+    const print = Math.imul(docid ^ Math.imul(collection, 0x9e3779b1), 0x85ebca6b) ^ Number(lsn & 0x7fffffffn)
+    const row = ((print ^ (print >>> 15)) & (SHOWN_ROWS - 1)) * SHOWN_PER_ROW
+    for (let slot = row; slot < row + SHOWN_PER_ROW; slot++) if (shown[slot] === print) return true
+    shown[row + (++this.#looks % SHOWN_PER_ROW)] = print
+    return false
+  }
+
+  /**
+   * Keeps a document's vector, and lets go of others where these become too many: each time the longer unused
+   * of two.
+   */
+  put({ collection, docid, lsn }: StoredDocument, contentStart: number, vector: Uint8Array): KnownDocument {
+    const key = keyOf(collection, docid)
+    const before = this.#byDocument.get(key)
+    if (before !== undefined) this.#drop(before)
+    const kept = vector.length > this.#bytesMax / 4 ? NO_VECTOR : vector
+    this.#bytes += kept.length + ENTRY_BYTES
+    while (this.#bytes > this.#bytesMax && this.#all.length > 0) this.#dropOne()
+    const known = { key, lsn, vector: kept, contentStart, usedAt: ++this.#looks, index: this.#all.length }
+    this.#all.push(known)
+    this.#byDocument.set(key, known)
+    return known
+  }
+
+  /**
+   * Not by age alone: where a few more are asked for in turn than there is room for, that would find none of
+   * them.
+   */
+  #dropOne(): void {
+    const [one, other] = [this.#any(), this.#any()]
+    if (one !== undefined && other !== undefined) this.#drop(one.usedAt < other.usedAt ? one : other)
+  }
+
+  #any(): KnownDocument | undefined {
+    return this.#all[Math.floor(Math.random() * this.#all.length)]
+  }
+
+  #drop({ key, index, vector }: KnownDocument): void {
+    const last = this.#all.pop()
+    if (last !== undefined && last.index !== index) {
+      this.#all[index] = last
+      last.index = index
+    }
+    this.#byDocument.delete(key)
+    this.#bytes -= vector.length + ENTRY_BYTES
+  }
+}
+
+function keyOf(collection: number, docid: number): number {
+  return collection * 2 ** 32 + docid
+}

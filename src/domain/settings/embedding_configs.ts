@@ -1,0 +1,194 @@
+/**
+ * Stored embedding configurations: what may be said of one, how a change joins it, which one is the default,
+ * how it is shown. They are settings of the server. The API key lies in a row of its own, sealed, which only
+ * the front end's question for the active configuration reads: a list of configurations never touches a key,
+ * and can be had without it. Rules: service-2, "Embedding configurations", and
+ * docs/decisions/0135-embedding-configurations.md. Pure; decided on the write lane, shown on any.
+ */
+import { badRequest, serviceError } from '../../errors.js'
+import { EMBEDDING_CONFIG_ID_BYTES_MAX, EMBEDDING_CONFIG_NAME_BYTES_MAX, EMBEDDING_CONFIGS_MAX } from '../../limits.js'
+import { PROVIDER_NAMES, type ProviderName } from '../../outbound/embedding/models.js'
+import { checkSettings, isProviderName, ProviderSettingsError, urlOf } from '../../outbound/embedding/settings.js'
+import type { ProviderSettings } from '../../outbound/embedding/settings.js'
+import { SERVER_SETTINGS, type SettingKind } from '../../store/settings.js'
+import type { View } from '../../store/view.js'
+
+/** As stored. */
+export interface EmbeddingConfig {
+  readonly id: string
+  readonly name: string
+  readonly provider: ProviderName
+  readonly model: string
+  readonly dimensions: number
+  /** Empty: the provider's. */
+  readonly apiUrl: string
+  readonly hasKey: boolean
+  /** Unix seconds. */
+  readonly createdAt: number
+}
+
+/** What a request says; what it does not say stays as it is. */
+export interface EmbeddingDraft {
+  readonly name?: string
+  readonly provider?: string
+  readonly model?: string
+  readonly dimensions?: number
+  readonly apiUrl?: string
+  /** Empty: the stored one stays. */
+  readonly apiKey?: string
+  readonly isDefault?: boolean
+}
+
+export type EmbeddingChange =
+  | { readonly kind: 'createEmbedding'; readonly id: string; readonly draft: EmbeddingDraft }
+  | { readonly kind: 'updateEmbedding'; readonly id: string; readonly draft: EmbeddingDraft; readonly clearsKey: boolean }
+  | { readonly kind: 'deleteEmbedding'; readonly id: string }
+  | { readonly kind: 'defaultEmbedding'; readonly id: string }
+
+export function isEmbeddingChange(change: { readonly kind: string }): change is EmbeddingChange {
+  return ['createEmbedding', 'updateEmbedding', 'deleteEmbedding', 'defaultEmbedding'].includes(change.kind)
+}
+
+/** A setting of the server as it is to be; `value` null: it is gone. */
+export interface SettingWrite {
+  readonly setting: SettingKind
+  readonly id: string
+  readonly value: unknown
+}
+
+export interface EmbeddingDecision {
+  readonly writes: readonly SettingWrite[]
+  readonly status: number
+  /** Undefined: an answer without a body. */
+  readonly answer: unknown
+}
+
+/** Under this id lies the id of the default. */
+const DEFAULT = ''
+
+/** In the order in which they were made. */
+export function embeddingConfigs(view: View): readonly EmbeddingConfig[] {
+  const found = view.settings(SERVER_SETTINGS, 'embedding').filter(([id]) => id !== DEFAULT)
+  const configs = found.map(([, config]) => config as EmbeddingConfig)
+  return configs.sort((one, other) => one.createdAt - other.createdAt || (one.id < other.id ? -1 : 1))
+}
+
+export function defaultEmbedding(view: View): string | undefined {
+  return view.setting(SERVER_SETTINGS, 'embedding', DEFAULT) as string | undefined
+}
+
+/** @throws ServiceError 404 */
+export function embeddingConfig(view: View, id: string): EmbeddingConfig {
+  const config = id === DEFAULT ? undefined : view.setting(SERVER_SETTINGS, 'embedding', id)
+  if (config === undefined) throw serviceError('notFound')
+  return config as EmbeddingConfig
+}
+
+/**
+ * With its key: what the front end makes the active provider of.
+ * @throws CorruptRecord where the key can't be opened
+ */
+export function activeEmbedding(view: View): (ProviderSettings & { readonly id: string }) | undefined {
+  const id = defaultEmbedding(view)
+  if (id === undefined) return undefined
+  const { provider, model, dimensions, apiUrl, hasKey } = embeddingConfig(view, id)
+  const apiKey = hasKey ? (view.setting(SERVER_SETTINGS, 'embedding-key', id) as string) : ''
+  return { id, provider, model, dimensions, apiKey, apiUrl: urlOf({ provider, apiUrl }) }
+}
+
+/** As answered: the key empty, with a flag that says whether there is one. */
+export function showEmbedding({ hasKey, createdAt, ...config }: EmbeddingConfig, defaultId: string | undefined): object {
+  return { ...config, apiKey: '', apiKeySet: hasKey, isDefault: config.id === defaultId, createdAt }
+}
+
+/** What can be said of a draft without what is stored. @throws ServiceError 400 */
+export function checkEmbeddingId(id: string): void {
+  // The path of an operation; what clients take out of a path.
+  if (id === 'set-default' || id === '.' || id === '..' || /[\0-\x1f\x7f/]/.test(id)) throw badRequest('invalid id')
+  checkBytes('id', id, EMBEDDING_CONFIG_ID_BYTES_MAX)
+}
+
+/** @throws ServiceError 400, 404, 409; nothing is to be written then */
+export function decideEmbedding(view: View, change: EmbeddingChange): EmbeddingDecision {
+  const defaultId = defaultEmbedding(view)
+  switch (change.kind) {
+    case 'createEmbedding':
+      return create(view, change.id, change.draft, defaultId)
+    case 'updateEmbedding':
+      return update(view, change, defaultId)
+    case 'deleteEmbedding':
+      embeddingConfig(view, change.id)
+      if (change.id === defaultId) throw serviceError('embeddingConfigDefault')
+      return { writes: [put(change.id, null), putKey(change.id, null)], status: 204, answer: undefined }
+    case 'defaultEmbedding':
+      embeddingConfig(view, change.id)
+      return { writes: [put(DEFAULT, change.id)], status: 200, answer: { message: 'default config updated' } }
+  }
+}
+
+function create(view: View, id: string, draft: EmbeddingDraft, defaultId: string | undefined): EmbeddingDecision {
+  if (view.setting(SERVER_SETTINGS, 'embedding', id) !== undefined) throw serviceError('embeddingConfigExists')
+  if (embeddingConfigs(view).length >= EMBEDDING_CONFIGS_MAX)
+    throw badRequest(`too many embedding configurations: at most ${EMBEDDING_CONFIGS_MAX}`)
+  const { name = '', provider = '', model = '', dimensions = 0, apiUrl = '', apiKey = '' } = draft
+  const config = checked({ id, name, provider, model, dimensions, apiUrl, hasKey: apiKey !== '', createdAt: view.now }, apiKey)
+  const isDefault = draft.isDefault === true
+  return {
+    writes: [put(id, config), ...(apiKey === '' ? [] : [putKey(id, apiKey)]), ...(isDefault ? [put(DEFAULT, id)] : [])],
+    status: 201,
+    answer: showEmbedding(config, isDefault ? id : defaultId),
+  }
+}
+
+function update(
+  view: View,
+  { id, draft, clearsKey }: Extract<EmbeddingChange, { kind: 'updateEmbedding' }>,
+  defaultId: string | undefined,
+): EmbeddingDecision {
+  const stored = embeddingConfig(view, id)
+  const { apiKey = '', isDefault, ...said } = draft
+  const hasKey = apiKey !== '' || (stored.hasKey && !clearsKey)
+  const config = checked({ ...stored, ...said, hasKey }, apiKey)
+  // Who may change a configuration must not be able to have a key shown that is masked: by sending it to an
+  // address of one's own.
+  const goesElsewhere = config.provider !== stored.provider || urlOf(config) !== urlOf(stored)
+  if (goesElsewhere && hasKey && apiKey === '') throw badRequest('apiKey is needed again with another provider or apiUrl')
+  const next = isDefault === undefined ? defaultId : isDefault ? id : defaultId === id ? undefined : defaultId
+  return {
+    writes: [
+      put(id, config),
+      ...(apiKey !== '' ? [putKey(id, apiKey)] : stored.hasKey && !hasKey ? [putKey(id, null)] : []),
+      ...(next === defaultId ? [] : [put(DEFAULT, next ?? null)]),
+    ],
+    status: 200,
+    answer: showEmbedding(config, next),
+  }
+}
+
+/** @throws ServiceError 400 */
+function checked(config: Omit<EmbeddingConfig, 'provider'> & { readonly provider: string }, apiKey: string): EmbeddingConfig {
+  const { id, name, provider, model, dimensions, apiUrl, hasKey, createdAt } = config
+  if (name === '') throw serviceError('missingFields')
+  checkBytes('name', name, EMBEDDING_CONFIG_NAME_BYTES_MAX)
+  if (!isProviderName(provider)) throw badRequest(`invalid provider: must be one of ${PROVIDER_NAMES.join(', ')}`)
+  try {
+    checkSettings({ provider, model, dimensions, apiKey, apiUrl })
+  } catch (error) {
+    if (!(error instanceof ProviderSettingsError)) throw error
+    throw badRequest(`invalid ${error.field}: ${error.message}`)
+  }
+  return { id, name, provider, model, dimensions, apiUrl, hasKey, createdAt }
+}
+
+function checkBytes(field: string, text: string, bytesMax: number): void {
+  const bytes = Buffer.byteLength(text)
+  if (bytes > bytesMax) throw badRequest(`invalid ${field}: ${bytes} bytes, at most ${bytesMax} are allowed`)
+}
+
+function put(id: string, value: unknown): SettingWrite {
+  return { setting: 'embedding', id, value }
+}
+
+function putKey(id: string, value: unknown): SettingWrite {
+  return { setting: 'embedding-key', id, value }
+}

@@ -1,0 +1,115 @@
+/**
+ * Where a collection's bodies are stored, by its configuration: in the env (`boltdb`, the default), in
+ * process memory, or at a location in an object store. Locations are settings of the server, so that objects
+ * are found whatever becomes of the collection's configuration. Collections that name the same location share
+ * one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
+ */
+import { badRequest } from '../../errors.js'
+import { LOCATION_OBJECTS_LOOKED_AT_MAX, LOCATIONS_MAX } from '../../limits.js'
+import type { S3Location } from '../../outbound/s3_location.js'
+import { MEMORY_LOCATION } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/record.js'
+import { CLEAR } from '../../store/sealing/collection_seal.js'
+import type { View } from '../../store/view.js'
+import { locationOf, mergeConfig, type CollectionConfig, type ConfigChange } from './collection_config.js'
+import type { SettingsCache } from './collection_settings.js'
+import { readLocations } from './locations.js'
+
+/**
+ * Where the new bodies of a collection become objects. Undefined in its place: they are stored in the env.
+ */
+export interface Storage {
+  readonly collection: number
+  readonly location: number
+}
+
+/** Whether both name the same location and user. The secret may differ: it may change. */
+function isSame(one: S3Location, other: S3Location): boolean {
+  const marks = ({ endpoint, bucket, region = '', accessKey, prefix = '', useTLS = false }: S3Location): string =>
+    JSON.stringify([endpoint, bucket, region, accessKey, prefix, useTLS])
+  return marks(one) === marks(other)
+}
+
+export function storageOf(settings: SettingsCache, view: View, collectionName: string): Storage | undefined {
+  const collection = view.collection(collectionName)
+  return collection === undefined ? undefined : storageOfCollection(settings, view, collection.id)
+}
+
+export function storageOfCollection(settings: SettingsCache, view: View, collection: number): Storage | undefined {
+  const { config } = settings.of(view, collection)
+  if (config.storageBackend === 'memory') return { collection, location: MEMORY_LOCATION }
+  const wanted = locationNamed(config)
+  if (wanted === undefined) return undefined
+  const found = [...settings.locations(view)].find(([, location]) => isSame(location, wanted))
+  return found === undefined ? undefined : { collection, location: found[0] }
+}
+
+/**
+ * The stored configuration. Undefined where its credentials cannot be decrypted and the change brings new
+ * ones: then it is replaced.
+ * @throws CorruptRecord
+ */
+export function configBefore(view: View, collection: number, change: ConfigChange): CollectionConfig | undefined {
+  try {
+    return view.setting(collection, 'config') as CollectionConfig | undefined
+  } catch (error) {
+    const { storageConfig, cms } = mergeConfig({}, change)
+    const bringsSome = (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''
+    // A sealed collection has its configuration under its own seal: there it is damage, and what is lost
+    // would unseal it.
+    if (error instanceof CorruptRecord && bringsSome && view.objects.writtenForm(collection) === CLEAR) return undefined
+    throw error
+  }
+}
+
+/**
+ * The location that a change of a configuration would move bodies to; undefined where it stays the same. A
+ * new location is probed before the change is accepted.
+ * @throws ServiceError 400
+ */
+export function newLocation(stored: CollectionConfig | undefined, change: ConfigChange): S3Location | undefined {
+  const config = mergeConfig(stored ?? {}, change)
+  const wanted = locationNamed(config)
+  const present = locationNamed(stored ?? {})
+  const isKnown = wanted !== undefined && present !== undefined && isSame(wanted, present) && wanted.secretKey === present.secretKey
+  return isKnown ? undefined : wanted
+}
+
+function locationNamed({ storageBackend, storageConfig }: CollectionConfig): S3Location | undefined {
+  return storageBackend === 's3' && storageConfig !== undefined ? locationOf(storageConfig) : undefined
+}
+
+/**
+ * The location to write before the configuration that names it; undefined where it is known. The secret of a
+ * known location is the one that was set last: a change of another field does not restore an older one.
+ * @param isChanged whether the change names the location or its secret
+ * @throws ServiceError 400
+ */
+export function locationChange(
+  view: View,
+  collection: number | undefined,
+  config: CollectionConfig,
+  isChanged: boolean,
+): { readonly id: string; readonly location: S3Location } | undefined {
+  const wanted = locationNamed(config)
+  if (wanted === undefined) return undefined
+  const unreadable: string[] = []
+  const known = readLocations(view, unreadable)
+  const [id, location] = [...known].find(([, each]) => isSame(each, wanted)) ?? []
+  if (location !== undefined && (!isChanged || location.secretKey === wanted.secretKey)) return undefined
+  const replaced = id ?? (collection === undefined ? undefined : lostLocation(view, collection, unreadable))
+  const ids = [...known.keys(), ...unreadable.map(Number)]
+  if (replaced === undefined && ids.length >= LOCATIONS_MAX) throw badRequest(`too many places in object stores: at most ${LOCATIONS_MAX}`)
+  return { id: String(replaced ?? Math.max(MEMORY_LOCATION, ...ids) + 1), location: wanted }
+}
+
+/**
+ * A location whose credentials cannot be decrypted cannot be compared. It is taken to be the one that the
+ * collection's bodies are at; undefined unless that is exactly one.
+ */
+function lostLocation(view: View, collection: number, unreadable: readonly string[]): number | undefined {
+  if (unreadable.length === 0) return undefined
+  const used = view.objects.locationsOf(collection, LOCATION_OBJECTS_LOOKED_AT_MAX)
+  const lost = unreadable.map(Number).filter((id) => used.has(id))
+  return lost.length === 1 ? lost[0] : undefined
+}

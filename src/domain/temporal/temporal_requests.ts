@@ -1,0 +1,113 @@
+/**
+ * Requests for histories, leaderboards and histograms of events, and the answers that are made of stored
+ * records. Rules: http.md, section 4; events.md, section 7; docs/decisions/0081-histories-of-documents.md.
+ * Pure.
+ */
+import type { TimeInterval } from '../../engine/types.js'
+import { badRequest } from '../../errors.js'
+import {
+  EVENTS_SECONDS_DEFAULT,
+  EVENT_BUCKETS_MAX,
+  EVENT_MINUTES_DAYS_KEPT,
+  HOT_DOCUMENTS_DEFAULT,
+  HOT_DOCUMENTS_MAX,
+  UNIX_SECONDS_MAX,
+} from '../../limits.js'
+import { EVENT_TYPES } from '../../store/history.js'
+import type { EventGroup, EventType, History } from '../../store/history.js'
+import type { CollectionConfig } from '../settings/collection_config.js'
+import { bucketBegin, bucketEnd, bucketKey } from './time_buckets.js'
+
+type Absent = null | undefined
+
+/** Unix seconds; `end` exclusive. */
+export interface TimeRange {
+  readonly begin: number
+  readonly end: number
+}
+
+/**
+ * Which reads of a collection are tracked: `trackAccess` records each, `trackHot` counts them. `trackAccess`
+ * includes the leaderboard, unless `trackHot` is false.
+ */
+export function trackingOf({ trackAccess = false, trackHot = trackAccess }: CollectionConfig): {
+  readonly tracked: boolean
+  readonly hot: boolean
+} {
+  return { tracked: trackAccess, hot: trackHot }
+}
+
+/** The last 30 days, the present second included, where nothing is said. */
+export function readTimeRange(from: number | Absent, to: number | Absent, now: number): TimeRange {
+  const end = readSecond('to', to ?? now + 1)
+  // 30 days before a clock of January 1970 lie before every record.
+  return { begin: readSecond('from', from ?? Math.max(0, now - EVENTS_SECONDS_DEFAULT)), end }
+}
+
+function readSecond(field: string, second: number): number {
+  if (!Number.isSafeInteger(second) || second < 0) throw badRequest(`invalid ${field}: unix seconds are expected`)
+  // As far as records reach: the year 2106. An end lies behind the last second.
+  return Math.min(second, UNIX_SECONDS_MAX + 1)
+}
+
+export function readEventType(type: string | Absent): EventType | undefined {
+  if (type === undefined || type === null || type === '') return undefined
+  const known = EVENT_TYPES.find((name) => name === type)
+  if (known === undefined) throw badRequest(`invalid eventType: must be ${EVENT_TYPES.join(', ').replace(/, (\w+)$/, ', or $1')}`)
+  return known
+}
+
+export function readInterval(interval: string | Absent): TimeInterval {
+  const known = (['day', 'week', 'month'] as const).find((name) => name === (interval ?? 'day'))
+  if (known === undefined) throw badRequest('invalid interval: must be day, week, or month')
+  return known
+}
+
+export function readTopN(topN: number | Absent): number {
+  const wanted = topN ?? 0
+  if (!Number.isInteger(wanted) || wanted < 0) throw badRequest('invalid topN')
+  return wanted === 0 ? HOT_DOCUMENTS_DEFAULT : Math.min(wanted, HOT_DOCUMENTS_MAX)
+}
+
+/** Groups of one document's events in a range, by time; of one second in the order of a document's life. */
+export function eventsOf({ writes, accesses }: History, type: EventType | undefined, { begin, end }: TimeRange): EventGroup[] {
+  return [...writes, ...accesses]
+    .filter((group) => (type === undefined || group.type === type) && group.second >= begin && group.second < end)
+    .sort((one, other) => one.second - other.second)
+}
+
+export interface EventBucket {
+  readonly label: string
+  readonly from: number
+  readonly to: number
+  readonly count: number
+}
+
+/**
+ * The minutes that a histogram has to count, of those that are kept: whole ones, from that of `begin` to that
+ * of the last second.
+ */
+export function minutesIn({ begin, end }: TimeRange, now: number): TimeRange {
+  return { begin: Math.max(Math.floor(begin / 60), oldestMinute(now)), end: Math.ceil(end / 60) }
+}
+
+/** Unix minute from which on counts are kept. */
+export function oldestMinute(now: number): number {
+  return Math.max(0, Math.floor(now / 60) - EVENT_MINUTES_DAYS_KEPT * 1440)
+}
+
+/** @param minutes ascending */
+export function bucketsOf(minutes: Iterable<readonly [minute: number, count: number]>, interval: TimeInterval): EventBucket[] {
+  const buckets: EventBucket[] = []
+  for (const [minute, count] of minutes) {
+    const last = buckets.at(-1)
+    if (last !== undefined && minute * 60 < last.to) {
+      buckets[buckets.length - 1] = { ...last, count: last.count + count }
+      continue
+    }
+    if (buckets.length === EVENT_BUCKETS_MAX) break
+    const from = bucketBegin(minute * 60, interval)
+    buckets.push({ label: bucketKey(from, interval), from, to: bucketEnd(from, interval), count })
+  }
+  return buckets
+}

@@ -1,0 +1,35 @@
+/**
+ * Identifiers in a query. Code is indexed unstemmed and whole, so what people paste from it (`getUserName`,
+ * `user_name`, `parse-html`, `md5sum`) and phrases are also looked for as code has them. Plain words are not:
+ * a query is stemmed (service-1, "Code documents"). Pure but for the analyzer. Rules:
+ * docs/decisions/0070-code-documents.md.
+ */
+import type { QueryToken } from '../../engine/types.js'
+import type { Alternative, FindIdentifiers } from './reading.js'
+
+/** An underscore, a digit, a hyphen between letters, or a capital that is not the first letter. */
+const TELLTALE = /[_\p{N}]|\p{L}-+\p{L}|\p{L}\p{Lu}/u
+
+/**
+ * @param tokens of the text read as code: identifiers, each followed by its parts, which are left out here
+ */
+export function wholesOf(tokens: readonly QueryToken[]): QueryToken[] {
+  return tokens.filter(({ position }, index) => position !== tokens[index - 1]?.position)
+}
+
+/**
+ * What an identifier stands for among the tokens of the text: all that lie in it. Identifiers that are one of
+ * these, unstemmed already, are left out.
+ * @param tokens of the text as prose, in text order
+ */
+export function identifierAlternatives(text: string, tokens: readonly QueryToken[], find: FindIdentifiers): Alternative[] {
+  if (!TELLTALE.test(text)) return []
+  const bytes = Buffer.from(text)
+  return find(text).flatMap(({ term, start, end }): Alternative[] => {
+    if (!TELLTALE.test(bytes.toString('utf8', start, end))) return []
+    const inside = tokens.filter((token) => token.start >= start && token.end <= end)
+    if (inside.some((token) => token.term === term)) return []
+    const first = inside[0] === undefined ? 0 : tokens.indexOf(inside[0])
+    return [{ first, length: inside.length, terms: [{ term, offset: 0 }], weight: 1 }]
+  })
+}

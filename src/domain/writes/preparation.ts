@@ -1,0 +1,143 @@
+/**
+ * Preparation of a write: everything that depends only on the document itself, not on the state of the store.
+ * Checks, escapes, compresses and analyses. Runs on a read or the bulk lane, and on the write lane where a
+ * command has to be prepared again.
+ */
+import { encodeUpsert } from '../../engine/index_batch.js'
+import { badRequest } from '../../errors.js'
+import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits.js'
+import { encodeBody, escapeContent } from '../../store/body.js'
+import type { Compression } from '../../store/body.js'
+import { HEAD_FLAGS } from '../../store/head.js'
+import { indexedTexts, type AnalysisSettings, type AnalysisTools } from '../documents/analysis.js'
+import type { NewBody, PreparedDocument, SharedBody, StatedTimes } from '../commands.js'
+import { checkIdentity } from '../documents/identity.js'
+import { parseMetadata } from '../documents/metadata.js'
+import type { Metadata } from '../documents/metadata.js'
+import { requireSchema, type WriteRules } from './write_rules.js'
+import { lowerCase } from '../../store/keys.js'
+import { crc32 } from '../../store/packages.js'
+
+/** What the options of the server say about the compression of contents. */
+export interface CompressionSettings {
+  readonly compressionEnabled: boolean
+  /** Contents below are stored as they are. */
+  readonly compressionSmallBytes: number
+  /**
+   * Contents from the small threshold up to this one get the light compression, larger ones the strong one.
+   */
+  readonly compressionMediumBytes: number
+}
+
+export interface PreparationTools extends AnalysisTools {
+  readonly config: AnalysisSettings & CompressionSettings
+  /** Whether something makes vectors. Default: nothing does. */
+  readonly embedding?: { readonly current: object | undefined }
+}
+
+export interface DocumentInput {
+  readonly key: string
+  readonly lang: string
+  readonly meta: unknown
+  /** What the collection asks of its documents. */
+  readonly rules: WriteRules
+  readonly contentMd: string
+  /** Seconds; 0 for ever; null keeps the expiry. */
+  readonly ttl: number | null
+  /** Unix seconds; 0 and undefined: as `ttl` says. */
+  readonly expiresAt?: number
+  readonly times?: StatedTimes
+  readonly saveRevision: boolean
+  /** The content is that of an earlier state, stored already. */
+  readonly sharedBody?: SharedBody
+  /** False where the answer does not contain the document. */
+  readonly answered: boolean
+}
+
+/** @throws ServiceError 400 for anything outside the rules; nothing has happened then. */
+export function prepareDocument(tools: PreparationTools, input: DocumentInput): PreparedDocument {
+  checkIdentity(input.key, input.lang)
+  if (input.ttl !== null) checkTtl(input.ttl)
+  checkStated(input)
+  const metadata = parseMetadata(input.meta)
+  requireSchema(input.rules, metadata.values)
+  const bytes = Buffer.byteLength(input.contentMd)
+  if (bytes > DOCUMENT_BYTES_MAX) throw badRequest(`invalid contentMd: ${bytes} bytes, at most ${DOCUMENT_BYTES_MAX} are allowed`)
+  const escaped = escapeContent(input.contentMd)
+  const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
+  const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
+  return {
+    key: input.key,
+    lang: input.lang,
+    meta: metadata.json,
+    metaTriples: metadata.pairs.length,
+    settingsLsn: input.rules.settingsLsn,
+    flags: template | revision,
+    contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
+    body: input.sharedBody ?? newBody(tools.config, escaped),
+    escaped: input.answered ? escaped : NOTHING,
+    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd).buffer),
+    ttl: input.ttl,
+    ...(isStated(input.expiresAt) ? { expiresAt: input.expiresAt } : {}),
+    ...(input.times === undefined ? {} : { times: input.times }),
+    embeds: tools.embedding?.current !== undefined,
+  }
+}
+
+const NOTHING = Buffer.alloc(0)
+
+export function checkTtl(ttl: number): void {
+  if (!Number.isSafeInteger(ttl) || ttl < 0 || ttl > TTL_SECONDS_MAX) throw badRequest('invalid ttl')
+}
+
+function isStated(expiresAt: number | undefined): expiresAt is number {
+  return expiresAt !== undefined && expiresAt > 0
+}
+
+function checkStated({ ttl, expiresAt, times = {} }: DocumentInput): void {
+  const stated = [
+    ['expiresAt', expiresAt, STATED_EXPIRY_MAX],
+    ['addedAt', times.addedAt, STATED_TIME_MAX],
+    ['updatedAt', times.updatedAt, STATED_TIME_MAX],
+  ] as const
+  for (const [name, second, most] of stated)
+    if (second !== undefined && !(Number.isSafeInteger(second) && second >= 0 && second <= most)) throw badRequest(`invalid ${name}`)
+  if (isStated(expiresAt) && ttl !== null && ttl > 0) throw badRequest('invalid expiresAt: ttl is given, too')
+}
+
+function newBody(config: CompressionSettings, escaped: Buffer): NewBody {
+  return { kind: 'new', record: encodeBody(escaped, compressionOf(config)), rawBytes: escaped.length }
+}
+
+/** As configured. */
+export function compressionOf(config: CompressionSettings): Compression {
+  return {
+    enabled: config.compressionEnabled,
+    smallThreshold: config.compressionSmallBytes,
+    mediumThreshold: config.compressionMediumBytes,
+  }
+}
+
+function contentHash(key: string, lang: string, meta: string, escaped: Buffer): number {
+  return crc32(escaped, crc32(`${lowerCase(key)}\0${lowerCase(lang)}\0${meta}\0`))
+}
+
+/**
+ * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a
+ * keyword.
+ * @returns bytes that own their whole buffer; collection, docid, LSN and times are zero until the stamp
+ */
+export function indexDocument(
+  tools: PreparationTools,
+  key: string,
+  lang: string,
+  metadata: Metadata,
+  contentMd: string,
+  replaceEqual = false,
+): Uint8Array {
+  const { analyzer, config } = tools
+  const fields = indexedTexts(config, { key, lang, values: metadata.values, contentMd }).map(
+    ({ name, text, options }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), options)] as const,
+  )
+  return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
+}

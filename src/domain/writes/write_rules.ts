@@ -1,0 +1,52 @@
+/**
+ * What a collection requires of a write: its schema, and the stamp of the settings under which the metadata
+ * was validated. The stamp travels with the prepared document. Where the collection's stamp has changed
+ * before the commit, the write lane validates again, inside the transaction. So nothing that a schema refuses
+ * is written after the setting of that schema was acknowledged.
+ */
+import { badRequest } from '../../errors.js'
+import type { View } from '../../store/view.js'
+import type { SettingsCache } from '../settings/collection_settings.js'
+import type { Metadata } from '../documents/metadata.js'
+import type { CollectionSchema } from '../schemas/collection_schema.js'
+import { schemaErrors } from '../schemas/metadata_check.js'
+
+export interface WriteRules {
+  /** LSN of the last change of the collection's settings; 0: it has none, or there is no such collection. */
+  readonly settingsLsn: bigint
+  readonly schema: CollectionSchema | undefined
+}
+
+const NO_RULES: WriteRules = { settingsLsn: 0n, schema: undefined }
+
+export function writeRulesOf(settings: SettingsCache, view: View, collectionName: string): WriteRules {
+  const collection = view.collection(collectionName)
+  return collection === undefined ? NO_RULES : writeRulesOfCollection(settings, view, collection.id)
+}
+
+export function writeRulesOfCollection(settings: SettingsCache, view: View, collection: number): WriteRules {
+  const { lsn, schema } = settings.of(view, collection)
+  return { settingsLsn: lsn, schema }
+}
+
+/** @throws ServiceError 400 that says everything that is wrong */
+export function requireSchema({ schema }: WriteRules, values: Metadata['values']): void {
+  const errors = schema === undefined ? [] : schemaErrors(schema, values)
+  if (errors.length > 0) throw badRequest(`schema validation failed: ${errors.join('; ')}`)
+}
+
+/**
+ * On the write lane: asks again where the settings have changed since the document was prepared.
+ * @param meta its metadata as JSON.
+ * @throws ServiceError 400
+ */
+export function requireSchemaStill(
+  settings: SettingsCache,
+  view: View,
+  collectionName: string,
+  { meta, settingsLsn }: { readonly meta: string; readonly settingsLsn: bigint },
+): void {
+  const rules = writeRulesOf(settings, view, collectionName)
+  if (rules.settingsLsn === settingsLsn || rules.schema === undefined) return
+  requireSchema(rules, Object.entries(JSON.parse(meta) as Record<string, readonly string[]>))
+}

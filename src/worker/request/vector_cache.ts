@@ -1,0 +1,28 @@
+/**
+ * The cached vectors of texts, as lanes find them in native memory (src/wire/text_vectors_codec.ts). The front end puts
+ * them there. A vector that serves one request only is removed once it was used; one that stays is marked as read, so
+ * that the counter of cache hits leaves out the request that had the vector made.
+ */
+import type { VectorCache } from '../../domain/embedding/text_vectors.js'
+import type { HeldBodies } from '../../engine/held_bodies.js'
+import { threadTelemetry } from '../../telemetry/registry.js'
+import { decodeHeldVector, encodeHeldVector, heldVectorId } from '../../wire/text_vectors.js'
+
+export function vectorCacheOf(bodies: HeldBodies): VectorCache {
+  return {
+    find: (variant, role, text) => {
+      const id = heldVectorId(variant, role, text)
+      const record = bodies.get(id)
+      if (record === undefined) return undefined
+      const known = decodeHeldVector(record)
+      const { vector, isFresh, isOnce, goneAt } = known
+      if (goneAt <= Date.now()) return undefined
+      const use = (): void => {
+        if (!isFresh) threadTelemetry().add('embedding_cache_hits', 1)
+        if (isOnce) bodies.remove(id)
+        else if (isFresh) bodies.cache(id, encodeHeldVector({ ...known, isFresh: false }))
+      }
+      return { vector, use }
+    },
+  }
+}
