@@ -14,8 +14,8 @@
 #include <thread>
 #include <vector>
 
+#include "vector/kernels/vector_kernels.h"
 #include "vector/vector_engine.h"
-#include "vector/vector_kernels.h"
 
 namespace {
 

@@ -9,9 +9,9 @@
 
 #include "binding/call.h"
 #include "binding/function.h"
-#include "query/search_plan.h"
+#include "query/plan/search_plan.h"
+#include "vector/kernels/vector_kernels.h"
 #include "vector/vector_engine.h"
-#include "vector/vector_kernels.h"
 
 namespace mds::binding {
 

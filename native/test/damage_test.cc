@@ -7,7 +7,7 @@
 #include <random>
 
 #include "history.h"
-#include "query/score_estimate.h"
+#include "query/pruned/score_estimate.h"
 #include "scratch_directory.h"
 #include "seed.h"
 #include "storage/env_check.h"

@@ -9,8 +9,8 @@
 
 #include "index/engine.h"
 #include "model.h"
-#include "query/fuzzy_terms.h"
-#include "query/wildcard_terms.h"
+#include "query/expansion/fuzzy_terms.h"
+#include "query/expansion/wildcard_terms.h"
 #include "seed.h"
 
 namespace mds {

@@ -9,10 +9,10 @@
 #include "index/meta_keys.h"
 #include "index/segment_merger.h"
 #include "model.h"
-#include "query/common_terms.h"
-#include "query/completions.h"
+#include "query/completion/common_terms.h"
+#include "query/completion/completions.h"
+#include "query/plan/search_plan.h"
 #include "query/search.h"
-#include "query/search_plan.h"
 #include "segment/posting_cursor.h"
 #include "storage/stored_segment.h"
 

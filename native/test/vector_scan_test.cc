@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "vector/scan_helpers.h"
+#include "vector/scan/scan_helpers.h"
 #include "vector_wire.h"
 
 namespace mds::test {

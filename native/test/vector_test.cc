@@ -9,8 +9,8 @@
 #include <set>
 
 #include "scratch_directory.h"
-#include "vector/table_lookup.h"
-#include "vector/vector_kernels.h"
+#include "vector/kernels/table_lookup.h"
+#include "vector/kernels/vector_kernels.h"
 #include "vector_wire.h"
 
 namespace mds::test {

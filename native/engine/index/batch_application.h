@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "index/index_batch.h"
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 

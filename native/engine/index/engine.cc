@@ -8,11 +8,11 @@
 #include "index/batch_application.h"
 #include "index/meta_keys.h"
 #include "index/segment_builder.h"
-#include "query/aggregation.h"
-#include "query/explanation.h"
-#include "query/passing_documents.h"
+#include "query/explain/explanation.h"
+#include "query/facets/aggregation.h"
+#include "query/filter/passing_documents.h"
+#include "query/plan/search_plan.h"
 #include "query/search.h"
-#include "query/search_plan.h"
 
 namespace mds {
 namespace {

@@ -30,10 +30,10 @@
 #include "base/stop_signal.h"
 #include "index/index_batch.h"
 #include "index/merge_policy.h"
-#include "index/segment_set.h"
-#include "query/completions.h"
-#include "query/near_terms.h"
-#include "query/value_order.h"
+#include "query/completion/completions.h"
+#include "query/expansion/near_terms.h"
+#include "query/filter/value_order.h"
+#include "segment/segment_set.h"
 #include "storage/index_sealing.h"
 #include "storage/segment_store.h"
 
@@ -117,21 +117,21 @@ class Engine {
   // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
 
-  // Docids of the documents that pass the plan's filters and ranges, on the current snapshot: query/passing_documents.h. Stopped as a search is; incomplete then.
+  // Docids of the documents that pass the plan's filters and ranges, on the current snapshot: query/filter/passing_documents.h. Stopped as a search is; incomplete then.
   [[nodiscard]] Result<std::vector<uint32_t>> passing(Bytes plan, StopSignal& stop) const noexcept;
 
-  // JSON of why the document has its score under the plan: query/explanation.h. Stopped as a search is.
+  // JSON of why the document has its score under the plan: query/explain/explanation.h. Stopped as a search is.
   [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
 
-  // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
+  // JSON array of completions of a prefix, on the current snapshot: query/completion/completions.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
   // JSON array of the terms' frequencies, likewise. Refuses more terms than its bound.
   [[nodiscard]] Result<std::string> term_frequencies(const TermFrequenciesRequest& request) const noexcept;
 
-  // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
+  // JSON array of the terms within so many edits of a word, on the current snapshot: query/expansion/near_terms.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
 
-  // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
+  // JSON of the counts that are asked for, on the current snapshot: query/facets/aggregation.h. `controlBytes` as for a search.
   [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
 
   // JSON object of metadata key -> sorted values that a live document of the collection has.

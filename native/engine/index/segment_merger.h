@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 

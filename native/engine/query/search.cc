@@ -6,14 +6,14 @@
 #include <limits>
 #include <optional>
 
-#include "query/plan_expansion.h"
-#include "query/pruned_plan.h"
-#include "query/pruned_search.h"
-#include "query/resolved_query.h"
-#include "query/segment_refinement.h"
-#include "query/segment_search.h"
-#include "query/sorted_page.h"
-#include "query/top_k.h"
+#include "query/exhaustive/segment_search.h"
+#include "query/expansion/plan_expansion.h"
+#include "query/filter/segment_refinement.h"
+#include "query/listing/sorted_page.h"
+#include "query/page/top_k.h"
+#include "query/plan/resolved_query.h"
+#include "query/pruned/pruned_plan.h"
+#include "query/pruned/pruned_search.h"
 #include "segment/posting_cursor.h"
 
 namespace mds {

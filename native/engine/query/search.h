@@ -7,9 +7,9 @@
 
 #include "base/status.h"
 #include "base/stop_signal.h"
-#include "index/segment_set.h"
-#include "query/search_plan.h"
-#include "query/value_order.h"
+#include "query/filter/value_order.h"
+#include "query/plan/search_plan.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 

@@ -15,7 +15,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 #include "storage/index_env.h"
 #include "storage/index_sealing.h"
 #include "storage/manifest.h"

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <new>
 
-#include "vector/set_changes.h"
-#include "vector/similar_groups.h"
-#include "vector/stamp_rows.h"
-#include "vector/trained_index.h"
-#include "vector/vector_graph.h"
-#include "vector/vector_search.h"
+#include "vector/graph/similar_groups.h"
+#include "vector/graph/vector_graph.h"
+#include "vector/search/vector_search.h"
+#include "vector/set/set_changes.h"
+#include "vector/set/stamp_rows.h"
+#include "vector/trained/trained_index.h"
 
 namespace mds {
 namespace {

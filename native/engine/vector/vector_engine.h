@@ -23,12 +23,12 @@
 #include "base/status.h"
 #include "base/stop_signal.h"
 #include "storage/epoch.h"
+#include "vector/files/vector_file.h"
 #include "vector/maintenance_lane.h"
-#include "vector/scan_helpers.h"
-#include "vector/vector_batch.h"
-#include "vector/vector_file.h"
-#include "vector/vector_request.h"
-#include "vector/vector_set.h"
+#include "vector/scan/scan_helpers.h"
+#include "vector/search/vector_request.h"
+#include "vector/set/vector_batch.h"
+#include "vector/set/vector_set.h"
 
 namespace mds {
 

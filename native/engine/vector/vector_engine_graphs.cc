@@ -1,10 +1,10 @@
 // See vector_engine.h: the graph lane, which extends graphs, trains, and writes sets anew of which much is dead. It takes the sets in turn, one piece of work at a time.
 #include <algorithm>
 
-#include "vector/set_changes.h"
-#include "vector/trained_index.h"
+#include "vector/graph/vector_graph.h"
+#include "vector/set/set_changes.h"
+#include "vector/trained/trained_index.h"
 #include "vector/vector_engine.h"
-#include "vector/vector_graph.h"
 
 namespace mds {
 namespace {

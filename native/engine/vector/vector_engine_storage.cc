@@ -10,10 +10,10 @@
 #include <optional>
 #include <string_view>
 
-#include "vector/epoch_mark.h"
-#include "vector/graph_file.h"
-#include "vector/mapped_file.h"
-#include "vector/set_loader.h"
+#include "vector/files/epoch_mark.h"
+#include "vector/files/graph_file.h"
+#include "vector/files/mapped_file.h"
+#include "vector/files/set_loader.h"
 #include "vector/vector_engine.h"
 
 namespace mds {

@@ -1,6 +1,6 @@
 /**
  * `rangeMeta`: bounds that a metadata value, or the time of the first or last write, must lie in. Values are compared as numbers, else as times, else as texts.
- * The engine applies them (native/engine/query/ranged_value.h, by the same rule to the bit); what is here reads them, and judges documents that the engine does not show as they are now.
+ * The engine applies them (native/engine/query/filter/ranged_value.h, by the same rule to the bit); what is here reads them, and judges documents that the engine does not show as they are now.
  * Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
