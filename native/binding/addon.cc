@@ -308,7 +308,7 @@ napi_value hmac(const Call& call, mds::Engine&) {
   const auto out = call.space(2);
   std::array<uint8_t, mds::kHmacBytes> tag{};
   if (!key || !text || !out || key->size() != mds::kAeadKeyBytes || out->size() != tag.size()) return call.raise("hmac: expected a key, a text and space for 32 bytes");
-  if (!mds::hmac_sha256(key->data(), *text, tag)) return call.raise("this build of Node does not export OpenSSL's SHA-256, or the text is too long");
+  if (!mds::hmac_sha256(key->data(), *text, tag)) return call.raise("this build of Node does not export OpenSSL's HMAC");
   std::memcpy(out->data(), tag.data(), tag.size());
   return nullptr;
 }
