@@ -61,7 +61,8 @@ const std::optional<Functions>& functions() noexcept {
   return found;
 }
 
-// One of each direction a thread: making one costs more than sealing a small record. The cipher is set once; a key or a nonce alone is set again.
+// One context per direction and thread: making one costs more than sealing a small record. The cipher is set
+// once; afterwards only a key or a nonce is set.
 class Context {
  public:
   Context() noexcept : context_(functions()->create()) {}
@@ -70,7 +71,7 @@ class Context {
   Context& operator=(const Context&) = delete;
 
   [[nodiscard]] CipherContext* get() const noexcept { return context_; }
-  // The cipher to begin with: null once it has been set, which keeps what OpenSSL has looked up for it.
+  // The cipher for the first call; null afterwards, so that OpenSSL keeps what it has looked up for it.
   [[nodiscard]] const Cipher* cipher_once() noexcept {
     const Cipher* cipher = isSet_ ? nullptr : functions()->aes256Gcm();
     isSet_ = true;
@@ -82,13 +83,14 @@ class Context {
   bool isSet_ = false;
 };
 
-// Fetched once for the life of the process: EVP_sha256() alone makes OpenSSL 3 look the digest up again for every tag, which doubles its time.
+// Fetched once for the life of the process: with EVP_sha256() OpenSSL 3 looks the digest up again for every
+// tag, which doubles the time of a tag.
 const Digest* sha256_digest() noexcept {
   static const Digest* const fetched = functions()->fetchDigest == nullptr ? nullptr : functions()->fetchDigest(nullptr, "SHA256", nullptr);
   return fetched != nullptr ? fetched : functions()->sha256();
 }
 
-// One a thread, for the same reason as Context. Every tag sets its key again.
+// One per thread, for the same reason as Context. Every tag sets its key again.
 class HmacState {
  public:
   HmacState() noexcept : context_(functions()->createHmac()) {}

@@ -1,4 +1,5 @@
-// Aggregations against counts over a map, over segments with dead documents; requests that are cut or mutated; and the orders of values that ranges keep.
+// Aggregations against counts over a map, over segments with dead documents; requests that are cut or
+// mutated; and the orders of values that ranges keep.
 #include "query/facets/aggregation.h"
 
 #include <gtest/gtest.h>

@@ -63,7 +63,7 @@ TEST(ScanHelpers, ComeWhereASearchMayUseMoreThreadsThanSearch) {
   std::mutex mutex;
   std::condition_variable came;
   std::set<uint32_t> workers;
-  // Ends only when all three have come.
+  // Ends only when all three have joined.
   helpers.share(3, [&](uint32_t worker) {
     std::unique_lock lock(mutex);
     workers.insert(worker);

@@ -1,4 +1,5 @@
-// One snapshot: the segments that a search sees, with the live bits of that moment. Immutable; shared by every search that started while it was current.
+// One snapshot: the segments that a search sees, with their live bits. Immutable; shared by every search that
+// started while it was current.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,8 @@ namespace mds {
 struct SegmentRef {
   std::shared_ptr<const Segment> segment;
   std::shared_ptr<const LiveDocs> live;  // null: all alive
-  uint64_t lsnFirst = 0;                 // no entry of the segment comes from an earlier one; told of segments in memory only
+  // No entry of the segment comes from an earlier one; set for segments in memory only.
+  uint64_t lsnFirst = 0;
 
   [[nodiscard]] bool alive(uint32_t slot) const noexcept { return live == nullptr || live->alive(slot); }
   [[nodiscard]] uint32_t live_count() const noexcept { return live == nullptr ? segment->slot_count() : live->live_count(); }

@@ -1,5 +1,6 @@
-// The terms of one section that begin with a prefix, commonest first, those of the same df in the order of their bytes: the highest df of every run of terms
-// (segment/term_maxima.h) tells where they are, so that only blocks are read that have one of them. Used by one request on one thread; valid while the snapshot is
+// The terms of one section that begin with a prefix, commonest first, terms of the same df in the order of
+// their bytes. The highest df of every run of terms (segment/term_maxima.h) shows which runs to read, so that
+// only blocks with a wanted term are read. Used by one request on one thread; valid while the snapshot is
 // referenced.
 #pragma once
 
@@ -17,9 +18,9 @@ class CommonTerms {
  public:
   CommonTerms(const Segment& segment, const SectionEntry& section, std::string_view prefix);
 
-  // Terms with the prefix, or up to two dictionary blocks of them more: of where they are only the blocks are known.
+  // Number of terms with the prefix, plus up to two dictionary blocks: only their blocks are known.
   [[nodiscard]] uint32_t size() const noexcept { return end_ - begin_; }
-  // All of them in the order of their bytes.
+  // Visits all of them in the order of their bytes.
   template <class Take>
   void each(uint32_t& steps, Take take) const {
     bool isInside = false;
@@ -30,16 +31,17 @@ class CommonTerms {
       if (wasInside && !isInside) break;
     }
   }
-  // To be called before all that follows. `steps` falls by the dictionary entries that are read, down to 0.
+  // Must be called before the methods below. `steps` falls by the dictionary entries that are read, down to
+  // 0.
   void begin(uint32_t& steps);
   [[nodiscard]] bool is_at_end() const noexcept { return heap_.empty(); }
   // Of the present term.
   [[nodiscard]] uint32_t df() const noexcept { return heap_.front().df; }
   [[nodiscard]] const std::string& text();
   void next(uint32_t& steps);
-  // How many terms have not been passed yet.
+  // Number of terms that have not been passed yet.
   [[nodiscard]] uint32_t left() const noexcept { return size() - passed_; }
-  // Of any term with the prefix; 0 where the section has none such.
+  // Df of any term with the prefix; 0 where the section does not have it.
   [[nodiscard]] uint32_t df_of(std::string_view term, uint32_t& steps) const noexcept;
 
  private:
@@ -54,7 +56,7 @@ class CommonTerms {
   void push(const Run& run);
   // The runs [begin, end) of a level that have a term with the prefix.
   void push_runs(size_t begin, size_t end, uint32_t level);
-  // Until a term is first.
+  // Expands runs until a term is first.
   void settle(uint32_t& steps);
   void read_block(uint32_t first, uint32_t& steps);
 

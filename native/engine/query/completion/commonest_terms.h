@@ -1,6 +1,8 @@
-// The commonest terms with a prefix over the dictionaries of several segments and fields at once. Each dictionary tells its own commonest first (common_terms.h); what
-// one tells is looked up in the others of its field; and it ends when no term that has not been told can be as common as those found: at most as common as the next ones
-// of all dictionaries together (Fagin, Lotem & Naor, "Optimal aggregation algorithms for middleware", PODS 2001: the threshold algorithm). Used by one request on one
+// The commonest terms with a prefix over the dictionaries of several segments and fields at once. Each
+// dictionary returns its own commonest first (common_terms.h). Candidates from one dictionary are looked up
+// in the others of its field. The search ends when no unseen term can be as common as those found: the df of
+// an unseen term is at most the sum of the next dfs of all dictionaries (Fagin, Lotem & Naor, "Optimal
+// aggregation algorithms for middleware", PODS 2001: the threshold algorithm). Used by one request on one
 // thread.
 #pragma once
 
@@ -23,14 +25,14 @@ struct CommonTerm {
 // By df descending, then by text and group.
 [[nodiscard]] bool is_commoner(const CommonTerm& a, const CommonTerm& b) noexcept;
 
-// Keeps the commonest so many of those that are added.
+// Keeps the `most` commonest terms of those that are added.
 class BestCommonTerms {
  public:
   explicit BestCommonTerms(size_t most) : most_(most) {}
 
   void add(const CommonTerm& term);
   [[nodiscard]] bool is_full() const noexcept { return terms_.size() >= most_; }
-  // Of those kept; there must be some.
+  // The rarest of the kept terms; requires at least one.
   [[nodiscard]] const CommonTerm& rarest() const noexcept { return terms_.front(); }
   // The commonest first. Empties it.
   [[nodiscard]] std::vector<CommonTerm> take();
@@ -44,11 +46,13 @@ class CommonestTerms {
  public:
   CommonestTerms(const std::vector<TermSource>& sources, std::string_view prefix);
 
-  // Dictionary entries with the prefix, or some more.
+  // Number of dictionary entries with the prefix, or somewhat more.
   [[nodiscard]] uint64_t size() const noexcept { return size_; }
-  // The `most` commonest, by reading all entries: for few. False and nothing where `steps` do not suffice.
+  // The `most` commonest, by reading all entries: for small ranges. False, with nothing added, where `steps`
+  // do not suffice.
   [[nodiscard]] bool walk(size_t most, uint32_t& steps, std::vector<CommonTerm>& best) const;
-  // The `most` commonest, once. False where `steps` dictionary entries do not suffice to be sure; `best` is the commonest of those looked at.
+  // The `most` commonest. Call it once. False where `steps` dictionary entries do not suffice for certainty;
+  // `best` then has the commonest of the entries that were read.
   [[nodiscard]] bool find(size_t most, uint32_t& steps, std::vector<CommonTerm>& best);
 
  private:
@@ -56,7 +60,7 @@ class CommonestTerms {
     uint32_t number;
     std::vector<CommonTerms> lists = {};
     std::vector<std::string> seen = {};  // in order
-    // No unseen term is commoner, and of those that are as common none is before the text.
+    // No unseen term has a higher df, and none of this df comes before the text.
     uint64_t dfMax = 0;
     std::string textMin = {};
   };

@@ -25,7 +25,8 @@ class AndIterator final : public DocIterator {
   uint64_t cost() const noexcept override { return byCost_[0]->cost(); }
 
  private:
-  // From the rarest child's match on: a child that stands behind the candidate is moved to it, one that lands past it makes the next candidate.
+  // Starts at the rarest child's match. A child behind the candidate is advanced to it; a child that lands
+  // past it sets the next candidate.
   void align(uint32_t candidate) {
     size_t agreed = 1;
     while (candidate != kEndOfList && agreed < byCost_.size()) {

@@ -1,4 +1,5 @@
-// Iterators of the inner nodes of a plan. See doc_iterator.h. Scores are summed in the order of the plan, whatever the order of evaluation.
+// Iterators of the inner nodes of a plan. See doc_iterator.h. Scores are summed in the order of the plan,
+// whatever the order of evaluation.
 #pragma once
 
 #include <vector>

@@ -47,7 +47,7 @@ class FilterPostingIterator final : public DocIterator {
   PostingCursor cursor_;
 };
 
-// Documents whose bits are set: many posting lists, read once, or what lies within ranges.
+// Documents whose bits are set: the union of many posting lists, read once, or the documents within ranges.
 class BitSetIterator final : public DocIterator {
  public:
   BitSetIterator(const CollectionEntry& collection, SlotBits bits) : bits_(std::move(bits)), cost_(bits_.count()) { doc_ = bits_.next(collection.slotBegin); }

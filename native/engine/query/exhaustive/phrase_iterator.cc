@@ -68,7 +68,8 @@ class FieldPhrase {
     return terms_[0].cursor.doc();
   }
 
-  // Starts (position minus offset, possibly below 0) that all terms share. Lists ascend, so each step is a merge.
+  // Starts (position minus offset, possibly below 0) that all terms share. Lists ascend, so each step is a
+  // merge.
   uint32_t count_occurrences() {
     for (size_t index = 0; index < terms_.size(); ++index) {
       const int64_t offset = terms_[index].offset;

@@ -16,13 +16,14 @@ constexpr double kScoreMin = 0.1;
 
 using Positions = std::vector<uint32_t>;
 
-// The first value from `at` on that is not below `least`, which never falls from call to call.
+// Moves `at` to the first value that is not below `least`, which never falls from call to call.
 bool move_to(const Positions& positions, size_t& at, uint32_t least) noexcept {
   while (at < positions.size() && positions[at] < least) ++at;
   return at < positions.size();
 }
 
-// The smallest span from an occurrence of term `left` on to one of `right` behind or at it, with all others in between. Every list is passed through once.
+// The smallest span from an occurrence of term `left` to one of `right` at or behind it, with all other terms
+// in between. Every list is read once.
 uint32_t narrowest(const std::vector<Positions>& terms, size_t left, size_t right, bool isStrict, std::vector<size_t>& ats) noexcept {
   ats.assign(terms.size(), 0);
   uint32_t best = kNoSpan;
@@ -84,7 +85,7 @@ class FieldProximity {
     }
   }
 
-  // `candidate` where all cursors stand on it, else the first document that may be next.
+  // `candidate` where all cursors are on it, else the first document that may be next.
   uint32_t agree(uint32_t candidate) {
     for (size_t order = 1; order < byDf_.size(); ++order) {
       PostingCursor& cursor = cursors_[byDf_[order]];

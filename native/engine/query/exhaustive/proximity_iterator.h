@@ -1,5 +1,6 @@
-// PROXIMITY: documents in which, inside one scored field, the first and the last of the terms stand within `distance` positions of each other, whichever comes first, and
-// the others between them or at the same places. See doc_iterator.h.
+// PROXIMITY: documents in which, inside one scored field, the first and the last of the terms occur within
+// `distance` positions of each other, in either order, and the others occur between them or at the same
+// positions. See doc_iterator.h.
 #pragma once
 
 #include "base/stop_signal.h"
@@ -8,8 +9,8 @@
 
 namespace mds {
 
-// Score: of the narrowest such place over the scored fields, max(0.1, (distance + 1 - span) / (distance + 1)); span is the difference of the two positions. Equal first
-// and last terms have to be two occurrences.
+// Score: for the narrowest such span over the scored fields, max(0.1, (distance + 1 - span) / (distance +
+// 1)); span is the difference of the two positions. Equal first and last terms require two occurrences.
 [[nodiscard]] DocIteratorPtr make_proximity_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop);
 
 }  // namespace mds

@@ -1,5 +1,7 @@
-// Evaluates a plan in one segment and collects its live matches. Two exhaustive paths with equal scores to the bit:
-// a pure disjunction of terms is scored term at a time in windows of kWindowDocs slots; everything else document at a time by iterators (doc_iterator.h).
+// Evaluates a plan in one segment and collects its live matches. Two exhaustive paths with equal scores to
+// the bit:
+// a pure disjunction of terms is scored term at a time in windows of kWindowDocs slots; everything else
+// document at a time by iterators (doc_iterator.h).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// A disjunction of many TERMs as one iterator. See doc_iterator.h. A heap of cursors would move a few of them for every document; this adds up windows of slots
-// (scored_window.h), of which a conjunction with something rarer reads those that it looks into. Used by one search on one thread.
+// A disjunction of many TERMs as one iterator. See doc_iterator.h. A heap of cursors would move some of them
+// for every document. This class adds up windows of slots (scored_window.h); a conjunction with a rarer term
+// reads only the windows in which that term occurs. Used by one search on one thread.
 #pragma once
 
 #include <span>

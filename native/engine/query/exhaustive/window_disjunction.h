@@ -1,4 +1,5 @@
-// A pure disjunction of terms, window by window: all its lists are added up (scored_window.h), then the window's live matches are collected.
+// A pure disjunction of terms, window by window: all its lists are added up (scored_window.h), then the
+// window's live matches are collected.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +17,7 @@ class WindowDisjunction {
   // The plan's root is a TERM or an OR of TERMs.
   WindowDisjunction(const ResolvedQuery& query, const ResolvedSegment& segment);
 
-  // `filter`: what matches must be in as well; null: anything.
+  // `filter`: matches must be in it as well; null: no filter.
   void run(DocIteratorPtr filter, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top, StopSignal& stop);
 
  private:

@@ -43,7 +43,7 @@ uint32_t EditAutomaton::distance_to(std::string_view term) const noexcept {
   return distance(state, read);
 }
 
-uint32_t EditAutomaton::places_by_search(size_t read, uint32_t code) const noexcept {
+uint32_t EditAutomaton::matches_by_search(size_t read, uint32_t code) const noexcept {
   uint32_t bits = 0;
   for (uint32_t bit = 0; bit < kCells + 2; ++bit) {
     const size_t shifted = read + bit;

@@ -1,5 +1,7 @@
-// The terms of a dictionary within so many edits of a word (edit_automaton.h), over code points. The automaton walks the ordered dictionary: what a term shares with the
-// one before is not read again, a term that begins as one that could not go on is passed, and so are whole blocks up to the next beginning that can.
+// The terms of a dictionary within a number of edits of a word (edit_automaton.h), over code points. The
+// automaton walks the ordered dictionary: the prefix that a term shares with the previous one is not read
+// again, terms that begin with a dead prefix are passed, and so are whole blocks up to the next possible
+// prefix.
 #pragma once
 
 #include <cstdint>
@@ -17,18 +19,20 @@ namespace mds {
 
 class FuzzyTerms {
  public:
-  // The first `prefix` code points of `word` are not edited. `edits` is at most kFuzzyEditsMax. Stands before the first term.
+  // The first `prefix` code points of `word` are not edited. `edits` is at most kFuzzyEditsMax. Positioned
+  // before the first term.
   FuzzyTerms(std::string_view word, uint32_t edits, uint32_t prefix, const TermScan& scan);
 
-  // Moves to the next term within reach; at most `steps` terms are looked at, and that number falls by those that were. False at the end or when no step is left.
+  // Moves to the next term within reach. Reads at most `steps` terms and lowers `steps` by the number read.
+  // False at the end or when no step is left.
   [[nodiscard]] bool next(uint32_t& steps);
-  // The present term, its edits and its entry.
+  // The current term, its edits and its entry.
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
   [[nodiscard]] uint32_t edits() const noexcept { return found_; }
   [[nodiscard]] const TermEntry& entry() noexcept { return scan_.entry(); }
 
  private:
-  // What of `term_` has been read behind the prefix.
+  // The state after a character of `term_` behind the prefix.
   struct Level {
     uint32_t code;
     size_t end;  // in bytes
@@ -37,7 +41,7 @@ class FuzzyTerms {
 
   FuzzyTerms(std::string prefix, std::string_view rest, uint32_t edits, const TermScan& scan);
 
-  // Reads the scan's term. False where it can't be reached.
+  // Reads the scan's term. False where it is out of reach.
   [[nodiscard]] bool read();
   [[nodiscard]] bool read_on(size_t at);
   // Whether the term begins with the prefix; else it is out of reach, and so may be all that follow.
@@ -47,10 +51,10 @@ class FuzzyTerms {
   }
   // The smallest code point above `code` that can follow `level`.
   [[nodiscard]] std::optional<uint32_t> follower(size_t level, uint32_t code) const noexcept;
-  // Between two blocks: passes those that begin as the last term, which could not go on.
+  // At a block border: passes the blocks whose terms all begin with the dead prefix.
   void pass_blocks();
 
-  // More than any term is long.
+  // Above the length of any term.
   static constexpr size_t kAlive = SIZE_MAX;
 
   std::string prefix_;
@@ -62,14 +66,14 @@ class FuzzyTerms {
   bool isEnded_ = false;
   std::string term_;  // the last one that was read
   std::vector<Level> levels_;
-  size_t dead_ = kAlive;   // so many of its first bytes, if there are so many, are how no term within reach begins
+  size_t dead_ = kAlive;   // number of leading bytes of `term_` that no term within reach begins with
   uint32_t deadCode_ = 0;  // the last character of them
   uint32_t found_ = 0;
   std::string target_;
 };
 
-// The same from the terms whose signatures say that they may be within reach, however they begin: for large dictionaries, in which a walk ends at thousands of
-// beginnings.
+// The same over the terms whose signatures admit a match, in any part of the dictionary: for large
+// dictionaries, where a walk would follow thousands of prefixes.
 class FuzzyCandidates {
  public:
   // `begin`: the section's first term.

@@ -1,5 +1,5 @@
-// The terms of a collection within so many edits of a word: what a misspelled word may have been meant to be. Reads dictionaries only, never a posting. Runs on the
-// caller's thread.
+// The terms of a collection within a number of edits of a word: candidates for the correction of a misspelled
+// word. Reads dictionaries only, never a posting. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +21,9 @@ struct NearTermsRequest {
   uint32_t most;
 };
 
-// JSON array of [term, edits, df], the fewest edits first, then the commonest, then by the term. df: summed over the fields, dead documents included until a merge drops
-// them. At most kNearTermsScanMax dictionary entries are looked at.
+// JSON array of [term, edits, df], the fewest edits first, then the commonest, then by the term. df: summed
+// over the fields, dead documents included until a merge drops them. At most kNearTermsScanMax dictionary
+// entries are read.
 [[nodiscard]] std::string near_terms_json(const SegmentSet& set, const NearTermsRequest& request);
 
 }  // namespace mds

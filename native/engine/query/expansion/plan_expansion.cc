@@ -10,7 +10,7 @@
 namespace mds {
 namespace {
 
-// What a match counts for, by its edits: 0.8 for each.
+// Weight of a match by its number of edits: a factor of 0.8 for each.
 constexpr std::array<double, kFuzzyEditsMax + 1> kEditWeights = {1, 0.8, 0.64};
 
 PlanNode node_of(NodeKind kind) {
@@ -64,7 +64,7 @@ class PlanExpander {
   // The leaf as TERMs.
   std::vector<PlanNode> expand(const PlanNode& leaf) {
     if (left_ == 0) {
-      // Nothing to look for: what it finds could not be kept.
+      // The bound is used up: nothing that a search finds could be kept.
       out_.isCut = true;
       return {};
     }
@@ -77,7 +77,7 @@ class PlanExpander {
       PlanNode& node = nodes.emplace_back(node_of(NodeKind::kTerm));
       node.term = static_cast<uint32_t>(out_.plan.terms.size());
       const PlanTerm& word = plan_.terms[leaf.term];
-      out_.plan.terms.push_back({term.text, word.weight * kEditWeights[term.edits], word.fields, &term.places});
+      out_.plan.terms.push_back({term.text, word.weight * kEditWeights[term.edits], word.fields, &term.locations});
       out_.expansions.push_back({leaf.term, term.edits, &term.text});
       group.edits.push_back(term.edits);
     }
@@ -86,7 +86,8 @@ class PlanExpander {
     return nodes;
   }
 
-  // The best `most` terms of a leaf, which are those of fewest edits, then the commonest, then the first by their bytes. In the order of edits, then bytes.
+  // The best `most` terms of a leaf: those of fewest edits, then the commonest, then the first by their
+  // bytes. Returned in the order of edits, then bytes.
   std::vector<UnionTerm> best_terms(const PlanNode& leaf, size_t most) {
     std::vector<TermSource> sources;
     for (const SegmentRef& ref : set_.segments) {

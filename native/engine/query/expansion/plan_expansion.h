@@ -1,6 +1,7 @@
-// Makes plain terms of the FUZZY and WILDCARD leaves of a plan: each becomes an OR of the terms that it stands for in one snapshot, joined with an OR around it, so that
-// every evaluation path serves them as it serves any query. Deterministic for a snapshot, whatever its segments. Which terms: docs/formats/search-plan.md; weights and
-// bounds: docs/decisions/0014-fuzzy-and-wildcard-terms.md. Runs on the caller's thread.
+// Replaces the FUZZY and WILDCARD leaves of a plan by plain terms: each becomes an OR of the terms that it
+// matches in one snapshot, merged with an OR around it, so that every evaluation path serves the plan like
+// any other. Deterministic for a snapshot, whatever its segments. Which terms: docs/formats/search-plan.md;
+// weights and bounds: docs/decisions/0014-fuzzy-and-wildcard-terms.md. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -15,18 +16,18 @@
 
 namespace mds {
 
-// One term that a leaf stands for.
+// One term that a leaf expands to.
 struct Expansion {
-  uint32_t leaf;  // term of the plan as it came: the word, or the pattern
+  uint32_t leaf;  // term of the original plan: the word, or the pattern
   uint32_t edits;
   const std::string* text;
 };
 
 struct ExpandedPlan {
-  SearchPlan plan;                    // terms of the plan as it came, then those of the expansions
+  SearchPlan plan;                    // terms of the original plan, then those of the expansions
   std::vector<Expansion> expansions;  // in their order
-  std::list<UnionTerm> terms;         // what the plan's terms point to
-  bool isCut = false;                 // a leaf has more terms than it may stand for
+  std::list<UnionTerm> terms;         // the texts that the plan's terms refer to
+  bool isCut = false;                 // a leaf matches more terms than its bound
 };
 
 [[nodiscard]] bool has_expandable(const PlanNode& node) noexcept;

@@ -8,7 +8,7 @@
 namespace mds {
 namespace {
 
-// Signatures filtered at once, about 3 us: as much as so many terms take that are looked at.
+// Signatures filtered in one batch, about 3 us: as long as reading that many candidate terms.
 constexpr size_t kSignaturesAtOnce = 4096;
 constexpr uint32_t kStepsAtOnce = 64;
 

@@ -51,7 +51,7 @@ bool TermUnion::later(const Run* a, const Run* b) noexcept {
 bool TermUnion::advance(Run& run) {
   bool isFound = false;
   while (!isFound && left_ > 0 && !stop_.stopped()) {
-    // A slice at a time, so that the stop is noticed also where nothing matches.
+    // A slice at a time, so that a stop is noticed even where nothing matches.
     const uint32_t slice = std::min(left_, kStepsPerPoll);
     uint32_t unused = slice;
     isFound = std::visit([&unused](auto& terms) { return terms.next(unused); }, run.terms);
@@ -70,7 +70,7 @@ void TermUnion::settle_first() {
     heap_.pop_back();
     return;
   }
-  // Down to its place, in one pass: with many runs this is most of the work.
+  // Sifts down in one pass: with many runs this is most of the work.
   for (size_t at = 0, child = 1; child < heap_.size(); child = 2 * at + 1) {
     if (child + 1 < heap_.size() && later(heap_[child], heap_[child + 1])) ++child;
     if (!later(heap_[at], heap_[child])) return;
@@ -81,15 +81,15 @@ void TermUnion::settle_first() {
 
 bool TermUnion::next(UnionTerm& out) {
   if (heap_.empty() || stop_.stopped()) return false;
-  // In the memory of the term before: most are looked at only.
+  // Reuses the memory of the previous term: most terms are only looked at.
   out.text.assign(heap_.front()->text);
   out.group = heap_.front()->group;
   out.edits = heap_.front()->edits();
   out.df = 0;
-  out.places.clear();
+  out.locations.clear();
   while (!heap_.empty() && heap_.front()->group == out.group && heap_.front()->text == out.text) {
     out.df += heap_.front()->entry().df;
-    out.places.push_back({heap_.front()->section, heap_.front()->entry()});
+    out.locations.push_back({heap_.front()->section, heap_.front()->entry()});
     settle_first();
   }
   return true;
@@ -98,7 +98,7 @@ bool TermUnion::next(UnionTerm& out) {
 void BestTerms::add(const UnionTerm& term) {
   if (hasWorst_ && !isBetter_(term, terms_[most_ - 1])) return;
   terms_.push_back(term);
-  if (terms_.size() == kRoom * most_ + kRoom) drop_rest();
+  if (terms_.size() == kSurplusFactor * most_ + kSurplusFactor) drop_rest();
 }
 
 void BestTerms::drop_rest() {

@@ -1,5 +1,6 @@
-// The terms that a word or a pattern stands for, over the dictionaries of several segments and fields at once, in order, each with its df over all of them.
-// What it keeps does not grow with what it finds. Used by one search on one thread; valid while the snapshot is referenced.
+// The terms that a word or a pattern matches, over the dictionaries of several segments and fields at once,
+// in order, each with its df over all of them. Memory does not grow with the number of matches. Used by one
+// search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -38,17 +39,18 @@ struct UnionTerm {
   uint32_t group;
   uint32_t edits;
   uint64_t df;  // dead documents included
-  std::vector<TermPlace> places;
+  std::vector<TermLocation> locations;
 };
 
 class TermUnion {
  public:
-  // Looks at `scanMax` dictionary entries at most.
+  // Reads at most `scanMax` dictionary entries.
   TermUnion(const std::vector<TermSource>& sources, const TermPattern& pattern, uint32_t scanMax, StopSignal& stop);
 
-  // Terms ascend by their bytes, then by group. False at the end, when the entries are used up or the search is stopped.
+  // Terms ascend by their bytes, then by group. False at the end, when the budget of entries is used up, or
+  // when the search is stopped.
   [[nodiscard]] bool next(UnionTerm& out);
-  // Entries were left.
+  // The budget was used up before the end.
   [[nodiscard]] bool is_cut() const noexcept { return isCut_; }
 
  private:
@@ -74,7 +76,7 @@ class TermUnion {
   [[nodiscard]] static Terms wildcard_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
   // Moves the run to its next match. False at the end.
   [[nodiscard]] bool advance(Run& run);
-  // The first run of the heap has moved: puts another one there.
+  // Restores the heap after the first run has moved.
   void settle_first();
   [[nodiscard]] static bool later(const Run* a, const Run* b) noexcept;
 
@@ -85,7 +87,7 @@ class TermUnion {
   std::vector<Run*> heap_;  // the first term first
 };
 
-// Keeps the best so many terms of those that are added.
+// Keeps the `most` best terms of those that are added.
 class BestTerms {
  public:
   using Order = bool (*)(const UnionTerm& before, const UnionTerm& after) noexcept;
@@ -93,21 +95,21 @@ class BestTerms {
   BestTerms(size_t most, Order isBetter) noexcept : most_(most), isBetter_(isBetter) {}
 
   void add(const UnionTerm& term);
-  // Empties it.
+  // Returns the kept terms and empties the object.
   [[nodiscard]] std::vector<UnionTerm> take(Order isBefore);
-  // Some were not kept; known after take().
+  // Some terms were dropped; known after take().
   [[nodiscard]] bool is_cut() const noexcept { return isCut_; }
 
  private:
-  // So many times as many lie about before the rest is dropped.
-  static constexpr size_t kRoom = 2;
+  // Terms are collected up to this multiple of `most_` before the surplus is dropped.
+  static constexpr size_t kSurplusFactor = 2;
 
   void drop_rest();
 
   size_t most_;
   Order isBetter_;
   bool isCut_ = false;
-  bool hasWorst_ = false;  // the last of the `most_` terms is the worst that can be kept
+  bool hasWorst_ = false;  // whether the last of the `most_` terms is the worst that can be kept
   std::vector<UnionTerm> terms_;
 };
 

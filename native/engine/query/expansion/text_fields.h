@@ -1,4 +1,4 @@
-// Which sections of a segment a look into the dictionaries concerns. Pure.
+// Which sections of a segment a dictionary lookup covers. Pure.
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@
 
 namespace mds {
 
-// A text field, and one of `fields` where there are any.
+// Whether the section is a text field and, unless `fields` is empty, one of them.
 [[nodiscard]] inline bool is_wanted(SectionKind kind, std::string_view name, const std::vector<std::string_view>& fields) noexcept {
   return kind == SectionKind::kText && (fields.empty() || std::find(fields.begin(), fields.end(), name) != fields.end());
 }

@@ -1,5 +1,6 @@
-// The terms of a dictionary that a pattern matches as a whole: `*` stands for any run of characters, also none, `?` for one character. Characters are code points. The
-// scan goes to what the pattern begins with and reads all terms that begin so.
+// The terms of a dictionary that a pattern matches as a whole: `*` matches any run of characters, including
+// none, `?` matches one character. Characters are code points. The scan moves to the literal prefix of the
+// pattern and reads all terms with that prefix.
 #pragma once
 
 #include <cstdint>
@@ -17,41 +18,42 @@ class WildcardPattern {
  public:
   explicit WildcardPattern(std::string_view text);
 
-  // What every term that the pattern matches passes.
+  // A filter that every term that the pattern matches passes.
   [[nodiscard]] SignatureFilter filter() const noexcept;
-  // What stands before the first `*` or `?`.
+  // The literal text before the first `*` or `?`.
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  // `term` begins with the prefix. O(pattern x term) at worst.
+  // Requires that `term` begins with the prefix. O(pattern x term) at worst.
   [[nodiscard]] bool matches(std::string_view term) const noexcept;
 
  private:
-  // What stands between two `*`.
+  // The part of the pattern between two `*`.
   struct Piece {
     std::string text;
     bool isLiteral;  // without `?`
 
-    // Where the piece ends that begins at `at`; npos where it does not.
+    // Where a match of the piece at `at` ends; npos where it does not match.
     [[nodiscard]] size_t end_at(std::string_view term, size_t at) const noexcept;
-    // The end of the first such place from `at` on; npos where there is none.
+    // The end of the first match from `at` on; npos where there is none.
     [[nodiscard]] size_t find(std::string_view term, size_t at) const noexcept;
-    // Whether there is such a place from `at` on that ends with the term.
+    // Whether a match from `at` on ends with the term.
     [[nodiscard]] bool ends(std::string_view term, size_t at) const noexcept;
   };
 
   std::string prefix_;
-  // The first one follows the prefix, the last one ends the term, the others stand between, each behind the one before. One alone does both.
+  // The first piece follows the prefix, the last one ends the term, the others match in between, in order. A
+  // single piece does both.
   std::vector<Piece> pieces_;
 };
 
 class WildcardTerms {
  public:
-  // Stands before the first term.
+  // Positioned before the first term.
   WildcardTerms(WildcardPattern pattern, const TermScan& scan) : scan_(scan), pattern_(std::move(pattern)) { scan_.pass_below(pattern_.prefix()); }
 
-  // Moves to the next term that the pattern matches; at most `steps` terms are looked at, and that number falls by those that were. False at the end or when no step is
-  // left.
+  // Moves to the next term that the pattern matches. Reads at most `steps` terms and lowers `steps` by the
+  // number read. False at the end or when no step is left.
   [[nodiscard]] bool next(uint32_t& steps);
-  // The present term and its entry.
+  // The current term and its entry.
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
   [[nodiscard]] const TermEntry& entry() noexcept { return scan_.entry(); }
 
@@ -63,7 +65,8 @@ class WildcardTerms {
   bool isEnded_ = false;
 };
 
-// The same from the terms whose signatures say that they may match: for patterns that begin with `*` or `?`, which may match terms anywhere.
+// The same over the terms whose signatures admit a match: for patterns that begin with `*` or `?`, which may
+// match terms anywhere.
 class WildcardCandidates {
  public:
   // `begin`: the section's first term.

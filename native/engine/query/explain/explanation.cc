@@ -36,7 +36,7 @@ class Explainer {
  public:
   Explainer(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t slot, StopSignal& stop) : query_(query), segment_(segment), slot_(slot), stop_(stop) {}
 
-  // Whether the node matches; its parts are added then.
+  // Whether the node matches; if so, its parts are added.
   bool add(const PlanNode& node) {
     if (stop_.after(kNodeSteps)) return false;
     const size_t before = parts.size();
@@ -66,9 +66,9 @@ class Explainer {
         return !isExcluded && add(node.children[0]);
       }
       case NodeKind::kPhrase:
-        return add_places(node, make_phrase_iterator(query_, segment_, node, stop_));
+        return add_occurrences(node, make_phrase_iterator(query_, segment_, node, stop_));
       case NodeKind::kProximity:
-        return add_places(node, make_proximity_iterator(query_, segment_, node, stop_));
+        return add_occurrences(node, make_proximity_iterator(query_, segment_, node, stop_));
       case NodeKind::kAll:
         return true;
       case NodeKind::kNone:
@@ -102,9 +102,9 @@ class Explainer {
     return parts.size() > begin;
   }
 
-  bool add_places(const PlanNode& node, const DocIteratorPtr& places) {
-    if (places->advance(slot_) != slot_) return false;
-    Part part{{}, "", 0, 0, places->score()};
+  bool add_occurrences(const PlanNode& node, const DocIteratorPtr& occurrences) {
+    if (occurrences->advance(slot_) != slot_) return false;
+    Part part{{}, "", 0, 0, occurrences->score()};
     for (const PhraseTerm& term : node.phrase) {
       part.terms.push_back(query_.plan->terms[term.term].text);
       part.idf += query_.idfs[term.term];
@@ -142,7 +142,7 @@ void append_part(std::string& out, const Part& part) {
   out += '}';
 }
 
-// The product of the plan's boosts that hold for the document.
+// The product of the plan's boosts that apply to the document.
 double factor_of(const SearchPlan& plan, const ResolvedSegment& segment, uint32_t slot) {
   const Segment& columns = *segment.ref->segment;
   double factor = 1;

@@ -44,11 +44,11 @@ using BucketCounts = std::map<int64_t, uint64_t>;
 
 void add_to_bucket(BucketCounts& counts, int64_t from, uint64_t count) {
   counts[from] += count;
-  // A bucket that once was too old for the answer stays too old.
+  // A bucket that was too old for the answer once remains too old.
   if (counts.size() > kHistogramBucketsMax) counts.erase(counts.begin());
 }
 
-// Walks the documents in the order of the time, so that a bucket's follow each other.
+// Walks the documents in time order, so that the documents of a bucket are adjacent.
 class BucketCounter {
  public:
   BucketCounter(const CountedSegment& counted, const HistogramRequest& histogram)
@@ -60,28 +60,29 @@ class BucketCounter {
         order_(counted.segment.ref->segment->ordered_slots(histogram.field, collection_)) {}
 
   void add_to(BucketCounts& counts, StopSignal& stop) const {
-    for (uint32_t place = 0; place < count_ && !stop.stopped();) {
-      const TimeBucket bucket = bucket_of(time_at(place), interval_);
-      const uint32_t end = bucket_end(place, bucket);
-      uint64_t documents = end - place;
+    for (uint32_t index = 0; index < count_ && !stop.stopped();) {
+      const TimeBucket bucket = bucket_of(time_at(index), interval_);
+      const uint32_t end = bucket_end(index, bucket);
+      uint64_t documents = end - index;
       if (counted_.documents) {
         documents = 0;
-        for (uint32_t at = place; at < end; ++at) documents += counted_.documents->test(slot_at(at)) ? 1 : 0;
+        for (uint32_t at = index; at < end; ++at) documents += counted_.documents->test(slot_at(at)) ? 1 : 0;
       }
-      (void)stop.after(counted_.documents ? end - place : 1);
+      (void)stop.after(counted_.documents ? end - index : 1);
       if (documents > 0) add_to_bucket(counts, bucket.from, documents);
-      place = end;
+      index = end;
     }
   }
 
  private:
-  // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
-  [[nodiscard]] uint32_t slot_at(uint32_t place) const noexcept { return order_[place] - collection_.slotBegin < count_ ? order_[place] : collection_.slotBegin; }
-  [[nodiscard]] int64_t time_at(uint32_t place) const noexcept { return times_[slot_at(place)]; }
+  // A damaged permutation may contain any number: one that is no slot of the collection counts as its first
+  // slot.
+  [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept { return order_[index] - collection_.slotBegin < count_ ? order_[index] : collection_.slotBegin; }
+  [[nodiscard]] int64_t time_at(uint32_t index) const noexcept { return times_[slot_at(index)]; }
 
-  // The first place behind the bucket: doubling steps, then halving.
-  [[nodiscard]] uint32_t bucket_end(uint32_t place, const TimeBucket& bucket) const noexcept {
-    uint32_t inside = place;
+  // The first index behind the bucket: doubling steps, then bisection.
+  [[nodiscard]] uint32_t bucket_end(uint32_t index, const TimeBucket& bucket) const noexcept {
+    uint32_t inside = index;
     uint32_t step = 1;
     while (step < count_ - inside && bucket.contains(time_at(inside + step))) {
       inside += step;

@@ -1,5 +1,6 @@
-// Counts over the live documents of a collection that pass filters: how many have each value of metadata keys, and how many were written in each day, week, month or
-// year. Without filters and dead documents the dictionary knows the counts; else they are read from bits and postings. Runs on the caller's thread. The request:
+// Counts over the live documents of a collection that pass filters: how many have each value of metadata
+// keys, and how many were written in each day, week, month or year. Without filters and dead documents the
+// counts come from the dictionary; else from bits and postings. Runs on the caller's thread. The request:
 // docs/formats/search-plan.md.
 #pragma once
 
@@ -31,18 +32,19 @@ struct HistogramRequest {
 struct AggregationRequest {
   uint32_t collection;
   uint32_t pollWord;
-  uint32_t facetSizeMax;  // values told of one facet
+  uint32_t facetSizeMax;  // values returned for one facet
   uint32_t valuesMax;     // values counted over all facets
   std::vector<MetaFilter> filters;
   std::vector<FacetRequest> facets;
   std::vector<HistogramRequest> histograms;
-  std::vector<uint32_t> absent;  // docids that do not count
+  std::vector<uint32_t> absent;  // docids that are not counted
 };
 
 [[nodiscard]] Result<AggregationRequest> parse_aggregation(Bytes bytes);
 
-// JSON: {"documents", "isStopped", "isCut", "facets": [[[value, count]]], "histograms": [[[from, count]]]}, lists in the order of the request. Of a histogram the newest
-// kHistogramBucketsMax buckets that are not empty, oldest first. `isCut`: there are more values than may be counted.
+// JSON: {"documents", "isStopped", "isCut", "facets": [[[value, count]]], "histograms": [[[from, count]]]},
+// lists in the order of the request. A histogram has its newest kHistogramBucketsMax buckets that are not
+// empty, oldest first. `isCut`: there are more values than may be counted.
 [[nodiscard]] std::string aggregation_json(const SegmentSet& set, const AggregationRequest& request, StopSignal stop);
 
 }  // namespace mds

@@ -53,7 +53,8 @@ class ValueRun {
   DictionaryWalk walk_;
 };
 
-// The runs by their present value. Most comparisons end with the first eight bytes, which lie beside each other here.
+// The runs by their current value. Most comparisons end with the first eight bytes, which are adjacent in
+// memory here.
 class ValueHeap {
  public:
   explicit ValueHeap(std::vector<ValueRun>& runs) {
@@ -64,7 +65,7 @@ class ValueHeap {
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
   // The run with the smallest value.
   [[nodiscard]] ValueRun& front() noexcept { return *entries_.front().run; }
-  // To the first run's next value.
+  // Moves to the first run's next value.
   void advance() {
     if (front().next()) {
       entries_.front().prefix = prefix_of(front().value());

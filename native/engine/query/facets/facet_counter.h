@@ -1,5 +1,6 @@
-// Counts the values of one metadata key over the segments of a snapshot, merging their ordered dictionaries, and keeps the best of them. What it keeps does not grow with
-// the number of values. Used by one aggregation on one thread.
+// Counts the values of one metadata key over the segments of a snapshot, merging their ordered dictionaries,
+// and keeps the best of them. Memory does not grow with the number of values. Used by one aggregation on one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +13,7 @@
 
 namespace mds {
 
-// The documents of one segment that count; without bits all of them do.
+// The documents of one segment that count; without bits all of them count.
 struct CountedSegment {
   ResolvedSegment segment;
   std::optional<SlotBits> documents;
@@ -24,8 +25,9 @@ struct CountedValue {
 };
 
 struct FacetCounts {
-  std::vector<CountedValue> values;  // in order: by count, most first, then by value as UTF-16 orders it; or by value
-  uint64_t distinct = 0;             // values that any document has
+  // In order: by count, most first, then by value as UTF-16 orders it; or by value.
+  std::vector<CountedValue> values;
+  uint64_t distinct = 0;  // number of values that occur
 };
 
 // Ends early when `stop` is set, or when there are more than `distinctMax` values.

@@ -1,4 +1,5 @@
-// See time_buckets.h. Years are counted in eras of 400, which all have the same days, from the first of March on, so that the leap day comes last.
+// See time_buckets.h. Years are counted in eras of 400, which all have the same number of days, from the
+// first of March on, so that the leap day comes last.
 #include "query/facets/time_buckets.h"
 
 #include <algorithm>

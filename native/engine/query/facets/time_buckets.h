@@ -1,4 +1,5 @@
-// Days, weeks, months and years of Unix seconds, in UTC and the Gregorian calendar; weeks begin on Monday. Pure.
+// Days, weeks, months and years of Unix seconds, in UTC and the Gregorian calendar; weeks begin on Monday.
+// Pure.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ struct TimeBucket {
   [[nodiscard]] bool contains(int64_t seconds) const noexcept { return seconds >= from && seconds < to; }
 };
 
-// The bucket that holds the moment; moments beyond the range of ECMAScript's dates count as its ends.
+// The bucket of the moment; moments beyond the range of ECMAScript's dates are clamped to it.
 [[nodiscard]] TimeBucket bucket_of(int64_t seconds, Interval interval) noexcept;
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// Documents of one segment as bits: those that pass all filters and ranges of a plan, or that have a metadata value. Used by one search on one thread; valid while the
-// snapshot is referenced.
+// Documents of one segment as bits: those that pass all filters and ranges of a plan, or that have a metadata
+// value. Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@
 
 namespace mds {
 
-// Bits over the slots of a collection. The first word begins at a multiple of 64, so that it lines up with the segment's live bits and its bit sets.
+// Bits over the slots of a collection. The first word begins at a multiple of 64, aligned with the segment's
+// live bits and bit sets.
 class SlotBits {
  public:
   explicit SlotBits(const CollectionEntry& collection)
@@ -25,7 +26,7 @@ class SlotBits {
   [[nodiscard]] bool test(uint32_t slot) const noexcept { return (words_[(slot - base_) / 64] >> (slot % 64) & 1) != 0; }
   void set(uint32_t slot) noexcept { words_[(slot - base_) / 64] |= uint64_t{1} << (slot % 64); }
   void clear(uint32_t slot) noexcept { words_[(slot - base_) / 64] &= ~(uint64_t{1} << (slot % 64)); }
-  // `words`: as many as these.
+  // `words`: as many words as this has.
   void add(const ColumnView<uint64_t>& words) noexcept;
   void keep(std::span<const uint64_t> words) noexcept {
     for (size_t index = 0; index < words_.size(); ++index) words_[index] &= words[index];
@@ -42,7 +43,8 @@ class SlotBits {
   [[nodiscard]] bool is_empty() const noexcept {
     return std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
   }
-  // Those of a window that begins at a multiple of its size from the collection's first slot.
+  // Clears in `bits` what is not set here. `begin`: of a window, a multiple of its size from the collection's
+  // first slot.
   void keep_window(uint32_t begin, WindowBits& bits) const noexcept;
   // The first slot from `target` on whose bit is set; kEndOfList where there is none.
   [[nodiscard]] uint32_t next(uint32_t target) const noexcept;
@@ -65,7 +67,8 @@ class SlotBits {
   std::vector<uint64_t> words_;
 };
 
-// Adds the documents that have the value `term` of the section, dead ones included. Incomplete once `stop` is set.
+// Adds the documents that have the value `term` of the section, dead ones included. Incomplete once `stop` is
+// set.
 void add_value(const Segment& segment, const SectionEntry& section, uint32_t term, const TermEntry& entry, SlotBits& bits, StopSignal& stop);
 
 // The live documents that pass all filters. Incomplete once `stop` is set.

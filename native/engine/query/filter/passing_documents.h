@@ -1,4 +1,5 @@
-// The documents of a collection that pass the metadata filters and ranges of a plan, for searches outside of the segments. Runs on the caller's thread.
+// The documents of a collection that pass the metadata filters and ranges of a plan, for searches that do not
+// use the segments. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@
 
 namespace mds {
 
-// Docids, each once, in no order. What else the plan asks for is not looked at. Incomplete once `stop` is set.
+// Docids, each once, in no order. The rest of the plan is ignored. Incomplete once `stop` is set.
 [[nodiscard]] std::vector<uint32_t> passing_documents(const SegmentSet& set, const SearchPlan& plan, ValueOrderCache* orders, StopSignal& stop);
 
 }  // namespace mds

@@ -16,14 +16,14 @@ namespace {
 
 bool is_lower(BoundKind kind) noexcept { return kind == BoundKind::kAtLeast || kind == BoundKind::kAbove; }
 
-// Places [begin, end) of `count` ascending values that satisfy all bounds.
+// Indexes [begin, end) of `count` ascending values that satisfy all bounds.
 template <class HoldsAt>
-std::pair<uint32_t, uint32_t> places_within(const RangeFilter& range, uint32_t count, HoldsAt holdsAt) {
-  std::pair<uint32_t, uint32_t> places{0, count};
+std::pair<uint32_t, uint32_t> indexes_within(const RangeFilter& range, uint32_t count, HoldsAt holdsAt) {
+  std::pair<uint32_t, uint32_t> indexes{0, count};
   for (const RangeBound& bound : range.bounds) {
-    uint32_t low = places.first;
-    uint32_t high = places.second;
-    // The first place where the bound holds, or where it does no more.
+    uint32_t low = indexes.first;
+    uint32_t high = indexes.second;
+    // The first index where the bound holds, or where it no longer holds.
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
       if (holdsAt(bound, middle) == is_lower(bound.kind)) {
@@ -32,18 +32,19 @@ std::pair<uint32_t, uint32_t> places_within(const RangeFilter& range, uint32_t c
         low = middle + 1;
       }
     }
-    (is_lower(bound.kind) ? places.first : places.second) = low;
+    (is_lower(bound.kind) ? indexes.first : indexes.second) = low;
   }
-  return places;
+  return indexes;
 }
 
-// Where fewer documents lie in the range than one in so many, they are taken one by one from the order; else the column is read in a row.
+// If fewer than one document in this many lies in the range, the documents are taken from the order; else the
+// column is scanned.
 constexpr uint32_t kScanShare = 16;
 
 // Sets the bits of the slots whose time lies in [first, last].
 void scan_times(const ColumnView<int64_t>& times, const CollectionEntry& collection, int64_t first, int64_t last, SlotBits& bits) {
   const uint32_t base = collection.slotBegin / 64 * 64;
-  // One comparison: what is below `first` wraps to above the span.
+  // One comparison: a value below `first` wraps to above the span.
   const auto low = static_cast<uint64_t>(first);
   const uint64_t span = static_cast<uint64_t>(last) - low;
   uint64_t word = 0;
@@ -67,15 +68,17 @@ RangedSlots within_times(const ResolvedSegment& segment, const RangeFilter& rang
   const ColumnView<int64_t>& times = segment.ref->segment->times(order);
   const ColumnView<uint32_t> slots = segment.ref->segment->ordered_slots(order, collection);
   const uint32_t count = collection.slotEnd - collection.slotBegin;
-  // A damaged permutation may hold anything: what is no slot of the collection becomes its first.
-  const auto slotAt = [&](uint32_t place) { return slots[place] - collection.slotBegin < count ? slots[place] : collection.slotBegin; };
-  const auto [begin, end] = places_within(range, count, [&](const RangeBound& bound, uint32_t place) { return holds(bound, static_cast<double>(times[slotAt(place)])); });
+  // A damaged permutation may contain any number: one that is no slot of the collection counts as its first
+  // slot.
+  const auto slotAt = [&](uint32_t index) { return slots[index] - collection.slotBegin < count ? slots[index] : collection.slotBegin; };
+  const auto [begin, end] =
+      indexes_within(range, count, [&](const RangeBound& bound, uint32_t index) { return holds(bound, static_cast<double>(times[slotAt(index)])); });
   if (begin >= end) return {true, std::nullopt};
   if (begin == 0 && end == count) return {};
   (void)stop.after(end - begin);
   SlotBits bits(collection);
   if ((end - begin) < count / kScanShare) {
-    for (uint32_t place = begin; place < end; ++place) bits.set(slotAt(place));
+    for (uint32_t index = begin; index < end; ++index) bits.set(slotAt(index));
   } else {
     scan_times(times, collection, times[slotAt(begin)], times[slotAt(end - 1)], bits);
   }
@@ -88,17 +91,17 @@ void walk_values(const Segment& columns, const SectionEntry& section, const Rang
   }
 }
 
-// Where the slots of the values within the range lie in the order.
+// The range of the order that has the slots of the values within the range.
 std::pair<uint32_t, uint32_t> slots_within(const Segment& columns, const SectionEntry& section, const RangeFilter& range, ValueKind kind, const ValueOrder& order) {
   if (kind == ValueKind::kScalar) {
-    const auto holdsAt = [&order](const RangeBound& bound, uint32_t place) { return holds(bound, order.scalars[place]); };
-    return places_within(range, static_cast<uint32_t>(order.scalars.size()), holdsAt);
+    const auto holdsAt = [&order](const RangeBound& bound, uint32_t index) { return holds(bound, order.scalars[index]); };
+    return indexes_within(range, static_cast<uint32_t>(order.scalars.size()), holdsAt);
   }
-  const auto holdsAt = [&](const RangeBound& bound, uint32_t place) {
-    const std::string text = columns.term(section, order.terms[place]);
+  const auto holdsAt = [&](const RangeBound& bound, uint32_t index) {
+    const std::string text = columns.term(section, order.terms[index]);
     return is_within({range.field, range.key, {bound}}, read_ranged_value(text));
   };
-  const auto [begin, end] = places_within(range, static_cast<uint32_t>(order.terms.size()), holdsAt);
+  const auto [begin, end] = indexes_within(range, static_cast<uint32_t>(order.terms.size()), holdsAt);
   if (begin >= end) return {0, 0};
   return {begin == 0 ? 0 : order.ends[begin - 1], order.ends[end - 1]};
 }
@@ -109,7 +112,7 @@ RangedSlots within_values(const ResolvedQuery& query, const ResolvedSegment& seg
   if (section == nullptr) return {true, std::nullopt};
   SlotBits bits(*segment.collection);
   const auto texts = std::count_if(range.bounds.begin(), range.bounds.end(), [](const RangeBound& bound) { return bound.isText; });
-  // Bounds of both kinds have no order in common.
+  // Bounds of different kinds share no order.
   const bool isMixed = texts != 0 && texts != std::ssize(range.bounds);
   if (isMixed || range.bounds.empty() || section->termEnd - section->termBegin <= kRangeWalkTermsMax) {
     walk_values(columns, *section, range, bits, stop);
@@ -119,7 +122,7 @@ RangedSlots within_values(const ResolvedQuery& query, const ResolvedSegment& seg
         query.orders == nullptr ? make_value_order(columns, *section, kind, stop) : query.orders->get(columns, *section, kind, stop);
     if (order == nullptr) return {true, std::nullopt};
     const auto [begin, end] = slots_within(columns, *section, range, kind, *order);
-    for (uint32_t place = begin; place < end; ++place) bits.set(order->slots[place]);
+    for (uint32_t index = begin; index < end; ++index) bits.set(order->slots[index]);
     (void)stop.after(end > begin ? end - begin : 1);
   }
   if (bits.is_empty()) return {true, std::nullopt};

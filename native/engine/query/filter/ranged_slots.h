@@ -1,5 +1,6 @@
-// The documents of one segment that lie within all ranges of a plan. Times come from their columns and orders; of a metadata key with few values each is looked at, of
-// one with many the ordered numbers are searched (value_order.h). Used by one search on one thread; valid while the snapshot is referenced.
+// The documents of one segment that lie within all ranges of a plan. Times come from their columns and
+// orders. For a metadata key with few values each value is tested; for one with many the ordered values are
+// searched (value_order.h). Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <optional>
@@ -12,7 +13,7 @@ namespace mds {
 
 struct RangedSlots {
   bool isNothing = false;        // no document lies within them
-  std::optional<SlotBits> bits;  // dead documents included; without: every document does
+  std::optional<SlotBits> bits;  // dead documents included; empty: every document does
 };
 
 // Incomplete once `stop` is set.

@@ -73,7 +73,7 @@ class Scanner {
 
 constexpr std::array<double, 16> kPowersOfTen = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-// Rounded as any correct conversion of the text, whatever the process's locale.
+// Correctly rounded, whatever the process's locale.
 double parse_double(const std::string& text) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
   return strtod_l(text.c_str(), nullptr, plain);
@@ -94,7 +94,8 @@ std::optional<double> number_of(std::string_view text) {
     if (scanner.digits().empty() || !scanner.at_end()) return std::nullopt;
     return parse_double(std::string(text));
   }
-  // Up to 15 digits are a whole number that a double holds, and so is the power of ten: their quotient rounds once.
+  // Up to 15 digits are an integer that a double represents exactly, and so is the power of ten: their
+  // quotient rounds once.
   if (whole.size() + fraction.size() >= kPowersOfTen.size()) return parse_double(std::string(text));
   double digits = 0;
   for (const char digit : whole) digits = digits * 10 + (digit - '0');
@@ -120,7 +121,7 @@ int64_t days_of(int year, int month, int day) noexcept {
 
 bool is_below(int64_t value, int64_t bound) noexcept { return value >= 0 && value < bound; }
 
-// YYYY-MM[-DD] as a day; what follows is left to the scanner.
+// YYYY-MM[-DD] as a day; the scanner keeps the rest.
 std::optional<int64_t> take_day(Scanner& scanner) noexcept {
   const int year = scanner.fixed(4);
   if (year < 0 || !scanner.take('-')) return std::nullopt;
@@ -136,7 +137,7 @@ std::optional<int64_t> take_day(Scanner& scanner) noexcept {
   return days_of(year, month, day);
 }
 
-// hh:mm[:ss[.f]] as milliseconds; digits beyond them are left away.
+// hh:mm[:ss[.f]] as milliseconds; further digits are dropped.
 std::optional<int64_t> take_clock(Scanner& scanner) noexcept {
   const int64_t hour = scanner.fixed(2);
   if (!is_below(hour, 24) || !scanner.take(':')) return std::nullopt;
@@ -155,7 +156,7 @@ std::optional<int64_t> take_clock(Scanner& scanner) noexcept {
   return milliseconds + part;
 }
 
-// Nothing, Z or (+|-)hh[:]mm as minutes east, to the end.
+// Nothing, Z or (+|-)hh[:]mm as minutes east, up to the end.
 std::optional<int64_t> take_zone(Scanner& scanner) noexcept {
   if (scanner.at_end()) return 0;
   if (scanner.take('Z')) return scanner.at_end() ? std::optional<int64_t>(0) : std::nullopt;

@@ -1,5 +1,6 @@
-// How the bounds of a range meet a metadata value: as numbers, else as times, else as texts. The same rule as src/domain/fulltext/ranges.ts, to the bit, which a property
-// test holds both to: a hit whose document has moved on is judged there. Pure.
+// Compares the bounds of a range with a metadata value: as numbers, else as times, else as texts. The same
+// rule as src/domain/fulltext/ranges.ts, to the bit, which a property test verifies: that code judges a hit
+// whose document has changed since. Pure.
 #pragma once
 
 #include <optional>
@@ -9,21 +10,22 @@
 
 namespace mds {
 
-// A metadata value, white space around it left away.
+// A metadata value without the white space around it.
 struct RangedValue {
   std::string_view text;
-  std::optional<double> scalar;  // a decimal number, or the Unix seconds of an ISO 8601 time; infinite beyond what a double holds
+  // A decimal number, or the Unix seconds of an ISO 8601 time; infinite beyond what a double holds.
+  std::optional<double> scalar;
 };
 
 [[nodiscard]] RangedValue read_ranged_value(std::string_view value);
 
-// Whether `scalar` lies on the right side of a bound that is one.
+// Whether `scalar` satisfies a bound, which must be a number or a time.
 [[nodiscard]] bool holds(const RangeBound& bound, double scalar) noexcept;
 
 // Whether the value satisfies all bounds. No text lies within a bound that is a number or a time.
 [[nodiscard]] bool is_within(const RangeFilter& range, const RangedValue& value) noexcept;
 
-// As UTF-16 orders them: below zero, zero, above.
+// Compares as UTF-16: below zero, zero, above.
 [[nodiscard]] int compare_utf16(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace mds

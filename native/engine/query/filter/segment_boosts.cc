@@ -1,5 +1,5 @@
-// See segment_boosts.h. The documents are split by each boost in turn into those that have the value and those that don't; where that makes too many sets, neighbours by
-// factor become one.
+// See segment_boosts.h. Each boost in turn splits the documents into those that have the value and those that
+// don't; where that makes too many sets, neighbours by factor are merged.
 #include "query/filter/segment_boosts.h"
 
 #include <algorithm>
@@ -20,7 +20,8 @@ void merge_into(BoostClass& into, const BoostClass& from) {
   into.most = std::max(into.most, from.most);
 }
 
-// Merges the two neighbours whose factors differ least, by their ratio, until there are `most` classes and none differ by nothing. Leaves them highest first.
+// Merges the two neighbours whose factors differ least, by their ratio, until at most `most` classes remain
+// and no two have equal factors. Leaves them highest first.
 void merge_nearest(std::vector<BoostClass>& classes, size_t most) {
   std::sort(classes.begin(), classes.end(), [](const BoostClass& a, const BoostClass& b) { return a.most > b.most; });
   while (classes.size() > 1) {
@@ -66,7 +67,7 @@ void SegmentBoosts::make_passes(const CollectionEntry& collection) {
     if (classes.size() > kBoostClassesMax) merge_nearest(classes, kBoostClassesMax);
   }
   for (BoostClass& each : classes) each.most = std::max(kBoostFloor, each.most);
-  // What is not raised scores less than it would without boosts: one pass for all of it.
+  // Documents without a factor above 1 score no more than without boosts: one pass covers all of them.
   const auto raisedEnd = std::partition(classes.begin(), classes.end(), [](const BoostClass& each) { return each.most > 1; });
   for (auto each = raisedEnd; each != classes.end(); ++each) {
     if (each != raisedEnd) merge_into(*raisedEnd, *each);

@@ -1,6 +1,7 @@
-// What boosts do to the documents of one segment: the factor of each, and the passes in which ranked search looks for the best, each over documents of about the same
-// factor, highest first: then what the boosted ones score keeps most of the others from being looked at. Used by one search on one thread; valid while the snapshot is
-// referenced.
+// The effect of boosts on the documents of one segment: the factor of each, and the passes in which ranked
+// search looks for the best. Each pass covers documents of about the same factor, highest first: the scores
+// of the boosted documents then let most of the others be skipped. Used by one search on one thread; valid
+// while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@
 namespace mds {
 
 struct BoostPass {
-  std::optional<SlotBits> documents;  // without: all of the segment
+  std::optional<SlotBits> documents;  // empty: all of the segment
   double factorMost;                  // no document of the pass has a higher factor
 };
 
@@ -25,9 +26,9 @@ class SegmentBoosts {
 
   // Whether no document of the segment has a boosted value.
   [[nodiscard]] bool is_empty() const noexcept { return boosted_.empty(); }
-  // The product over the boosts that hold, in their order; at least kBoostFloor.
+  // The product over the boosts that apply, in their order; at least kBoostFloor.
   [[nodiscard]] double factor(uint32_t slot) const noexcept;
-  // Every document is in one of them.
+  // Every document is in exactly one of them.
   [[nodiscard]] const std::vector<BoostPass>& passes() const noexcept { return passes_; }
 
  private:

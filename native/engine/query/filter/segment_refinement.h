@@ -1,4 +1,5 @@
-// What a plan's ranges and boosts come to in one segment. Made once per search and segment, whichever path evaluates it.
+// A plan's ranges and boosts, evaluated for one segment. Made once per search and segment, whichever path
+// evaluates the plan.
 #pragma once
 
 #include "query/filter/ranged_slots.h"

@@ -1,6 +1,7 @@
-// The union of some posting lists of one segment, read window by window: what a metadata filter lets pass, or an excluded term keeps out. Few lists are kept packed and
-// only the blocks of asked windows are decoded; many are read once into bits over the collection. Used by one search on one thread; valid while the snapshot is
-// referenced.
+// The union of some posting lists of one segment, read window by window: the documents that a metadata filter
+// admits, or that an excluded term removes. Few lists stay packed, and only the blocks of requested windows
+// are decoded; many lists are read once into bits over the collection. Used by one search on one thread;
+// valid while the snapshot is referenced.
 #pragma once
 
 #include <array>
@@ -19,12 +20,12 @@ class SlotSet {
   // Reads all postings where there are more than kFilterCursorsMax lists; ends early when `stop` is set.
   SlotSet(const std::vector<PostingList>& lists, const WindowGrid& grid, StopSignal& stop);
 
-  // Upper bound of its size.
+  // Upper bound of its number of slots.
   [[nodiscard]] uint64_t cost() const noexcept { return cost_; }
   void add_to(uint32_t window, WindowBits& bits);
 
  private:
-  // One list, with the block decoded last: windows that are neighbours often share it.
+  // One list, with the block decoded last: adjacent windows often share it.
   struct Walk {
     PostingList list;
     uint32_t block = UINT32_MAX;

@@ -1,4 +1,4 @@
-// See value_order.h. Few segments and keys are ranged over, so that the list is searched from its front.
+// See value_order.h. Few segments and keys have orders, so that the list is searched linearly.
 #include "query/filter/value_order.h"
 
 #include <algorithm>
@@ -23,14 +23,14 @@ void append_slots(const Segment& segment, const SectionEntry& section, const Ter
   }
 }
 
-// Places 0 to `count` in the order of what they stand for.
+// Indexes 0 to `count` - 1, sorted by the values they refer to.
 template <class IsBefore>
-std::vector<uint32_t> sorted_places(size_t count, IsBefore isBefore) {
-  std::vector<uint32_t> places(count);
-  std::iota(places.begin(), places.end(), 0);
-  // Texts mostly are in order already, which is that of their bytes.
-  if (!std::is_sorted(places.begin(), places.end(), isBefore)) std::sort(places.begin(), places.end(), isBefore);
-  return places;
+std::vector<uint32_t> sorted_indexes(size_t count, IsBefore isBefore) {
+  std::vector<uint32_t> indexes(count);
+  std::iota(indexes.begin(), indexes.end(), 0);
+  // Texts are mostly sorted already, because the dictionary is sorted by bytes.
+  if (!std::is_sorted(indexes.begin(), indexes.end(), isBefore)) std::sort(indexes.begin(), indexes.end(), isBefore);
+  return indexes;
 }
 
 std::shared_ptr<const ValueOrder> make_scalar_order(const Segment& segment, const SectionEntry& section, StopSignal& stop) {
@@ -46,9 +46,9 @@ std::shared_ptr<const ValueOrder> make_scalar_order(const Segment& segment, cons
   auto made = std::make_shared<ValueOrder>();
   made->scalars.reserve(scalars.size());
   made->slots.reserve(scalars.size());
-  for (const uint32_t place : sorted_places(scalars.size(), [&scalars](uint32_t a, uint32_t b) { return scalars[a] < scalars[b]; })) {
-    made->scalars.push_back(scalars[place]);
-    made->slots.push_back(slots[place]);
+  for (const uint32_t index : sorted_indexes(scalars.size(), [&scalars](uint32_t a, uint32_t b) { return scalars[a] < scalars[b]; })) {
+    made->scalars.push_back(scalars[index]);
+    made->slots.push_back(slots[index]);
   }
   return made;
 }
@@ -61,7 +61,7 @@ std::shared_ptr<const ValueOrder> make_text_order(const Segment& segment, const 
     texts.emplace_back(read_ranged_value(walk.term()).text);
   }
   auto made = std::make_shared<ValueOrder>();
-  made->terms = sorted_places(texts.size(), [&texts](uint32_t a, uint32_t b) { return compare_utf16(texts[a], texts[b]) < 0; });
+  made->terms = sorted_indexes(texts.size(), [&texts](uint32_t a, uint32_t b) { return compare_utf16(texts[a], texts[b]) < 0; });
   made->ends.reserve(texts.size());
   for (uint32_t& term : made->terms) {
     term += section.termBegin;

@@ -1,5 +1,7 @@
-// The values of one metadata key in one segment in their order, with their documents: what a range over a key of many values searches. Numbers and times in one order,
-// all values as texts in another. Made when a range first asks for it, kept while there is room (a segment never changes), and dropped when others were asked for since.
+// The values of one metadata key in one segment in their order, with their documents: a range over a key of
+// many values searches it. Numbers and times are in one order, all values as texts in another. Made when a
+// range first needs it, cached within a bound (a segment never changes), and evicted least recently used
+// first.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +21,12 @@ enum class ValueKind : uint8_t { kScalar, kText };
 
 struct ValueOrder {
   std::vector<double> scalars;  // ascending; kScalar
-  std::vector<uint32_t> terms;  // of the section, ascending as texts without the white space around them; kText
-  std::vector<uint32_t> ends;   // per term: where its slots end
-  std::vector<uint32_t> slots;  // per scalar the slot of its document, or those of the terms in turn; a document with several values is there several times
+  // Indexes in the section, ascending as texts without the white space around them; kText.
+  std::vector<uint32_t> terms;
+  std::vector<uint32_t> ends;  // per term: where its slots end
+  // Per scalar the slot of its document, or those of the terms in turn; a document with several values occurs
+  // several times.
+  std::vector<uint32_t> slots;
 
   [[nodiscard]] size_t bytes() const noexcept { return scalars.capacity() * sizeof(double) + (terms.capacity() + ends.capacity() + slots.capacity()) * sizeof(uint32_t); }
 };
@@ -32,7 +37,7 @@ struct ValueOrder {
 // Shared by all searches of an engine; any thread.
 class ValueOrderCache {
  public:
-  // Of the cache, or made and kept. Null when it was stopped.
+  // From the cache, or made and cached. Null when it was stopped.
   [[nodiscard]] std::shared_ptr<const ValueOrder> get(const Segment& segment, const SectionEntry& section, ValueKind kind, StopSignal& stop);
   [[nodiscard]] size_t bytes() const noexcept;
 
@@ -44,7 +49,7 @@ class ValueOrderCache {
   };
 
   mutable std::mutex mutex_;
-  std::list<Kept> kept_;  // asked for last in front
+  std::list<Kept> kept_;  // most recently used first
   size_t bytes_ = 0;
 };
 

@@ -1,4 +1,5 @@
-// The slots of a collection in one segment, cut into windows of equal size: the unit that pruned search bounds, orders and skips. Pure.
+// The slots of a collection in one segment, divided into windows of equal size: the unit that pruned search
+// bounds, orders and skips. Pure.
 #pragma once
 
 #include <array>
@@ -32,7 +33,7 @@ class WindowGrid {
         count_(static_cast<uint32_t>((uint64_t{collection.slotEnd} - collection.slotBegin + kPrunedWindowDocs - 1) / kPrunedWindowDocs)) {}
 
   [[nodiscard]] uint32_t count() const noexcept { return count_; }
-  // Of a slot of the collection.
+  // Window of a slot of the collection.
   [[nodiscard]] uint32_t window_of(uint32_t slot) const noexcept { return (slot - slotBegin_) / kPrunedWindowDocs; }
   [[nodiscard]] uint32_t begin(uint32_t window) const noexcept { return slotBegin_ + window * kPrunedWindowDocs; }
   [[nodiscard]] uint32_t end(uint32_t window) const noexcept { return window + 1 == count_ ? slotEnd_ : begin(window + 1); }

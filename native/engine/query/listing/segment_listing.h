@@ -1,5 +1,7 @@
-// The matches of a listing in one segment, in the order of the page. Walks the segment's permutation and tests each slot, or, where the matches are so few or so far back
-// that the walk would cost more than looking at all of them, selects the best. Used by one search on one thread; valid while the snapshot is referenced.
+// The matches of a listing in one segment, in the order of the page. Walks the segment's permutation and
+// tests each slot. Where the matches are so few or so far back that the walk would cost more than reading all
+// of them, it selects the best instead. Used by one search on one thread; valid while the snapshot is
+// referenced.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +16,19 @@ namespace mds {
 
 class SegmentListing {
  public:
-  // `share`: about how many of the page's matches this segment will be asked for.
+  // `share`: about how many of the page's matches this segment will provide.
   SegmentListing(const ResolvedQuery& query, uint32_t index, uint64_t share, StopSignal& stop);
 
   // Index of the segment in the query.
   [[nodiscard]] uint32_t index() const noexcept { return index_; }
   // Live documents that pass the filters.
   [[nodiscard]] uint32_t total() const noexcept { return total_; }
-  // Moves to the next match and returns its slot, kEndOfList past the last or when the search is stopped. `wanted`: how many will be asked for at most, this one
-  // included.
+  // Moves to the next match and returns its slot, kEndOfList past the last or when the search is stopped.
+  // `wanted`: upper bound of the matches that will be requested, this one included.
   [[nodiscard]] uint32_t next(uint64_t wanted);
 
-  // Without filters, for leaps over many matches. Slots that are left, dead ones included; the one `ahead` of them; and past `slots` of them: returns how many were
-  // alive.
+  // Without filters, for leaps over many matches: the number of slots left, dead ones included; the slot
+  // `ahead` of the next one; and a skip over `slots` slots, which returns the number of live ones.
   [[nodiscard]] uint32_t left() const noexcept { return walk_.left(); }
   [[nodiscard]] uint32_t peek(uint64_t ahead) const noexcept { return walk_.peek(ahead); }
   [[nodiscard]] uint64_t pass(uint64_t slots) noexcept;

@@ -11,7 +11,7 @@ SlotWalk::SlotWalk(const ResolvedSegment& segment, SortField sort, bool descendi
       descending_(descending),
       slotBegin_(segment.collection->slotBegin),
       count_(segment.collection->slotEnd - segment.collection->slotBegin),
-      // Ascending, one group is enough: the permutation has the ties in their order.
+      // Ascending, one group is enough: the permutation has ties in the right order.
       groupBegin_(descending ? count_ : 0),
       groupEnd_(count_),
       at_(groupBegin_) {
@@ -20,7 +20,8 @@ SlotWalk::SlotWalk(const ResolvedSegment& segment, SortField sort, bool descendi
   if (sort == SortField::kKey) order_ = segment_.ordered_slots(SlotOrder::kKey, *segment.collection);
 }
 
-// Where the group of the slot before `end` begins. A rank says it; times are searched by doubling steps back, then halving, so that a group costs its logarithm.
+// Where the group of the slot before `end` begins. Ranks give it directly; times are searched by doubling
+// steps back, then by bisection, so that a group costs its logarithm.
 uint32_t SlotWalk::group_begin(uint32_t end) const noexcept {
   uint32_t inside = end - 1;
   const int64_t value = value_of(slot_at(inside));
@@ -54,9 +55,9 @@ uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
   if (ahead >= left()) return kEndOfList;
   const uint32_t inGroup = groupEnd_ - at_;
   if (ahead < inGroup) return slot_at(at_ + static_cast<uint32_t>(ahead));
-  // In a group before the current one: descending, the groups from `groupBegin_` down take their places in turn.
-  const uint32_t place = static_cast<uint32_t>(ahead) - inGroup;
-  const uint32_t inside = groupBegin_ - 1 - place;
+  // In a group before the current one: descending, the groups are taken from `groupBegin_` down.
+  const uint32_t index = static_cast<uint32_t>(ahead) - inGroup;
+  const uint32_t inside = groupBegin_ - 1 - index;
   const int64_t value = value_of(slot_at(inside));
   uint32_t end = inside + 1;  // of the group: between here and the current one
   for (uint32_t outside = groupBegin_; end < outside;) {
@@ -67,7 +68,7 @@ uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
       outside = middle;
     }
   }
-  return slot_at(group_begin(end) + (place - (groupBegin_ - end)));
+  return slot_at(group_begin(end) + (index - (groupBegin_ - end)));
 }
 
 void SlotWalk::skip(uint64_t slots) noexcept {

@@ -44,14 +44,15 @@ class ListingMerge {
   struct Head {
     Candidate candidate;
     SegmentListing* listing;
-    bool isBound;  // the candidate may match or not, but no match of the listing is better
+    bool isBound;  // the candidate may not match, but no match of the listing is better
   };
   struct Later {
     const PageOrder& order;
     bool operator()(const Head& a, const Head& b) const noexcept { return order.better(b.candidate, a.candidate); }
   };
 
-  // A listing looks for its first match only when its first slot, match or not, is better than all that is there: sorted by time most segments never do.
+  // A listing searches for its first match only when its first slot, match or not, is better than all other
+  // candidates: sorted by time most segments never do.
   void begin() {
     if (!isFiltered_) leap();
     for (SegmentListing& listing : listings_) {
@@ -61,8 +62,9 @@ class ListingMerge {
     std::make_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
-  // Passes most of what is to be skipped without merging it. With r left to skip and s segments, look r/s slots ahead in each: of the slots up to the smallest of these,
-  // its own segment has r/s and every other one fewer, together no more than r, so that all of its own can go. s ln(r) rounds instead of r.
+  // Skips most of the offset without merging. With r left to skip and s segments, peek r/s slots ahead in
+  // each. Up to the smallest of these slots, its own segment has r/s slots and every other one fewer,
+  // together no more than r, so that its own r/s can all be skipped. s ln(r) rounds instead of r.
   void leap() {
     std::vector<Head> ahead;
     for (SegmentListing& listing : listings_) ahead.push_back({{}, &listing, true});
@@ -81,7 +83,7 @@ class ListingMerge {
     }
   }
 
-  // Puts the last head, which is in no heap yet, at its listing's next match; drops it at the end.
+  // Moves the last head, which is in no heap yet, to its listing's next match; drops it at the end.
   void advance(Head& head) {
     const uint32_t slot = head.listing->next(wanted_ - taken_);
     if (slot == kEndOfList) return heads_.pop_back();
@@ -89,7 +91,7 @@ class ListingMerge {
     std::push_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
-  // Below so many matches a segment to skip, merging them costs less than leaping.
+  // With fewer matches per segment to skip, merging costs less than leaping.
   static constexpr uint64_t kLeapMin = 8;
 
   StopSignal& stop_;

@@ -1,5 +1,6 @@
-// A page of a listing: what matches by metadata alone, in the order of a sort field. A k-way merge of the segments' orders that reads little more than the page; the
-// total is counted on bits. Equal to what the exhaustive path collects (top_k.h), which a property test holds it to. Runs on the caller's thread.
+// A page of a listing: the matches by metadata alone, in the order of a sort field. A k-way merge of the
+// segments' orders that reads little more than the page; the total is counted on bits. Equal to the result of
+// the exhaustive path (top_k.h), which a property test verifies. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -12,11 +13,11 @@
 namespace mds {
 
 struct Page {
-  uint64_t total;  // all that matches
+  uint64_t total;  // number of matches
   std::vector<Candidate> hits;
 };
 
-// Whether the plan is one: every document or those that pass the filters, not by score.
+// Whether the plan is a listing: every document, or those that pass the filters, not sorted by score.
 [[nodiscard]] bool is_listing(const SearchPlan& plan) noexcept;
 
 [[nodiscard]] Page sorted_page(const ResolvedQuery& query, StopSignal& stop);

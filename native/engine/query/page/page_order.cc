@@ -13,10 +13,11 @@ int64_t order_of(double value) noexcept {
   return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
-// First eight bytes of a key as a number of the same order: most comparisons of keys end here.
+// The first eight bytes of a key as a number of the same order: most comparisons of keys end here.
 int64_t order_of(std::string_view key) noexcept {
   std::array<uint8_t, 8> bytes{};
-  key.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());  // not memcpy: an empty key may have no address
+  // Not memcpy: the data pointer of an empty key may be null.
+  key.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());
   return static_cast<int64_t>(__builtin_bswap64(load_u64(bytes.data())) ^ (uint64_t{1} << 63));
 }
 

@@ -1,5 +1,6 @@
-// The total order of hits: primary value, then key ascending, then lang ascending (bytes), then docid, so that pages never overlap and two runs agree. Sorted by key,
-// descending, only the key is reversed. Used by one search on one thread.
+// The total order of hits: primary value, then key ascending, then lang ascending (bytes), then docid, so
+// that pages never overlap and two runs agree. When sorted by key descending, only the key is reversed. Used
+// by one search on one thread.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// The best `skip + k` matches of a search in the plan's order (page_order.h). Used by one search on one thread.
+// The best `skip + k` matches of a search in the plan's order (page_order.h). Used by one search on one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +21,8 @@ class TopK {
     if (!(score < scoreFloor_)) keep(segment, slot, score);
   }
 
-  // In the order of score: a match below it cannot enter any more; one that equals it can, by its key. Minus infinity until the collector is full.
+  // In the order of score: a match below it cannot enter any more; one that equals it can, by its key. Minus
+  // infinity until the collector is full.
   [[nodiscard]] double score_floor() const noexcept { return scoreFloor_; }
   // skip + k.
   [[nodiscard]] uint64_t wanted() const noexcept { return wanted_; }

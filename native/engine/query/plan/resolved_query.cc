@@ -14,9 +14,9 @@ struct FieldTotals {
 
 TermEntry find_in(const Segment& segment, const SectionEntry* section, const PlanTerm& term) {
   if (section == nullptr) return {};
-  if (term.places == nullptr) return segment.find_entry(*section, term.text).value_or(TermEntry{});
-  const auto found = std::find_if(term.places->begin(), term.places->end(), [section](const TermPlace& place) { return place.section == section; });
-  return found == term.places->end() ? TermEntry{} : found->entry;
+  if (term.locations == nullptr) return segment.find_entry(*section, term.text).value_or(TermEntry{});
+  const auto found = std::find_if(term.locations->begin(), term.locations->end(), [section](const TermLocation& location) { return location.section == section; });
+  return found == term.locations->end() ? TermEntry{} : found->entry;
 }
 
 ResolvedSegment resolve_segment(const SegmentRef& ref, const CollectionEntry& collection, const SearchPlan& plan) {

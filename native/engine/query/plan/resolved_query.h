@@ -1,4 +1,5 @@
-// A plan looked up in one snapshot: where the postings of each query term lie in each segment, and the statistics over all segments. Made once per search.
+// A plan resolved against one snapshot: the postings of each query term in each segment, and the statistics
+// over all segments. Made once per search.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace mds {
 struct ResolvedSegment {
   const SegmentRef* ref;
   const CollectionEntry* collection;
-  std::vector<const SectionEntry*> fields;  // per scored field; null where the segment has none of it
+  std::vector<const SectionEntry*> fields;  // per scored field; null where the segment does not have it
   std::vector<TermEntry> terms;             // [term * fields + field], df 0 where it does not occur
 };
 
@@ -22,7 +23,7 @@ class ValueOrderCache;
 
 struct ResolvedQuery {
   const SearchPlan* plan;
-  ValueOrderCache* orders = nullptr;  // null: nothing is kept
+  ValueOrderCache* orders = nullptr;  // null: no cache
   std::vector<ResolvedSegment> segments;
   uint64_t documents = 0;  // N, dead ones included
   uint64_t liveDocuments = 0;
@@ -36,7 +37,7 @@ struct ResolvedQuery {
   }
 };
 
-// Borrows all of them.
+// Borrows all arguments.
 [[nodiscard]] ResolvedQuery resolve_query(const SegmentSet& set, const SearchPlan& plan, ValueOrderCache* orders = nullptr);
 
 }  // namespace mds

@@ -1,10 +1,13 @@
-// The three scoring formulas, in float64, and the statistics they need. Every evaluation path calls the same functions in the same order of leaves, so that scores are
-// equal to the bit whichever path ran.
+// The three scoring formulas, in float64, and the statistics they need. Every evaluation path calls the same
+// functions in the same order of leaves, so that scores are equal to the bit whichever path ran.
 //
 // Statistics are sums over the segments of the snapshot: dead documents count until a merge drops them.
-//   N       documents of the collection                     df      documents with the term in the field
-//   dl      tokens of the field in the document             avgdl   sum of dl over the documents that have the field, by their number
-// With bm25f, df of a term is the largest df over the scored fields: the union would need a pass over the postings, and lies between that and the sum.
+//   N       documents of the collection
+//   df      documents with the term in the field
+//   dl      tokens of the field in the document
+//   avgdl   sum of dl over the documents that have the field, divided by their number
+// With bm25f, df of a term is the largest df over the scored fields: the union would need a pass over the
+// postings, and lies between that and the sum.
 #pragma once
 
 #include <cstdint>
@@ -24,9 +27,11 @@ inline constexpr double kTfidfSlope = 0.2;
 
 // Scores one leaf: a term, or a phrase whose tf is its number of occurrences.
 //   tfidf:  weight * (1 + ln tf) * ln(1 + N/df) / (1 - s + s * dl/avgdl)
-//   bm25:   weight * idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl/avgdl)),   idf = ln((N - df + 0.5)/(df + 0.5) + 1)
+//   bm25:   weight * idf * tf * (k1 + 1) / (tf + k1 * (1 - b + b * dl/avgdl)),
+//           idf = ln((N - df + 0.5)/(df + 0.5) + 1)
 //   bm25f:  weight * idf * tf~ / (k1 + tf~),   tf~ = sum over fields of w * tf/(1 - b + b * dl/avgdl)
-// Source: algorithms.md section 2 of the contract; Robertson, Zaragoza & Taylor, "Simple BM25 Extension to Multiple Weighted Fields", CIKM 2004.
+// Source: algorithms.md section 2 of the contract; Robertson, Zaragoza & Taylor, "Simple BM25 Extension to
+// Multiple Weighted Fields", CIKM 2004.
 class LeafScorer {
  public:
   // Per scored field: dl enters as lengthBase + lengthSlope * dl.
@@ -36,7 +41,8 @@ class LeafScorer {
     double lengthSlope;
   };
 
-  // `averageLengths`: per scored field of the plan. `idf`: of the term, or the sum over the terms of a phrase. `weight`: how often the query says it.
+  // `averageLengths`: per scored field of the plan. `idf`: of the term, or the sum over the terms of a
+  // phrase. `weight`: number of times that the query has the term.
   LeafScorer(const SearchPlan& plan, const std::vector<double>& averageLengths, double idf, double weight);
 
   // tfidf and bm25.

@@ -156,7 +156,8 @@ class TreeParser {
     return malformed_plan("unknown node");
   }
 
-  // Leaves and terms of phrases: what opens a cursor per scored field. What FUZZY and WILDCARD leaves stand for has a bound of its own.
+  // Leaves and terms of phrases: each opens a cursor per scored field. The terms of FUZZY and WILDCARD leaves
+  // have a bound of their own.
   [[nodiscard]] uint32_t cursors() const noexcept { return leaves_ + phraseTerms_; }
 
  private:

@@ -1,5 +1,5 @@
-// A parsed search plan: docs/formats/search-plan.md. Views into the plan's bytes. Everything the scorer relies on is checked here: indexes, counts, depth, finite
-// numbers.
+// A parsed search plan: docs/formats/search-plan.md. Views into the plan's bytes. Checks everything that the
+// scorer relies on: indexes, counts, depth, finite numbers.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ struct PhraseTerm {
 
 struct PlanNode {
   NodeKind kind = NodeKind::kNone;
-  uint32_t term = 0;    // kTerm, kFuzzy; kWildcard: whose text is the pattern
+  uint32_t term = 0;    // kTerm, kFuzzy; kWildcard: its text is the pattern
   uint32_t edits = 0;   // kFuzzy
   uint32_t prefix = 0;  // kFuzzy: code points that are not edited
   PhraseScoring scoring = PhraseScoring::kOccurrences;
@@ -56,14 +56,15 @@ struct RangeBound {
   std::string_view text;
 };
 
-// Documents of which one value lies within all bounds; of a time no bound is a text.
+// Documents with one value within all bounds. For a time no bound is a text.
 struct RangeFilter {
   RangeField field;
   std::string_view key;  // kMeta
   std::vector<RangeBound> bounds;
 };
 
-// Documents with the value score `factor` times as high; of several boosts the factors multiply, to at least kBoostFloor.
+// Documents with the value score `factor` times as high; the factors of several boosts multiply, to at least
+// kBoostFloor.
 struct Boost {
   std::string_view key;
   std::string_view value;
@@ -72,8 +73,8 @@ struct Boost {
 
 inline constexpr double kBoostFloor = 0.001;
 
-// Where a term stands in one dictionary of a snapshot.
-struct TermPlace {
+// Location of a term in one dictionary of a snapshot.
+struct TermLocation {
   const SectionEntry* section;
   TermEntry entry;
 };
@@ -81,13 +82,14 @@ struct TermPlace {
 struct PlanTerm {
   std::string_view text;
   double weight;
-  // Bit f: looked for in scored field f. With tfidf and bm25 at most one.
+  // Bit f: searched in scored field f. With tfidf and bm25 at most one.
   uint64_t fields;
-  // Of an expansion: all its places, which are known already. Null: to be looked up.
-  const std::vector<TermPlace>* places = nullptr;
+  // For a term of an expansion: all its locations, which are known already. Null: to be looked up.
+  const std::vector<TermLocation>* locations = nullptr;
 };
 
-// What one FUZZY leaf stands for: terms [begin, end) of the plan, by their edits. None has a higher idf than one of fewer edits.
+// The expansion of one FUZZY leaf: terms [begin, end) of the plan, by their edits. None has a higher idf than
+// one of fewer edits.
 struct FuzzyGroup {
   uint32_t begin;
   uint32_t end;

@@ -1,5 +1,6 @@
-// Memory of the posting blocks that one pruned search has decoded, so that none is decoded twice. One pool per thread, reused by its searches one after the other: what
-// it holds beyond kDecodedBlocksKept is given back when a search ends. Throws std::bad_alloc.
+// Memory for the posting blocks that one pruned search has decoded, so that none is decoded twice. One pool
+// per thread, reused by its searches one after the other: memory beyond kDecodedBlocksKept is freed when a
+// search ends. Throws std::bad_alloc.
 #pragma once
 
 #include <array>
@@ -13,10 +14,12 @@
 
 namespace mds {
 
-// Behind a block's last slot: above all slots, which are below 2^31 because 32-bit offsets bound a segment.
+// Padding behind a block's last slot: above all slots, which are below 2^31 because 32-bit offsets bound a
+// segment.
 inline constexpr uint32_t kPaddingSlot = INT32_MAX;
 
-// One block. Parts are filled when they are first asked for; arrays hold `packed.count` values, and slots are padded.
+// One block. Parts are filled when they are first needed; arrays have `packed.count` values, and slots are
+// padded.
 struct DecodedBlock {
   PackedBlock packed;
   bool hasTfs;
@@ -27,7 +30,7 @@ struct DecodedBlock {
   std::array<uint32_t, kBlockPostings> slots;
   std::array<uint32_t, kBlockPostings> tfs;
   std::array<uint32_t, kBlockPostings> tfEnds;
-  std::array<float, kBlockPostings + kMaskValues> estimates;  // and room for a mask that begins at the last
+  std::array<float, kBlockPostings + kMaskValues> estimates;  // and space for a mask that begins at the last
 };
 
 class DecodedBlockPool {

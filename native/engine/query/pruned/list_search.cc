@@ -14,7 +14,7 @@
 namespace mds {
 namespace {
 
-// Estimates that are added for one score: one.
+// Number of estimates that are added for one score.
 constexpr size_t kListCount = 1;
 
 struct BoundedBlock {
@@ -85,13 +85,13 @@ class ListSearch {
     }
   }
 
-  // So many candidates are at least as good that what is below needs no exact score.
+  // The estimate of the last wanted candidate: a score below it need not be computed exactly.
   [[nodiscard]] float last_wanted(std::span<const uint32_t> candidates) const {
     std::array<float, kBlockPostings> best;
     for (size_t at = 0; at < candidates.size(); ++at) best[at] = estimates_[candidates[at]];
     float* const last = best.data() + top_.wanted() - 1;
     std::nth_element(best.data(), last, best.data() + candidates.size(), std::greater<>());
-    // Estimates on both sides of the comparison: twice the slack.
+    // Both sides of the comparison are estimates: twice the slack.
     return estimate_threshold(static_cast<double>(*last), 2 * kListCount + 2);
   }
 
@@ -109,7 +109,7 @@ class ListSearch {
   LeafScorer scorer_;
   bool isFields_;
   ScoreEstimate estimate_;
-  // Of the block in hand.
+  // Of the current block.
   std::array<uint32_t, kBlockPostings> slots_;
   std::array<uint32_t, kBlockPostings> tfs_;
   std::array<uint32_t, kBlockPostings> lengthsOf_;

@@ -15,7 +15,8 @@ double idf_sum(const ResolvedQuery& query, const PlanNode& node) {
   return idf;
 }
 
-// Up to so many comparisons all pairs are compared, four at a time: a merge of short lists costs more in branches that nobody can predict.
+// Up to this many comparisons all pairs are compared, four at a time: a merge of short lists costs more in
+// mispredicted branches.
 constexpr size_t kPairsMax = 256;
 
 // Whether `position` is among `count` positions.
@@ -25,7 +26,8 @@ bool contains(const uint32_t* positions, size_t count, uint32_t position) noexce
   return found != 0;
 }
 
-// Keeps the starts (positions of the rarest term) at whose `distance` the other term stands, too. Both ascend.
+// Keeps the starts (positions of the rarest term) from which the other term occurs at `distance`, too. Both
+// ascend.
 void keep_followed(std::vector<uint32_t>& starts, const std::vector<uint32_t>& positions, int64_t distance) {
   const bool isShort = starts.size() * positions.size() <= kPairsMax;
   size_t kept = 0;
@@ -122,10 +124,10 @@ void PhraseWindows::search_window(uint32_t window) {
 
 void PhraseWindows::propose(Field& field, float others) {
   candidates_.clear();
-  places_.clear();
-  // What float rounds in a sum of parts is compared whole, below.
+  postings_.clear();
+  // A sum of parts would round in float: all candidates are compared below.
   const float least = isSummed_ ? 0 : threshold_ - others;
-  field.terms[0].list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count, uint32_t place) {
+  field.terms[0].list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count, uint32_t posting) {
     for (uint32_t begin = 0; begin < count; begin += kMaskValues) {
       uint32_t bits = at_least(estimates + begin, least);
       if (count - begin < kMaskValues) bits &= (1U << (count - begin)) - 1;
@@ -133,8 +135,8 @@ void PhraseWindows::propose(Field& field, float others) {
         const uint32_t at = begin + static_cast<uint32_t>(std::countr_zero(bits));
         if (is_lost(estimates[at], others) || !filter_.passes(slots[at])) continue;
         candidates_.push_back({slots[at], estimates[at]});
-        places_.push_back(place + at);
-        places_.resize(places_.size() + field.terms.size() - 1);
+        postings_.push_back(posting + at);
+        postings_.resize(postings_.size() + field.terms.size() - 1);
       }
     }
   });
@@ -151,8 +153,8 @@ void PhraseWindows::join(Field& field, size_t term, float others) {
       candidate.estimate = std::min(candidate.estimate, static_cast<float>(list.tf_by_ends()));
       if (is_lost(candidate.estimate, others)) continue;
     }
-    for (size_t earlier = 0; earlier < term; ++earlier) places_[kept * stride + earlier] = places_[at * stride + earlier];
-    places_[kept * stride + term] = list.place();
+    for (size_t earlier = 0; earlier < term; ++earlier) postings_[kept * stride + earlier] = postings_[at * stride + earlier];
+    postings_[kept * stride + term] = list.posting();
     candidates_[kept++] = candidate;
   }
   candidates_.resize(kept);
@@ -161,12 +163,12 @@ void PhraseWindows::join(Field& field, size_t term, float others) {
 void PhraseWindows::confirm(uint32_t fieldIndex, float others) {
   Field& field = fields_[fieldIndex];
   const size_t stride = field.terms.size();
-  // Positions are far larger than any cache: all are asked for before the first is read.
+  // Positions are far larger than any cache: all are prefetched before the first is read.
   const size_t runsEach = std::min<size_t>(stride, 2);
   runs_.resize(candidates_.size() * runsEach);
   for (size_t at = 0; at < runs_.size(); ++at) {
     PositionRun& run = runs_[at];
-    if (!field.terms[at % runsEach].list.position_run(places_[at / runsEach * stride + at % runsEach], run)) run.count = 0;
+    if (!field.terms[at % runsEach].list.position_run(postings_[at / runsEach * stride + at % runsEach], run)) run.count = 0;
     __builtin_prefetch(run.address());
   }
   for (size_t at = 0; at < candidates_.size(); ++at) {
@@ -189,7 +191,7 @@ uint32_t PhraseWindows::count_occurrences(Field& field, size_t candidate) {
     PositionRun run{};
     if (term < runsEach) {
       run = runs_[candidate * runsEach + term];
-    } else if (!field.terms[term].list.position_run(places_[candidate * stride + term], run)) {
+    } else if (!field.terms[term].list.position_run(postings_[candidate * stride + term], run)) {
       return 0;
     }
     std::vector<uint32_t>& positions = term == 0 ? starts_ : positions_;

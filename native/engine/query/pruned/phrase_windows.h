@@ -1,5 +1,6 @@
-// Windows of a phrase: a phrase occurs at most as often as the rarest of its terms, so that the estimates of its terms bound it. Positions are read only of documents
-// that have all terms often enough. See pruned_search.h and window_source.h. Used by one search on one thread.
+// Windows of a phrase. A phrase occurs at most as often as the rarest of its terms, so that the estimates of
+// its terms bound it. Positions are read only for documents that have all terms often enough. See
+// pruned_search.h and window_source.h. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +19,7 @@ class PhraseWindows final : public WindowSource {
   PhraseWindows(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, const WindowGrid& grid, SegmentFilter& filter, DecodedBlockPool& pool, TopK& top);
 
   [[nodiscard]] bool is_safe() const noexcept override { return isSafe_; }
-  // Each term bounds the phrase by itself: what is added up is one estimate a field.
+  // Each term bounds the phrase by itself: one estimate per field is added.
   [[nodiscard]] size_t list_count() const noexcept override { return fields_.size(); }
   [[nodiscard]] float bound_window(uint32_t window) const noexcept override;
   void begin_pass(const SegmentBoosts& boosts, double factorMost) noexcept override {
@@ -43,22 +44,25 @@ class PhraseWindows final : public WindowSource {
     uint32_t field;  // in fields_
     uint32_t occurrences;
   };
-  // A document that has all terms looked for so far; its postings in their lists are places_[candidate * terms + term].
+  // A document that has all terms looked up so far; the indexes of its postings in their lists are
+  // postings_[candidate * terms + term].
   struct Candidate {
     uint32_t slot;
-    float estimate;  // the least of its terms
+    float estimate;  // the minimum over its terms
   };
 
   void add_field(const ResolvedQuery& query, const PlanNode& node, size_t field, ScoreEstimate estimate, const WindowGrid& grid, DecodedBlockPool& pool);
-  // Bound of one field in the window, 0 where it cannot match.
+  // Bound of one field in the window, 0 where the field cannot match.
   [[nodiscard]] static float field_max(const Field& field, uint32_t window) noexcept;
-  // Whether a document with this estimate in one field and `others` in the others together is below the threshold.
+  // Whether a document with this estimate in one field and `others` as the sum over the other fields is below
+  // the threshold.
   [[nodiscard]] bool is_lost(float estimate, float others) const noexcept { return (isSummed_ ? whole_.finish(estimate + others) : estimate + others) < threshold_; }
   // Candidates of the field's rarest term.
   void propose(Field& field, float others);
   // Keeps the candidates that have the term, often enough.
   void join(Field& field, size_t term, float others);
-  // Adds the candidates in which the terms stand as the phrase wants them to the matches, or collects them where there is no other field.
+  // Confirms the candidates in which the terms occur at the distances of the phrase: adds them to the
+  // matches, or collects them where there is no other field.
   void confirm(uint32_t fieldIndex, float others);
   [[nodiscard]] uint32_t count_occurrences(Field& field, size_t candidate);
   // Collects the matches of one slot, in the order of the fields.
@@ -74,14 +78,14 @@ class PhraseWindows final : public WindowSource {
   bool isSummed_ = false;  // estimates are parts of a bm25f score
   bool isSafe_ = true;
   std::vector<Field> fields_;
-  const SegmentBoosts* boosts_ = nullptr;  // of the pass in hand
+  const SegmentBoosts* boosts_ = nullptr;  // of the current pass
   double factorMost_ = 1;
 
-  // Of the window in hand.
+  // Of the current window.
   uint32_t window_ = 0;
   float threshold_ = 0;
   std::vector<Candidate> candidates_;
-  std::vector<uint32_t> places_;
+  std::vector<uint32_t> postings_;
   std::vector<PositionRun> runs_;  // of the first two terms of each candidate
   std::vector<Match> matches_;
   std::vector<uint32_t> positions_;

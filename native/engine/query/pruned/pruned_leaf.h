@@ -1,4 +1,5 @@
-// One term of a pruned plan in one segment: its lists, one per scored field that has it, with the bounds of their sum. See windowed_list.h.
+// One term of a pruned plan in one segment: its lists, one per scored field that has it, with the bounds of
+// their sum. See windowed_list.h.
 #pragma once
 
 #include <cstdint>
@@ -26,22 +27,24 @@ class PrunedLeaf {
   // Never below the score of a document of the window.
   [[nodiscard]] float window_max(uint32_t window) const noexcept { return is_single() ? lists_[0].window_max(window) : windowMaxes_[window]; }
 
-  // Upper bound of the score of the window's `slot`, from the blocks around it, without decoding any; kNoMatch when the leaf cannot match.
+  // Upper bound of the score of the window's `slot`, from the blocks around it, without decoding any;
+  // kNoMatch when the leaf cannot match.
   [[nodiscard]] float bound_at(uint32_t window, uint32_t slot) noexcept {
     if (!is_single()) return bound_of_fields(window, slot);
     return lists_[0].seek_block(window, slot) ? lists_[0].current_max() : kNoMatch;
   }
-  // Exact score of the window's `slot`, kNoMatch where it does not match: what the exhaustive scorer computes, to the bit.
+  // Exact score of the window's `slot`, kNoMatch where it does not match. Equal to the exhaustive scorer's,
+  // to the bit.
   [[nodiscard]] double score_at(uint32_t window, uint32_t slot) {
     if (isFields_) return score_of_fields(window, slot);
     return lists_[0].seek_block(window, slot) ? score_in_block(slot) : kNoMatch;
   }
-  // The same after bound_at of the same slot, which was not kNoMatch.
+  // The same after bound_at of the same slot, which returned another value than kNoMatch.
   [[nodiscard]] double score_after_bound(uint32_t window, uint32_t slot) { return isFields_ ? score_of_fields(window, slot) : score_in_block(slot); }
 
   [[nodiscard]] WindowedList& only_list() noexcept { return lists_[0]; }
   [[nodiscard]] std::vector<WindowedList>& lists() noexcept { return lists_; }
-  // Estimate of the leaf's score from the sum of its lists' estimates; more than one list.
+  // Estimate of the leaf's score from the sum of its lists' estimates; requires more than one list.
   [[nodiscard]] float finish(float tfSum) const noexcept { return wholeEstimate_.finish(tfSum); }
 
   void forget_blocks() noexcept;

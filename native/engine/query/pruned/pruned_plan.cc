@@ -10,7 +10,7 @@ namespace {
 
 bool is_term(const PlanNode& node) noexcept { return node.kind == NodeKind::kTerm; }
 
-// The children that are TERMs, where the rest is ALL, `allCount` times.
+// Adds the children that are TERMs. The other children must be ALL, `allCount` of them.
 bool add_terms(const PlanNode& node, size_t allCount, std::vector<PrunedTerm>& terms) {
   size_t others = 0;
   for (const PlanNode& child : node.children) {
@@ -40,7 +40,8 @@ bool add_conjunction(const PlanNode& node, PrunedPlan& pruned) {
   bool hasRequired = false;
   for (const PlanNode& child : node.children) {
     std::vector<PrunedTerm>& group = pruned.groups.emplace_back();
-    // A term with exclusions of its own (`a AND b -c`): what one child excludes, the conjunction does.
+    // A term with exclusions of its own (`a AND b -c`): an exclusion of one child excludes from the
+    // conjunction.
     const bool isAndNot = child.kind == NodeKind::kAndNot && add_excluded(child.children[1], pruned);
     const PlanNode& wanted = isAndNot ? child.children[0] : child;
     if (is_term(wanted)) {

@@ -20,13 +20,13 @@ bool RareLists::is_rare(const ResolvedQuery& query, const ResolvedSegment& segme
   return lists == 1;
 }
 
-void RareLists::add(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term, uint32_t place, uint32_t group) {
+void RareLists::add(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term, uint32_t planIndex, uint32_t group) {
   size_t field = 0;
   while (query.term_at(segment, term, field) == nullptr) ++field;
   const SectionEntry& section = *segment.fields[field];
   const Segment& columns = *segment.ref->segment;
   const PostingList list(columns, section, *query.term_at(segment, term, field));
-  const List& added = lists_.emplace_back(List{LeafScorer(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight), field, place, group,
+  const List& added = lists_.emplace_back(List{LeafScorer(*query.plan, query.averageLengths, query.idfs[term], query.plan->terms[term].weight), field, planIndex, group,
                                                query.plan->algorithm == Algorithm::kBm25f});
   const ScoreEstimate estimate = ScoreEstimate::whole(added.scorer, field);
   isSafe_ = isSafe_ && estimate.is_safe();

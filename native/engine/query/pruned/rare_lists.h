@@ -1,5 +1,6 @@
-// The rare terms of a large disjunction in one segment: lists of a single block are read once, as a whole, and their postings kept by window. A leaf each with its bounds
-// (pruned_leaf.h) would cost more than its few postings. Used by one search on one thread; valid while the snapshot is referenced.
+// The rare terms of a large disjunction in one segment: lists of a single block are read once, as a whole,
+// and their postings grouped by window. A leaf for each, with its bounds (pruned_leaf.h), would cost more
+// than its few postings. Used by one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +15,7 @@ namespace mds {
 
 class RareLists {
  public:
-  // One posting of the window asked for.
+  // One posting of the requested window.
   struct Posting {
     uint32_t slot;
     uint32_t list;
@@ -25,11 +26,11 @@ class RareLists {
 
   explicit RareLists(const WindowGrid& grid) : grid_(grid) {}
 
-  // Whether the term has just one list in the segment and that is of a single block.
+  // Whether the term has exactly one list in the segment, of a single block.
   [[nodiscard]] static bool is_rare(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term) noexcept;
-  // A rare term. `place`: in the order of the plan's terms, ascending from call to call.
-  void add(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term, uint32_t place, uint32_t group);
-  // After the last one.
+  // Adds a rare term. `planIndex`: in the order of the plan's terms, ascending from call to call.
+  void add(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term, uint32_t planIndex, uint32_t group);
+  // Call it after the last add().
   void sort_by_window();
 
   [[nodiscard]] bool is_safe() const noexcept { return isSafe_; }
@@ -42,16 +43,16 @@ class RareLists {
     return lists_.empty() ? std::span<const Posting>() : std::span(postings_).subspan(begins_[window], begins_[window + 1] - begins_[window]);
   }
 
-  [[nodiscard]] uint32_t place(const Posting& posting) const noexcept { return lists_[posting.list].place; }
+  [[nodiscard]] uint32_t plan_index(const Posting& posting) const noexcept { return lists_[posting.list].planIndex; }
   [[nodiscard]] uint32_t group(const Posting& posting) const noexcept { return lists_[posting.list].group; }
-  // What the exhaustive scorer computes, to the bit.
+  // Equal to the exhaustive scorer's, to the bit.
   [[nodiscard]] double score(const Posting& posting) const noexcept;
 
  private:
   struct List {
     LeafScorer scorer;
     size_t field;
-    uint32_t place;
+    uint32_t planIndex;
     uint32_t group;
     bool isFields;
   };

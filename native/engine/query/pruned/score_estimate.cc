@@ -14,11 +14,12 @@ using Words = uint32_t __attribute__((vector_size(16)));
 
 constexpr uint32_t kEstimateLanes = 4;
 
-// Factors and weights between these leave every intermediate value of a formula far from the ends of float's range; 0 is exact in any.
+// Factors and weights between these bounds keep every intermediate value of a formula far from the ends of
+// float's range; 0 is exact everywhere.
 constexpr float kRangeMin = 1e-12F;
 constexpr float kRangeMax = 1e12F;
 
-// A bound is never above it: sums over the fields of a plan (kPlanFieldsMax) stay finite.
+// Upper limit of a bound: sums over the fields of a plan (kPlanFieldsMax) stay finite.
 constexpr float kBoundMax = 1e36F;
 
 bool is_in_range(float value) noexcept { return value == 0 || (value >= kRangeMin && value <= kRangeMax); }
@@ -31,10 +32,10 @@ To lanes_as(From from) noexcept {
   return to;
 }
 
-// Above every count, and below what a conversion to uint32_t takes.
+// Above every count, and below the limit of a conversion to uint32_t.
 constexpr float kCountMax = 4e9F;
 
-// Damaged impacts may say anything, also what is no number.
+// Damaged impacts may contain anything, also NaN.
 Floats within_counts(Floats value) noexcept {
   const Floats atLeast = value > 1 ? value : Floats{} + 1;
   return atLeast < kCountMax ? atLeast : Floats{} + kCountMax;
@@ -78,7 +79,7 @@ bool ScoreEstimate::is_safe() const noexcept { return is_in_range(factor_) && is
 
 namespace {
 
-// One place for the formulas: the bound of a block and the estimates of its postings take the same roundings.
+// The formulas are in one struct: the bound of a block and the estimates of its postings round the same way.
 struct Formula {
   Floats factor, weight, k1, base, slope;
 
@@ -92,7 +93,8 @@ struct Formula {
         return weight * tf / (base + slope * length);
       case EstimateKind::kFieldsWhole: {
         const Floats tfSum = weight * tf / (base + slope * length);
-        // Far below any sum that is not 0 (is_safe): of k1 0 and a field of weight 0 comes 0, as in score_sum.
+        // The constant is far below any sum that is not 0 (is_safe): k1 0 and a field of weight 0 yield 0, as
+        // in score_sum.
         return factor * tfSum / (k1 + tfSum + 1e-30F);
       }
       case EstimateKind::kOccurrences:
@@ -102,8 +104,8 @@ struct Formula {
   }
 };
 
-// Counts are far below 2^31, which is what the vector conversion takes. A posting's tf and length are at least 1: a length that is not is damaged, and would make an
-// estimate that is no number.
+// Counts are far below 2^31, the limit of the vector conversion. A posting's tf and length are at least 1: a
+// smaller length is damaged, and would make an estimate NaN.
 Floats load_counts(const uint32_t* at) noexcept {
   Ints value;
   std::memcpy(&value, at, sizeof value);
@@ -130,7 +132,8 @@ float ScoreEstimate::bound(const Impacts& impacts) const noexcept {
     const Floats value = formula.value(kind_, within_counts(lanes_as<Floats>(words & 0xFFFF0000U)), lanes_as<Floats>(words << 16));
     most = value > most ? value : most;
   }
-  // Damaged impacts may say anything: what is no number was passed over by the comparison, and infinity would make none in a sum's quotient.
+  // Damaged impacts may contain anything: the comparison has skipped NaN, and infinity would make a NaN in a
+  // sum's quotient.
   return std::min(largest(most), kBoundMax);
 }
 

@@ -1,5 +1,6 @@
-// Which slots of a segment a plan lets in: alive, passed by all metadata filters, within all ranges, in the pass in hand, without an excluded term. Read window by
-// window, each part only when it is asked for. Used by one search on one thread; valid while the snapshot is referenced.
+// Which slots of a segment a plan admits: alive, passed by all metadata filters, within all ranges, in the
+// current pass, without an excluded term. Read window by window, each part only when it is needed. Used by
+// one search on one thread; valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -20,11 +21,12 @@ class SegmentFilter {
   // From now on only these documents pass; null: all.
   void begin_pass(const SlotBits* documents) noexcept { pass_ = documents; }
 
-  // A filter that no document of the segment passes.
+  // Whether some filter is passed by no document of the segment.
   [[nodiscard]] bool is_impossible() const noexcept { return isImpossible_; }
   [[nodiscard]] bool has_filters() const noexcept { return ranged_ != nullptr || pass_ != nullptr || !filters_.empty(); }
 
-  // Reads the filters of a window. Returns how many slots pass; all where there is no filter.
+  // Reads the filters of a window. Returns the number of slots that pass; all of them where there is no
+  // filter.
   uint32_t enter(uint32_t window);
   // Of the window entered: passed by the filters.
   [[nodiscard]] bool passes(uint32_t slot) const noexcept { return !has_filters() || has_bit(passed_, slot - begin_); }

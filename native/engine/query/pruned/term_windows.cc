@@ -11,13 +11,15 @@
 namespace mds {
 namespace {
 
-// A filter that passes this much fewer slots of a window than the terms have postings there proposes the candidates itself.
+// A filter that passes fewer slots of a window than the terms have postings there, by this factor, proposes
+// the candidates itself.
 constexpr uint64_t kSparseWindowFactor = 4;
 
 constexpr uint32_t kTouchedDocs = kPrunedWindowDocs / 64;
 static_assert(kTouchedDocs == kMaskValues);
 
-// Scores as the exhaustive scorer adds them: inside each group, in the order of the plan, and then over the groups.
+// Adds scores like the exhaustive scorer: inside each group, in the order of the plan, and then over the
+// groups.
 class GroupedSum {
  public:
   void add(uint32_t group, double score) noexcept {
@@ -48,15 +50,15 @@ TermWindows::TermWindows(const ResolvedQuery& query, const PrunedPlan& plan, uin
   for (const std::vector<PrunedTerm>& group : plan.groups) terms += group.size();
   leaves_.reserve(terms);
   const bool isLarge = is_large_disjunction(plan);
-  uint32_t place = 0;
+  uint32_t planIndex = 0;
   for (uint32_t group = 0; group < plan.groups.size(); ++group) {
     for (const PrunedTerm& term : plan.groups[group]) {
-      ++place;
+      ++planIndex;
       if (isLarge && RareLists::is_rare(query, segment_, term.term)) {
-        rare_.add(query, segment_, term.term, place, group);
+        rare_.add(query, segment_, term.term, planIndex, group);
         continue;
       }
-      Leaf& leaf = leaves_.emplace_back(Leaf{PrunedLeaf(query, segment_, term.term, grid, pool), term.isRequired, place, group});
+      Leaf& leaf = leaves_.emplace_back(Leaf{PrunedLeaf(query, segment_, term.term, grid, pool), term.isRequired, planIndex, group});
       listCount_ += leaf.scores.list_count();
       if (leaf.scores.is_empty()) {
         isImpossible_ = isImpossible_ || term.isRequired;
@@ -126,7 +128,7 @@ void TermWindows::order_leaves() {
     present.before = leafSum_;
     leafSum_ += present.max;
   }
-  // Added up again from behind: a difference of sums would round as the largest of them does.
+  // Summed again from the back: a difference of sums would have the rounding error of the largest of them.
   float behind = rare_.window_max(window_);
   for (size_t at = present_.size(); at-- > 0;) {
     present_[at].behind = behind;
@@ -162,11 +164,13 @@ void TermWindows::propose_list(WindowedList& list, float least) {
 
 void TermWindows::propose_sums(size_t first) {
   const float least = threshold_ - (first == present_.size() ? leafSum_ : present_[first].before);
-  // Above zero no slot without a posting rises; else the postings have to be told apart from the others.
+  // With a threshold above zero a slot without a posting never passes; else slots with postings have to be
+  // marked.
   const bool isMarked = !(least > 0);
   for (size_t at = first; at < present_.size(); ++at) {
     PrunedLeaf& leaf = present_[at].leaf->scores;
-    // A document of a block that all other bounds cannot lift to the threshold is lost anyway: its sum may stay too small.
+    // A document of a block that all other bounds cannot lift to the threshold is lost: its sum may stay too
+    // small.
     if (leaf.is_single()) {
       add_estimates(leaf.only_list(), threshold_ - (present_[at].before + present_[at].behind));
     } else {
@@ -200,7 +204,7 @@ void TermWindows::add_estimates(WindowedList& list, float least) {
   touched_ |= touched;
 }
 
-// A leaf of several lists: their parts are summed before the formula makes a score of them.
+// A leaf of several lists: their parts are summed before the formula turns them into a score.
 void TermWindows::add_parts(PrunedLeaf& leaf) {
   WindowBits found{};
   for (WindowedList& list : leaf.lists()) {
@@ -272,7 +276,7 @@ void TermWindows::settle_threshold() {
   for (const Candidate& candidate : candidates_) scratch_.push_back(candidate.estimate);
   const auto last = scratch_.begin() + static_cast<ptrdiff_t>(wanted - 1);
   std::nth_element(scratch_.begin(), last, scratch_.end(), std::greater<>());
-  // Estimates on both sides of the comparison: twice the slack.
+  // Both sides of the comparison are estimates: twice the slack.
   threshold_ = std::max(threshold_, estimate_threshold(static_cast<double>(*last), 2 * estimate_terms() + 2));
 }
 
@@ -300,7 +304,7 @@ double TermWindows::exact_score(uint32_t slot) {
   GroupedSum sum;
   auto rare = rareFound_.begin();
   for (Leaf& leaf : leaves_) {
-    for (; rare != rareFound_.end() && rare_.place(*rare) < leaf.place; ++rare) sum.add(rare_.group(*rare), rare_.score(*rare));
+    for (; rare != rareFound_.end() && rare_.plan_index(*rare) < leaf.planIndex; ++rare) sum.add(rare_.group(*rare), rare_.score(*rare));
     const double score = leaf.scores.score_at(window_, slot);
     if (score != kNoMatch) {
       sum.add(leaf.group, score);

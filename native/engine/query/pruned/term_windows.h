@@ -1,4 +1,5 @@
-// Windows of a plan of terms: see pruned_search.h for the ways in which candidates are found, and window_source.h. Used by one search on one thread.
+// Windows of a plan of terms: pruned_search.h describes how candidates are found; see also window_source.h.
+// Used by one search on one thread.
 #pragma once
 
 #include <array>
@@ -32,10 +33,10 @@ class TermWindows final : public WindowSource {
   struct Leaf {
     PrunedLeaf scores;
     bool isRequired;
-    uint32_t place;  // in the order of the plan
+    uint32_t planIndex;  // in the order of the plan
     uint32_t group;
   };
-  // A leaf that has postings in the window in hand.
+  // A leaf that has postings in the current window.
   struct Present {
     Leaf* leaf;
     float max;     // bound of its scores in the window
@@ -47,28 +48,31 @@ class TermWindows final : public WindowSource {
     float estimate;
   };
 
-  // Which leaves are in the window: first the optional ones, smallest bound first, then the required ones, commonest first. Taken from the back to the front.
+  // Orders the leaves of the window: first the optional ones, smallest bound first, then the required ones,
+  // commonest first. They are taken from the back to the front.
   void order_leaves();
-  // Where the leaves that propose candidates begin; rare terms always do.
+  // Index of the first leaf that proposes candidates; rare terms always do.
   [[nodiscard]] size_t first_proposer() const noexcept;
   void propose_filtered();
-  // Candidates of one list alone.
+  // Proposes the candidates of one list alone.
   void propose_list(WindowedList& list, float least);
-  // Candidates of the leaves from `first` on, by the sums of their estimates.
+  // Proposes the candidates of the leaves from `first` on, by the sums of their estimates.
   void propose_sums(size_t first);
   void add_estimates(WindowedList& list, float least);
   void add_parts(PrunedLeaf& leaf);
   void add_rare(bool isMarked);
   void mark_matches(PrunedLeaf& leaf);
   void propose_marked(float least);
-  // Adds the leaf's score to the candidates that have it; drops those that cannot reach the threshold, or that lack what is required.
+  // Adds the leaf's score to the candidates that have it; drops those that cannot reach the threshold, or
+  // that lack a required term.
   void join(const Present& present);
   void propose(uint32_t slot, float estimate) {
     if (filter_.passes(slot)) candidates_.push_back({slot, estimate});
   }
-  // Drops candidates that may not be hits at all, and with more than are wanted raises the threshold to the estimate of the last one wanted.
+  // Drops candidates that are not hits. With more than wanted, raises the threshold to the estimate of the
+  // last wanted one.
   void settle_threshold();
-  // How many roundings of estimate_threshold a candidate's estimate has: a boost is two more.
+  // Number of roundings in a candidate's estimate, for estimate_threshold: a boost adds two.
   [[nodiscard]] size_t estimate_terms() const noexcept { return boosts_ == nullptr ? listCount_ : listCount_ + 2; }
   // With boosts: estimates and threshold become those of boosted scores.
   void boost_candidates();
@@ -87,10 +91,10 @@ class TermWindows final : public WindowSource {
   RareLists rare_;
   size_t listCount_ = 0;
   bool isImpossible_ = false;              // a required term is not in the segment
-  const SegmentBoosts* boosts_ = nullptr;  // of the pass in hand
+  const SegmentBoosts* boosts_ = nullptr;  // of the current pass
   double factorMost_ = 1;
 
-  // Of the window in hand.
+  // Of the current window.
   uint32_t window_ = 0;
   uint32_t begin_ = 0;
   float threshold_ = 0;
@@ -98,8 +102,9 @@ class TermWindows final : public WindowSource {
   std::vector<Present> present_;
   std::vector<Candidate> candidates_;  // ascending by slot
   std::vector<float> scratch_;
-  std::vector<RareLists::Posting> rareFound_;  // of the slot in hand
-  // By slot of the window, zero between windows; `touched_`: bit i says that slots [32 i, 32 i + 32) have any sum.
+  std::vector<RareLists::Posting> rareFound_;  // of the current slot
+  // By slot of the window, zero between windows; `touched_`: bit i is set when a slot of [32 i, 32 i + 32)
+  // has a sum.
   alignas(16) std::array<float, kPrunedWindowDocs> sums_{};
   std::array<float, kPrunedWindowDocs> parts_{};
   uint64_t touched_ = 0;

@@ -9,7 +9,7 @@
 
 namespace mds {
 
-// Values of one mask.
+// Number of values of one mask.
 inline constexpr uint32_t kMaskValues = 32;
 
 // Bit i: values[i] is not below `least`. Reads kMaskValues values.

@@ -32,7 +32,8 @@ void WindowedList::bound_by_entries() {
     const uint32_t slotFirst = list_.slot_before(block) + 1;
     const uint32_t slotLast = slotLasts_[block] = entry.slotLast;
     const float bound = blockMaxes_[block] = estimate_.bound(entry.impacts);
-    if (!grid_.contains(slotFirst) || !grid_.contains(slotLast)) continue;  // damaged: nothing is found there
+    // Damaged: no posting is found there.
+    if (!grid_.contains(slotFirst) || !grid_.contains(slotLast)) continue;
     for (uint32_t window = grid_.window_of(slotFirst); window <= grid_.window_of(slotLast); ++window) {
       windowMaxes_[window] = std::max(windowMaxes_[window], bound);
       firstBlocks_[window] = std::min(firstBlocks_[window], block);
@@ -40,7 +41,7 @@ void WindowedList::bound_by_entries() {
   }
 }
 
-// A list of a single block has no impacts: its postings are few enough to look at.
+// A list of a single block has no impacts: it has few postings, and their own maximum is computed.
 void WindowedList::bound_by_postings() {
   if (list_.block_count() == 0) return;  // damaged
   DecodedBlock& decoded = slots(0);
@@ -53,9 +54,9 @@ void WindowedList::bound_by_postings() {
   }
 }
 
-bool WindowedList::position_run(uint32_t place, PositionRun& out) {
-  const uint32_t block = place / kBlockPostings;
-  const uint32_t index = place % kBlockPostings;
+bool WindowedList::position_run(uint32_t posting, PositionRun& out) {
+  const uint32_t block = posting / kBlockPostings;
+  const uint32_t index = posting % kBlockPostings;
   DecodedBlock& decoded = slots(block);
   const uint32_t* ends = tf_ends(decoded);
   const uint32_t before = index == 0 ? 0 : ends[index - 1];

@@ -1,5 +1,6 @@
-// One posting list as pruned search reads it: an upper bound per block and per window, and random access to its blocks, each decoded when it is first needed.
-// Used by one search on one thread; valid while the snapshot is referenced and its pool is not cleared.
+// One posting list for pruned search: an upper bound per block and per window, and random access to its
+// blocks, each decoded when it is first needed. Used by one search on one thread; valid while the snapshot is
+// referenced and its pool is not cleared.
 #pragma once
 
 #include <cstdint>
@@ -23,10 +24,11 @@ class WindowedList {
   [[nodiscard]] uint32_t length(uint32_t slot) const noexcept { return lengths_.at(slot); }
   // Never below the estimate of a posting in the window; 0 without postings.
   [[nodiscard]] float window_max(uint32_t window) const noexcept { return windowMaxes_[window]; }
-  // Whether the window has no postings of the list: then none is found there.
+  // Whether the list has no postings in the window.
   [[nodiscard]] bool is_absent(uint32_t window) const noexcept { return firstBlocks_[window] == kNoBlock; }
 
-  // Moves to the block in which `slot`, of the window, would stand, without decoding anything. False when no block can hold it. Cheap where slots ascend.
+  // Moves to the block in which `slot`, of the window, would be, without decoding anything. False when no
+  // block can contain it. Cheap where slots ascend.
   [[nodiscard]] bool seek_block(uint32_t window, uint32_t slot) noexcept {
     if (slot < slotAsked_) {
       if (is_absent(window)) return false;
@@ -43,7 +45,7 @@ class WindowedList {
   }
   // Bound of the block that seek_block found.
   [[nodiscard]] float current_max() const noexcept { return blockMaxes_[block_]; }
-  // Looks in the block that seek_block found. False when the slot is not in the list.
+  // Searches the block that seek_block found. False when the slot is not in the list.
   [[nodiscard]] bool find(uint32_t slot) {
     if (current_ == nullptr) current_ = &slots(block_);
     index_ = lower_index(*current_, slot);
@@ -51,17 +53,18 @@ class WindowedList {
   }
   // Of the posting that `find` found.
   [[nodiscard]] uint32_t tf() { return tfs(*current_)[index_]; }
-  // The same, from what position_run decodes anyway.
+  // The same, from data that position_run decodes anyway.
   [[nodiscard]] uint32_t tf_by_ends() {
     const uint32_t* ends = tf_ends(*current_);
     return index_ == 0 ? ends[0] : ends[index_] - ends[index_ - 1];
   }
-  // The posting that `find` found, for position_run.
-  [[nodiscard]] uint32_t place() const noexcept { return block_ * kBlockPostings + index_; }
-  // Where the positions of a posting lie. False where its block is damaged.
-  [[nodiscard]] bool position_run(uint32_t place, PositionRun& out);
+  // Index in the list of the posting that `find` found, for position_run.
+  [[nodiscard]] uint32_t posting() const noexcept { return block_ * kBlockPostings + index_; }
+  // The location of the positions of a posting. False where its block is damaged.
+  [[nodiscard]] bool position_run(uint32_t posting, PositionRun& out);
 
-  // Calls visit(slots, estimates, count, place of the first) for the runs of postings in the window of all blocks whose bound is not below `least`.
+  // Calls visit(slots, estimates, count, index of the first posting) for the runs of postings in the window
+  // of all blocks whose bound is not below `least`.
   template <class Visit>
   void visit_window(uint32_t window, float least, Visit visit) {
     const uint32_t begin = grid_.begin(window);
@@ -82,7 +85,7 @@ class WindowedList {
   [[nodiscard]] const uint32_t* tf_ends(DecodedBlock& block) noexcept;
   [[nodiscard]] const float* estimates(DecodedBlock& block) noexcept;
 
-  // The pool has been cleared.
+  // Call it after the pool has been cleared.
   void forget_blocks() noexcept;
 
  private:
@@ -92,7 +95,8 @@ class WindowedList {
   [[nodiscard]] bool read_positions(uint32_t block, DecodedBlock& decoded);
   void bound_by_entries();
   void bound_by_postings();
-  // Index of the block's first posting whose slot is not below `slot`; kBlockPostings or the block's count, whichever, past its end.
+  // Index of the block's first posting whose slot is not below `slot`; past the end kBlockPostings or the
+  // block's count.
   [[nodiscard]] static uint32_t lower_index(const DecodedBlock& block, uint32_t slot) noexcept;
 
   PostingList list_;
@@ -107,14 +111,14 @@ class WindowedList {
   std::vector<uint32_t> firstBlocks_;  // per window
   std::vector<DecodedBlock*> decoded_;
   std::vector<std::vector<uint8_t>> straddling_;  // positions of decoded blocks that are larger than a chunk
-  // Where the last lookup ended.
+  // Result of the last lookup.
   uint32_t block_ = 0;
   uint32_t index_ = 0;
   uint32_t slotAsked_ = kEndOfList;
   DecodedBlock* current_ = nullptr;
 };
 
-// Counts instead of searching: no step waits for another, and no branch depends on slots that nobody could predict.
+// Counts instead of searching: no step waits for another, and no branch depends on unpredictable slots.
 inline uint32_t WindowedList::lower_index(const DecodedBlock& block, uint32_t slot) noexcept {
   constexpr uint32_t kRun = 16;
   using Ints = int32_t __attribute__((vector_size(16)));

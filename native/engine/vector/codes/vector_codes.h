@@ -1,5 +1,6 @@
-// Eight-bit codes of vectors: what scans and graphs read instead of the f32 vectors, at a quarter of their bytes. A vector is about `scale` times its codes; `residual`
-// says how far off, so that bounds of a score follow from the codes alone. Pure functions.
+// Eight-bit codes of vectors: scans and graphs read them instead of the f32 vectors, at a quarter of the
+// bytes. A vector is about `scale` times its codes; `residual` is the length of the difference, so that
+// bounds of a score follow from the codes alone. Pure functions.
 #pragma once
 
 #include <cstdint>
@@ -22,10 +23,10 @@ static_assert(sizeof(CodedVector) == 12);  // stored as it is
 
 [[nodiscard]] inline float code_weight(const CodedVector& coded) noexcept { return coded.norm > 0 ? coded.scale / coded.norm : 0; }
 
-// Codes of one vector, each row padded so that it begins at a cache line.
+// Bytes of the codes of one vector, padded so that each row begins at a cache line.
 [[nodiscard]] constexpr size_t code_stride(size_t dims) noexcept { return (dims + 63) / 64 * 64; }
 
-// Finite, and so small that no sum of products overflows.
+// Whether all elements are finite and so small that no sum of products overflows.
 [[nodiscard]] bool is_usable(std::span<const float> vector) noexcept;
 
 }  // namespace mds

@@ -31,14 +31,14 @@ VectorQuery::VectorQuery(VectorMetric metric, std::span<const float> vector)
 RankFormula VectorQuery::formula(float norm) const noexcept {
   switch (metric_) {
     case VectorMetric::kCosine:
-      // A vector of zeros is like nothing: cosine 0.
+      // The cosine with a vector of zeros is defined as 0.
       return {norm > 0 ? perNorm_ / double{norm} : 0, 0};
     case VectorMetric::kDotProduct:
       return {1, 0};
     case VectorMetric::kEuclidean:
       break;
   }
-  // Minus the square of the distance, but for the query's own share.
+  // Minus the square of the distance, without the query's own share.
   return {2, -double{norm} * double{norm}};
 }
 
@@ -48,7 +48,7 @@ VectorQuery::Scored VectorQuery::score(const float* vector, float norm) const no
   const double rank = formula.factor * dot + formula.offset;
   if (metric_ == VectorMetric::kCosine) return {std::clamp(rank, -1.0, 1.0), rank};
   if (metric_ == VectorMetric::kDotProduct) return {rank, rank};
-  // By differences: of close vectors the difference of large squares would be noise.
+  // By differences: for close vectors the difference of large squares would lose all precision.
   double squares = 0;
   for (size_t index = 0; index < full_.size(); ++index) {
     const double off = double{full_[index]} - double{vector[index]};

@@ -1,5 +1,5 @@
-// A query vector made ready for one search, and the formulas of its metric. Scores: cosine; inner product; 1 / (1 + distance) for euclidean, so that larger is better
-// with all three. Used by one search on one thread.
+// A query vector prepared for one search, and the formulas of its metric. Scores: cosine; inner product; 1 /
+// (1 + distance) for euclidean, so that larger is better with all three. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,8 @@ namespace mds {
 
 enum class VectorMetric : uint32_t { kCosine = 0, kDotProduct = 1, kEuclidean = 2 };
 
-// A score is a growing function of `factor` x inner product + `offset`, its rank. Ranks of one query compare as its scores do.
+// A score is a growing function of `factor` x inner product + `offset`, its rank. Ranks of one query compare
+// as its scores do.
 struct RankFormula {
   double factor;
   double offset;
@@ -34,14 +35,15 @@ class VectorQuery {
     double score;
     double rank;
   };
-  // Of the vector that the row holds; summed in doubles.
+  // Score of the vector in the row; summed in doubles.
   [[nodiscard]] Scored score(const float* vector, float norm) const noexcept;
 
   struct Bounds {
     double rank;   // by the codes
-    double error;  // how far off that may be, either way
+    double error;  // upper bound of the error, either way
   };
-  // Of a row of which the inner product of the codes is known. Cauchy-Schwarz: q.x = q'.x' + q'.(x - x') + (q - q').x with q', x' as the codes say.
+  // Bounds for a row with this inner product of codes. Cauchy-Schwarz: q.x = q'.x' + q'.(x - x') + (q - q').x
+  // where q', x' are the vectors that the codes represent.
   [[nodiscard]] Bounds bounds(int32_t dot, const CodedVector& row) const noexcept {
     const RankFormula formula = this->formula(row.norm);
     const double product = double{coded_.scale} * double{row.scale} * static_cast<double>(dot);
@@ -58,8 +60,8 @@ class VectorQuery {
   std::span<const float> full_;
   std::unique_ptr<int8_t[], FreeMemory> codes_;
   CodedVector coded_;
-  double codedNorm_;  // length of the vector that the codes stand for
-  double perNorm_;    // 1 / length; 0 of a vector of zeros
+  double codedNorm_;  // length of the vector that the codes represent
+  double perNorm_;    // 1 / length; 0 for a vector of zeros
 };
 
 }  // namespace mds

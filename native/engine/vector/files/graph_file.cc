@@ -52,7 +52,7 @@ Status write_graph(int descriptor, const VectorFileName& name, const VectorGraph
     buffer.clear();
     return written;
   };
-  // usearch writes some bytes at a time.
+  // usearch writes a few bytes at a time.
   Status status = graph.save([&](Bytes bytes) {
     buffer.insert(buffer.end(), bytes.begin(), bytes.end());
     return buffer.size() < kBufferBytes ? Status() : flush();

@@ -22,7 +22,7 @@ struct Mapping {
   Mapping& operator=(const Mapping&) = delete;
 };
 
-// A file beside the one that it is to replace. A full disk has no room for one that did not come to its end.
+// A file beside the one that it will replace. Removed if unfinished, because a full disk has no space for it.
 class UnfinishedFile {
  public:
   explicit UnfinishedFile(std::string path) : path_(std::move(path)), descriptor_(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0600)) {}

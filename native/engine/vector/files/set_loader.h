@@ -1,5 +1,6 @@
-// A vector set from its file: codes are copied, f32 vectors stay where they are mapped, but for those of the last block, which is appended to. Every document of which
-// all chunks are there is alive, in its newest state: what truth says of it comes afterwards. Runs under the engine's writer mutex, on an empty set.
+// A vector set from its file: codes are copied, f32 vectors stay mapped, except those of the last block,
+// which will be appended to. Every document of which all chunks are in the file is alive, in its newest
+// version: the comparison with truth comes afterwards. Runs under the engine's writer mutex, on an empty set.
 #pragma once
 
 #include "vector/files/vector_file.h"

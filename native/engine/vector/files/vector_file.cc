@@ -31,10 +31,10 @@ struct GroupHeader {
 };
 static_assert(sizeof(GroupHeader) == 32);
 constexpr uint64_t kGroupHeaderBytes = 64;
-// No vector is longer: the largest elements of the widest one have 9e16.
+// No valid vector is longer: the widest one with the largest elements has 9e16.
 constexpr float kNormMax = 1e17F;
 
-// Where the columns of a group of so many slots lie behind its header.
+// Offsets of the columns of a group with this many slots, behind its header.
 struct GroupLayout {
   uint64_t coded;
   uint64_t codes;
@@ -57,7 +57,8 @@ Bytes bytes_of(const Value* values, size_t count) noexcept {
   return {reinterpret_cast<const uint8_t*>(values), count * sizeof(Value)};
 }
 
-// Writes the columns of slots one behind the other and sums their checksum up. `at`: where the next byte goes.
+// Writes the columns of slots one after the other and accumulates their checksum. `at`: offset of the next
+// byte.
 class ColumnWriter {
  public:
   ColumnWriter(int descriptor, uint64_t at) noexcept : descriptor_(descriptor), at_(at) {}
@@ -105,13 +106,14 @@ bool is_plausible(const GroupHeader& header, const VectorFileName& name, uint32_
          header.generation == name.generation && header.slotBegin == slotBegin && header.slots > 0 && header.slots <= kVectorSlotsMax - slotBegin;
 }
 
-// A column of a group where it lies.
+// A column of a group, in place.
 template <class Value>
 std::span<const Value> column_at(Bytes payload, uint64_t offset, uint64_t count) noexcept {
   return {reinterpret_cast<const Value*>(payload.data() + offset), static_cast<size_t>(count)};
 }
 
-// A checksum says that the bytes are those that were written, not by whom: numbers that would lead a search astray are looked at.
+// A checksum proves that the bytes are those that were written, not that they are valid: numbers that would
+// lead a search astray are checked.
 bool are_plausible(std::span<const SlotIdentity> identities, std::span<const CodedVector> coded, std::span<const float> full, uint64_t lsnMax) noexcept {
   const auto isIdentity = [lsnMax](const SlotIdentity& identity) { return identity.docid != UINT32_MAX && identity.lsn <= lsnMax; };
   const auto isCoded = [](const CodedVector& vector) {
@@ -181,7 +183,7 @@ Status VectorFile::map_groups(uint64_t begin, uint64_t end, uint64_t lsnMax) {
 
 Status VectorFile::append(const SetView& view, uint32_t end) {
   const GroupLayout layout(name_.dims, end - slots_);
-  // The header comes last: without it there is no group.
+  // The header is written last: without it the group does not exist.
   Status status = ftruncate(descriptor_, static_cast<off_t>(bytes_ + layout.total)) == 0 ? Status() : io_error("ftruncate");
   ColumnWriter writer(descriptor_, bytes_ + kGroupHeaderBytes);
   if (status.ok()) status = write_columns(writer, view, slots_, end);

@@ -1,5 +1,5 @@
-// The file of one generation of one vector set: groups of slots, appended and never changed, each with its checksums. Used by one thread at a time. Layout:
-// docs/formats/vector-index.md.
+// The file of one generation of one vector set: groups of slots, appended and never changed, each with its
+// checksums. Used by one thread at a time. Layout: docs/formats/vector-index.md.
 #pragma once
 
 #include <cstdint>
@@ -12,7 +12,7 @@
 
 namespace mds {
 
-// Who a file belongs to: what its name says, and every header in it.
+// The set and generation of a file: encoded in its name and in every header in it.
 struct VectorFileName {
   uint32_t collection;
   uint32_t dims;
@@ -22,7 +22,7 @@ struct VectorFileName {
   [[nodiscard]] std::string graph() const;  // "C-D-G.graph"
 };
 
-// Columns of a group where they lie in a mapping that `owner` keeps.
+// Columns of a group in a mapping, which `owner` keeps alive.
 struct StoredGroup {
   uint32_t slotBegin = 0;
   uint32_t slots = 0;
@@ -35,22 +35,22 @@ struct StoredGroup {
 
 class VectorFile {
  public:
-  // Makes an empty file, in place of any.
+  // Creates an empty file and replaces any existing one.
   [[nodiscard]] static Result<std::unique_ptr<VectorFile>> create(const std::string& directory, const VectorFileName& name);
-  // What is whole of an existing one: from the first group that is not, or has an LSN above `lsnMax`, everything is cut off, on disk when it returns. `isDamaged`:
-  // something was.
+  // Opens an existing file: it is truncated, on disk when it returns, at the first group that is damaged or
+  // has an LSN above `lsnMax`. `isDamaged`: something was truncated.
   [[nodiscard]] static Result<std::unique_ptr<VectorFile>> open(const std::string& directory, const VectorFileName& name, uint64_t lsnMax, bool& isDamaged);
   ~VectorFile();
   VectorFile(const VectorFile&) = delete;
   VectorFile& operator=(const VectorFile&) = delete;
 
-  // Slots that it holds: from 0 on.
+  // Number of slots in the file: from 0 on.
   [[nodiscard]] uint32_t slots() const noexcept { return slots_; }
   [[nodiscard]] const VectorFileName& name() const noexcept { return name_; }
   [[nodiscard]] const std::vector<StoredGroup>& groups() const noexcept { return groups_; }
-  // Appends slots() to `end` of the view; on disk when it returns. After an error the file is as before.
+  // Appends slots() to `end` of the view; on disk when it returns. After an error the file is unchanged.
   [[nodiscard]] Status append(const SetView& view, uint32_t end);
-  // Where the f32 vector of a slot of the file is mapped, and by whom.
+  // The mapped group with the f32 vector of a slot of the file.
   [[nodiscard]] const StoredGroup& group_of(uint32_t slot) const noexcept;
 
  private:

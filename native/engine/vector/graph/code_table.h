@@ -1,4 +1,5 @@
-// The eight-bit codes of a view's slots, found with one load. Keeps the blocks that it reads; usable by any number of threads.
+// The eight-bit codes of a view's slots, found with one load. Keeps the blocks alive that it reads; usable by
+// any number of threads.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +27,7 @@ class CodeTable {
   [[nodiscard]] size_t dims() const noexcept { return dims_; }
   [[nodiscard]] const int8_t* codes(size_t slot) const noexcept { return blocks_[slot / kBlockSlots].codes + slot % kBlockSlots * stride_; }
   [[nodiscard]] float weight(size_t slot) const noexcept { return blocks_[slot / kBlockSlots].weights[slot % kBlockSlots]; }
-  // 1 - cosine, of a vector of such codes and weight.
+  // 1 - cosine, for a vector of these codes and this weight.
   [[nodiscard]] float distance(const int8_t* probe, float probeWeight, size_t slot) const noexcept {
     return 1.0F - static_cast<float>(kernels_->dot_i8(probe, codes(slot), dims_)) * probeWeight * weight(slot);
   }
@@ -37,7 +38,7 @@ class CodeTable {
   }
 
  private:
-  // The rest of a longer row is fetched by the processor itself.
+  // The processor itself prefetches the rest of a longer row.
   static constexpr size_t kPrefetchedBytes = 512;
 
   struct Block {

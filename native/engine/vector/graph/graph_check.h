@@ -1,4 +1,4 @@
-// Whether the bytes of a stored graph are one: usearch, which reads them, believes every number in them.
+// Validates the bytes of a stored graph: usearch, which reads them, trusts every number in them.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,8 @@
 
 namespace mds {
 
-// Of a graph of at most so many slots: as long as its levels say, each node under its own number, and no neighbour outside of the level that it is a neighbour in.
+// Whether a graph of at most `slots` slots is valid: as long as its levels require, each node under its own
+// number, and all neighbours of a level exist in that level.
 [[nodiscard]] bool is_sound_graph(Bytes stream, uint32_t slots);
 
 }  // namespace mds

@@ -1,4 +1,4 @@
-// Groups of documents whose first chunks are alike: candidates for duplicates. Runs on the caller's thread.
+// Groups of documents with similar first chunks: candidates for duplicates. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,9 @@ struct SimilarGroups {
   bool isComplete = true;  // false: stopped
 };
 
-// Pairs of cosine `threshold` (-1 to 1) or more among the documents up to `docidMax` (of which the kSimilarDocumentsMax first are looked at), joined into groups. Of few
-// documents all pairs are compared; of more, each with its nearest ones by the graph, where there is one: a pair is then missed seldom.
+// Pairs of cosine `threshold` (-1 to 1) or more among the documents up to `docidMax` (at most the first
+// kSimilarDocumentsMax of them), joined into groups. For few documents all pairs are compared; for more, each
+// with its nearest neighbours from the graph, if there is one: then few pairs are missed.
 [[nodiscard]] SimilarGroups similar_groups(const SetView& view, double threshold, uint32_t docidMax, StopSignal& stop);
 
 }  // namespace mds

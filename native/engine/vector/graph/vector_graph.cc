@@ -14,7 +14,7 @@ namespace mds {
 namespace {
 
 namespace us = unum::usearch;
-// Nodes lie in arenas that grow by doubling, not each in an allocation of its own.
+// Nodes are in arenas that grow by doubling, not in separate allocations.
 using Index = us::index_gt<float, uint32_t, uint32_t, us::aligned_allocator_gt<us::byte_t, 64>, us::memory_mapping_allocator_gt<8>>;
 
 struct Probe {
@@ -22,7 +22,7 @@ struct Probe {
   float weight;
 };
 
-// usearch's notion of a metric: of a probe and a member, and of two members.
+// A metric as usearch defines it: between a query and a member, and between two members.
 struct CodeMetric {
   const CodeTable* table;
 
@@ -43,7 +43,7 @@ struct CodePrefetch {
   }
 };
 
-// usearch throws an error that nobody has taken from its result.
+// usearch throws when an error has not been taken from its result.
 template <class Outcome>
 bool is_good(Outcome& outcome) noexcept {
   return outcome.error.release() == nullptr;
@@ -52,7 +52,7 @@ bool is_good(Outcome& outcome) noexcept {
 bool is_farther(const GraphCandidate& a, const GraphCandidate& b) noexcept { return a.distance > b.distance; }
 bool is_nearer(const GraphCandidate& a, const GraphCandidate& b) noexcept { return a.distance < b.distance; }
 
-// Memory of a search that its thread keeps for the next.
+// Memory of a search that its thread keeps for the next one.
 struct Scratch {
   std::vector<uint64_t> visited;         // a bit a slot
   std::vector<GraphCandidate> frontier;  // heap, nearest first
@@ -67,7 +67,7 @@ struct Scratch {
     if (visited.capacity() * sizeof(uint64_t) > kGraphScratchBytesMax) visited = {};
     if (frontier.capacity() * sizeof(GraphCandidate) > kGraphScratchBytesMax) frontier = {};
   }
-  // True: for the first time.
+  // True on the first visit.
   [[nodiscard]] bool visit(uint32_t slot) noexcept {
     uint64_t& word = visited[slot / 64];
     const uint64_t bit = uint64_t{1} << (slot % 64);
@@ -78,7 +78,7 @@ struct Scratch {
 };
 
 constexpr uint32_t kNeighboursMax = 2 * kGraphConnectivity;
-constexpr size_t kBaseRow = kNeighboursMax + 1;  // their number, then they
+constexpr size_t kBaseRow = kNeighboursMax + 1;  // their number, then the neighbours
 
 }  // namespace
 
@@ -86,7 +86,8 @@ struct VectorGraph::Nodes {
   Index index;
   CodeTable table;
   uint32_t entry = 0;
-  // The neighbours of each node at the base, row by row: usearch's own lie behind a pointer each, which a walk would wait for.
+  // The neighbours of each node at the base, row by row: usearch's own are behind one pointer each, which a
+  // walk would wait for.
   std::vector<uint32_t> base;
 
   explicit Nodes(Index from) : index(std::move(from)) {}
@@ -136,7 +137,7 @@ bool VectorGraph::extend(const SetView& view, uint32_t end, const std::atomic<bo
   return true;
 }
 
-// Greedily down the levels above the base.
+// Descends greedily through the levels above the base.
 uint32_t VectorGraph::descend(const VectorQuery& query, float weight) const noexcept {
   const Index& index = nodes_->index;
   const CodeTable& table = nodes_->table;
@@ -202,7 +203,7 @@ bool VectorGraph::search(const SlotFilter& filter, const VectorQuery& query, uin
       rows[count] = table.codes(slot);
       slots[count++] = slot;
     }
-    // Most likely the next one: its neighbours come while distances are measured.
+    // Most likely the next node: its neighbours are prefetched while distances are measured.
     if (!scratch.frontier.empty()) prefetch_row(base + scratch.frontier.front().slot * kBaseRow);
     kernels.dot_i8_list(query.codes(), rows.data(), table.dims(), count, dots.data());
     for (uint32_t at = 0; at < count; ++at) meet({1.0F - static_cast<float>(dots[at]) * weight * table.weight(slots[at]), slots[at]});

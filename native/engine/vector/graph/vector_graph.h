@@ -1,5 +1,6 @@
-// An HNSW graph over the slots [0, slots()) of a set, by cosine of their eight-bit codes. usearch builds, copies and writes it; it is walked here, which is twice as fast
-// as usearch's own search (decision 0130). Made by one maintenance thread; immutable once it is part of a view, and searched by any number of threads then.
+// An HNSW graph over the slots [0, slots()) of a set, by cosine of their eight-bit codes. usearch builds,
+// copies and writes it; this class walks it, twice as fast as usearch's own search (decision 0130). Made by
+// one maintenance thread; immutable once it is part of a view, and searched by any number of threads then.
 #pragma once
 
 #include <atomic>
@@ -27,21 +28,22 @@ class VectorGraph {
   VectorGraph(const VectorGraph&) = delete;
   VectorGraph& operator=(const VectorGraph&) = delete;
 
-  // Null without memory. A copy of `before`, or an empty graph, with room for `slots`.
+  // A copy of `before`, or an empty graph, with space for `slots`. Null when memory has run out.
   [[nodiscard]] static std::unique_ptr<VectorGraph> make(const VectorGraph* before, uint32_t slots);
-  // What `save` wrote; an error where it is not a graph of slots of the view.
+  // Reads the output of `save`; an error where it is not a graph of slots of the view.
   [[nodiscard]] static Result<std::unique_ptr<VectorGraph>> load(Bytes bytes, const SetView& view);
-  // Hands `write` its bytes, some at a time, until that fails.
+  // Passes its bytes to `write`, some at a time, until that fails.
   [[nodiscard]] Status save(const std::function<Status(Bytes)>& write) const;
 
   [[nodiscard]] uint32_t slots() const noexcept;
   [[nodiscard]] uint64_t bytes() const noexcept;
 
-  // Adds slots() to `end` of the view. Stops early, with fewer, when `stop` is set. False without memory: the graph is then not to be used.
+  // Adds slots() to `end` of the view. Stops early, with fewer, when `stop` is set. False when memory has run
+  // out: then the graph must not be used.
   [[nodiscard]] bool extend(const SetView& view, uint32_t end, const std::atomic<bool>& stop);
 
-  // The `wanted` nearest slots that pass, unordered. False when it has measured `distancesMax` distances before it was done, or when
-  // `stop` was set.
+  // The `wanted` nearest slots that pass, unordered. False when it has measured `distancesMax` distances
+  // before the end, or when `stop` was set.
   [[nodiscard]] bool search(const SlotFilter& filter, const VectorQuery& query, uint32_t wanted, uint64_t distancesMax, std::vector<GraphCandidate>& found,
                             StopSignal& stop) const;
 

@@ -1,4 +1,5 @@
-// The product of two matrices of floats, in blocks that stay in registers: compiled once for each instruction set (vector_kernels.cc). Pure.
+// The product of two matrices of floats, in blocks that stay in registers: compiled once for each instruction
+// set (vector_kernels.cc). Pure.
 #pragma once
 
 #include <cstddef>
@@ -14,7 +15,7 @@ struct MatrixRows {
 
 namespace matrix {
 
-// What a compiler makes of it: one register, or the two or four of smaller ones.
+// A vector type that the compiler maps to one register, or to two or four smaller ones.
 using Lanes = float __attribute__((vector_size(64), aligned(4), may_alias));
 inline constexpr size_t kLaneColumns = 16;
 inline constexpr size_t kBlockRows = 4;
@@ -41,7 +42,8 @@ template <size_t kLanes>
   for (; row < rows; ++row) multiply_block<1, kLanes>({left.values + row * left.stride, left.stride}, inner, right, out + row * outStride, outStride);
 }
 
-// out (rows x columns, row behind row) = left (rows x inner) x right (inner x columns). `columns` is a multiple of 16.
+// out (rows x columns, row after row) = left (rows x inner) x right (inner x columns). `columns` is a
+// multiple of 16.
 [[gnu::always_inline]] inline void multiply(MatrixRows left, size_t rows, size_t inner, MatrixRows right, size_t columns, float* out) noexcept {
   size_t column = 0;
   for (; column + 2 * kLaneColumns <= columns; column += 2 * kLaneColumns) {

@@ -1,8 +1,9 @@
-// Kernels over codes of four bits. Sums of table entries for 64 rows at once, the tables of sixteen bytes held in registers: one function for each instruction set
-// (vector_kernels.cc). Pure.
+// Kernels over codes of four bits. Sums of table entries for 64 rows at once, the tables of sixteen bytes in
+// registers: one function for each instruction set (vector_kernels.cc). Pure.
 //
-// A group of rows lies pair of parts by pair of parts, 64 bytes each; a byte has the code of the first part in its lower half, that of the second in its upper half. Byte
-// 2 i is of row i, byte 2 i + 1 of row 32 + i, so that sums of 16 bits come out in the order of the rows.
+// A group of rows is stored by pairs of parts, 64 bytes each. A byte has the code of the first part in its
+// lower half, that of the second in its upper half. Byte 2 i belongs to row i, byte 2 i + 1 to row 32 + i, so
+// that sums of 16 bits come out in the order of the rows.
 #pragma once
 
 #include <cstddef>
@@ -16,7 +17,8 @@ namespace mds::lookup {
 inline constexpr size_t kRows = 64;
 inline constexpr size_t kEntries = 16;
 
-// Into `sums`; returns the rows whose sum is at least `least`. Sums stay within 16 bits, those of a pair within 8.
+// Writes `sums` and returns the rows whose sum is at least `least`. Sums stay within 16 bits, those of a pair
+// within 8.
 inline uint64_t sum_tables_serial(const uint8_t* codes, const uint8_t* tables, size_t pairs, uint16_t least, uint16_t* sums) noexcept {
   for (size_t row = 0; row < kRows; ++row) sums[row] = 0;
   for (size_t pair = 0; pair < pairs; ++pair) {
@@ -83,7 +85,7 @@ __attribute__((target("avx512f,avx512bw"))) inline uint64_t sum_tables_avx512(co
 }
 #endif
 
-// vector_kernels.h.
+// See dot_u4 in vector_kernels.h.
 inline int32_t dot_u4_serial(const int8_t* low, const int8_t* high, const uint8_t* codes, size_t bytes) noexcept {
   int32_t sum = 0;
   for (size_t at = 0; at < bytes; ++at) sum += low[at] * static_cast<int32_t>(codes[at] & 15U) + high[at] * static_cast<int32_t>(codes[at] >> 4U);

@@ -1,5 +1,6 @@
-// See vector_kernels.h. NumKong is used as headers: the functions that are wanted here compile in seconds, its whole library, which has thousands, in minutes. Which
-// instruction sets the compiler knows is found by CMake with NumKong's own probes (NK_TARGET_*); which the processor has, by NumKong when the engine is loaded.
+// See vector_kernels.h. NumKong is used as headers: the functions needed here compile in seconds, its whole
+// library, which has thousands, in minutes. CMake finds the instruction sets that the compiler supports with
+// NumKong's own probes (NK_TARGET_*); NumKong finds those of the processor when the engine is loaded.
 #include "vector/kernels/vector_kernels.h"
 
 #include <numkong/capabilities.h>

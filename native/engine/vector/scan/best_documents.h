@@ -1,5 +1,5 @@
-// The k best documents of those that were added, each by its best chunk. Candidates are gathered and cut down now and then, so that an addition costs next to nothing.
-// Used by one search on one thread.
+// The k best of the documents that were added, each by its best chunk. Candidates are collected and cut down
+// now and then, so that an addition costs next to nothing. Used by one search on one thread.
 #pragma once
 
 #include <algorithm>
@@ -34,7 +34,7 @@ class BestDocuments {
     if (candidates_.size() >= 2 * most_ + kGathered) (void)cut();
   }
 
-  // One candidate a document, best first, `most` of them. Further ones may be added afterwards.
+  // One candidate per document, best first, at most `most`. More may be added afterwards.
   [[nodiscard]] const std::vector<VectorCandidate>& cut() {
     std::sort(candidates_.begin(), candidates_.end(),
               [](const VectorCandidate& a, const VectorCandidate& b) { return a.docid != b.docid ? a.docid < b.docid : is_better(a, b); });

@@ -1,4 +1,4 @@
-// The best slots by an estimate of the inner product: the loop that kinds with codes of their own share.
+// The best slots by an estimate of the inner product: the loop shared by kinds with codes of their own.
 #pragma once
 
 #include <algorithm>
@@ -11,8 +11,8 @@
 
 namespace mds {
 
-// `estimate(slot)`: about the inner product of the query and the slot's vector. Slots of the best `wanted` documents among [0, end) that pass, unordered. Incomplete once
-// `stop` is set.
+// `estimate(slot)`: estimate of the inner product of the query and the slot's vector. Finds slots of the best
+// `wanted` documents among [0, end) that pass, unordered. Incomplete once `stop` is set.
 template <class Estimate>
 void scan_estimates(const SetView& view, const SlotFilter& filter, uint32_t end, const VectorQuery& query, size_t wanted, std::vector<uint32_t>& found, StopSignal& stop,
                     Estimate estimate) {

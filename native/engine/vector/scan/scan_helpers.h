@@ -1,6 +1,8 @@
-// Threads that help with a scan when there is a processor to spare. A search begins its scan by itself and never waits for help: who is idle joins it, and draws pieces
-// of work as it does. Nobody is asked while as many threads search as one search may use, so that under load a search costs what it costs alone. Threads begin when they
-// are first wanted. Every method may be called from any thread.
+// Threads that help with a scan when a processor is idle. A search begins its scan by itself and never waits
+// for help: an idle helper joins it and takes pieces of work from the same counter. No helper is asked while
+// the number of running searches reaches the threads that one search may use, so that under load a search
+// costs what it costs alone. Threads start when they are first needed. Every method may be called from any
+// thread.
 #pragma once
 
 #include <atomic>
@@ -20,7 +22,7 @@ class ScanHelpers {
   ScanHelpers(const ScanHelpers&) = delete;
   ScanHelpers& operator=(const ScanHelpers&) = delete;
 
-  // A search that is under way, helped or not: made before its work begins.
+  // A running search, helped or not: constructed before its work begins.
   class Searching {
    public:
     explicit Searching(ScanHelpers& helpers) noexcept : helpers_(helpers) { helpers_.searches_.fetch_add(1, std::memory_order_relaxed); }
@@ -32,8 +34,9 @@ class ScanHelpers {
     ScanHelpers& helpers_;
   };
 
-  // Calls `work(0)` on this thread and, as long as that runs, `work(1)`, `work(2)`, ... on helpers that come, on fewer than `threads` of them. Returns when all have
-  // returned; throws std::bad_alloc where one of them did. The caller is a search of `Searching`.
+  // Calls `work(0)` on this thread and, as long as that runs, `work(1)`, `work(2)`, ... on helpers that join,
+  // on fewer than `threads` of them. Returns when all have returned; throws std::bad_alloc where one of them
+  // did. The caller must have a `Searching`.
   void share(uint32_t threads, const std::function<void(uint32_t worker)>& work);
 
  private:
@@ -45,7 +48,7 @@ class ScanHelpers {
     bool isFailed = false;
   };
 
-  // Helpers that may be asked now, of `threads` that one search may use.
+  // Number of helpers that may be asked now, of `threads` that one search may use.
   [[nodiscard]] uint32_t spare(uint32_t threads) const noexcept;
   void begin_threads(uint32_t count) noexcept;
   void run() noexcept;

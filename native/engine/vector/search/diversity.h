@@ -1,4 +1,5 @@
-// Hits that differ from each other: maximal marginal relevance (Carbonell, Goldstein 1998). Runs on the caller's thread.
+// Hits that differ from each other: maximal marginal relevance (Carbonell, Goldstein 1998). Runs on the
+// caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +11,9 @@
 
 namespace mds {
 
-// Of `candidates`, best first, chooses `most` one by one: each the one of the highest lambda x score - (1 - lambda) x its greatest cosine with one that was chosen
-// before; the first candidate of those that are equal. In the order of choice; fewer once `stop` is set.
+// Chooses `most` of `candidates`, best first, one by one: each the one with the highest lambda x score - (1 -
+// lambda) x its greatest cosine with a candidate chosen before; of equal ones the first. In the order of
+// choice; fewer once `stop` is set.
 [[nodiscard]] std::vector<VectorCandidate> choose_diverse(const SetView& view, const std::vector<VectorCandidate>& candidates, uint32_t most, double lambda,
                                                           StopSignal& stop);
 

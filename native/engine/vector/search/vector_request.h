@@ -1,4 +1,4 @@
-// What a vector search asks for, as bytes and parsed: docs/formats/vector-index.md, "Search request".
+// A vector search request, as bytes and parsed: docs/formats/vector-index.md, "Search request".
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,20 @@ struct VectorSearchRequest {
   uint32_t collection;
   VectorAlgorithm algorithm;
   VectorMetric metric;
-  uint32_t k;           // documents
-  uint32_t candidates;  // of kinds that may err, and of MMR, at least: k to ten times k
-  double threshold;     // no hit scores below
+  uint32_t k;           // number of documents
+  uint32_t candidates;  // minimum for kinds that may err, and for MMR: k to ten times k
+  double threshold;     // minimum score of a hit
   bool isDiverse;
   double diversity;  // MMR's lambda, 0 to 1: 1 is by score alone
   uint32_t pollWord;
   std::vector<float> vector;
-  uint32_t expansion = kGraphExpansionSearch;     // candidates of a graph search at least; not part of the bytes
-  Bytes filter;                                   // a search plan of which the filters and ranges count; empty: no filter
+  // Minimum number of candidates of a graph search; not part of the bytes.
+  uint32_t expansion = kGraphExpansionSearch;
+  // A search plan; only its filters and ranges are used; empty: no filter.
+  Bytes filter;
   uint32_t signsRescored = kSignsRescoredPerHit;  // candidates of signs that are scored again, for each hit
-  uint32_t threads = 1;                           // of a flat search at most
-  uint32_t helpedSlotsMin = kScanHelpedSlotsMin;  // more than one from so many slots on
+  uint32_t threads = 1;                           // maximum for a flat search
+  uint32_t helpedSlotsMin = kScanHelpedSlotsMin;  // number of slots from which more than one is used
 };
 
 [[nodiscard]] Result<VectorSearchRequest> parse_vector_request(Bytes bytes);

@@ -23,7 +23,7 @@ struct Search {
   StopSignal& stop;
 };
 
-// While one vector is read, the next ones come from memory, or from the page cache.
+// While one vector is read, the next ones are prefetched from memory, or from the page cache.
 void add_scored(const Search& search, const std::vector<uint32_t>& slots, BestDocuments& best) {
   constexpr size_t kAhead = 2;
   const auto prefetch = [&search](uint32_t slot) {
@@ -38,10 +38,11 @@ void add_scored(const Search& search, const std::vector<uint32_t>& slots, BestDo
   }
 }
 
-// What is arranged by cosines, as graphs and lists are, has the order of all metrics where lengths are equal.
+// Graphs and lists are ordered by cosines; that is the order of every metric where lengths are equal.
 bool is_order_of_cosines(const Search& search) noexcept { return search.query.metric() == VectorMetric::kCosine || search.view.isUnit; }
 
-// Whether the graph answers sooner than a scan of all that pass: it measures some distances for each candidate, more where few of those that it meets pass.
+// Whether the graph is faster than a scan of all slots that pass: it measures some distances for each
+// candidate, and more where few of the slots that it meets pass.
 bool is_graph_worth_it(const Search& search, uint32_t candidates) noexcept {
   const uint64_t passing = search.filter.count();
   if (passing == 0 || candidates > kGraphExpansionMax) return false;
@@ -49,18 +50,19 @@ bool is_graph_worth_it(const Search& search, uint32_t candidates) noexcept {
   return steps < passing;
 }
 
-// False: the graph can't answer it.
+// False: the graph can't answer the search.
 bool search_graph(const Search& search, BestDocuments& best) {
   const VectorGraph* graph = search.view.graph.get();
   if (graph == nullptr || !is_order_of_cosines(search)) return false;
   for (uint32_t candidates = std::max(search.request.expansion, search.rescored); is_graph_worth_it(search, candidates); candidates *= 2) {
     std::vector<GraphCandidate> candidatesFound;
-    // Where the filter lets in what lies far from the query, a walk may take longer than reading all that pass.
+    // Where the filter admits documents far from the query, a walk may take longer than reading all that
+    // pass.
     const uint64_t distancesMax = std::max<uint64_t>(search.filter.count(), kGraphSlotsMin);
     if (!graph->search(search.filter, search.query, candidates, distancesMax, candidatesFound, search.stop)) return false;
     BestDocuments nearest(search.rescored);
     for (const GraphCandidate& candidate : candidatesFound) nearest.add({-double{candidate.distance}, search.view.identity(candidate.slot).docid, candidate.slot});
-    // Many chunks of few documents: more candidates are needed for k of them.
+    // With many chunks per document more candidates are needed for k documents.
     if (nearest.cut().size() < search.most && candidatesFound.size() == candidates && !search.stop.poll()) continue;
     std::vector<uint32_t> found;
     for (const VectorCandidate& candidate : nearest.cut()) found.push_back(candidate.slot);
@@ -88,22 +90,22 @@ std::optional<TrainedKind> trained_kind(VectorAlgorithm algorithm) noexcept {
   }
 }
 
-// Slots of kinds with codes of four bits a part that are scored by those of eight.
+// Number of slots, for kinds with codes of four bits a part, that are scored by codes of eight bits.
 size_t rough_candidates(const SetView& view, const VectorSearchRequest& request) noexcept {
   const uint32_t perHit = request.algorithm == VectorAlgorithm::kBq ? request.signsRescored : kRoughPerHit;
   const size_t least = request.algorithm == VectorAlgorithm::kBq ? 1 : kRoughMin;
-  // Of a document with many chunks several may be near.
+  // Several chunks of one document may be near.
   const size_t wanted = std::max(std::max(size_t{request.k} * perHit, size_t{request.candidates}) * (view.hasChunks ? kRoughPerDocument : 1), least);
   return std::min<size_t>(wanted, view.slots);
 }
 
-// Slots of lists that are read at least. Where few pass, as many of those.
+// Minimum number of slots of lists that are read; more where few pass.
 size_t slots_read(const Search& search) noexcept {
   const uint64_t wanted = std::max<uint64_t>(kListSlotsReadMin, uint64_t{search.request.candidates} * kListSlotsPerCandidate);
   return wanted * search.view.slots / std::max<uint64_t>(search.filter.count(), 1);
 }
 
-// False: it can't be answered by codes that err, or not sooner.
+// False: codes that err can't answer the search, or not faster.
 bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments& best) {
   const uint32_t passing = search.filter.count();
   if (passing <= search.rescored || passing < search.view.slots / kTrainedPassingDivisor) return false;
@@ -121,11 +123,11 @@ bool search_codes(const Search& search, VectorAlgorithm algorithm, BestDocuments
   }
   add_scored(search, found, best);
   scan_exactly(search.view, search.filter, {known, search.view.slots}, search.query, search.most, best, search.stop);
-  // Lists that were read may hold too few documents.
+  // The lists that were read may have too few documents.
   return best.cut().size() == search.most;
 }
 
-// Every slot is looked at.
+// Reads every slot.
 void search_flat(const Search& search, BestDocuments& best) {
   if (search.request.threads > 1 && search.filter.count() >= search.request.helpedSlotsMin) {
     scan_exactly_shared(search.view, search.filter, search.query, search.most, best, search.stop, search.helpers, search.request.threads);
@@ -134,7 +136,7 @@ void search_flat(const Search& search, BestDocuments& best) {
   }
 }
 
-// True: what was added is exact.
+// True: the added documents are exact.
 bool run(const Search& search, BestDocuments& best) {
   const VectorAlgorithm algorithm = search.request.algorithm;
   if (algorithm == VectorAlgorithm::kHnsw && search_graph(search, best)) return false;
@@ -157,7 +159,7 @@ VectorHits search_vectors(const SetView& view, const VectorSearchRequest& reques
   answer.hits = best.cut();
   while (!answer.hits.empty() && answer.hits.back().score < request.threshold) answer.hits.pop_back();
   if (request.isDiverse) {
-    // Beyond what is compared with each other the order is that of the scores.
+    // Beyond the compared candidates the order is by score.
     const auto compared = answer.hits.begin() + std::min<ptrdiff_t>(answer.hits.end() - answer.hits.begin(), kDiversityCandidatesMax);
     const std::vector<VectorCandidate> others(compared, answer.hits.end());
     answer.hits.erase(compared, answer.hits.end());

@@ -1,4 +1,5 @@
-// One search in one view of a vector set: chooses how, and puts the hits together. Runs on the caller's thread; a long scan with help.
+// One search in one view of a vector set: chooses the method and composes the hits. Runs on the caller's
+// thread; a long scan with helpers.
 #pragma once
 
 #include <cstdint>
@@ -16,11 +17,11 @@ namespace mds {
 struct VectorHits {
   std::vector<VectorCandidate> hits;  // best first; with MMR in the order of their choice
   bool isExact = false;               // no document that belongs among them is missing
-  bool isComplete = true;             // false: stopped on the way
-  std::optional<TrainedKind> wanted;  // what the set should be trained for, if it is not
+  bool isComplete = true;             // false: stopped early
+  std::optional<TrainedKind> wanted;  // the kind that the set should be trained for, if it is not
 };
 
-// `documents`: docids that the filter lets in; null: all.
+// `documents`: docids that the filter admits; null: all.
 [[nodiscard]] VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, ScanHelpers& helpers,
                                         StopSignal& stop);
 

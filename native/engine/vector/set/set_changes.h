@@ -1,5 +1,5 @@
-// The changes that one batch makes to vector sets, one each, published together at its end, and also when memory runs out on the way (vector_set.h says why). Used under
-// the engine's writer mutex.
+// The changes of one batch to vector sets, one for each set, published together at its end, and also when
+// memory runs out during the batch (vector_set.h says why). Used under the engine's writer mutex.
 #pragma once
 
 #include <map>

@@ -1,4 +1,5 @@
-// One snapshot of a vector set: what a search sees. Immutable, but for rows behind its counts (vector_block.h); shared by every search that started while it was current.
+// One snapshot of a vector set, as a search sees it. Immutable, except for rows behind its counts
+// (vector_block.h); shared by every search that started while it was current.
 #pragma once
 
 #include <array>
@@ -37,8 +38,8 @@ struct SetView {
   uint32_t slots = 0;
   uint32_t liveSlots = 0;
   uint32_t documents = 0;
-  uint32_t docidEnd = 0;  // above every docid that it has, or had
-  // Counts the times that slots were numbered anew: what refers to slots of another generation is of no use.
+  uint32_t docidEnd = 0;  // above every docid that the set has, or had
+  // Counts how often slots were renumbered: references to slots of another generation are invalid.
   uint32_t generation = 0;
   bool isUnit = true;      // every vector, dead ones included, has length 1 within 1e-3
   bool hasChunks = false;  // some document has more than one

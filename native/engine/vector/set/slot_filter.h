@@ -1,4 +1,5 @@
-// Which slots of a view a search may answer: alive, and of a document that its metadata filter lets in. Used by one search on one thread; borrows the view.
+// Which slots of a view a search may return: alive, and of a document that its metadata filter admits. Used
+// by one search on one thread; borrows the view.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +12,7 @@ namespace mds {
 
 class SlotFilter {
  public:
-  // `documents`: docids in any order; null lets all in. Incomplete once `stop` is set.
+  // `documents`: docids in any order; null admits all. Incomplete once `stop` is set.
   SlotFilter(const SetView& view, const std::vector<uint32_t>* documents, StopSignal& stop);
 
   [[nodiscard]] bool passes(uint32_t slot) const noexcept { return has_row(rows(slot / kBlockSlots), slot % kBlockSlots); }

@@ -1,4 +1,5 @@
-// Rows of f32 that a kind of index is trained on: an even draw of the live vectors of a view, each brought to length 1, padded with zeros. Pure.
+// The f32 rows that a kind of index is trained on: an even sample of the live vectors of a view, each scaled
+// to length 1, padded with zeros. Pure.
 #pragma once
 
 #include <cstdint>
@@ -17,10 +18,11 @@ struct FloatRows {
   [[nodiscard]] float* row(size_t index) noexcept { return values.data() + index * dims; }
 };
 
-// The vector of a slot at length 1 (or zeros), into `dims` floats of which those behind the view's are zero.
+// Writes the vector of a slot, scaled to length 1 (or zeros), into `dims` floats; those behind the view's
+// dimensions are zero.
 void unit_vector(const SetView& view, uint32_t slot, float* out, size_t dims) noexcept;
 
-// At most `most` rows of `dims` numbers, at least those of the view.
+// At most `most` rows of `dims` numbers, which is at least the view's dimensions.
 [[nodiscard]] FloatRows training_sample(const SetView& view, size_t most, size_t dims);
 
 }  // namespace mds

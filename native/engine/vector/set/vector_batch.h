@@ -1,4 +1,5 @@
-// A parsed batch for the vector engine: docs/formats/vector-index.md, "Batch". Views into the batch's bytes, which may be unaligned.
+// A parsed batch for the vector engine: docs/formats/vector-index.md, "Batch". Views into the batch's bytes,
+// which may be unaligned.
 #pragma once
 
 #include <cstdint>

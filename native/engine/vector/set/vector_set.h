@@ -1,5 +1,5 @@
-// All vectors of one collection with one number of dimensions: the current view, and what only its writer knows. The engine's writer mutex is held by whoever changes it;
-// `view` may be called by any thread.
+// All vectors of one collection with one number of dimensions: the current view, and the state of its writer.
+// A writer must have locked the engine's writer mutex; `view` may be called by any thread.
 #pragma once
 
 #include <atomic>
@@ -15,7 +15,7 @@
 
 namespace mds {
 
-// The slots of a document: all of its chunks, one behind the other.
+// The slots of a document: those of all of its chunks, in a row.
 struct DocumentSlots {
   uint32_t slotBegin;
   uint32_t chunks;
@@ -31,14 +31,15 @@ class VectorSet {
   [[nodiscard]] std::shared_ptr<const SetView> view() const noexcept;
   void publish(std::shared_ptr<const SetView> view) noexcept;
 
-  // A search has asked for the kind: from now on the set is trained for it. True: for the first time. Any thread.
+  // A search has requested the kind: from now on the set is trained for it. True on the first request. Any
+  // thread.
   bool want(TrainedKind kind) noexcept {
     const uint32_t bit = 1U << static_cast<uint32_t>(kind);
     return (wanted_.fetch_or(bit, std::memory_order_relaxed) & bit) == 0;
   }
   [[nodiscard]] bool wants(TrainedKind kind) const noexcept { return (wanted_.load(std::memory_order_relaxed) >> static_cast<uint32_t>(kind) & 1) != 0; }
 
-  // By docid. Told of the newest view; a SetChange that is under way keeps it.
+  // By docid, as of the newest view; a running SetChange maintains it.
   [[nodiscard]] std::unordered_map<uint32_t, DocumentSlots>& documents() noexcept { return documents_; }
   [[nodiscard]] const DocumentSlots* find(uint32_t docid) const noexcept;
 
@@ -51,19 +52,19 @@ class VectorSet {
   std::atomic<uint32_t> wanted_{0};
 };
 
-// The next view of a set in the making: what is done to it becomes visible as one by `publish`. Where memory runs out on the way, what
-// was done so far is to be published, too: the document in hand is absent then.
+// The next view of a set under construction: all changes become visible together by `publish`. Where memory
+// runs out on the way, the changes so far must be published, too: the document in progress is absent then.
 class SetChange {
  public:
   explicit SetChange(VectorSet& set);
 
-  // In place of what the set has of the document. False: the set is full.
+  // Replaces what the set has of the document. False: the set is full.
   [[nodiscard]] bool put(uint32_t docid, uint64_t lsn, uint32_t chunks, Bytes vectors);
-  // Behind all others, which are full blocks; no slot of it is alive.
+  // Appends a block; all others must be full. No slot of it is alive.
   void append_block(BlockRef block);
-  // Slots of the newest rows as a document, in place of what the set has of it.
+  // Adopts slots of the newest rows as a document, in place of what the set has of it.
   void adopt(uint32_t docid, const DocumentSlots& slots);
-  // Nothing where the set has not got it.
+  // Does nothing where the set does not have the document.
   void remove(uint32_t docid);
   [[nodiscard]] SetView& view() noexcept { return *next_; }
   void publish() noexcept;

@@ -1,5 +1,5 @@
-// IVF: the slots of each of some centres of k-means, as codes of four bits a part (table_codes.h) that lie list by list. A search reads the lists whose centres are
-// nearest to the query.
+// IVF: the slots of each centre of k-means, as codes of four bits a part (table_codes.h), stored list by
+// list. A search reads the lists whose centres are nearest to the query.
 #include <algorithm>
 #include <cmath>
 #include <numeric>
@@ -63,7 +63,7 @@ class InvertedLists final : public TrainedIndex {
     return begins;
   }
 
-  // Nearest first, so that the bound of the candidates is high soon.
+  // Nearest first, so that the bound of the candidates rises soon.
   [[nodiscard]] std::vector<uint32_t> nearest_lists(const float* unit, size_t slotsRead) const {
     std::vector<float> closeness;
     centres_.closeness(unit, closeness);

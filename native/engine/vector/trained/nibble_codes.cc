@@ -1,4 +1,4 @@
-// SQ4: codes of four bits an element, made of the eight-bit codes: what a scan reads is half of theirs.
+// SQ4: codes of four bits an element, made from the eight-bit codes: a scan reads half as many bytes.
 #include <algorithm>
 #include <cmath>
 
@@ -42,7 +42,7 @@ class NibbleCodes final : public TrainedIndex {
 
  private:
   static constexpr double kStep = 127.0 / 7.0;
-  // Code 0: codes are -7 to 7.
+  // Code of 0: codes are -7 to 7.
   static constexpr int kMiddle = 8;
 
   static unsigned shorten(int8_t code) noexcept { return static_cast<unsigned>(std::lround(static_cast<double>(code) / kStep) + kMiddle); }

@@ -1,5 +1,6 @@
-// PQ: vectors cut into parts, each told by the nearest of sixteen centres that are trained on them (table_codes.h). OPQ turns the vectors first, by a rotation that makes
-// the parts fit better (rotation.h). BQ has fixed centres, which tell the signs of the numbers: one bit each.
+// PQ: vectors cut into parts, each encoded as the nearest of sixteen centres that are trained on them
+// (table_codes.h). OPQ first rotates the vectors so that the parts fit better (rotation.h). BQ has fixed
+// centres that encode the signs of the numbers: one bit each.
 #include <algorithm>
 
 #include "vector/trained/rotation.h"
@@ -57,7 +58,8 @@ std::shared_ptr<const TrainedIndex> encode_all(const SetView& view, PartBooks bo
   return made;
 }
 
-// Alternates: the best codes for the rotation, the best rotation for the codes (Ge, He, Ke, Sun: "Optimized Product Quantization", 2013).
+// Alternates: the best codes for the rotation, the best rotation for the codes (Ge, He, Ke, Sun: "Optimized
+// Product Quantization", 2013).
 Rotation train_rotation(const FloatRows& sample, const std::atomic<bool>& stop) {
   Rotation rotation = Rotation::identity(sample.dims);
   for (uint32_t iteration = 0; iteration < kRotationIterations && !stop.load(std::memory_order_relaxed); ++iteration) {

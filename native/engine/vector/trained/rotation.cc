@@ -10,7 +10,8 @@
 namespace mds {
 namespace {
 
-// Rows whose correlation is summed at a time: both fit the second-level cache at 384 numbers.
+// Number of rows whose correlation is summed at a time: both blocks fit the second-level cache at 384
+// numbers.
 constexpr size_t kRowsPerRotation = 512;
 
 void multiply(const std::vector<float>& a, const std::vector<float>& b, size_t dims, std::vector<float>& out) {
@@ -52,7 +53,7 @@ Rotation Rotation::identity(size_t dims) {
 Rotation Rotation::between(const FloatRows& from, const FloatRows& to, const std::atomic<bool>& stop) {
   const size_t dims = from.dims;
   std::vector<float> matrix = correlation(from, to);
-  // A direction in which there is nothing has no orthogonal part: a little of each axis.
+  // A direction without data has no orthogonal part: adds a little of each axis.
   for (size_t index = 0; index < dims; ++index) matrix[index * dims + index] += kRotationFloor;
   std::vector<float> square(matrix.size());
   std::vector<float> cube(matrix.size());

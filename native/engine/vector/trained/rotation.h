@@ -1,4 +1,5 @@
-// An orthogonal matrix that vectors are turned by; one without a matrix leaves them as they are. Dimensions are a multiple of 16. Pure.
+// An orthogonal matrix that rotates vectors; without a matrix they stay unchanged. Dimensions are a multiple
+// of 16. Pure.
 #pragma once
 
 #include <atomic>
@@ -14,7 +15,8 @@ class Rotation {
  public:
   Rotation() = default;
   [[nodiscard]] static Rotation identity(size_t dims);
-  // The rotation R for which the rows of `from`, turned, lie nearest to those of `to`: the orthogonal part of from^T x to (Procrustes), found by Newton-Schulz.
+  // The rotation R for which the rotated rows of `from` are nearest to those of `to`: the orthogonal part of
+  // from^T x to (Procrustes), found by Newton-Schulz.
   [[nodiscard]] static Rotation between(const FloatRows& from, const FloatRows& to, const std::atomic<bool>& stop);
 
   [[nodiscard]] FloatRows turn(FloatRows rows) const;

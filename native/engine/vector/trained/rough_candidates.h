@@ -1,5 +1,5 @@
-// The best slots by codes of four bits a part, and what of them is best by the codes of eight bits: a search reads f32 vectors of the latter only. Used by one search on
-// one thread.
+// The best slots by codes of four bits a part, narrowed to the best by the codes of eight bits: a search
+// reads f32 vectors of the latter only. Used by one search on one thread.
 #pragma once
 
 #include <algorithm>
@@ -18,13 +18,14 @@ namespace mds {
 
 class RoughCandidates {
  public:
-  // `codes` outlives it; `query` is turned as the codes' vectors were, with padded dims.
+  // `codes` must outlive it; `query` is rotated like the codes' vectors, with padded dims.
   RoughCandidates(const SetView& view, const VectorQuery& query, const TableCodes& codes, const FloatRows& turned, size_t most)
       : view_(view), query_(query), codes_(codes), tables_(codes.tables(turned)), isRankedBySums_(query.metric() == VectorMetric::kCosine || view.isUnit), most_(most) {
     if (isRankedBySums_) counts_.resize(tables_.sumMax + 1);
   }
 
-  // Rows of one group that `passing` has; `slot_of(row)` is the slot of one, false in `passes(slot)` leaves it out.
+  // Adds the rows of one group that are set in `passing`; `slot_of(row)` is the slot of a row; a slot for
+  // which `passes(slot)` is false is left out.
   template <class SlotOf, class Passes>
   void add_group(size_t group, uint64_t passing, SlotOf slot_of, Passes passes) {
     const uint64_t found = codes_.sum(tables_, group, least_, sums_) & passing;
@@ -38,7 +39,7 @@ class RoughCandidates {
   // The best `wanted` documents of them by their codes of eight bits, unordered.
   void narrow(size_t wanted, std::vector<uint32_t>& found, StopSignal& stop) {
     cut();
-    // As they lie in memory.
+    // In memory order.
     std::sort(entries_.begin(), entries_.end(), [](const Entry& a, const Entry& b) { return a.slot < b.slot; });
     BestDocuments best(wanted);
     const VectorKernels& kernels = vector_kernels();
@@ -71,7 +72,7 @@ class RoughCandidates {
       entries_.push_back({static_cast<float>(sum), slot});
       counts_[sum] += 1;
       counted_ += 1;
-      // So many lie above that those of the least sum are not wanted.
+      // Enough entries are above the least sum: rows of that sum are no longer wanted.
       while (counted_ - counts_[least_] >= most_) counted_ -= counts_[least_++];
       return;
     }
@@ -99,12 +100,12 @@ class RoughCandidates {
   size_t most_;
   std::vector<uint32_t> counts_;  // of entries, by sum
   size_t counted_ = 0;            // entries of at least `least_`
-  uint16_t least_ = 0;            // no row of a smaller sum is wanted
+  uint16_t least_ = 0;            // rows of a smaller sum are not wanted
   std::array<uint16_t, kGroupRows> sums_{};
   std::vector<Entry> entries_;
 };
 
-// The query at length 1 (or zeros), padded.
+// The query scaled to length 1 (or zeros), padded.
 [[nodiscard]] inline FloatRows unit_query(const VectorQuery& query) {
   FloatRows unit{padded_dims(query.full().size()), {}};
   unit.values.resize(unit.dims);

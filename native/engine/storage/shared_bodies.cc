@@ -1,4 +1,4 @@
-#include "storage/held_bodies.h"
+#include "storage/shared_bodies.h"
 
 #include <iterator>
 #include <new>
@@ -11,29 +11,29 @@ namespace mds {
 
 namespace {
 
-uint64_t held_bytes(size_t recordBytes) noexcept { return uint64_t{recordBytes} + kHeldBodyOverheadBytes; }
+uint64_t counted_bytes(size_t recordBytes) noexcept { return uint64_t{recordBytes} + kSharedBodyOverheadBytes; }
 
-HeldBody copy_of(Bytes record) { return std::make_shared<const std::vector<uint8_t>>(record.begin(), record.end()); }
+SharedBody copy_of(Bytes record) { return std::make_shared<const std::vector<uint8_t>>(record.begin(), record.end()); }
 
 }  // namespace
 
-size_t HeldBodies::IdHash::operator()(const BodyId& id) const noexcept {
+size_t SharedBodies::IdHash::operator()(const BodyId& id) const noexcept {
   return mix(mix(load_u64(id.data()) ^ seed, 0x9E3779B97F4A7C15) ^ load_u64(id.data() + 8), seed);
 }
 
-HeldBodies::HeldBodies() : kept_(0, IdHash{hash_seed()}), cachedAt_(0, IdHash{hash_seed()}) {}
+SharedBodies::SharedBodies() : kept_(0, IdHash{hash_seed()}), cachedAt_(0, IdHash{hash_seed()}) {}
 
-bool HeldBodies::keep(const BodyId& id, Bytes record, uint64_t bytesMax) noexcept {
-  const uint64_t bytes = held_bytes(record.size());
+bool SharedBodies::keep(const BodyId& id, Bytes record, uint64_t bytesMax) noexcept {
+  const uint64_t bytes = counted_bytes(record.size());
   if (bytes > bytesMax) return false;
-  // Both are freed after the lock is.
-  HeldBody body;
+  // Both are freed after the mutex is unlocked.
+  SharedBody body;
   Cached gone;
   try {
     body = copy_of(record);
     const std::lock_guard lock(mutex_);
     const auto found = kept_.find(id);
-    const uint64_t others = keptBytes_ - (found == kept_.end() ? 0 : held_bytes(found->second->size()));
+    const uint64_t others = keptBytes_ - (found == kept_.end() ? 0 : counted_bytes(found->second->size()));
     if (others > bytesMax - bytes) return false;
     if (found == kept_.end()) {
       kept_.emplace(id, std::move(body));
@@ -48,8 +48,8 @@ bool HeldBodies::keep(const BodyId& id, Bytes record, uint64_t bytesMax) noexcep
   }
 }
 
-void HeldBodies::cache(const BodyId& id, Bytes record, uint64_t bytesMax) noexcept {
-  const uint64_t bytes = held_bytes(record.size());
+void SharedBodies::cache(const BodyId& id, Bytes record, uint64_t bytesMax) noexcept {
+  const uint64_t bytes = counted_bytes(record.size());
   Cached fresh;
   Cached gone;
   try {
@@ -58,7 +58,7 @@ void HeldBodies::cache(const BodyId& id, Bytes record, uint64_t bytesMax) noexce
     fresh.clear();
   }
   const std::lock_guard lock(mutex_);
-  // Whatever becomes of the new record, the one before is not what the id stands for any more.
+  // Even if the new record is not stored, the previous one is outdated.
   take_cached_of(id, gone);
   if (fresh.empty() || kept_.contains(id)) return;
   try {
@@ -71,7 +71,7 @@ void HeldBodies::cache(const BodyId& id, Bytes record, uint64_t bytesMax) noexce
   while (cachedBytes_ > bytesMax) take_cached(std::prev(cached_.end()), gone);
 }
 
-HeldBody HeldBodies::get(const BodyId& id) noexcept {
+SharedBody SharedBodies::get(const BodyId& id) noexcept {
   const std::lock_guard lock(mutex_);
   if (const auto kept = kept_.find(id); kept != kept_.end()) return kept->second;
   const auto cached = cachedAt_.find(id);
@@ -80,17 +80,17 @@ HeldBody HeldBodies::get(const BodyId& id) noexcept {
   return cached->second->body;
 }
 
-bool HeldBodies::has(const BodyId& id) const noexcept {
+bool SharedBodies::has(const BodyId& id) const noexcept {
   const std::lock_guard lock(mutex_);
   return kept_.contains(id) || cachedAt_.contains(id);
 }
 
-void HeldBodies::remove(const BodyId& id) noexcept {
-  HeldBody removed;
+void SharedBodies::remove(const BodyId& id) noexcept {
+  SharedBody removed;
   Cached gone;
   const std::lock_guard lock(mutex_);
   if (const auto kept = kept_.find(id); kept != kept_.end()) {
-    keptBytes_ -= held_bytes(kept->second->size());
+    keptBytes_ -= counted_bytes(kept->second->size());
     removed = std::move(kept->second);
     kept_.erase(kept);
     return;
@@ -98,25 +98,25 @@ void HeldBodies::remove(const BodyId& id) noexcept {
   take_cached_of(id, gone);
 }
 
-void HeldBodies::clear() noexcept {
+void SharedBodies::clear() noexcept {
   Kept removed(0, IdHash{hash_seed()});
   const std::lock_guard lock(mutex_);
   kept_.swap(removed);
   keptBytes_ = 0;
 }
 
-HeldBodies::Stats HeldBodies::stats() const noexcept {
+SharedBodies::Stats SharedBodies::stats() const noexcept {
   const std::lock_guard lock(mutex_);
   return {kept_.size(), keptBytes_, cached_.size(), cachedBytes_};
 }
 
-void HeldBodies::take_cached(Cached::iterator body, Cached& gone) noexcept {
+void SharedBodies::take_cached(Cached::iterator body, Cached& gone) noexcept {
   cachedAt_.erase(body->id);
-  cachedBytes_ -= held_bytes(body->body->size());
+  cachedBytes_ -= counted_bytes(body->body->size());
   gone.splice(gone.begin(), cached_, body);
 }
 
-void HeldBodies::take_cached_of(const BodyId& id, Cached& gone) noexcept {
+void SharedBodies::take_cached_of(const BodyId& id, Cached& gone) noexcept {
   if (const auto cached = cachedAt_.find(id); cached != cachedAt_.end()) take_cached(cached->second, gone);
 }
 

@@ -1,4 +1,4 @@
-#include "binding/held_bodies_calls.h"
+#include "binding/shared_bodies_calls.h"
 
 #include <algorithm>
 #include <memory>
@@ -6,15 +6,16 @@
 
 #include "binding/call.h"
 #include "binding/function.h"
-#include "storage/held_bodies.h"
+#include "storage/shared_bodies.h"
 
 namespace mds::binding {
 
 namespace {
 
-// One of the process. Never destroyed: threads may still call while the process ends, and freeing a GiB then would only make the end longer.
-HeldBodies& held_bodies() {
-  static HeldBodies* const bodies = std::make_unique<HeldBodies>().release();
+// One per process. Never destroyed: threads may still call while the process ends, and freeing a GiB then
+// would only delay the end.
+SharedBodies& shared_bodies() {
+  static SharedBodies* const bodies = std::make_unique<SharedBodies>().release();
   return *bodies;
 }
 
@@ -36,7 +37,7 @@ napi_value keep_body(const Call& call) {
   const std::optional<Bytes> record = call.bytes(1);
   const std::optional<uint64_t> bytesMax = call.size(2);
   if (!id || !record || !bytesMax) return call.raise_type("keepBody: expected an id of 16 bytes, a Uint8Array and a number of bytes");
-  return boolean_value(call, held_bodies().keep(*id, *record, *bytesMax));
+  return boolean_value(call, shared_bodies().keep(*id, *record, *bytesMax));
 }
 
 napi_value cache_body(const Call& call) {
@@ -44,40 +45,40 @@ napi_value cache_body(const Call& call) {
   const std::optional<Bytes> record = call.bytes(1);
   const std::optional<uint64_t> bytesMax = call.size(2);
   if (!id || !record || !bytesMax) return call.raise_type("cacheBody: expected an id of 16 bytes, a Uint8Array and a number of bytes");
-  held_bodies().cache(*id, *record, *bytesMax);
+  shared_bodies().cache(*id, *record, *bytesMax);
   return nullptr;
 }
 
-napi_value held_body(const Call& call) {
+napi_value shared_body(const Call& call) {
   const std::optional<BodyId> id = body_id(call);
   if (!id) return call.raise_type("heldBody: expected an id of 16 bytes");
-  const HeldBody body = held_bodies().get(*id);
+  const SharedBody body = shared_bodies().get(*id);
   if (body == nullptr) return nullptr;
   napi_value buffer = nullptr;
-  // Thrown, because undefined says that the body is not held.
+  // Thrown, because undefined means that the body is not stored.
   if (napi_create_buffer_copy(call.env(), body->size(), body->data(), nullptr, &buffer) != napi_ok) return call.raise("heldBody: no memory for a copy");
   return buffer;
 }
 
-napi_value holds_body(const Call& call) {
+napi_value has_body(const Call& call) {
   const std::optional<BodyId> id = body_id(call);
-  return id ? boolean_value(call, held_bodies().has(*id)) : call.raise_type("holdsBody: expected an id of 16 bytes");
+  return id ? boolean_value(call, shared_bodies().has(*id)) : call.raise_type("holdsBody: expected an id of 16 bytes");
 }
 
 napi_value remove_body(const Call& call) {
   const std::optional<BodyId> id = body_id(call);
   if (!id) return call.raise_type("removeBody: expected an id of 16 bytes");
-  held_bodies().remove(*id);
+  shared_bodies().remove(*id);
   return nullptr;
 }
 
 napi_value clear_bodies(const Call&) {
-  held_bodies().clear();
+  shared_bodies().clear();
   return nullptr;
 }
 
 napi_value body_stats(const Call& call) {
-  const HeldBodies::Stats stats = held_bodies().stats();
+  const SharedBodies::Stats stats = shared_bodies().stats();
   napi_value object = nullptr;
   if (napi_create_object(call.env(), &object) != napi_ok) return nullptr;
   set_number(call.env(), object, "kept", stats.kept);
@@ -89,10 +90,11 @@ napi_value body_stats(const Call& call) {
 
 }  // namespace
 
-bool add_held_bodies(napi_env env, napi_value exports) noexcept {
-  return add_function<keep_body>(env, exports, "keepBody") && add_function<cache_body>(env, exports, "cacheBody") && add_function<held_body>(env, exports, "heldBody") &&
-         add_function<holds_body>(env, exports, "holdsBody") && add_function<remove_body>(env, exports, "removeBody") &&
-         add_function<clear_bodies>(env, exports, "clearBodies") && add_function<body_stats>(env, exports, "bodyStats");
+bool add_shared_bodies(napi_env env, napi_value exports) noexcept {
+  return add_function<keep_body>(env, exports, "keepBody") && add_function<cache_body>(env, exports, "cacheBody") &&
+         add_function<shared_body>(env, exports, "heldBody") && add_function<has_body>(env, exports, "holdsBody") &&
+         add_function<remove_body>(env, exports, "removeBody") && add_function<clear_bodies>(env, exports, "clearBodies") &&
+         add_function<body_stats>(env, exports, "bodyStats");
 }
 
 }  // namespace mds::binding
