@@ -98,8 +98,8 @@ inline constexpr uint32_t kTrainedGrowthDivisor = 4;
 inline constexpr uint32_t kTrainedGrowthMin = 2048;
 // A filter that admits less than a fourth of a set is answered by reading exactly its slots.
 inline constexpr uint32_t kTrainedPassingDivisor = 4;
-// For codes of four bits a part: iterations of k-means and vectors that the centres are trained on; numbers of
-// a part, for PQ and for the lists of IVF.
+// For codes of four bits a part: iterations of k-means, and vectors that the centres are trained on; numbers
+// of a part, for PQ and for the lists of IVF.
 inline constexpr uint32_t kTrainingIterations = 10;
 inline constexpr uint32_t kProductSample = 8192;
 inline constexpr uint32_t kProductColumns = 4;
