@@ -1,8 +1,10 @@
-// Runs prepared search plans on prepared index batches and times them: what the engine does without Node. One thread asks; it obeys commands on standard input and
-// answers each with one JSON line, the protocol of all peers (bench/peer_process.ts). Both files are made by the service's own analyzer and planner
-// (bench/engine_input.ts); they are trusted, but read with care.
+// Runs prepared search plans on prepared index batches and measures their time: the cost of the engine
+// without Node. One thread; it reads commands from standard input and answers each with one JSON line, the
+// protocol of all peers (bench/peer_process.ts). Both files are made by the service's own analyzer and
+// planner (bench/engine_input.ts); they are trusted, but read with bounds.
 //   mds_search_bench BATCHES PLANS
-// BATCHES: repeated { u32 bytes, batch }. PLANS: repeated { u32 bytes, name, u32 count, count x { u32 bytes, plan } }. Little-endian.
+// BATCHES: repeated { u32 bytes, batch }. PLANS: repeated { u32 bytes, name, u32 count, count x { u32 bytes,
+// plan } }. Little-endian.
 #include <algorithm>
 #include <chrono>
 #include <cstdint>
@@ -82,7 +84,7 @@ Record search(const mds::Engine& engine, const Record& plan) {
   return std::move(hits.value());
 }
 
-// Only publishing is timed, not the reading of the file. Merged into one segment afterwards, as the peers are.
+// Only publishing is timed, not the reading of the file. Merged into one segment afterwards, like the peers.
 void index(mds::Engine& engine, const char* path) {
   std::ifstream in(path, std::ios::binary);
   double seconds = 0;

@@ -1,8 +1,10 @@
-// The engine's side of bench/vector_search.ts: builds a set of the vectors of a file and answers the queries of another, on one thread, by the engine as it is in the
-// addon.
-//   mds_vector_bench DOCUMENTS QUERIES DIMS SECONDS DIRECTORY [together]       files of f32, row by row; a directory for the index
-// `together`: only flat searches of several clients at once, by the clock.
-// One JSON line a measurement: recall of the best ten against the exact ten, which are computed in doubles first.
+// The engine's side of bench/vector_search.ts: builds a set from the vectors of a file and answers the
+// queries of another, on one thread, with the engine as in the addon.
+//   mds_vector_bench DOCUMENTS QUERIES DIMS SECONDS DIRECTORY [together]
+// DOCUMENTS and QUERIES: files of f32, row by row. DIRECTORY: for the index.
+// `together`: only flat searches of several clients at once, by wall clock.
+// One JSON line a measurement: recall of the best ten against the exact ten, which are computed in doubles
+// first.
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
@@ -14,8 +16,8 @@
 #include <thread>
 #include <vector>
 
+#include "vector/kernels/vector_kernels.h"
 #include "vector/vector_engine.h"
-#include "vector/vector_kernels.h"
 
 namespace {
 
@@ -25,14 +27,14 @@ constexpr uint32_t kBatchDocuments = 1000;
 
 double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
 
-// Of this thread on a processor: what others do on the machine does not count.
+// CPU time of this thread: other processes on the machine do not count.
 double thread_seconds() {
   timespec time{};
   (void)clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
   return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_nsec) * 1e-9;
 }
 
-// Of all threads.
+// CPU time of all threads.
 double process_seconds() {
   timespec time{};
   (void)clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &time);
@@ -88,7 +90,7 @@ class Bench {
   int run(bool isTogether) {
     if (!engine_.open(directory_).ok()) return 1;
     find_exact();
-    // The graph lane works from the first batch on; what storing takes is counted, too.
+    // The graph lane works from the first batch on; the cost of storing is included, too.
     const double start = process_seconds();
     apply_all(engine_, documents_, dims_);
     engine_.settle();
@@ -164,7 +166,7 @@ class Bench {
     measure(name, algorithm, 0, 2);
   }
 
-  // Flat searches of some clients at once, each of them on so many threads at most; by the clock.
+  // Flat searches of several clients at once, each with at most this many threads; by wall clock.
   void measure_together(uint32_t clients, uint32_t threads) {
     std::mutex mutex;
     std::vector<double> times;
@@ -191,7 +193,7 @@ class Bench {
                 times[times.size() / 2] * 1e6, times[times.size() * 99 / 100] * 1e6);
   }
 
-  // With a filter that lets in every `step`th document.
+  // With a filter that admits every `step`th document.
   void measure(const char* name, mds::VectorAlgorithm algorithm, uint32_t expansion, uint32_t step) {
     std::vector<uint32_t> passing;
     for (uint32_t docid = 0; docid < documents_.size() / dims_; docid += step) passing.push_back(docid);

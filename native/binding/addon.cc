@@ -1,9 +1,11 @@
-// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads (isolates) load it; all share one Engine (and, while a restore
-// prepares it, the one that will take its place), JavaScript state is never shared. The library is linked with -z nodelete: a worker's exit cannot unload the engine that
-// other threads use.
+// The N-API face of the engine: plain bytes in, plain bytes out. Context-aware: any number of threads
+// (isolates) load it and share one Engine (and, while a restore prepares it, the engine that will replace
+// it). JavaScript state is never shared. The library is linked with -z nodelete: a worker's exit cannot
+// unload the engine that other threads use.
 //
-// Plain C N-API, every status checked and none turned into a C++ exception: in a worker that is being terminated every call fails, and node-addon-api ends the process
-// when it cannot throw there. A failed call leaves the callback with nullptr; what JavaScript should see has been thrown by then.
+// Plain C N-API. Every status is checked and none becomes a C++ exception: in a worker that is being
+// terminated every call fails, and node-addon-api ends the process when it cannot throw there. A failed call
+// leaves the callback with nullptr; any exception for JavaScript has been thrown by then.
 #include <node_api.h>
 
 #include <algorithm>
@@ -22,11 +24,11 @@
 #include "binding/call.h"
 #include "binding/file_lock.h"
 #include "binding/function.h"
-#include "binding/held_bodies_calls.h"
 #include "binding/json_calls.h"
 #include "binding/lmdb_lines.h"
 #include "binding/openssl_crypto.h"
 #include "binding/sealed_record.h"
+#include "binding/shared_bodies_calls.h"
 #include "binding/vector_calls.h"
 #include "index/engine.h"
 #include "storage/env_check.h"
@@ -139,7 +141,7 @@ void set_lsn(napi_env env, napi_value& object, const char* name, uint64_t lsn) n
   set(env, object, name, made, value);
 }
 
-// Directory, history of the store, analysis, whether nothing may be written.
+// Directory, history of the store, version of the analysis, whether the index is read-only.
 napi_value open_into(const Call& call, mds::Engine& engine) {
   const std::optional<std::string> directory = call.text(0);
   std::optional<std::vector<mds::EpochSpan>> history = call.history(1);
@@ -167,7 +169,8 @@ napi_value open_into(const Call& call, mds::Engine& engine) {
 
 napi_value open(const Call& call, mds::Engine& engine) { return open_into(call, engine); }
 
-// As open, for an engine beside the present one, with its keys and sealed collections; nothing is heard of it before adoptNext.
+// As open, for an engine beside the current one, with its keys and sealed collections. No call reaches it
+// before adoptNext.
 napi_value open_next(const Call& call, mds::Engine& engine) {
   auto next = std::make_shared<mds::Engine>();
   next->copy_sealing(engine);
@@ -284,19 +287,20 @@ napi_value seal(const Call& call, mds::Engine&) {
   return nullptr;
 }
 
-// Key, kind, place, bytes in clear, sealed record, and space for the record; false when it was not sealed so.
+// Key, kind, key of the row, number of plaintext bytes in front, sealed record, and space for the record.
+// False when the record was not sealed with these.
 napi_value open_sealed_record(const Call& call, mds::Engine&) {
   const auto key = call.bytes(0);
   const auto kind = call.number(1);
-  const auto place = call.bytes(2);
-  const auto clearBytes = call.number(3);
+  const auto rowKey = call.bytes(2);
+  const auto plaintextBytes = call.number(3);
   const auto sealed = call.bytes(4);
   const auto record = call.space(5);
-  if (!key || !kind || *kind > UINT8_MAX || !place || !clearBytes || !sealed || !record || key->size() != mds::kAeadKeyBytes)
-    return call.raise("openRecord: expected a key, a kind, a place, the number of bytes in clear, a sealed record and space for it");
+  if (!key || !kind || *kind > UINT8_MAX || !rowKey || !plaintextBytes || !sealed || !record || key->size() != mds::kAeadKeyBytes)
+    return call.raise("openRecord: expected a key, a kind, the key of the row, the number of plaintext bytes, a sealed record and space for it");
   const std::optional<mds::Aead> aead = mds::openssl_aead();
   if (!aead) return call.raise("this build of Node does not export OpenSSL's AES-256-GCM");
-  const bool isOpened = mds::open_record(*aead, key->data(), {static_cast<uint8_t>(*kind), *place, *clearBytes}, *sealed, *record);
+  const bool isOpened = mds::open_record(*aead, key->data(), {static_cast<uint8_t>(*kind), *rowKey, *plaintextBytes}, *sealed, *record);
   napi_value value = nullptr;
   return napi_get_boolean(call.env(), isOpened, &value) == napi_ok ? value : nullptr;
 }
@@ -308,7 +312,7 @@ napi_value hmac(const Call& call, mds::Engine&) {
   const auto out = call.space(2);
   std::array<uint8_t, mds::kHmacBytes> tag{};
   if (!key || !text || !out || key->size() != mds::kAeadKeyBytes || out->size() != tag.size()) return call.raise("hmac: expected a key, a text and space for 32 bytes");
-  if (!mds::hmac_sha256(key->data(), *text, tag)) return call.raise("this build of Node does not export OpenSSL's SHA-256, or the text is too long");
+  if (!mds::hmac_sha256(key->data(), *text, tag)) return call.raise("this build of Node does not export OpenSSL's HMAC");
   std::memcpy(out->data(), tag.data(), tag.size());
   return nullptr;
 }
@@ -336,7 +340,7 @@ napi_value make_room_for_lmdb_lines(const Call& call, mds::Engine&) {
   return napi_get_boolean(call.env(), mds::make_room_for_lmdb_lines(), &value) == napi_ok ? value : nullptr;
 }
 
-// What an export for the engine is called with: the one that is current now.
+// The body of an export: called with the engine that is current at the time of the call.
 template <napi_value (*kBody)(const Call&, mds::Engine&)>
 napi_value with_engine(const Call& call) {
   const auto* engines = call.engines();
@@ -375,7 +379,7 @@ NAPI_MODULE_INIT() {
       add_export<check_truth>(env, exports, "checkTruth") && add_export<set_seal_keys>(env, exports, "setSealKeys") &&
       add_export<set_sealed>(env, exports, "setSealed") && add_export<seal>(env, exports, "seal") && add_export<open_sealed_record>(env, exports, "openRecord") &&
       add_export<hmac>(env, exports, "hmac") && add_export<storage_state>(env, exports, "storageState") &&
-      add_export<make_room_for_lmdb_lines>(env, exports, "makeRoomForLmdbLines") && mds::binding::add_held_bodies(env, exports) &&
+      add_export<make_room_for_lmdb_lines>(env, exports, "makeRoomForLmdbLines") && mds::binding::add_shared_bodies(env, exports) &&
       mds::binding::add_vector_calls(env, exports) && mds::binding::add_json_calls(env, exports);
   return isComplete ? exports : nullptr;
 }

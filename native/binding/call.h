@@ -1,5 +1,6 @@
-// A call from JavaScript: its arguments, the engines that it is for, and exceptions thrown into it. Every status is checked and none turned into a C++ exception
-// (addon.cc says why). Any thread; nothing of it outlives the call.
+// A call from JavaScript: its arguments, the engines that it may use, and exceptions thrown into it. Every
+// status is checked and none becomes a C++ exception (addon.cc says why). Any thread; nothing of it outlives
+// the call.
 #pragma once
 
 #include <node_api.h>
@@ -33,7 +34,8 @@ inline std::shared_ptr<VectorEngines> shared_vector_engines() {
   return engines;
 }
 
-// One per isolate; destroyed with it. Holding a reference keeps the engines alive for as long as any thread can call them, whatever the order of their ends.
+// One per isolate, destroyed with it. Its reference keeps the engines alive for as long as any thread can
+// call them, in whatever order the threads end.
 struct AddonInstance {
   std::shared_ptr<Engines> engines = shared_engines();
   std::shared_ptr<VectorEngines> vectors = shared_vector_engines();
@@ -119,7 +121,8 @@ class Call {
     return value;
   }
 
-  // The history of the store: per stretch 16 bytes of epoch and the u64 LSN of its end, the present one last.
+  // The history of the store: for each epoch 16 bytes of its id and the u64 LSN at which it ends, the current
+  // epoch last.
   [[nodiscard]] std::optional<std::vector<EpochSpan>> history(size_t index) const {
     constexpr size_t kSpanBytes = sizeof(Epoch) + sizeof(uint64_t);
     const std::optional<Bytes> given = bytes(index);

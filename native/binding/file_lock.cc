@@ -21,7 +21,7 @@ std::string problem(const char* what, const std::string& path) { return std::str
 
 std::string lock_file_for_life(const std::string& path, bool isShared) {
   static std::mutex mutex;
-  static std::set<std::pair<dev_t, ino_t>> held;
+  static std::set<std::pair<dev_t, ino_t>> locked;
   const std::lock_guard guard(mutex);
   const int flags = isShared ? O_RDONLY : O_RDWR | O_CREAT;
   const int file = open(path.c_str(), flags | O_CLOEXEC | O_NOFOLLOW, S_IRUSR | S_IWUSR);
@@ -31,7 +31,7 @@ std::string lock_file_for_life(const std::string& path, bool isShared) {
   std::string failure;
   if (fstat(file, &status) != 0) {
     failure = problem("cannot stat", path);
-  } else if (held.contains({status.st_dev, status.st_ino})) {
+  } else if (locked.contains({status.st_dev, status.st_ino})) {
     // flock belongs to the open file, so closing this second one leaves the first locked.
     close(file);
     return {};
@@ -42,7 +42,7 @@ std::string lock_file_for_life(const std::string& path, bool isShared) {
     close(file);
     return failure;
   }
-  held.emplace(status.st_dev, status.st_ino);
+  locked.emplace(status.st_dev, status.st_ino);
   return {};
 }
 

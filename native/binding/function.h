@@ -30,7 +30,7 @@ bool add_function(napi_env env, napi_value exports, const char* name) noexcept {
          napi_set_named_property(env, exports, name, function) == napi_ok;
 }
 
-// Sets one property; skipped after a failure, which `object` being null says.
+// Sets one property. Does nothing after a failure, which `object` being null indicates.
 inline void set(napi_env env, napi_value& object, const char* name, napi_status made, napi_value value) noexcept {
   if (object != nullptr && (made != napi_ok || napi_set_named_property(env, object, name, value) != napi_ok)) object = nullptr;
 }

@@ -1,4 +1,5 @@
-// See lmdb_lines.h. The tables are those of the ELF specification: each call of a foreign function goes through a slot that the linker fills, and JMPREL lists the slots.
+// See lmdb_lines.h. The tables are those of the ELF specification: each call of an external function goes
+// through a slot that the linker fills, and JMPREL lists the slots.
 #include "binding/lmdb_lines.h"
 
 #ifdef __linux__
@@ -55,7 +56,7 @@ Linkage linkage_of(const dl_phdr_info& object, const ElfW(Phdr) & dynamic) noexc
   return linkage;
 }
 
-// What the linker has made read-only after it had filled it.
+// Memory that the linker has made read-only after filling it.
 bool is_final(const dl_phdr_info& object, ElfW(Addr) offset) noexcept {
   const std::span headers(object.dlpi_phdr, object.dlpi_phnum);
   return std::any_of(headers.begin(), headers.end(),

@@ -1,5 +1,6 @@
-// AES-256-GCM and HMAC-SHA-256 of the OpenSSL that Node itself is made of: its program exports the functions, so nothing is linked or loaded, and the processor's own
-// instructions are used. Found at run time, because not every build of Node exports them. Any thread may call.
+// AES-256-GCM and HMAC-SHA-256 of the OpenSSL inside Node: its program exports the functions, so nothing is
+// linked or loaded, and the processor's own instructions are used. The functions are looked up at run time,
+// because not every build of Node exports them. Any thread may call.
 #pragma once
 
 #include <array>

@@ -1,5 +1,6 @@
-// Opens a stored record whose text is sealed, in one call: what src/store/sealing/sealed_record.ts says of its layout, for records that are read in the hot paths, where
-// every value that crosses from JavaScript costs as much as a hundred bytes of deciphering. Pure; any thread.
+// Opens a stored record whose text is sealed, in one call. Layout: src/store/sealing/sealed_record.ts. For
+// records that hot paths read, where every value that crosses from JavaScript costs as much as deciphering a
+// hundred bytes. Pure; any thread.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +11,20 @@
 
 namespace mds {
 
-// What stands before the sealed text, and is sealed with.
-struct SealedRecordPlace {
+// What is authenticated with the sealed text: kind and row key of the record, and the size of its plaintext
+// header, whose bytes are authenticated, too.
+struct SealedRecordContext {
   uint8_t kind;
-  Bytes key;          // at most 255 bytes
-  size_t clearBytes;  // from 8 to kSealedRecordClearBytesMax
+  Bytes rowKey;           // at most 255 bytes
+  size_t plaintextBytes;  // from 8 to kSealedRecordPlaintextBytesMax
 };
 
-// Crc32c, version, flags, key id, zero, and of entries an LSN.
-inline constexpr size_t kSealedRecordClearBytesMax = 64;
+// Crc32c, version, flags, key id, zero, and for entries an LSN.
+inline constexpr size_t kSealedRecordPlaintextBytesMax = 64;
 
-// Writes the record as it was before it was sealed, with a checksum that holds. `record` has the room of `sealed` without nonce and tag. False where sizes are wrong, or
-// where it was not sealed so: then `record` is not to be read.
-[[nodiscard]] bool open_record(const Aead& aead, const uint8_t* key, const SealedRecordPlace& place, Bytes sealed, std::span<uint8_t> record) noexcept;
+// Writes the record as it was before it was sealed, with a valid checksum. `record` has the size of `sealed`
+// without nonce and tag. False where sizes are wrong, or where the record was not sealed with these: then
+// `record` must not be read.
+[[nodiscard]] bool open_record(const Aead& aead, const uint8_t* key, const SealedRecordContext& context, Bytes sealed, std::span<uint8_t> record) noexcept;
 
 }  // namespace mds

@@ -9,9 +9,9 @@
 
 #include "binding/call.h"
 #include "binding/function.h"
-#include "query/search_plan.h"
+#include "query/plan/search_plan.h"
+#include "vector/kernels/vector_kernels.h"
 #include "vector/vector_engine.h"
-#include "vector/vector_kernels.h"
 
 namespace mds::binding {
 
@@ -34,7 +34,8 @@ napi_value bytes_value(const Call& call, const Result<std::vector<uint8_t>>& byt
 
 napi_value answer(const Call& call, const Status& status) noexcept { return status.ok() ? nullptr : call.raise(status.message()); }
 
-// Directory and history of the store (call.h). An array of what can't be used there, a line each.
+// Directory and history of the store (call.h). Returns an array of the files that can't be used there, a line
+// each.
 napi_value open_into(const Call& call, VectorEngine& engine) {
   const std::optional<std::string> directory = call.text(0);
   const std::optional<std::vector<EpochSpan>> history = call.history(1);
@@ -57,7 +58,7 @@ napi_value vector_settle(const Call&, VectorEngine& engine) {
   return nullptr;
 }
 
-// As vectorOpen, for an engine beside the present one, and ids of the collections that are sealed there.
+// As vectorOpen, for an engine beside the current one, and ids of the collections that are sealed there.
 napi_value vector_open_next(const Call& call) {
   const std::optional<Bytes> sealed = call.bytes(2);
   if (!sealed || sealed->size() % sizeof(uint32_t) != 0) return call.raise_type("vectorOpenNext: expected collection ids");
@@ -65,8 +66,8 @@ napi_value vector_open_next(const Call& call) {
   if (engines == nullptr) return call.raise("native engine: this thread is ending");
   const auto next = std::make_shared<VectorEngine>();
   for (ByteReader reader(*sealed); reader.remaining() > 0;) {
-    const Status told = next->set_sealed(reader.u32(), true);
-    if (!told.ok()) return call.raise(told.message());
+    const Status status = next->set_sealed(reader.u32(), true);
+    if (!status.ok()) return call.raise(status.message());
   }
   napi_value damage = open_into(call, *next);
   if (damage != nullptr) engines->set_next(next);
@@ -117,7 +118,8 @@ napi_value vector_search(const Call& call, VectorEngine& engine) {
   if (request.value().filter.empty()) return bytes_value(call, engine.search(request.value(), nullptr, *stop));
   const Engines* engines = call.engines();
   if (engines == nullptr) return call.raise("native engine: this thread is ending");
-  // The snapshot of the full-text engine comes first: a document that it lacks is found by a search that starts later.
+  // The snapshot of the full-text engine is taken first: a document that it lacks is found by a search that
+  // starts later.
   const Result<std::vector<uint32_t>> documents = engines->current()->passing(request.value().filter, *stop);
   if (!documents.ok()) return call.raise(documents.status().message());
   return bytes_value(call, engine.search(request.value(), &documents.value(), *stop));
@@ -181,7 +183,7 @@ napi_value vector_isa(const Call& call) {
   return napi_create_string_utf8(call.env(), vector_kernels().isa, NAPI_AUTO_LENGTH, &text) == napi_ok ? text : nullptr;
 }
 
-// What an export for the engine is called with: the one that is current now.
+// The body of an export: called with the engine that is current at the time of the call.
 template <napi_value (*kBody)(const Call&, VectorEngine&)>
 napi_value with_vectors(const Call& call) {
   const VectorEngines* engines = call.vectors();
@@ -190,7 +192,7 @@ napi_value with_vectors(const Call& call) {
   return kBody(call, *engine);
 }
 
-// Of an export for the engine that was opened beside the present one.
+// The body of an export for the engine that was opened beside the current one.
 template <napi_value (*kBody)(const Call&, VectorEngine&)>
 napi_value with_next_vectors(const Call& call) {
   const VectorEngines* engines = call.vectors();

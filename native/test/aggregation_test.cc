@@ -1,5 +1,6 @@
-// Aggregations against counts over a map, over segments with dead documents; requests that are cut or mutated; and the orders of values that ranges keep.
-#include "query/aggregation.h"
+// Aggregations against counts over a map, over segments with dead documents; requests that are cut or
+// mutated; and the orders of values that ranges keep.
+#include "query/facets/aggregation.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +9,7 @@
 
 #include "index/engine.h"
 #include "model.h"
-#include "query/value_order.h"
+#include "query/filter/value_order.h"
 #include "seed.h"
 
 namespace mds {

@@ -76,7 +76,8 @@ TEST(UnpackKernels, AllInstructionSetsGiveEqualResults) {
   }
 }
 
-// Frequencies and lengths over the whole range: whatever grows with the one and falls with the other is bounded by some pair.
+// Frequencies and lengths over the whole range: whatever grows with the one and falls with the other is
+// bounded by some pair.
 TEST(Impacts, EveryPostingIsCoveredByAPair) {
   std::mt19937_64 random(test::seed());
   for (uint32_t round = 0; round < 2000; ++round) {
@@ -109,7 +110,8 @@ class Lists : public testing::TestWithParam<uint32_t> {
     std::vector<SlotLength> lengths;
     for (uint32_t docid = 0; docid < documents; ++docid) {
       const uint32_t slot = writer.add_document({2, docid * 3, 1, 0, 0, "k", "en"});
-      // At least one: of 3 000 documents at one in 1 000, every twentieth list would be empty and leave no section.
+      // At least one: of 3 000 documents at one in 1 000, every twentieth list would be empty and leave no
+      // section.
       if (random() % share != 0 && docid > 0) continue;
       uint32_t position = 0;
       for (uint64_t tf = 1 + random() % (random() % 20 == 0 ? 200 : 4); tf > 0; --tf) {

@@ -1,5 +1,5 @@
-// Writers, readers and merges at once; for TSan above all. Promises: a search sees whole batches only, never two versions of a document, and everything published before
-// it.
+// Writers, readers and merges at once; for TSan above all. Promises: a search sees whole batches only, never
+// two versions of a document, and everything published before it.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -199,7 +199,8 @@ TEST(MergePolicy, AGroupThatIsTooLargeForOneSegmentIsMergedAsFarAsItFits) {
     EXPECT_LE(picked * bytes, kMergedBytesMax);
     EXPECT_GT((picked + 1) * bytes, kMergedBytesMax);
   }
-  // Seven each of three tiers: none is full, together they are more than wanted and more than one segment may hold.
+  // Seven each of three tiers: none is full, together they are more than wanted and more than one segment may
+  // hold.
   std::vector<MergeCandidate> mixed;
   for (uint32_t index = 0; index < 21; ++index) mixed.push_back({index, uint64_t{6 << 20} << (index / 7 * 3), 10, 0});
   EXPECT_GE(pick_merge(mixed, MergeLane::kLong).size(), 8U);

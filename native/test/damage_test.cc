@@ -1,5 +1,5 @@
-// Damage to the file of the index while nobody has it open: bit flips, zeroed pages, truncations. Each must be harmless or found when the index is opened, before a
-// search could meet it.
+// Damage to the file of the index while no process has it open: bit flips, zeroed pages, truncations. Each
+// must be harmless or found when the index is opened, before a search could meet it.
 #include <gtest/gtest.h>
 
 #include <fstream>
@@ -7,7 +7,7 @@
 #include <random>
 
 #include "history.h"
-#include "query/score_estimate.h"
+#include "query/pruned/score_estimate.h"
 #include "scratch_directory.h"
 #include "seed.h"
 #include "storage/env_check.h"
@@ -63,7 +63,7 @@ class Damage : public testing::Test {
     checkpoint = engine.stats().checkpoint;
   }
 
-  // Opens what is in the directory as a start does; what is wrong must be told, and what is told brought back.
+  // Opens the directory as a start does. Damage must be reported, and the reported documents added again.
   void expect_detected_or_harmless(const std::string& what) {
     auto engine = std::make_unique<Engine>();
     const Result<OpenedIndex> opened = engine->open(test::request_for(directory.path()));
@@ -82,7 +82,7 @@ class Damage : public testing::Test {
     engine->end_rebuild();
     history.expect_equal(*engine, 2);
     ASSERT_TRUE(engine->flush().ok()) << what;
-    // Its threads still write behind a flush: a file is checked when nobody has it open.
+    // Its threads still write after a flush: a file is checked when no process has it open.
     engine.reset();
     const Status checked = check_env_file(directory.file());
     ASSERT_TRUE(checked.ok()) << what << ": " << checked.message();
@@ -152,7 +152,7 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   EXPECT_GE(opened.value().damage.size(), 1U);
   EXPECT_LE(engine.stats().documents, documents);
   EXPECT_TRUE(engine.stats().rebuilding);
-  // What is brought back is stored, and the next start finds the index whole.
+  // The documents that were added again are stored, and the next start finds the index complete.
   history.replay(engine, 0);
   engine.end_rebuild();
   history.expect_equal(engine, 10);
@@ -160,7 +160,7 @@ TEST_F(Damage, OfOneSegmentSetsOnlyThatOneAside) {
   EXPECT_EQ(engine.stats().checkpoint, history.lsn_last());
 }
 
-// As if a checksum had been right by chance: no byte of a chunk may lead out of the segment.
+// Simulates a checksum that is right by chance: no byte of a chunk may lead out of the segment.
 TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
   std::mt19937_64 random(test::seed());
   History history(test::seed());
@@ -193,7 +193,7 @@ TEST(StoredSegment, WithAnyBytesIsRefusedOrReadInsideItsBounds) {
   }
 }
 
-// Under UBSan: a frequency of 5e27 is no count that can be converted.
+// For UBSan: a frequency of 5e27 cannot be converted to a count.
 TEST(ScoreEstimate, BoundOfAnyImpactsIsANumber) {
   std::mt19937_64 random(test::seed());
   for (const Algorithm algorithm : {Algorithm::kTfidf, Algorithm::kBm25, Algorithm::kBm25f}) {

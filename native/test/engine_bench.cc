@@ -1,5 +1,6 @@
-// What does the engine cost? Publishing rate, latency of TERM, OR, AND, phrase and filtered queries, bytes per posting, over synthetic documents: 800 tokens,
-// Zipf-distributed over 60 000 words (seed 1), one metadata pair. Run: build/native/test/mds_bench [documents]. Last results: native/README.md.
+// Measures the cost of the engine: publishing rate, latency of TERM, OR, AND, phrase and filtered queries,
+// bytes per posting, over synthetic documents: 800 tokens, Zipf-distributed over 60 000 words (seed 1), one
+// metadata pair. Run: build/native/test/mds_bench [documents]. Last results: native/README.md.
 #include <time.h>
 
 #include <algorithm>
@@ -25,7 +26,7 @@ constexpr uint32_t kBatchDocuments = 64;
 
 double us_since(Clock::time_point begin) { return std::chrono::duration<double, std::micro>(Clock::now() - begin).count(); }
 
-// CPU time of this thread: what a publish costs whatever else the machine does.
+// CPU time of this thread: the cost of a publish whatever else runs on the machine.
 double cpu_us() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);

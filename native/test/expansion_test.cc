@@ -1,5 +1,5 @@
-// What FUZZY and WILDCARD leaves and completions stand for: the walks of the dictionary against the textbook's distance and a plain matcher, and the rules of weights,
-// bounds and order.
+// The terms of FUZZY and WILDCARD leaves and of completions: the walks of the dictionary against the
+// textbook's distance and a plain matcher, and the rules of weights, bounds and order.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +9,8 @@
 
 #include "index/engine.h"
 #include "model.h"
-#include "query/fuzzy_terms.h"
-#include "query/wildcard_terms.h"
+#include "query/expansion/fuzzy_terms.h"
+#include "query/expansion/wildcard_terms.h"
 #include "seed.h"
 
 namespace mds {
@@ -37,7 +37,7 @@ class Words {
   std::mt19937_64 random_;
 };
 
-// An engine that holds each word once, in segments of its own making.
+// An engine with each word once, in segments of its own making.
 void publish_words(Engine& engine, const std::set<std::string>& words) {
   test::Document document;
   document.lsn = 1;
@@ -62,7 +62,7 @@ Signatures signatures_of(const SegmentSet& set) {
   return segment.signatures(segment.sections(segment.collections()[0])[0], never);
 }
 
-// All that `terms` finds, in rests of so many steps, as the stop signal makes them.
+// All results of `terms`, in slices of this many steps, as the stop signal makes them.
 template <class Terms, class Visit>
 void in_rests(Terms& terms, uint32_t rest, Visit visit) {
   uint32_t left = rest;
@@ -288,7 +288,8 @@ TEST(Explanation, IsNoneOnceTheRequestIsStopped) {
   EXPECT_FALSE(engine.explain(test::plan_bytes(plan), 0, std::vector<int32_t>{0, 0}).ok());
 }
 
-// Enough terms that the engine looks for them by signatures: the same in one segment and in many, from which it looks by their dictionaries.
+// Enough terms that the engine searches them by signatures: the same in one segment and in many, which are
+// searched by their dictionaries.
 TEST(Expansion, IsTheSameBySignaturesAndByTheDictionaries) {
   Words words(test::seed() + 7100);
   Engine large;

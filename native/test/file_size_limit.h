@@ -1,4 +1,4 @@
-// A disk that refuses: while one lives, every write behind `bytes` of any file of this process fails.
+// Simulates a full disk: while an object lives, every write behind `bytes` of any file of this process fails.
 #pragma once
 
 #include <gtest/gtest.h>

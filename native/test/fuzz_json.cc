@@ -1,5 +1,6 @@
-// libFuzzer target: any bytes as a tree of members and a JSON text that is looked through with it. Where the text is good, looking through what is left gives the same
-// again. A finding is a crash, a sanitizer report, a hang or a second look that differs.
+// libFuzzer target: any bytes as a tree of members and a JSON text that is scanned with it. Where the text is
+// valid, a second scan of the result must give the same. A finding is a crash, a sanitizer report, a hang or
+// a second scan that differs.
 #include <cstdlib>
 #include <vector>
 
@@ -20,7 +21,7 @@ constexpr uint8_t kTree[] = {
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   if (size == 0) return 0;
-  // The first byte says how much of the input is a tree; none: the fixed one.
+  // The first byte is the size of the tree in the input; 0: the fixed one.
   const size_t treeBytes = data[0] < size ? data[0] : 0;
   const mds::Bytes given(data + 1, treeBytes > 0 ? treeBytes - 1 : 0);
   const auto members = mds::JsonMembers::read(treeBytes > 0 ? given : mds::Bytes(kTree));

@@ -1,5 +1,5 @@
-// libFuzzer target: any bytes as a search plan, to be run and explained, or as an aggregation, over a few segments with dead documents. A finding is a crash, a sanitizer
-// report or a hang.
+// libFuzzer target: any bytes as a search plan, to be run and explained, or as an aggregation, over a few
+// segments with dead documents. A finding is a crash, a sanitizer report or a hang.
 #include <cstdlib>
 
 #include "index/engine.h"

@@ -1,5 +1,5 @@
-// libFuzzer: what is read from the index env. The first byte chooses: manifest, the file's own pages, or the chunks of a stored segment, whose bytes are replaced by the
-// input.
+// libFuzzer: what is read from the index env. The first byte chooses: manifest, the file's own pages, or the
+// chunks of a stored segment, whose bytes are replaced by the input.
 #include <array>
 
 #include "storage/chunk_layout.h"
@@ -12,7 +12,7 @@ namespace {
 size_t column_count() {
   mds::SegmentViews views;
   size_t count = 0;
-  mds::zip_columns(views, views, [&count](const auto&, const auto&, mds::ColumnPlace) { ++count; });
+  mds::zip_columns(views, views, [&count](const auto&, const auto&, mds::ColumnStart) { ++count; });
   return count;
 }
 

@@ -1,5 +1,6 @@
-// libFuzzer: what is read from the files of the vector index. The first byte chooses: the rows of a set, or its graph. The input is what lies behind the header, or
-// header and all; what is behind the header gets the checksums that it would have, so that every number in it is met.
+// libFuzzer: what is read from the files of the vector index. The first byte chooses: the rows of a set, or
+// its graph. The input is the part behind the header, or header and all; the part behind the header gets
+// correct checksums, so that every number in it is read.
 #include <fcntl.h>
 #include <unistd.h>
 

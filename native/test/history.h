@@ -1,5 +1,5 @@
-// A binlog for the tests of storage: random writes as batches with their LSNs, applied to a model, replayed into an engine from any checkpoint, and the comparison of an
-// engine with the model.
+// A binlog for the tests of storage: random writes as batches with their LSNs, applied to a model, replayed
+// into an engine from any checkpoint, and the comparison of an engine with the model.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Foreign bytes: what is malformed is refused as a whole and changes nothing; mutated bytes never crash, hang or read outside of the input (sanitizers watch).
+// Untrusted bytes: malformed input is refused as a whole and changes nothing; mutated bytes never crash, hang
+// or read outside the input (sanitizers watch).
 #include <gtest/gtest.h>
 
 #include <algorithm>

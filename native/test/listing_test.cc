@@ -1,5 +1,6 @@
-// Property test: the page of a listing, read from the segments' permutations and bits, against the exhaustive path, which collects every match. The collections are large
-// enough for dense bits, for walks that give up and select, and for groups of equal values that span many steps.
+// Property test: the page of a listing, read from the segments' permutations and bits, against the exhaustive
+// path, which collects every match. The collections are large enough for dense bits, for walks that give up
+// and select, and for groups of equal values that span many steps.
 #include <gtest/gtest.h>
 
 #include "index/engine.h"
@@ -22,14 +23,15 @@ Hits search_in(const SegmentSet& set, const Plan& plan) {
   return parsed.ok() ? test::read_hits(run_search(set, parsed.value(), StopSignal(nullptr)), plan.terms.size()) : Hits{};
 }
 
-// The same question under an AND is none of a listing's: every match is collected, every pair compared by value, key, lang and docid.
+// The same plan under an AND is not a listing: every match is collected, every pair compared by value, key,
+// lang and docid.
 Hits exhaustive(const SegmentSet& set, Plan plan) {
   plan.root = {2, 0, 0, {}, {{6, 0, 0, {}, {}}}};
   return search_in(set, plan);
 }
 
-// Metadata: "all" in every document, "half" and "tenth" evenly, "early" in the oldest only (the worst case of a walk from the newest), "many" with more values than
-// cursors, "rare" in a few.
+// Metadata: "all" in every document, "half" and "tenth" evenly, "early" in the oldest only (the worst case of
+// a walk from the newest), "many" with more values than cursors, "rare" in a few.
 test::Document document_of(test::Generator& generator, uint32_t collection, uint32_t docid, uint64_t lsn) {
   test::Document document = generator.document(collection, docid, lsn);
   document.fields.clear();
@@ -70,7 +72,7 @@ class Listing : public testing::TestWithParam<uint32_t> {
       for (uint32_t count = 0; count < documents; ++count) {
         const bool isOld = docidNext_ > 100 && generator_.below(8) == 0;
         const uint32_t docid = isOld ? generator_.below(docidNext_) : docidNext_++;
-        // A docid is one collection's; the third collection is tiny.
+        // A docid belongs to one collection; the third collection is tiny.
         const uint32_t collection = docid % 500 == 0 ? 3 : 1 + docid % 3 / 2;
         ++lsn_;
         if (isOld && (docid % 2 == 0))

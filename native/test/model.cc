@@ -24,7 +24,7 @@ const std::vector<uint32_t>* positions_of(const Document& document, const std::s
   return at == found->second.end() ? nullptr : &at->second;
 }
 
-// Of a term of the plan in one of its fields; null where it is not looked for, too.
+// Positions of a term of the plan in one of its fields; null also where the plan does not search the field.
 const std::vector<uint32_t>* places_of(const Plan& plan, const Document& document, size_t field, uint32_t term) {
   return plan.looks_in(term, field) ? positions_of(document, plan.fields[field].first, plan.terms[term].first) : nullptr;
 }
@@ -51,7 +51,8 @@ double idf_of(const Plan& plan, double documents, double df) {
   return plan.algorithm == 0 ? std::log(1 + documents / df) : std::log((documents - df + 0.5) / (df + 0.5) + 1);
 }
 
-// The smallest distance between an occurrence of the first term and one of the last with the others between them; negative where there is none.
+// The smallest distance between an occurrence of the first term and one of the last with the others between
+// them; negative where there is none.
 double proximity_span(const Plan& plan, const Tree& node, const Document& document, size_t field) {
   std::vector<std::vector<uint32_t>> lists;
   for (const auto& [term, offset] : node.phrase) {

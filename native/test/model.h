@@ -1,5 +1,5 @@
-// The engine's meaning, written as plainly as possible over maps: what the property tests compare it with. Statistics are over live documents, as the engine's are after
-// a forced merge.
+// The engine's semantics, written as plainly as possible over maps: the reference of the property tests.
+// Statistics are over live documents, like the engine's after a forced merge.
 #pragma once
 
 #include <map>
@@ -20,14 +20,14 @@ class Model {
 
   [[nodiscard]] size_t size() const { return documents_.size(); }
   [[nodiscard]] size_t count(uint32_t collection) const;
-  // All matches of the plan (k, skip and sort apart), with score and matched terms.
+  // All matches of the plan (ignoring k, skip and sort), with score and matched terms.
   [[nodiscard]] std::map<uint32_t, Hit> matches(const Plan& plan) const;
   [[nodiscard]] const Document& document(uint32_t collection, uint32_t docid) const { return documents_.at({collection, docid}); }
   [[nodiscard]] std::string meta_keys(uint32_t collection) const;
 
  private:
   struct Statistics;
-  // A term that a FUZZY or WILDCARD leaf stands for.
+  // A term that a FUZZY or WILDCARD leaf expands to.
   struct LeafTerm {
     std::string text;
     uint32_t edits;
@@ -49,8 +49,10 @@ class Model {
   std::unordered_set<uint32_t> dropped_;
 };
 
-// Random documents and plans over a small vocabulary, so that every list, filter and phrase has something to meet.
-// The textbook's matrix over code points: insertions, deletions, substitutions, and exchanges of neighbours (optimal string alignment).
+// Random documents and plans over a small vocabulary, so that every list, filter and phrase has something to
+// meet.
+// The textbook's matrix over code points: insertions, deletions, substitutions, and exchanges of neighbours
+// (optimal string alignment).
 [[nodiscard]] uint32_t edit_distance(const std::u32string& a, const std::u32string& b);
 [[nodiscard]] bool wildcard_matches(const std::u32string& pattern, const std::u32string& text);
 [[nodiscard]] std::u32string code_points(const std::string& utf8);

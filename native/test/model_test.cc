@@ -1,4 +1,5 @@
-// Property tests: the engine against the model under random writes and plans, before and after merges; and promises of order, paging and statistics.
+// Property tests: the engine against the model under random writes and plans, before and after merges; and
+// promises of order, paging and statistics.
 #include "model.h"
 
 #include <gtest/gtest.h>
@@ -27,7 +28,8 @@ Hits search(const Engine& engine, const Plan& plan) {
   return record.ok() ? test::read_hits(record.value(), plan.terms.size()) : Hits{};
 }
 
-// In a snapshot that stays: two searches of it agree even when a merge of the engine changes the statistics between them.
+// On a fixed snapshot: two searches of it agree even when a merge of the engine changes the statistics
+// between them.
 Hits search_in(const SegmentSet& set, const Plan& plan) {
   const Wire bytes = test::plan_bytes(plan);
   const Result<SearchPlan> parsed = parse_search_plan(bytes);
@@ -55,7 +57,7 @@ class World {
   Wire write_op() {
     const uint32_t collection = 1 + generator.below(kCollections);
     const uint32_t what = generator.below(100);
-    // Sometimes an older or an equal LSN: must be skipped, or replace only when asked to.
+    // Sometimes an older or an equal LSN: must be skipped, or replace only when requested.
     const uint64_t lsn = generator.below(10) == 0 && lsn_ > 50 ? lsn_ - generator.below(50) : ++lsn_;
     const uint32_t docid = generator.below(3) == 0 && docidNext_ > 0 ? generator.below(docidNext_) : docidNext_++;
     if (what < 15) {

@@ -1,5 +1,6 @@
-// Property tests: pruned search against the exhaustive scorer, which is its oracle. Same docids, order and scores to the bit, for every formula, weights, filters,
-// deletes, segments, k and skip. Both search the same snapshot.
+// Property tests: pruned search against the exhaustive scorer, its reference. Same docids, order and scores
+// to the bit, for every formula, weights, filters, deletes, segments, k and skip. Both search the same
+// snapshot.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -169,13 +170,13 @@ TEST_P(Pruned, CommonTermsAreNotCountedToTheEnd) {
   }
 }
 
-// A pattern of dozens of words beside a word: what each finds alone says what they find together.
+// A pattern of dozens of words beside a word: the results of each alone determine the result of both.
 TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
   fill();
   for (uint32_t round = 0; round < 40; ++round) {
     Plan plan = this->plan();
     plan.root = {};
-    // A factor of a sum rounds in another way than the sum of the products.
+    // A factor of a sum rounds differently from the sum of the products.
     plan.boosts.clear();
     plan.exactTotal = true;
     plan.k = 100000;
@@ -202,7 +203,7 @@ TEST_P(Pruned, UnionsOfManyTermsObeyTheLawsOfSets) {
     }
     EXPECT_EQ(scores_of({2, 0, 0, {}, {term(0), wildcard()}}), both);
     EXPECT_EQ(scores_of({4, 0, 0, {}, {term(0), wildcard()}}), wordOnly);
-    // Kept apart by an AND around each, so that they stay two children of the OR.
+    // Separated by an AND around each, so that they stay two children of the OR.
     EXPECT_EQ(scores_of({3, 0, 0, {}, {{2, 0, 0, {}, {wildcard()}}, {2, 0, 0, {}, {term(0)}}}}), either);
   }
 }

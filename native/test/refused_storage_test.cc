@@ -1,4 +1,5 @@
-// The index on disk when the disk refuses a write: nothing stays behind that nobody deletes, and nothing is thrown away that is whole.
+// The index on disk when the disk refuses a write: leftovers are always deleted, and nothing undamaged is
+// discarded.
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -22,7 +23,7 @@ using test::History;
 using test::ScratchDirectory;
 
 constexpr uint64_t kPage = 4096;
-// Room for the meta pages and nothing else: every transaction is refused before it reaches them.
+// Space for the meta pages and nothing else: every transaction is refused before it reaches them.
 constexpr uint64_t kNoRoom = 2 * kPage;
 
 class RefusedStorage : public testing::Test {
@@ -54,10 +55,10 @@ class RefusedStorage : public testing::Test {
     EXPECT_TRUE(store.commit(manifest, {ref}).ok());
     return ref;
   }
-  // Of an index file that holds the first group of chunks of the segment and nothing else.
+  // Size of an index file with the first group of chunks of the segment and nothing else.
   static uint64_t bytes_with_first_group(const Segment& segment) {
     std::vector<uint64_t> sizes;
-    zip_columns(segment.columns(), segment.columns(), [&sizes](const auto& column, const auto&, ColumnPlace) { sizes.push_back(column.size()); });
+    zip_columns(segment.columns(), segment.columns(), [&sizes](const auto& column, const auto&, ColumnStart) { sizes.push_back(column.size()); });
     const std::vector<uint8_t> bytes(kChunkValueBytes);
     std::vector<Record> group;
     for (const size_t valueBytes : layout_of(sizes).chunkValueBytes) {
@@ -94,7 +95,7 @@ TEST_F(RefusedStorage, ASegmentThatIsRefusedHalfWayLeavesNothingBehind) {
   const auto store = open();
   ASSERT_TRUE(store.ok());
   const std::shared_ptr<const Segment> large = memory_segment(1, 3 * kStoreTransactionBytes);
-  // The disk has room for the first group of chunks and not for the second.
+  // The disk has space for the first group of chunks and not for the second.
   const FileSizeLimit limit(kStoreTransactionBytes + kStoreTransactionBytes / 2);
   EXPECT_FALSE(store.value()->write_segment(*large, false).ok());
   EXPECT_EQ(store.value()->size().liveBytes, 0U);
@@ -228,7 +229,7 @@ TEST_F(RefusedStorage, ACommitUnderWayHoldsUpNobodyWhoAsksHowSegmentsLie) {
   SegmentStore::Options options{test::kTestMapBytes, {}, std::make_shared<IndexSealing>()};
   options.onPoint = [&](const char* point) {
     if (asked == nullptr || std::string_view(point) != "before manifest") return;
-    // Another thread: one that had to wait would get its answer after the commit.
+    // Another thread: a search that had to wait would return after the commit.
     answer = std::async(std::launch::async, ask);
     isAnswered = answer.wait_for(std::chrono::seconds(10)) == std::future_status::ready;
   };

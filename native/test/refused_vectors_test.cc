@@ -1,4 +1,5 @@
-// Vectors while the disk refuses their files: searches stay right, nothing stays behind that nobody removes, and everything is stored once there is space.
+// Vectors while the disk refuses their files: searches stay correct, all leftovers are removed, and
+// everything is stored once there is space.
 #include <fcntl.h>
 #include <gtest/gtest.h>
 
@@ -26,14 +27,14 @@ constexpr uint32_t kDims = 32;
 constexpr uint32_t kDocuments = 2500;
 constexpr uint32_t kDocumentsMore = 100;
 
-// At the end of one of the tries that go on by themselves: in the middle of one it may be otherwise.
+// At the end of one of the automatic retries: in the middle of one it may be false.
 void expect_soon(const std::function<bool()>& isSo, const char* what) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (!isSo() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(isSo()) << what;
 }
 
-// In one step, so that nobody meets a moment in which one of them is not there.
+// In one step, so that no reader sees a moment in which one of them is missing.
 void swap_paths(const std::string& one, const std::string& other) { ASSERT_EQ(renameat2(AT_FDCWD, one.c_str(), AT_FDCWD, other.c_str(), RENAME_EXCHANGE), 0); }
 
 class RefusedVectors : public testing::Test {
@@ -53,7 +54,7 @@ class RefusedVectors : public testing::Test {
       EXPECT_EQ(docids_of(ask(engine, vector_request(1, vectors_.at(docid).second, 1))), std::vector<uint32_t>{docid});
     }
   }
-  // How many documents a start finds on disk.
+  // Number of documents that a start finds on disk.
   [[nodiscard]] uint32_t stored(std::span<const EpochSpan> history = {}) const {
     VectorEngine engine;
     EXPECT_TRUE(engine.open(path(), history).ok());
@@ -109,7 +110,7 @@ TEST_F(RefusedVectors, OfASetThatGrowsStayAsTheyWereAndTheRestFollowsOnceThereIs
 TEST_F(RefusedVectors, AGraphThatTheDiskRefusesLeavesNothingBehindAndIsWrittenAgain) {
   VectorEngine engine;
   ASSERT_TRUE(engine.open(path()).ok());
-  // Every write to it is refused with ENOSPC, for as long as it is there.
+  // Every write to it is refused with ENOSPC, as long as the link exists.
   fs::create_symlink("/dev/full", file("1-32-0.graph.tmp"));
   give(engine, kDocuments, 1);
   engine.settle();
@@ -124,7 +125,7 @@ TEST_F(RefusedVectors, FilesThatCouldNotBeRemovedAreRemovedLater) {
   ASSERT_TRUE(engine.open(path()).ok());
   give(engine, kDocuments, 1);
   engine.settle();
-  // No unlink removes a directory.
+  // unlink does not remove a directory.
   const std::string other = directory_.path() + "/other";
   fs::create_directory(other);
   swap_paths(other, file("1-32-0.rows"));
@@ -185,7 +186,7 @@ TEST_F(RefusedVectors, AreStoredUnderANewEpochOnceThereIsSpaceForItsMark) {
   EXPECT_EQ(stored(after), kDocuments + kDocumentsMore);
 }
 
-// Otherwise the next start would believe LSNs of the new epoch to be of the one before.
+// Otherwise the next start would treat LSNs of the new epoch as those of the previous one.
 TEST_F(RefusedVectors, AreNotStoredUnderAnEpochWithoutItsMark) {
   const std::vector<EpochSpan> before = {{Epoch{1}, UINT64_MAX}};
   {

@@ -1,4 +1,4 @@
-// A directory of its own for one test, removed with what it holds.
+// A directory for one test, removed with its contents.
 #pragma once
 
 #include <cstdlib>

@@ -1,5 +1,5 @@
-// Sealed collections: what is flushed of them can't be read in the file, lies in segments apart, follows changes of setting and key, and is opened again only with its
-// key.
+// Sealed collections: their flushed data can't be read in the file, lies in separate segments, follows
+// changes of setting and key, and opens only with its key.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -18,7 +18,8 @@ namespace {
 using test::History;
 using test::ScratchDirectory;
 
-// No encryption, but all that the engine asks of one: bytes that look otherwise, and a tag over key, nonce, associated bytes and text.
+// Not encryption, but all that the engine requires of it: bytes that look different, and a tag over key,
+// nonce, associated bytes and text.
 uint64_t mix(uint64_t state, Bytes bytes) {
   for (const uint8_t byte : bytes) state = (state ^ byte) * 0x100000001b3ULL;
   return state;
@@ -75,7 +76,7 @@ class Sealed : public testing::Test {
     return engine;
   }
 
-  // No segment holds documents of collection 2 beside those of another.
+  // No segment has documents of collection 2 together with those of another.
   static void expect_apart(const Engine& engine) {
     for (const SegmentRef& ref : engine.snapshot()->segments) {
       if (ref.segment->find_collection(2) != nullptr) {

@@ -1,4 +1,5 @@
-// The index on disk: what is flushed is what is opened, whatever happens between; leftovers go; pointers stay.
+// The index on disk: a start opens what was flushed, whatever happens in between; leftovers are deleted;
+// pointers stay valid.
 #include <gtest/gtest.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -90,7 +91,7 @@ TEST(IndexEnv, PointersStayWhileAHundredThousandOtherValuesAreWrittenAndDeleted)
   EXPECT_TRUE(check_env_file(directory.file()).ok()) << check_env_file(directory.file()).message();
 }
 
-// Engine and binlog with a directory that both outlive.
+// Engine and binlog with a directory that outlives both.
 class Stored : public testing::TestWithParam<uint32_t> {
  protected:
   std::unique_ptr<Engine> open(OpenedIndex& opened, OpenRequest request) {
@@ -128,7 +129,7 @@ TEST_P(Stored, WhatWasFlushedIsThereAfterAStartAndTheRestIsReplayed) {
     EXPECT_EQ(engine->stats().checkpoint, history.lsn_last());
     EXPECT_EQ(engine->stats().storedSegments, engine->stats().segments);
     history.expect_equal(*engine, 20);
-    // Not flushed: memory only, and gone with the engine unless the flush thread was quicker.
+    // Not flushed: in memory only, and lost with the engine unless the flush thread was quicker.
     for (uint32_t batch = 0; batch < 3; ++batch) {
       history.write(5);
       ASSERT_TRUE(engine->publish(history.batch_last()).ok());
@@ -284,7 +285,7 @@ TEST_P(Stored, AtRestFewSegmentsRemainAndNothingIsLost) {
   const auto end = std::chrono::steady_clock::now() + std::chrono::seconds(20);
   while (engine->snapshot()->segments.size() > 1 && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_EQ(engine->snapshot()->segments.size(), 1U);
-  // Their pages are given back without another write.
+  // Their pages are freed without another write.
   const auto isSwept = [&] { return engine->stats().indexLiveBytes <= engine->stats().storedBytes + 8 * 4096; };
   while (!isSwept() && std::chrono::steady_clock::now() < end) std::this_thread::yield();
   EXPECT_TRUE(isSwept()) << engine->stats().indexLiveBytes << " bytes live, " << engine->stats().storedBytes << " stored";
@@ -308,7 +309,7 @@ TEST_P(Stored, AnIndexOfAnotherHistoryIsThrownAway) {
   ended.history = {{Epoch{1}, checkpoint}, {Epoch{2}, checkpoint + 5}};
   { EXPECT_EQ(open(opened, ended)->stats().documents, history.model.size()); }
   EXPECT_EQ(opened.checkpoint, checkpoint);
-  // The store lost the last entry of the first epoch, and gave its LSN again in the second.
+  // The store lost the last entry of the first epoch, and assigned its LSN again in the second.
   ended.history[0].lsnLast = checkpoint - 1;
   { EXPECT_EQ(open(opened, ended)->stats().documents, 0U); }
   EXPECT_EQ(opened.checkpoint, 0U);
@@ -351,7 +352,8 @@ TEST_P(Stored, TheFileStaysBelowTwiceItsLivePagesAfterTenRewrites) {
   }
   ASSERT_TRUE(engine->force_merge().ok());
   const EngineStats stats = engine->stats();
-  // A merge needs its sources and its result at once, and pages freed by one transaction are reused two later. With so little content that is most of the file.
+  // A merge needs its sources and its result at once, and pages freed by one transaction are reused two
+  // later. With so little content that is most of the file.
   EXPECT_LE(stats.indexFileBytes, 2 * stats.indexLiveBytes + (4 << 20)) << stats.indexLiveBytes << " bytes live";
 }
 

@@ -1,5 +1,6 @@
-// A stored segment against the one in memory that it was written from: the same record, to the byte, for ranked pages (pruned and exhaustive), phrases, filters and
-// listings. The segment is large enough that columns of every kind cross the borders of chunks, and has positions blocks that are larger than a chunk.
+// A stored segment against the one in memory that it was written from: the same record, to the byte, for
+// ranked pages (pruned and exhaustive), phrases, filters and listings. The segment is so large that columns
+// of every kind cross the borders of chunks, and has positions blocks that are larger than a chunk.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -97,7 +98,7 @@ class StoredSearch : public testing::TestWithParam<uint32_t> {
     EXPECT_TRUE(engine_.publish(test::batch_of(ops, lsn_)).ok());
   }
 
-  // Sixty-four documents side by side with 6 000 occurrences each: about 200 KB in their block.
+  // Sixty-four adjacent documents with 6 000 occurrences each: about 200 KB in their block.
   void repeat(std::vector<uint32_t>& positions) {
     uint32_t position = positions.empty() ? 0 : positions.back() + 1;
     for (uint32_t left = 6000; left > 0; --left) positions.push_back(position += 1 + generator_.below(8));
@@ -128,7 +129,7 @@ TEST_P(StoredSearch, MergesToTheSameColumns) {
   const auto fromMemory = merge_segments(memory_.segments, 2, stop);
   const auto fromStored = merge_segments(stored_.segments, 2, stop);
   ASSERT_TRUE(fromMemory.ok() && fromStored.ok());
-  zip_columns(fromMemory.value().segment->columns(), fromStored.value().segment->columns(), [](const auto& left, const auto& right, ColumnPlace) {
+  zip_columns(fromMemory.value().segment->columns(), fromStored.value().segment->columns(), [](const auto& left, const auto& right, ColumnStart) {
     ASSERT_EQ(left.size(), right.size());
     ASSERT_TRUE(left.empty() || std::memcmp(left.data(), right.data(), left.size() * sizeof left[0]) == 0);
   });

@@ -1,5 +1,6 @@
-// Opens a stored segment from the bytes of its chunks without looking at their checksums, and reads everything that can be read of it: for damaged bytes that a checksum
-// would have caught. Nothing may be read or written out of bounds, whatever they are.
+// Opens a stored segment from the bytes of its chunks without checking their checksums, and reads everything
+// in it: for damaged bytes that a checksum would have caught. Nothing may be read or written out of bounds,
+// whatever they are.
 #pragma once
 
 #include <atomic>
@@ -9,10 +10,10 @@
 #include "index/meta_keys.h"
 #include "index/segment_merger.h"
 #include "model.h"
-#include "query/common_terms.h"
-#include "query/completions.h"
+#include "query/completion/common_terms.h"
+#include "query/completion/completions.h"
+#include "query/plan/search_plan.h"
 #include "query/search.h"
-#include "query/search_plan.h"
 #include "segment/posting_cursor.h"
 #include "storage/stored_segment.h"
 
@@ -40,7 +41,7 @@ inline uint64_t walk_terms(const Segment& segment, const SectionEntry& section) 
   return seen;
 }
 
-// Every way to an answer: exhaustive, pruned, a pruned phrase, a listing.
+// A plan for every evaluation path: exhaustive, pruned, a pruned phrase, a listing.
 inline Plan walk_plan(Generator& generator, uint32_t round) {
   Plan plan = generator.plan(1 + generator.below(3));
   if (round % 4 == 0) return plan;
@@ -55,7 +56,7 @@ inline Plan walk_plan(Generator& generator, uint32_t round) {
   return plan;
 }
 
-// Returns a sum over what was read, so that nothing is optimised away; 0 where the segment is refused.
+// Returns a sum over all values read, so that nothing is optimised away; 0 where the segment is refused.
 inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
   StoredChunks stored;
   stored.columnSizes = bytes.columnSizes;
@@ -70,7 +71,7 @@ inline uint64_t walk_stored(const ChunkBytes& bytes, uint64_t seed) {
     for (const SectionEntry& section : segment.sections(collection)) seen += walk_terms(segment, section);
     seen += segment.find_docid(collection, 7).value_or(0) + meta_keys_json(set, collection.collection).size();
     seen += completions_json(set, {collection.collection, {}, "", 100}).size() + term_frequencies_json(set, {collection.collection, {}, {"w1", "w2"}}).size();
-    // As prefixes of many terms are completed, however few there are.
+    // By the algorithm for prefixes of many terms, however few there are.
     uint32_t steps = kCompletionScanMax;
     for (const SectionEntry& section : segment.sections(collection)) {
       CommonTerms terms(segment, section, "w");

@@ -1,4 +1,5 @@
-// Vector searches beside a writer, the lanes, and a collection that comes and goes: every answer is one of some moment. Under ThreadSanitizer in CI.
+// Vector searches beside a writer, the lanes, and a collection that is dropped and created again: every
+// answer matches some moment. Under ThreadSanitizer in CI.
 #include <gtest/gtest.h>
 
 #include <atomic>

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <set>
 
-#include "vector/scan_helpers.h"
+#include "vector/scan/scan_helpers.h"
 #include "vector_wire.h"
 
 namespace mds::test {
@@ -63,7 +63,7 @@ TEST(ScanHelpers, ComeWhereASearchMayUseMoreThreadsThanSearch) {
   std::mutex mutex;
   std::condition_variable came;
   std::set<uint32_t> workers;
-  // Ends only when all three have come.
+  // Ends only when all three have joined.
   helpers.share(3, [&](uint32_t worker) {
     std::unique_lock lock(mutex);
     workers.insert(worker);

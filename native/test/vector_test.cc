@@ -1,4 +1,5 @@
-// The vector engine without Node: kernels against plain C, exact search, graphs, sets written anew, files and their damage, sealed collections.
+// The vector engine without Node: kernels against plain C, exact search, graphs, rewritten sets, files and
+// their damage, sealed collections.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,8 +10,8 @@
 #include <set>
 
 #include "scratch_directory.h"
-#include "vector/table_lookup.h"
-#include "vector/vector_kernels.h"
+#include "vector/kernels/table_lookup.h"
+#include "vector/kernels/vector_kernels.h"
 #include "vector_wire.h"
 
 namespace mds::test {
@@ -94,7 +95,7 @@ TEST(VectorKernels, OfFourBitsAgreeWithPlainC) {
     }
     const int8_t* high = query.data() + pairs * 64;
 #if defined(__x86_64__)
-    // Processors that have more never use these.
+    // Processors with more never use these.
     if (__builtin_cpu_supports("avx2")) {
       EXPECT_EQ(lookup::sum_tables_avx2(codes.data(), tables.data(), pairs, plain[7], sums.data()),
                 serial_vector_kernels().sum_tables(codes.data(), tables.data(), pairs, plain[7], plain.data()));
@@ -181,7 +182,7 @@ TEST(VectorEngine, TheGraphFindsNearlyAllAndFollowsChanges) {
   bool isExact = false;
   EXPECT_GE(recall(engine, vectors, source, VectorAlgorithm::kHnsw, isExact), 0.95);
   EXPECT_FALSE(isExact);
-  // A third replaced: found at once, and after the graph has taken them in.
+  // A third replaced: found at once, and after the graph contains them.
   Vectors replaced;
   for (uint32_t docid = 0; docid < 2000; ++docid) replaced[docid] = vectors[docid] = source.next();
   give(engine, 1, replaced, 2);
@@ -257,7 +258,7 @@ TEST(VectorEngine, ASetWithManyDeadIsWrittenAnew) {
   EXPECT_EQ(docids_of(ask(engine, vector_request(1, query, 10))), exact(vectors, query, 10));
 }
 
-TEST(VectorEngine, AFilterIsHeld) {
+TEST(VectorEngine, AFilterIsApplied) {
   VectorEngine engine;
   VectorSource source(5, kDims);
   const Vectors vectors = draw(source, 8000);
@@ -309,7 +310,8 @@ class StoredVectors : public testing::Test {
     for (const auto& [docid, vector] : vectors_) stamps.add(1, docid, 1, kDims);
     return stamps;
   }
-  // Opens, compares with all that was given, gives what is missing again, and checks answers. Returns how many were missing.
+  // Opens, compares with all added documents, adds the missing ones again, and checks answers. Returns how
+  // many were missing.
   size_t reopen() {
     VectorEngine engine;
     EXPECT_TRUE(engine.open(path()).ok());

@@ -1,4 +1,5 @@
-// Writers of index batches and search plans and a reader of hits, for the tests and the bench: written from docs/formats, independent of the engine's parsers.
+// Writers of index batches and search plans and a reader of hits, for the tests and the bench: written from
+// docs/formats, independent of the engine's parsers.
 #pragma once
 
 #include <cstdint>
@@ -81,7 +82,7 @@ struct Plan {
   std::vector<Range> ranges;
   std::vector<Boost> boosts;
   std::vector<std::pair<std::string, float>> terms;
-  // Per term, bit f: looked for in field f. A term without an entry: in all with bm25f, in the first otherwise.
+  // Per term, bit f: searched in field f. A term without an entry: in all with bm25f, in the first otherwise.
   std::vector<uint64_t> termFields = {};
   Tree root = {};
 

@@ -40,7 +40,7 @@ export function encodeAggregation(request: AggregationRequest, pollWord: number)
   return bytes
 }
 
-/** @param json what the engine returns: native/engine/query/aggregation.h */
+/** @param json what the engine returns: native/engine/query/facets/aggregation.h */
 export function decodeAggregated(json: string): Aggregated {
   return JSON.parse(json) as Aggregated
 }

@@ -1,6 +1,7 @@
-// Bit packing of unsigned 32-bit values, two layouts. A block of 128 is packed in four vertical lanes (value i in lane i % 4), unpacked four values an instruction; any
-// other count is packed horizontally, lowest bits first, which also allows to read one value by its index. Pure functions. Readers load up to 8 bytes at a value: every
-// packed column ends with kPackedPadding zero bytes.
+// Bit packing of unsigned 32-bit values, in two layouts. A block of 128 values is packed in four vertical
+// lanes (value i in lane i % 4) and unpacked four values per instruction. Any other count is packed
+// horizontally, lowest bits first, which also allows reading one value by its index. Pure functions. Readers
+// load up to 8 bytes at a value: every packed column ends with kPackedPadding zero bytes.
 #pragma once
 
 #include <bit>
@@ -18,10 +19,12 @@ namespace mds {
 
 [[nodiscard]] inline uint64_t packed_bytes(uint64_t count, uint32_t width) noexcept { return (count * width + 7) / 8; }
 
-// Appends packed_bytes(values.size(), width) bytes. Every value fits `width` bits. 128 values take the vertical layout, fewer or more the horizontal one.
+// Appends packed_bytes(values.size(), width) bytes. Every value fits `width` bits. 128 values take the
+// vertical layout, fewer or more the horizontal one.
 void pack(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>& out);
 
-// Reads `count` values of `width` (at most 32) bits, in the layout that `pack` chooses for this count. The caller has checked that
+// Reads `count` values of `width` (at most 32) bits, in the layout that `pack` chooses for this count. The
+// caller has checked that
 // packed_bytes(count, width) bytes lie at `in`, and kPackedPadding behind them.
 void unpack(const uint8_t* in, uint32_t count, uint32_t width, uint32_t* out) noexcept;
 
@@ -35,7 +38,7 @@ void unpack_ascending(const uint8_t* in, uint32_t count, uint32_t width, uint32_
   return static_cast<uint32_t>((load_u64(in + bit / 8) >> (bit % 8)) & mask);
 }
 
-// Horizontal layout whatever the count: positions, which are read by index.
+// Horizontal layout for any count: for positions, which are read by index.
 void pack_horizontal(std::span<const uint32_t> values, uint32_t width, std::vector<uint8_t>& out);
 
 }  // namespace mds

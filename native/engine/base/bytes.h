@@ -1,4 +1,5 @@
-// Little-endian loads and a reader that never leaves its span. Loads go through memcpy, so no alignment is assumed of foreign bytes.
+// Little-endian loads and a reader that never leaves its span. Loads go through memcpy, so no alignment is
+// assumed.
 #pragma once
 
 #include <bit>
@@ -29,8 +30,8 @@ using Bytes = std::span<const uint8_t>;
 
 [[nodiscard]] inline std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// Reads forward. The first read past the end fails the reader for good: every later read yields zero or nothing and moves nowhere. Callers check `ok()` before they use
-// what they read as a size, and once at the end.
+// Reads forward. The first read past the end fails the reader permanently: every later read yields zero or
+// nothing and does not move. Callers check `ok()` before they use a value as a size, and once at the end.
 class ByteReader {
  public:
   explicit ByteReader(Bytes bytes) noexcept : bytes_(bytes) {}
@@ -69,7 +70,8 @@ class ByteReader {
     return failed_ ? std::string_view{} : as_text(taken.first(count));
   }
 
-  // A count of items of at least `itemBytes` each: fails when so many cannot follow, so that no loop and no allocation outgrows the input.
+  // A count of items of at least `itemBytes` each. Fails when the remaining bytes cannot contain that many
+  // items, so that no loop and no allocation outgrows the input.
   [[nodiscard]] uint32_t count(uint64_t itemBytes) noexcept { return checked_count(u32(), itemBytes); }
 
   [[nodiscard]] uint32_t checked_count(uint32_t items, uint64_t itemBytes) noexcept {

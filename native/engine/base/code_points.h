@@ -1,4 +1,5 @@
-// UTF-8, one code point at a time. Terms come from the analyzer and are well-formed; of bytes that are not, each stands for itself, above all code points. Pure.
+// UTF-8, one code point at a time. Terms come from the analyzer and are well-formed. A byte that is not
+// well-formed counts as a character of its own, above all code points. Pure.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +11,7 @@ namespace mds {
 
 inline constexpr uint32_t kCodePointLast = 0x10FFFF;
 
-// The code point at `at`, which is inside of the text and moves behind it.
+// The code point at `at`, which must be inside the text; `at` moves behind it.
 [[nodiscard]] inline uint32_t take_code_point(std::string_view text, size_t& at) noexcept {
   const auto byte = [text](size_t index) { return static_cast<uint8_t>(text[index]); };
   const uint32_t lead = byte(at++);
@@ -32,7 +33,7 @@ inline constexpr uint32_t kCodePointLast = 0x10FFFF;
   return codes;
 }
 
-// What take_code_point reads back.
+// The inverse of take_code_point.
 inline void append_code_point(std::string& out, uint32_t code) {
   const auto put = [&out](uint32_t byte) { out.push_back(static_cast<char>(byte)); };
   if (code > kCodePointLast) {

@@ -1,5 +1,5 @@
-// Which members of a JSON text an operation knows: a tree made from its schema (src/engine/json_scan.ts writes it, its format is said there). Immutable; views the bytes
-// that it was read from.
+// Which members of a JSON text an operation knows: a tree made from its schema. src/engine/json_scan.ts
+// writes it and describes its format. Immutable; views the bytes that it was read from.
 #pragma once
 
 #include <cstdint>
@@ -21,9 +21,10 @@ struct JsonNode {
   };
 
   Kind kind = Kind::kAny;
-  // Of a list its items; of an object the members that it does not name, or kNoJsonNode: they are cut out.
+  // For a list: its items. For an object: the members that it does not name, or kNoJsonNode, in which case
+  // they are cut out.
   uint32_t rest = 0;
-  // Of an object, sorted by name.
+  // For an object: its members, sorted by name.
   std::vector<Member> members;
 };
 
@@ -32,7 +33,7 @@ inline constexpr uint32_t kNoJsonNode = 0xFFFFFFFF;
 
 class JsonMembers {
  public:
-  // Nothing where the bytes are not of the format.
+  // Empty where the bytes do not have the format.
   static std::optional<JsonMembers> read(Bytes bytes);
 
   [[nodiscard]] const JsonNode& node(uint32_t index) const noexcept { return nodes_[index]; }

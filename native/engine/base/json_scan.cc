@@ -13,15 +13,16 @@ namespace mds {
 
 namespace {
 
-// Bytes of text between two looks at the stop word: some 30 us.
+// Bytes of text between two polls of the stop word: some 30 us.
 constexpr size_t kJsonBytesPolled = size_t{64} * 1024;
-// The longest name that is unescaped to be looked up. A name has fewer bytes unescaped than escaped, and those of operations are short.
+// The longest escaped name that is unescaped for a lookup. A name has fewer bytes unescaped than escaped, and
+// those of operations are short.
 constexpr size_t kJsonNameBytesMax = 1024;
 
-// Numbers that are not 0, each once; up to a bound that the caller keeps.
+// A set of non-zero numbers. The caller bounds their number.
 class ShapeSet {
  public:
-  // False where it was there.
+  // False where the set had it already.
   bool insert(uint64_t shape) {
     if (shape == 0) shape = 1;
     if (count_ * 2 >= slots_.size()) grow();
@@ -73,7 +74,7 @@ void append_utf8(std::string& out, uint32_t unit) {
   }
 }
 
-// What a checked name stands for. Units of surrogate pairs stay apart: no name of an operation has any.
+// A checked name, unescaped. The two halves of a surrogate pair stay apart: no name of an operation has any.
 std::string unescaped_name(std::string_view raw) {
   std::string name;
   for (size_t at = 0; at < raw.size(); ++at) {
@@ -99,7 +100,8 @@ std::string unescaped_name(std::string_view raw) {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighs = 0x8080808080808080;
 
-// Whether one of eight bytes is a quote, a backslash or a control character; may be true where none is (bytes above 0x7F beside one), never false where one is.
+// Whether one of eight bytes is a quote, a backslash or a control character; may be true where none is (bytes
+// above 0x7F beside one), never false where one is.
 bool has_special(uint64_t word) noexcept {
   const uint64_t quotes = word ^ (kOnes * '"');
   const uint64_t slashes = word ^ (kOnes * '\\');
@@ -145,7 +147,7 @@ class JsonScanner {
     while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
   }
 
-  // Moves what is kept and was not moved yet, up to `to`.
+  // Moves the kept bytes that have not been moved yet, up to `to`.
   void keep_to(uint8_t* to) noexcept {
     const auto bytes = static_cast<size_t>(to - kept_);
     if (out_ != kept_) std::memmove(out_, kept_, bytes);
@@ -153,13 +155,13 @@ class JsonScanner {
     kept_ = to;
   }
 
-  // What lies between is cut out.
+  // Cuts out the bytes in between.
   void cut(uint8_t* from, uint8_t* to) noexcept {
     keep_to(from);
     kept_ = to;
   }
 
-  // `isKept`: false inside of what is cut out, where only the grammar and the depth count.
+  // `isKept`: false inside a cut-out member, where only the grammar and the depth count.
   bool value(uint32_t nodeIndex, uint32_t depth, bool isKept) {
     if (at_ - polledAt_ > static_cast<ptrdiff_t>(kJsonBytesPolled)) {
       polledAt_ = at_;
@@ -187,7 +189,7 @@ class JsonScanner {
 
   bool object(uint32_t nodeIndex, uint32_t depth, bool isKept) {
     const JsonNode& node = members_.node(nodeIndex);
-    // Of what is no object by the schema, all is kept: the operation says what is wrong with it.
+    // Where the schema expects no object, everything is kept: the operation reports the mismatch.
     const bool isKnown = node.kind == JsonNode::Kind::kObject;
     uint64_t shape = seed_;
     uint32_t keptMembers = 0;
@@ -208,7 +210,7 @@ class JsonScanner {
       if (isKept && !isCut) {
         shape = hash_text(raw, shape, seed_);
         if (shapes_.insert(shape) && shapes_.count() > bounds_.shapesMax) return fail(JsonVerdict::kTooManyShapes);
-        // Those in front were cut out with the commas before them.
+        // The members before it were cut out with the commas before them.
         if (keptMembers == 0 && separator != nullptr) cut(separator, separator + 1);
         keptMembers += 1;
       }
@@ -280,7 +282,7 @@ class JsonScanner {
     return true;
   }
 
-  // From the quote on to behind the closing one.
+  // From the opening quote to behind the closing one.
   bool string() noexcept {
     ++at_;
     for (;;) {
@@ -290,7 +292,7 @@ class JsonScanner {
         if (has_special(word)) break;
         at_ += 8;
       }
-      // What stopped it is among the next eight, or the end is.
+      // The byte that ended the loop is among the next eight, or the text ends.
       for (int byte = 0; byte < 8; ++byte, ++at_) {
         if (at_ == end_ || *at_ < 0x20) return invalid();
         if (*at_ == '"') return step();
@@ -320,7 +322,7 @@ class JsonScanner {
   uint8_t* const end_;
   uint8_t* at_;
   uint8_t* polledAt_;
-  // What is between `kept_` and `at_` is kept, but for what is being cut out, and goes to `out_`.
+  // The bytes between `kept_` and `at_` are kept, except those of a member being cut out, and go to `out_`.
   uint8_t* kept_;
   uint8_t* out_;
   const JsonMembers& members_;

@@ -1,4 +1,4 @@
-// An engine of the process that another may take the place of: what a restore does with the index and the vectors.
+// An engine of the process that another may replace: what a restore does with the index and the vectors.
 #pragma once
 
 #include <memory>
@@ -7,31 +7,32 @@
 
 namespace mds {
 
-// The engine that every thread calls, and the one that is opened to take its place. A call keeps the engine that it began with until it ends; the replaced one ends with
-// its last call.
-template <class Held>
+// The engine that every thread calls, and the one that is opened to replace it. A call keeps the engine that
+// it began with until it returns; the replaced engine is destroyed with its last call.
+template <class AnyEngine>
 class Replaceable {
  public:
-  [[nodiscard]] std::shared_ptr<Held> current() const {
+  [[nodiscard]] std::shared_ptr<AnyEngine> current() const {
     const std::lock_guard lock(mutex_);
     return current_;
   }
 
-  // Null where none is open.
-  [[nodiscard]] std::shared_ptr<Held> next() const {
+  // Null where no next engine is open.
+  [[nodiscard]] std::shared_ptr<AnyEngine> next() const {
     const std::lock_guard lock(mutex_);
     return next_;
   }
 
-  // The one before, if it was never adopted, ends.
-  void set_next(std::shared_ptr<Held> next) {
+  // A next engine that was never adopted is destroyed.
+  void set_next(std::shared_ptr<AnyEngine> next) {
     const std::lock_guard lock(mutex_);
     next_.swap(next);
   }
 
-  // False where there is none. The engine before is released outside of the lock: its end waits for its threads.
+  // False where there is no next engine. The replaced engine is released outside the lock: its destructor
+  // waits for its threads.
   [[nodiscard]] bool adopt_next() {
-    std::shared_ptr<Held> before;
+    std::shared_ptr<AnyEngine> before;
     const std::lock_guard serial(adoption_);
     {
       const std::lock_guard lock(mutex_);
@@ -45,8 +46,8 @@ class Replaceable {
  private:
   std::mutex adoption_;
   mutable std::mutex mutex_;
-  std::shared_ptr<Held> current_ = std::make_shared<Held>();
-  std::shared_ptr<Held> next_;
+  std::shared_ptr<AnyEngine> current_ = std::make_shared<AnyEngine>();
+  std::shared_ptr<AnyEngine> next_;
 };
 
 }  // namespace mds

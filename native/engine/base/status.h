@@ -1,5 +1,5 @@
-// Errors as values: what every function of the engine returns that can fail. No exception leaves the engine but std::bad_alloc, which Engine's entry points turn into
-// a status, too.
+// Errors as values: every function of the engine that can fail returns one. The only exception that leaves
+// the engine's functions is std::bad_alloc, which Engine's entry points turn into a status, too.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ class [[nodiscard]] Status {
   static Status malformed(std::string message) noexcept { return Status(StatusCode::kMalformed, std::move(message)); }
   static Status too_large(std::string message) noexcept { return Status(StatusCode::kTooLarge, std::move(message)); }
   static Status out_of_memory() noexcept { return Status(StatusCode::kOutOfMemory, {}); }
-  // Stored bytes that are not what was written.
+  // Stored bytes differ from what was written.
   static Status corrupt(std::string message) noexcept { return Status(StatusCode::kCorrupt, std::move(message)); }
   // The file system or the disk refused.
   static Status io(std::string message) noexcept { return Status(StatusCode::kIo, std::move(message)); }
@@ -26,7 +26,7 @@ class [[nodiscard]] Status {
 
   [[nodiscard]] bool ok() const noexcept { return code_ == StatusCode::kOk; }
   [[nodiscard]] StatusCode code() const noexcept { return code_; }
-  // Says what was expected, what was found and where. Made without allocating when memory has run out.
+  // What was expected, what was found and where. Does not allocate when memory has run out.
   [[nodiscard]] const char* message() const noexcept { return code_ == StatusCode::kOutOfMemory ? "out of memory" : message_.c_str(); }
 
  private:
@@ -36,7 +36,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A value or the status that says why there is none. `value()` requires `ok()`.
+// A value, or the status that explains its absence. `value()` requires `ok()`.
 template <class T>
 class [[nodiscard]] Result {
  public:

@@ -70,7 +70,8 @@ void unpack_vector(const uint8_t* in, uint32_t* out) noexcept {
   visit_rows<kWidth>(in, store, std::make_index_sequence<kRows>{});
 }
 
-// Lanes moved up by one or two places, zeros behind them; and the last lane in all places. GCC before 12 has only its own form of the shuffle.
+// Lanes shifted up by one or two, with zeros below; and the last lane broadcast. GCC before 12 has only its
+// own form of the shuffle.
 #if defined(__clang__) || __GNUC__ >= 12
 Lanes up_by_one(Lanes value) noexcept { return __builtin_shufflevector(Lanes{}, value, 0, 4, 5, 6); }
 Lanes up_by_two(Lanes value) noexcept { return __builtin_shufflevector(Lanes{}, value, 0, 1, 4, 5); }
@@ -81,7 +82,8 @@ Lanes up_by_two(Lanes value) noexcept { return __builtin_shuffle(Lanes{}, value,
 Lanes last_lane(Lanes value) noexcept { return __builtin_shuffle(value, Lanes{3, 3, 3, 3}); }
 #endif
 
-// Each row becomes its running sums by two shifted additions; only the addition of what came before, the last lane of the previous row, waits for that row.
+// Each row becomes its running sums by two shifted additions; only the addition of the sum so far, the last
+// lane of the previous row, waits for that row.
 template <uint32_t kWidth>
 void ascend_vector(const uint8_t* in, uint32_t before, uint32_t* out) noexcept {
   Lanes last = Lanes{} + before;

@@ -1,5 +1,6 @@
-// Unpacking of full blocks (bit_packing.h, vertical layout) for each instruction set. One kernel per width, so that every shift is a constant. All give equal results,
-// which a test compares; the best one that the processor has is chosen when the engine is loaded. Pure functions.
+// Unpacking of full blocks (bit_packing.h, vertical layout) for each instruction set. One kernel per width,
+// so that every shift is a constant. All give equal results, which a test compares; the best one for the
+// processor is chosen when the engine is loaded. Pure functions.
 #pragma once
 
 #include <array>
@@ -13,17 +14,18 @@ inline constexpr uint32_t kPackedLanes = 4;
 
 struct UnpackKernels {
   const char* isa;
-  // By width. `in`: the packed values and, up to a whole 16 bytes, nothing behind them is read. `out`: kBlockPostings values.
+  // By width. `in`: the packed values; at most the bytes up to the next multiple of 16 are read. `out`:
+  // kBlockPostings values.
   std::array<void (*)(const uint8_t* in, uint32_t* out) noexcept, kUnpackWidths> unpack;
   // unpack_ascending of bit_packing.h.
   std::array<void (*)(const uint8_t* in, uint32_t before, uint32_t* out) noexcept, kUnpackWidths> ascending;
 };
 
-// One value at a time: what the others are compared with.
+// One value at a time: the reference for the others.
 [[nodiscard]] UnpackKernels scalar_unpack_kernels() noexcept;
 // Four lanes in the compiler's portable vectors: SSE or NEON where the target has them.
 [[nodiscard]] UnpackKernels vector_unpack_kernels() noexcept;
-// Eight lanes. Null where the processor, or the compiler's target, lacks them.
+// Eight lanes. Null where the processor, or the compiler's target, does not support them.
 [[nodiscard]] const UnpackKernels* avx2_unpack_kernels() noexcept;
 
 [[nodiscard]] UnpackKernels best_unpack_kernels() noexcept;

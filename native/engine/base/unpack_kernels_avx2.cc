@@ -1,5 +1,5 @@
-// See unpack_kernels.h: two rows of a block an instruction. Every function that runs AVX2 says so itself, so that nothing else is compiled for it and a processor without
-// AVX2 can load the engine.
+// See unpack_kernels.h: two rows of a block per instruction. Every function that runs AVX2 declares so
+// itself: nothing else is compiled for AVX2, and a processor without it can load the engine.
 #include "base/unpack_kernels.h"
 
 #if defined(__x86_64__)
@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 
-// Inlined into a kernel: lambdas and ordinary inline functions would not take over its target.
+// Inlined into a kernel: lambdas and ordinary inline functions would not inherit its target.
 #define MDS_AVX2 __attribute__((target("avx2")))
 #define MDS_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
 
@@ -41,7 +41,8 @@ MDS_AVX2_INLINE __m256i load_pair(const uint8_t* in) noexcept {
     constexpr bool isSplitLow = shiftLow + kWidth > 32;
     constexpr bool isSplitHigh = shiftHigh + kWidth > 32;
     if constexpr (isSplitLow || isSplitHigh) {
-      // A shift by 32 yields zero: a row that is not split takes nothing from the word that is loaded for it once more.
+      // A shift by 32 yields zero: a row that is not split takes nothing from the word that is loaded a
+      // second time.
       constexpr int restLow = isSplitLow ? 32 - shiftLow : 32;
       constexpr int restHigh = isSplitHigh ? 32 - shiftHigh : 32;
       const __m256i next = load_words(in, bitLow / 32 + (isSplitLow ? 1 : 0), bitHigh / 32 + (isSplitHigh ? 1 : 0));

@@ -1,5 +1,6 @@
-// See batch_application.h. There is no map from docid to slot: a document is found by binary search in each segment's docid column, and nearly every lookup of a new
-// document ends at the comparison with the segment's last docid.
+// See batch_application.h. There is no map from docid to slot: a document is found by binary search in each
+// segment's docid column. Nearly every lookup of a new document ends at the comparison with the segment's
+// last docid.
 #include "index/batch_application.h"
 
 #include <algorithm>
@@ -77,14 +78,15 @@ void BatchApplication::remove(const IndexOp& op) {
   const std::optional<uint64_t> known = live_lsn(op.collection, op.docid);
   if (known && op.lsn <= *known) return;
   if (known) kill(op.collection, op.docid);
-  // Remembered for the rest of the batch even where the document is unknown: a later op of the batch may carry an older LSN.
+  // Remembered for the rest of the batch even where the document is unknown: a later op of the batch may
+  // carry an older LSN.
   pending_.emplace(id, Pending{nullptr, op.lsn});
 }
 
 std::vector<const IndexOp*> BatchApplication::upserts() const {
   std::vector<const IndexOp*> standing;
   for (const auto& [id, pending] : pending_) {
-    // What came before the drop of its collection falls with it; what came after it was not taken.
+    // An op before the drop of its collection is dropped with it; an op after it was not accepted.
     if (pending.upsert != nullptr && !drops_.contains(pending.upsert->collection)) standing.push_back(pending.upsert);
   }
   std::sort(standing.begin(), standing.end(),

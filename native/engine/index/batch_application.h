@@ -1,5 +1,6 @@
-// Works out what one batch does to the current snapshot, without changing anything: which upserts win, which slots die, what is remembered. The engine then commits it.
-// Runs on the publishing thread under the engine's writer mutex.
+// Works out what one batch does to the current snapshot, without changing anything: which upserts win, which
+// slots die, which deletes are remembered. The engine then commits it. Runs on the publishing thread under
+// the engine's writer mutex.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +10,7 @@
 #include <vector>
 
 #include "index/index_batch.h"
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 
@@ -23,15 +24,15 @@ class BatchApplication {
   // Op by op, in the order of the batch.
   void apply(const IndexOp& op);
 
-  // Upserts that stand at the end, by (collection, docid).
+  // The upserts that remain at the end of the batch, by (collection, docid).
   [[nodiscard]] std::vector<const IndexOp*> upserts() const;
-  // The segments of the snapshot with what died taken out; segments without a live document are left out.
+  // The segments of the snapshot with the new dead documents; segments without a live document are left out.
   [[nodiscard]] std::vector<SegmentRef> survivors() const;
   [[nodiscard]] const std::unordered_set<uint32_t>& drops() const noexcept { return drops_; }
   [[nodiscard]] const std::vector<std::pair<uint64_t, uint64_t>>& tombstones() const noexcept { return newTombstones_; }
 
  private:
-  // What the batch has so far decided about one document.
+  // The decision so far about one document of the batch.
   struct Pending {
     const IndexOp* upsert;  // null: deleted
     uint64_t lsn;

@@ -8,11 +8,11 @@
 #include "index/batch_application.h"
 #include "index/meta_keys.h"
 #include "index/segment_builder.h"
-#include "query/aggregation.h"
-#include "query/explanation.h"
-#include "query/passing_documents.h"
+#include "query/explain/explanation.h"
+#include "query/facets/aggregation.h"
+#include "query/filter/passing_documents.h"
+#include "query/plan/search_plan.h"
 #include "query/search.h"
-#include "query/search_plan.h"
 
 namespace mds {
 namespace {
@@ -27,7 +27,8 @@ Engine::Engine() : current_(std::make_shared<const SegmentSet>()) {
   try {
     longLane_ = std::thread([this] { merge_loop(MergeLane::kLong); });
   } catch (...) {
-    // The caller learns that the system has no more threads; the one that runs must end before its members do.
+    // The caller gets an error: the system has no more threads. Threads that run must end before the members
+    // they use.
     stop_lanes();
     throw;
   }
@@ -74,7 +75,7 @@ Status Engine::publish(Bytes bytes) noexcept {
     return Status::out_of_memory();
   }
   note_published(bytes.size());
-  // The batch is visible; that merging fails does not make it less so.
+  // The batch is visible even when merging fails.
   wake_lanes();
   if (snapshot()->segments.size() > kSegmentsCrowded) (void)merge_once(MergeLane::kQuick);
   return {};
@@ -101,7 +102,8 @@ Status Engine::publish_parsed(const IndexBatch& batch) {
     next->segments.push_back({built.value(), nullptr, lsnFirst});
   }
 
-  // From here on nothing is refused. What is remembered comes before the swap: an allocation that fails leaves a delete remembered twice, never a document forgotten.
+  // From here on nothing fails. Deletes are remembered before the swap: a failed allocation leaves a delete
+  // remembered twice, never a document forgotten.
   droppedCollections_.insert(application.drops().begin(), application.drops().end());
   for (const auto& [id, lsn] : application.tombstones()) {
     uint64_t& known = tombstones_[id];

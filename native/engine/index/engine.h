@@ -1,12 +1,17 @@
-// The engine: publishes batches as immutable snapshots, answers searches from them, merges behind both. One per process; every method may be called from any thread.
+// The engine: publishes batches as immutable snapshots, answers searches from them, and merges in the
+// background. One per process; every method may be called from any thread.
 //
-// Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_` (held for the copy only) and then reads nothing that anyone changes.
-// Publishers and the commit of a merge hold `writerMutex_` from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
-// Merging itself runs without a lock on sources that are immutable; documents killed meanwhile are carried over at the commit. Two merge threads, one per lane. Replaced
-// sets go to `retired_`: the quick merge thread, woken by whoever replaced one, drops them once no reader holds them, so that a search never pays for freeing a segment.
-// With a directory (open), segments also lie on disk: a flush thread stores what is in memory, the long lane merges stored segments instead of large ones in memory
-// (engine_storage.cc). Documents of sealed collections (index_sealing.h) and others are kept in segments apart: neither a publish nor a flush nor a merge mixes them.
-// Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_; none of the last three is held while another thread is waited for.
+// Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_` (locked for the
+// copy only) and then reads only immutable data. Publishers and the commit of a merge lock `writerMutex_`
+// from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
+// Merging itself runs without a lock on immutable sources; documents killed meanwhile are carried over at the
+// commit. There are two merge threads, one per lane. Replaced sets go to `retired_`: the quick merge thread,
+// woken by the replacer, drops them once no reader uses them, so that a search never pays for freeing a
+// segment. With a directory (open), segments also lie on disk: a flush thread stores what is in memory, and
+// the long lane merges stored segments instead of large ones in memory (engine_storage.cc). Documents of
+// sealed collections (index_sealing.h) and others are in separate segments: neither a publish nor a flush nor
+// a merge mixes them. Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_. No thread waits
+// for another one while it has locked any of the last three.
 #pragma once
 
 #include <atomic>
@@ -30,10 +35,10 @@
 #include "base/stop_signal.h"
 #include "index/index_batch.h"
 #include "index/merge_policy.h"
-#include "index/segment_set.h"
-#include "query/completions.h"
-#include "query/near_terms.h"
-#include "query/value_order.h"
+#include "query/completion/completions.h"
+#include "query/expansion/near_terms.h"
+#include "query/filter/value_order.h"
+#include "segment/segment_set.h"
 #include "storage/index_sealing.h"
 #include "storage/segment_store.h"
 
@@ -59,26 +64,30 @@ struct EngineStats {
   uint64_t storageFailures;
 };
 
-// kFailing: the last flush was refused, and is tried again, or a write has not returned for kIndexFailingAfter; kLost: all will be refused, until another process opens
-// the index, or a write has not returned for kIndexLostAfter.
+// kFailing: the last flush was refused and will be retried, or a write has not returned for
+// kIndexFailingAfter. kLost: all flushes will be refused until another process opens the index, or a write
+// has not returned for kIndexLostAfter.
 enum class StorageState : uint8_t { kGood = 0, kFailing = 1, kLost = 2 };
 
 struct OpenRequest {
   std::string directory;  // exists
   std::vector<EpochSpan> history;
-  uint32_t analysis = 0;  // how texts become terms now: an index made otherwise is of no use
+  uint32_t analysis = 0;  // version of the analysis: an index of another version is discarded
   uint64_t mapBytes = kIndexMapBytes;
-  bool isReadOnly = false;                         // what is stored is read where it lies, everything else stays in memory
+  // Stored segments are read from disk, new ones stay in memory.
+  bool isReadOnly = false;
   std::function<void(const char* point)> onPoint;  // tests: see SegmentStore::Options
 };
 
 struct OpenedIndex {
-  // Entries above it are to be replayed; 0: the engine is empty and in rebuild mode.
+  // Entries above it are to be replayed. 0: the engine is empty and in rebuild mode.
   uint64_t checkpoint = 0;
-  // Why it is empty, or what is wrong with the segments that were set aside. Where some were set aside and the checkpoint is above 0, the engine is in rebuild mode, too,
-  // and lacks just their documents: `holds` tells which.
+  // Why the index is empty, or what is wrong with segments that were set aside. Where some were set aside and
+  // the checkpoint is above 0, the engine is in rebuild mode, too, and lacks only their documents: `holds`
+  // says which.
   std::vector<std::string> damage;
-  // The store has lost entries that were on its disk: it was given back an older state, or an older file took its place.
+  // The store has lost entries that were on its disk: it was restored to an older state, or an older file
+  // replaced it.
   bool isStoreBehind = false;
 };
 
@@ -89,72 +98,82 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Keys that sealed segments are written and read with: before `open`. And which collections must not lie on disk in clear: before `open`, and whenever that changes,
-  // before the first document that it concerns is published. What lies otherwise on disk is rewritten in the background.
+  // Keys that sealed segments are written and read with: set before `open`. And which collections must not
+  // lie on disk as plaintext: set before `open` and at every change, before the first document that it
+  // concerns is published. Stored segments that do not comply are rewritten in the background.
   void set_seal_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys);
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed);
   // Keys and sealed collections of `other`; before open.
   void copy_sealing(const Engine& other) { sealing_->copy(*other.sealing_); }
 
-  // Gives the engine its directory. Once, before anything is published; a later call gets the answer of the first. An index that can't be used is removed,
-  // or left alone where nothing may be written.
+  // Gives the engine its directory. Once, before anything is published; later calls return the first result.
+  // An index that can't be used is removed, or left alone in read-only mode.
   [[nodiscard]] Result<OpenedIndex> open(OpenRequest request) noexcept;
-  // The store has flushed every entry up to `lsn`: what comes from later ones stays in memory.
+  // The store has flushed every entry up to `lsn`: the effects of later ones stay in memory.
   void flushed_to(uint64_t lsn) noexcept;
-  // Stores everything published so far; returns when the manifest says so. Waits for flushed_to.
+  // Stores everything published so far. Returns when the manifest covers it. Waits for flushed_to.
   [[nodiscard]] Status flush() noexcept;
-  // Whether what is published reaches the disk. Cheap: no lock, no transaction.
+  // Whether published batches reach the disk. Cheap: no lock, no transaction.
   [[nodiscard]] StorageState storage_state() const noexcept;
-  // Nothing is written for now: merges in the background, until the next publish, what pick_resting_merge finds. The engine says so itself after kFlushIdleSeconds.
+  // No write is expected: merges in the background, until the next publish, what pick_resting_merge finds.
+  // The engine calls it itself after kFlushIdleSeconds.
   void rest() noexcept;
-  // Whether the engine has just this state of the document.
+  // Whether the engine has exactly this version of the document.
   [[nodiscard]] bool holds(uint32_t collection, uint32_t docid, uint64_t lsn) const noexcept;
 
-  // Applies one batch and makes it visible as one snapshot. Malformed bytes change nothing. Format: docs/formats/index-batch.md.
+  // Applies one batch and makes it visible as one snapshot. Malformed bytes change nothing. Format:
+  // docs/formats/index-batch.md.
   [[nodiscard]] Status publish(Bytes batch) noexcept;
 
-  // Runs a plan on the current snapshot; the answer is a hits record. Format: docs/formats/search-plan.md. `stop` is looked at every few microseconds of work.
-  // `controlBytes`: the caller's control buffer, in which the plan's pollWord lies; empty: never stopped.
+  // Runs a plan on the current snapshot; the answer is a hits record. Format: docs/formats/search-plan.md.
+  // `stop` is polled every few microseconds of work. `controlBytes`: the caller's control buffer, which
+  // contains the plan's pollWord; empty: never stopped.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
 
-  // Docids of the documents that pass the plan's filters and ranges, on the current snapshot: query/passing_documents.h. Stopped as a search is; incomplete then.
+  // Docids of the documents that pass the plan's filters and ranges, on the current snapshot:
+  // query/filter/passing_documents.h. Stopped as a search is; incomplete then.
   [[nodiscard]] Result<std::vector<uint32_t>> passing(Bytes plan, StopSignal& stop) const noexcept;
 
-  // JSON of why the document has its score under the plan: query/explanation.h. Stopped as a search is.
+  // JSON of why the document has its score under the plan: query/explain/explanation.h. Stopped as a search
+  // is.
   [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
 
-  // JSON array of completions of a prefix, on the current snapshot: query/completions.h. Refuses texts beyond their bounds.
+  // JSON array of completions of a prefix, on the current snapshot: query/completion/completions.h. Refuses
+  // texts beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
   // JSON array of the terms' frequencies, likewise. Refuses more terms than its bound.
   [[nodiscard]] Result<std::string> term_frequencies(const TermFrequenciesRequest& request) const noexcept;
 
-  // JSON array of the terms within so many edits of a word, on the current snapshot: query/near_terms.h. Refuses texts beyond their bounds.
+  // JSON array of the terms within so many edits of a word, on the current snapshot:
+  // query/expansion/near_terms.h. Refuses texts beyond their bounds.
   [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
 
-  // JSON of the counts that are asked for, on the current snapshot: query/aggregation.h. `controlBytes` as for a search.
+  // JSON of the requested counts, on the current snapshot: query/facets/aggregation.h. `controlBytes` as for
+  // a search.
   [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
 
   // JSON object of metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
 
-  // Empties the engine and enters rebuild mode: deletes are remembered, so that a page of an older view cannot bring a document back. Without memory nothing changes.
+  // Empties the engine and enters rebuild mode: deletes are remembered, so that a page of an older view
+  // cannot bring a document back. Nothing changes when memory has run out.
   [[nodiscard]] Status begin_rebuild() noexcept;
   void end_rebuild() noexcept;
-  // Empties the engine. Without memory nothing changes.
+  // Empties the engine. Nothing changes when memory has run out.
   [[nodiscard]] Status drop_all() noexcept;
 
-  // Waits for running merges, then merges all segments of that moment into one (and those of sealed collections into another) on the calling thread. What is published
-  // meanwhile is merged as always.
+  // Waits for running merges, then merges all current segments into one (and those of sealed collections into
+  // another) on the calling thread. Batches published meanwhile are merged as always.
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
-  // Of the current snapshot: while it stands, every answer stands.
+  // LSN of the current snapshot: while it is unchanged, every answer stays valid.
   [[nodiscard]] uint64_t last_lsn() const noexcept { return snapshot()->lsnLast; }
   [[nodiscard]] std::shared_ptr<const SegmentSet> snapshot() const noexcept;
 
  private:
   [[nodiscard]] Status publish_parsed(const IndexBatch& batch);
-  // `writerMutex_` is held. Who swaps wakes the lanes once it has released the mutex.
+  // Requires `writerMutex_`. The caller wakes the lanes once it has released the mutex.
   void swap_snapshot(std::shared_ptr<const SegmentSet> next);
   [[nodiscard]] Status reset(bool isRebuild) noexcept;
   void stop_lanes() noexcept;
@@ -176,21 +195,22 @@ class Engine {
   [[nodiscard]] bool has_store() const noexcept { return isStored_.load(std::memory_order_acquire); }
 
   void merge_loop(MergeLane lane) noexcept;
-  // One merge of the lane, if the policy finds one. False when there was nothing to do, or no memory to do it: merging is an improvement, not a duty.
+  // One merge of the lane, if the policy finds one. False when there was nothing to do, or no memory: merging
+  // is an optimization, not a duty.
   [[nodiscard]] bool merge_once(MergeLane lane) noexcept;
   [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources, bool isStoring) noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_merge(MergeLane lane);
   [[nodiscard]] std::vector<SegmentRef> claim_all(bool isSealed);
-  // What the policy finds among the segments that are sealed, or are not. `writerMutex_` is held.
+  // The policy's choice among the sealed segments, or among the others. Requires `writerMutex_`.
   [[nodiscard]] std::vector<SegmentRef> pick_among(const SegmentSet& set, MergeLane lane, bool isSealed) const;
-  // A stored segment that lies on disk otherwise than it should, alone. `writerMutex_` is held.
+  // A stored segment that is sealed otherwise than it should be, alone. Requires `writerMutex_`.
   [[nodiscard]] std::vector<SegmentRef> pick_sealed_otherwise(const SegmentSet& set) const;
-  // All or none. `writerMutex_` is held.
+  // All or none. Requires `writerMutex_`.
   void claim_locked(const std::vector<SegmentRef>& sources);
   void commit_merge(const std::vector<SegmentRef>& sources, const std::shared_ptr<const Segment>& merged, const std::vector<std::vector<uint32_t>>& slotMaps);
   void release_sources(const std::vector<SegmentRef>& sources) noexcept;
   void wake_lanes() noexcept;
-  // Drops retired sets that only this list holds. True when some remain.
+  // Drops retired sets that only this list refers to. True when some remain.
   [[nodiscard]] bool sweep_retired() noexcept;
 
   mutable std::mutex snapshotMutex_;
@@ -198,10 +218,13 @@ class Engine {
 
   std::mutex writerMutex_;
   std::condition_variable mergeEnded_;
-  std::unordered_set<uint64_t> merging_;  // serials of segments that a merge holds
-  uint32_t forcedWaiting_ = 0;            // forced merges that wait until merging_ is empty: the lanes begin nothing new unless segments crowd
+  std::unordered_set<uint64_t> merging_;  // serials of segments that a merge has claimed
+  // Forced merges that wait until merging_ is empty: the lanes begin no merge unless there are too many
+  // segments.
+  uint32_t forcedWaiting_ = 0;
   std::unordered_set<uint32_t> droppedCollections_;
-  std::unordered_map<uint64_t, uint64_t> tombstones_;  // (collection, docid) -> LSN of the delete; rebuild mode only
+  // (collection, docid) -> LSN of the delete; rebuild mode only.
+  std::unordered_map<uint64_t, uint64_t> tombstones_;
   std::atomic<bool> rebuilding_{false};
   std::atomic<uint64_t> serialNext_{1};
   std::atomic<uint64_t> merges_{0};
@@ -216,7 +239,7 @@ class Engine {
   std::condition_variable wake_;
   uint64_t wakeCount_ = 0;
   std::atomic<bool> stop_{false};
-  std::atomic<bool> isStored_{false};  // `store_` is there
+  std::atomic<bool> isStored_{false};  // `store_` is set
   std::atomic<bool> isResting_{false};
   bool flushWanted_ = false;  // under flushMutex_
   std::thread quickLane_;

@@ -1,9 +1,12 @@
-// The storing half of the engine (see engine.h): opening the index env, flushing what is in memory, and the manifest.
+// The storing half of the engine (see engine.h): opening the index env, flushing segments from memory, and
+// the manifest.
 //
-// What the manifest says is taken from one snapshot N: its stored segments with the live bits of N, and as checkpoint the LSN below the first entry that only memory
-// holds. The bits may know of later entries than the checkpoint: replay meets their documents dead and adds their new states again. But no bit and no segment may know of
-// an entry that the store could still lose, or a document would be missing after a power cut; so the manifest waits until the store has flushed N's last entry. A
-// snapshot only grows, so whatever flush or merge comes first may write it for the others.
+// The manifest is taken from one snapshot N: its stored segments with the live bits of N, and as
+// checkpoint the LSN below the first entry that only memory contains. The bits may reflect later entries than
+// the checkpoint: replay finds their documents dead and adds their new versions again. But no bit and no
+// segment may reflect an entry that the store could still lose, or a document would be missing after a power
+// cut. So the manifest waits until the store has flushed N's last entry. A snapshot only grows, so whichever
+// flush or merge comes first may write the manifest for the others.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -14,12 +17,14 @@
 namespace mds {
 namespace {
 
-// Whether the history has an index at this checkpoint: LSNs above the end of an epoch were given again in the next one.
+// Whether the history contains this checkpoint: LSNs above the end of an epoch were assigned again in the
+// next one.
 bool is_known(const std::vector<EpochSpan>& history, const Manifest& manifest) noexcept {
   return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint <= span.lsnLast; });
 }
 
-// The checkpoint is written when the store says that it has everything up to there on disk. Where the same epoch ends before it, the store has lost entries.
+// The checkpoint is written only after the store has reported everything up to it as flushed. Where the same
+// epoch ends before it, the store has lost entries.
 bool is_store_behind(const std::vector<EpochSpan>& history, const Manifest& manifest) noexcept {
   return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint > span.lsnLast; });
 }
@@ -84,7 +89,7 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   adopt(std::move(found), request, opened);
   {
     const std::lock_guard lock(flushMutex_);
-    publishedAt_ = std::chrono::steady_clock::now();  // a start is no rest
+    publishedAt_ = std::chrono::steady_clock::now();  // a start does not count as idle time
   }
   flushLane_ = std::thread([this] { flush_loop(); });
   isStored_.store(true, std::memory_order_release);
@@ -92,7 +97,8 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   return opened;
 }
 
-// No store is kept: its segments keep the map. An index of which anything can't be used is built anew as a whole, in memory.
+// No store is created: the segments themselves keep the map. If any part of the index can't be used, the
+// whole index is built anew, in memory.
 Result<OpenedIndex> Engine::open_read_only(const OpenRequest& request) {
   OpenedIndex opened;
   StoredIndex found;
@@ -121,7 +127,7 @@ void Engine::adopt(StoredIndex found, const OpenRequest& request, OpenedIndex& o
   serialNext_.store(std::max(serialNext_.load(), found.manifest.serialNext));
   opened.checkpoint = found.manifest.checkpoint;
   opened.damage.insert(opened.damage.end(), found.damaged.begin(), found.damaged.end());
-  // A checkpoint of 0 is an index that was still being built: where its builder had come to is not known.
+  // A checkpoint of 0 is an index that was still being built: the progress of its builder is not known.
   const bool isUsable = opened.checkpoint > 0;
   if (isUsable) {
     auto next = std::make_shared<SegmentSet>();
@@ -162,13 +168,13 @@ void Engine::want_flush() noexcept {
   flushWake_.notify_all();
 }
 
-// `flushMutex_` is held.
+// Requires `flushMutex_`.
 bool Engine::flush_due(std::chrono::steady_clock::time_point now) const noexcept {
   if (flushWanted_ || unflushedBytes_.load(std::memory_order_relaxed) >= kFlushBatchBytes) return true;
   return unflushedBytes_.load(std::memory_order_relaxed) > 0 && is_idle(now);
 }
 
-// `flushMutex_` is held.
+// Requires `flushMutex_`.
 bool Engine::is_idle(std::chrono::steady_clock::time_point now) const noexcept { return now - publishedAt_ >= std::chrono::seconds(kFlushIdleSeconds); }
 
 void Engine::rest() noexcept {
@@ -181,7 +187,7 @@ void Engine::flush_loop() noexcept {
     bool isQuiet = false;
     {
       std::unique_lock lock(flushMutex_);
-      // A disk that refused is asked again after a pause, not in a loop.
+      // A disk that refused is retried after a pause, not in a loop.
       const auto isDue = [&] { return stop_.load() || (!hasFailed && flush_due(std::chrono::steady_clock::now())); };
       isQuiet = !flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed;
       if (stop_.load()) return;
@@ -192,12 +198,12 @@ void Engine::flush_loop() noexcept {
       }
     }
     hasFailed = !isQuiet && !flush_memory().ok();
-    // Segments that the last manifest left out may have lost their last reader meanwhile.
+    // Segments that the last manifest dropped may have lost their last reader meanwhile.
     if (isQuiet) sweep_store();
   }
 }
 
-// A refusal is no failure of the index, which is on disk as it should be: the flush thread sweeps again.
+// A refusal is no failure of the index, which is complete on disk: the flush thread sweeps again.
 void Engine::sweep_store() noexcept {
   if (!store_->sweep().ok()) storageFailures_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -235,7 +241,7 @@ std::vector<SegmentRef> Engine::claim_memory(bool isSealed) {
 
 Status Engine::flush_memory() noexcept {
   try {
-    // Counted before the claim: what is published meanwhile counts for the next flush.
+    // Counted before the claim: a batch published meanwhile counts for the next flush.
     const uint64_t counted = unflushedBytes_.load();
     bool isPersisted = false;
     for (const bool isSealed : {false, true}) {

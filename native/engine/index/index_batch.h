@@ -1,4 +1,5 @@
-// A parsed index batch: docs/formats/index-batch.md. Views into the batch's bytes; nothing is copied. Parsing reads and checks every byte before anything is changed.
+// A parsed index batch: docs/formats/index-batch.md. Views into the batch's bytes; nothing is copied. Parsing
+// reads and checks every byte before anything is changed.
 #pragma once
 
 #include <string_view>

@@ -57,7 +57,7 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
   for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && tier_of(all[end].liveBytes) == tier_of(all[begin].liveBytes)) ++end;
     if (end - begin < kTierFactor) continue;
-    // Cut to what may become one segment, or a tier that is too large as a whole would stay and grow for ever.
+    // Cut to what fits one segment, or a tier that is too large as a whole would grow for ever.
     const auto tier = within(all.subspan(begin, std::min<size_t>(end - begin, kMergeWidthMax)), kMergedBytesMax);
     if (fits(tier, lane)) return indexes(tier);
   }
@@ -65,7 +65,7 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
     if (candidate.deadDocuments > candidate.documents / kDeadShareDivisor && fits({&candidate, 1}, lane)) return {candidate.index};
   }
   if (all.size() > kSegmentsWanted) {
-    // Half of what is wanted remains beside the result, so that the next merge is some publishes away.
+    // Half of the wanted number remains beside the result, so that the next merge is some publishes away.
     const size_t width = std::min<size_t>(all.size() - kSegmentsWanted / 2, kMergeWidthMax);
     const auto smallest = within(all.first(width), lane == MergeLane::kQuick ? kQuickMergeBytesMax : kMergedBytesMax);
     if (fits(smallest, lane)) return indexes(smallest);

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 

@@ -1,4 +1,5 @@
-// See segment_builder.h. Distinct terms are found by hashing and only they are sorted: a batch of 64 documents has about a third as many distinct terms as postings.
+// See segment_builder.h. Distinct terms are found by hashing and only they are sorted: a batch of 64
+// documents has about a third as many distinct terms as postings.
 #include "index/segment_builder.h"
 
 #include <algorithm>
@@ -32,7 +33,7 @@ struct DistinctTerm {
   uint32_t last;
 };
 
-// A place of the hash table: most mismatches end at the tag, without a look at the term.
+// A slot of the hash table: most mismatches end at the tag, without comparing the term.
 struct TableEntry {
   uint32_t tag;
   uint32_t term;
@@ -48,7 +49,8 @@ struct Section {
 
 uint64_t prefix_of(std::string_view text) noexcept {
   std::array<uint8_t, 8> bytes{};
-  text.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());  // not memcpy: an empty text may have no address
+  // Not memcpy: the data pointer of an empty text may be null.
+  text.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());
   return __builtin_bswap64(load_u64(bytes.data()));
 }
 

@@ -39,7 +39,7 @@ struct SectionWalk {
   }
 };
 
-// The terms of one section of one source; stands on one of them.
+// The terms of one section of one source; positioned on one of them.
 struct TermWalk {
   uint32_t source;
   const SectionEntry* section;
@@ -96,7 +96,7 @@ class Merger {
         const std::vector<uint32_t>& slotMap = slotMaps_[source];
         const ColumnView<uint32_t> slots = segment.ordered_slots(order, *entry);
         for (size_t index = 0; index < slots.size(); ++index) {
-          // What a damaged order leaves out or repeats makes the writer pass over the seed.
+          // If a damaged order omits or repeats a slot, the writer ignores the seed.
           if (slots[index] < slotMap.size() && slotMap[slots[index]] != kEndOfList) seed.push_back(slotMap[slots[index]]);
         }
       };
@@ -106,7 +106,8 @@ class Merger {
     }
   }
 
-  // Takes the smallest section key of all walks, merges the sections that have it and moves their walks on. False when all walks have ended.
+  // Takes the smallest section key of all walks, merges the sections that have it and advances their walks.
+  // False when all walks have ended.
   bool merge_next_section(std::vector<SectionWalk>& walks) {
     bool isAny = false;
     SectionKey smallest;
@@ -145,7 +146,8 @@ class Merger {
     writer_.end_section();
   }
 
-  // A heap of walks (their indexes) by their current term; every turn takes the walks that share the smallest term.
+  // A heap of walks (their indexes) by their current term; every round takes the walks that share the
+  // smallest term.
   void merge_terms(bool isText) {
     const auto later = [this](uint32_t a, uint32_t b) { return termWalks_[a].terms.term() > termWalks_[b].terms.term(); };
     std::vector<uint32_t> heap;
@@ -174,7 +176,8 @@ class Merger {
     }
   }
 
-  // The walks from `end` on were at the finished term: move each on and return it to the heap, or drop it at the end of its section.
+  // The walks from `end` on were at the finished term: advance each and return it to the heap, or drop it at
+  // the end of its section.
   template <class Later>
   void push_back_walks(std::vector<uint32_t>& heap, size_t end, Later later) {
     size_t kept = end;
@@ -202,7 +205,8 @@ class Merger {
     }
   };
 
-  // Sources usually cover disjoint docid ranges, so the smallest cursor runs up to the second smallest slot before anything is compared again.
+  // Sources usually cover disjoint docid ranges, so the smallest cursor runs up to the second smallest slot
+  // before anything is compared again.
   void merge_postings(bool isText) {
     for (MergeCursor& cursor : cursors_) cursor.settle();
     for (;;) {

@@ -1,5 +1,5 @@
-// Merges segments into one that holds their live documents only. Runs on a merge thread (or on a publishing thread that helps out), beside readers and writers of the
-// sources.
+// Merges segments into one that has their live documents only. Runs on a merge thread (or on a publishing
+// thread that helps out), concurrently with readers and writers of the sources.
 #pragma once
 
 #include <atomic>
@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/status.h"
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 

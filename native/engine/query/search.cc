@@ -6,14 +6,14 @@
 #include <limits>
 #include <optional>
 
-#include "query/plan_expansion.h"
-#include "query/pruned_plan.h"
-#include "query/pruned_search.h"
-#include "query/resolved_query.h"
-#include "query/segment_refinement.h"
-#include "query/segment_search.h"
-#include "query/sorted_page.h"
-#include "query/top_k.h"
+#include "query/exhaustive/segment_search.h"
+#include "query/expansion/plan_expansion.h"
+#include "query/filter/segment_refinement.h"
+#include "query/listing/sorted_page.h"
+#include "query/page/top_k.h"
+#include "query/plan/resolved_query.h"
+#include "query/pruned/pruned_plan.h"
+#include "query/pruned/pruned_search.h"
 #include "segment/posting_cursor.h"
 
 namespace mds {
@@ -41,7 +41,8 @@ void store(uint8_t* at, T value) noexcept {
 
 uint32_t clamp32(uint64_t value) noexcept { return static_cast<uint32_t>(std::min<uint64_t>(value, std::numeric_limits<uint32_t>::max())); }
 
-// Sets the bits of the terms that occur in the hits. Hits of one segment are visited by slot, so that each cursor moves forward only.
+// Sets the bits of the terms that occur in the hits. Hits of one segment are visited by slot, so that each
+// cursor moves forward only.
 void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, const HitsLayout& layout, uint8_t* firstHit) {
   std::vector<uint32_t> order(hits.size());
   for (uint32_t index = 0; index < order.size(); ++index) order[index] = index;
@@ -65,7 +66,7 @@ void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, 
   }
 }
 
-// The largest segment has most of the best matches: the threshold that it leaves behind lets pruned search skip most of the others.
+// The largest segment has most of the best matches: its threshold lets pruned search skip most of the others.
 std::vector<uint32_t> largest_first(const ResolvedQuery& query) {
   std::vector<uint32_t> order(query.segments.size());
   for (uint32_t index = 0; index < order.size(); ++index) order[index] = index;
@@ -74,7 +75,7 @@ std::vector<uint32_t> largest_first(const ResolvedQuery& query) {
   return order;
 }
 
-// Of the segments that were searched.
+// Per segment; empty for one that was not searched.
 using Refinements = std::vector<std::optional<SegmentRefinement>>;
 
 Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, Refinements& refinements, StopSignal& stop) {
@@ -92,7 +93,8 @@ Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, Refinements
   return {total, top.take_page()};
 }
 
-// The terms that the plan's leaves stand for: u32 count, then per term u32 leaf, edits, bytes, and the text padded.
+// The terms that the plan's leaves expand to: u32 count, then per term u32 leaf, edits, bytes, and the text
+// padded.
 void append_expansions(const std::vector<Expansion>& expansions, std::vector<uint8_t>& record) {
   size_t at = record.size();
   size_t size = at + 4;

@@ -1,5 +1,5 @@
-// Runs one plan on one snapshot and writes the hits record: docs/formats/search-plan.md. Runs on the caller's thread. `orders`: what ranges keep between searches; null:
-// nothing.
+// Runs one plan on one snapshot and writes the hits record: docs/formats/search-plan.md. Runs on the caller's
+// thread. `orders`: the cache of ranges between searches; null: no cache.
 #pragma once
 
 #include <cstdint>
@@ -7,9 +7,9 @@
 
 #include "base/status.h"
 #include "base/stop_signal.h"
-#include "index/segment_set.h"
-#include "query/search_plan.h"
-#include "query/value_order.h"
+#include "query/filter/value_order.h"
+#include "query/plan/search_plan.h"
+#include "segment/segment_set.h"
 
 namespace mds {
 

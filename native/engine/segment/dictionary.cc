@@ -18,7 +18,8 @@ void put_text(std::vector<uint8_t>& out, std::string_view text) {
   out.insert(out.end(), text.begin(), text.end());
 }
 
-// A byte range that usually begins where the one before ended: its size, doubled, plus 1 where a gap comes first.
+// A byte range that usually begins where the previous one ended: its size, doubled, plus 1 where a gap
+// precedes it.
 void put_range(std::vector<uint8_t>& out, uint64_t endBefore, uint64_t begin, uint64_t end) {
   const bool hasGap = begin != endBefore;
   put_varint(out, (end - begin) * 2 + (hasGap ? 1 : 0));
@@ -134,7 +135,7 @@ bool DictionaryBlock::pass() noexcept {
     for (uint32_t number = 0; number < 3; ++number) (void)varint();
     isFirst_ = false;
   }
-  // Most terms are rare: three numbers of a byte each, and no gap.
+  // Most terms are rare: three numbers of one byte each, and no gap.
   if (bytes_.size() - at_ >= 3 && (bytes_[at_] | bytes_[at_ + 1] | bytes_[at_ + 2]) < 0x80 && ((bytes_[at_ + 1] | bytes_[at_ + 2]) & 1) == 0) {
     at_ += 3;
     return true;
@@ -190,8 +191,8 @@ std::optional<Found> find(const TextColumn& blocks, uint32_t begin, uint32_t end
   const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
   const uint32_t number = block_for(blocks, begin / kDictionaryBlockTerms, blockEnd, term);
   DictionaryBlock block(blocks[number]);
-  // `matched`: bytes that `term` and the entry before have in common. The entry before is below `term`, so an entry that shares more with it is, too, and one that shares
-  // less is above.
+  // `matched`: number of bytes that `term` and the previous entry have in common. The previous entry is below
+  // `term`, so an entry that shares more bytes with it is below, too, and one that shares fewer is above.
   size_t matched = 0;
   for (uint32_t index = number * kDictionaryBlockTerms; index < end && block.next(); ++index) {
     if (block.shared() > matched) continue;

@@ -1,6 +1,7 @@
-// The ordered dictionary: terms front-coded in blocks of kDictionaryBlockTerms, each with what its postings need. DictionaryWriter appends the blocks while a segment is
-// written; DictionaryWalk reads them back in order, term_scan.h looks for some of them; find and entry_of serve single lookups. Blocks come from disk: every read is
-// bounded by the block, and what does not fit ends it. Layout: docs/formats/segment.md.
+// The ordered dictionary: terms front-coded in blocks of kDictionaryBlockTerms, each with the location of its
+// postings. DictionaryWriter appends the blocks while a segment is written; DictionaryWalk reads them back in
+// order, term_scan.h searches for some of them; find and entry_of serve single lookups. Blocks come from
+// disk: every read is bounded by the block, and an invalid entry ends it. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -24,13 +25,13 @@ struct TermEntry {
   uint32_t blockBegin = 0;  // into `blocks`; lists of a single block have none there
 };
 
-// Appends the terms of a segment in their order. `begin_section` starts a block of its own.
+// Appends the terms of a segment in their order. `begin_section` starts a new block.
 class DictionaryWriter {
  public:
   // Index of the section's first term.
   [[nodiscard]] uint32_t begin_section(const SegmentColumns& columns) noexcept;
   void add(std::string_view term, const TermEntry& entry, SegmentColumns& columns);
-  // After the last term: ends its block.
+  // Ends the last block. Call it after the last term.
   void finish(SegmentColumns& columns);
 
  private:
@@ -45,9 +46,10 @@ class DictionaryBlock {
  public:
   explicit DictionaryBlock(Bytes bytes) noexcept;
 
-  // False at the end of the block and at bytes that are none. The fields below describe the entry then; its term is `shared()` bytes of the one before, then `suffix()`.
+  // False at the end of the block and at invalid bytes. Otherwise the fields below describe the entry; its
+  // term is `shared()` bytes of the previous one, then `suffix()`.
   [[nodiscard]] bool next() noexcept;
-  // The same, but that the entry is not decoded: neither entry() nor next() makes sense afterwards.
+  // The same without decoding the entry: entry() and next() must not be called afterwards.
   [[nodiscard]] bool pass() noexcept;
   [[nodiscard]] uint32_t shared() const noexcept { return shared_; }
   [[nodiscard]] std::string_view suffix() const noexcept { return suffix_; }
@@ -75,7 +77,7 @@ class DictionaryWalk {
   [[nodiscard]] bool next();
   // Valid until next().
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
-  // Of the present term, in the dictionary.
+  // Of the current term, in the dictionary.
   [[nodiscard]] uint32_t index() const noexcept { return next_ - 1; }
   [[nodiscard]] const TermEntry& entry() const noexcept { return block_.entry(); }
 
@@ -87,11 +89,11 @@ class DictionaryWalk {
   std::string term_;
 };
 
-// The first term of a block; every step of a lookup reads one, and nothing but the text is decoded.
+// The first term of a block. Every step of a lookup reads one and decodes nothing but its text.
 [[nodiscard]] std::string_view first_term(Bytes block) noexcept;
 // The last block of [begin, end) whose first term is not above `term`; `begin` where all are above.
 [[nodiscard]] uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
-// The same where it is most often near: steps that double, then halves of the last one.
+// The same where the block is usually near: doubling steps, then bisection.
 [[nodiscard]] uint32_t block_ahead(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 // Index of `term` among terms [begin, end) of a section, O(log n); its entry.
 [[nodiscard]] std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;

@@ -1,5 +1,6 @@
-// Field lengths of one section. Copied by value, used by one thread; valid as long as the segment. A dense section is read through a window on the chunk of the last
-// slot, which in memory is the whole section: scoring loops pay one comparison. Layout: docs/formats/segment.md.
+// Field lengths of one section. Copied by value, used by one thread; valid as long as the segment. A dense
+// section is read through a window on the chunk of the last slot (in memory: the whole section), so that
+// scoring loops pay one comparison. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -43,12 +44,15 @@ class FieldLengths {
 
   ColumnView<uint8_t> bytes_;  // of this section
   uint32_t slotBegin_;
-  uint32_t slotCount_;        // of the collection
-  uint32_t denseEnd_;         // end of the collection's slots; slotBegin_ for a sparse section, of which no slot is looked for in a window
+  uint32_t slotCount_;  // of the collection
+  // End of the collection's slots; slotBegin_ for a sparse section, which has no window.
+  uint32_t denseEnd_;
   uint32_t sparseCount_ = 0;  // documents of a sparse section; 0 for a dense one
-  uint32_t lengthBytes_;      // of one length: a multiplication, because a shift by a variable costs three times as much
+  // Of one length. Multiplied, because a shift by a variable costs three times as much.
+  uint32_t lengthBytes_;
   uint32_t lengthMask_ = 0;
-  // The slots whose lengths lie side by side at window_: a cache of the last look, which is why a copy belongs to one thread.
+  // The slots whose lengths are contiguous at window_: a cache of the last lookup, which is why a copy
+  // belongs to one thread.
   mutable uint32_t windowBegin_ = 0;
   mutable uint32_t windowCount_ = 0;
   mutable const uint8_t* window_ = nullptr;

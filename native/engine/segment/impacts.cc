@@ -6,7 +6,7 @@
 namespace mds {
 namespace {
 
-// Frequencies from here on share one pair: they are rare, and the score hardly grows any more.
+// Frequencies from here on share one pair: they are rare, and the score grows little beyond.
 constexpr uint32_t kTfsApart = 32;
 
 struct Pair {
@@ -14,7 +14,7 @@ struct Pair {
   uint32_t length;
 };
 
-// The conversion to float rounds to the nearest value, which may lie on the wrong side: then the next one is taken.
+// The conversion to float rounds to the nearest value, which may be below: then the next one is taken.
 uint32_t upper_half_up(uint32_t value) noexcept {
   const auto rounded = static_cast<float>(value);
   const uint32_t bits = std::bit_cast<uint32_t>(rounded);
@@ -27,7 +27,7 @@ uint32_t upper_half_down(uint32_t value) noexcept {
   return (static_cast<double>(rounded) > value ? bits - 1 : bits) >> 16;
 }
 
-// What a pair is worth under the usual constants of BM25: only decides which pairs are joined.
+// The score of a pair under the usual constants of BM25: only decides which pairs are merged.
 double worth(Pair pair, double averageLength) noexcept { return pair.tf / (pair.tf + 1.2 * (0.25 + 0.75 * pair.length / averageLength)); }
 
 // The pairs that no other pair covers, by falling frequency and falling length. Returns their number.
@@ -55,7 +55,7 @@ uint32_t find_front(std::span<const uint32_t> tfs, std::span<const uint32_t> len
 Impacts make_impacts(std::span<const uint32_t> tfs, std::span<const uint32_t> lengths, double averageLength) noexcept {
   std::array<Pair, kTfsApart + 1> front;
   uint32_t count = find_front(tfs, lengths, front);
-  // Two neighbours are joined where that raises the bound least.
+  // Two neighbours are merged where that raises the bound least.
   while (count > kImpacts) {
     uint32_t best = 0;
     double leastRise = 2;

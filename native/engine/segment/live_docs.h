@@ -1,4 +1,5 @@
-// Which slots of a segment are alive. Immutable once published: a publish that kills documents copies the bits, so that readers of older snapshots keep theirs.
+// Which slots of a segment are alive. Immutable once published: a publish that kills documents copies the
+// bits, so that readers of older snapshots keep theirs.
 // A segment without dead documents has no LiveDocs at all.
 #pragma once
 
@@ -15,7 +16,7 @@ class LiveDocs {
     if (slots % 64 != 0) words_.back() = (uint64_t{1} << (slots % 64)) - 1;
   }
 
-  // Bits as stored; those behind the last slot are cleared.
+  // Bits as stored; bits behind the last slot are cleared.
   LiveDocs(uint32_t slots, std::vector<uint64_t> words) : slots_(slots), words_(std::move(words)) {
     if (slots % 64 != 0) words_.back() &= (uint64_t{1} << (slots % 64)) - 1;
     dead_ = slots;

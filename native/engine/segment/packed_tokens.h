@@ -1,5 +1,6 @@
-// One analysed text, read in place. Layout: docs/formats/packed-tokens.md. A view that `read_packed_tokens` returned is valid in every detail but one: that its terms are
-// distinct, which the segment builder finds out while it hashes them.
+// One analysed text, read in place. Layout: docs/formats/packed-tokens.md. A view that `read_packed_tokens`
+// returned is fully validated, except that its terms are distinct: the segment builder checks that while it
+// hashes them.
 #pragma once
 
 #include <string_view>
@@ -31,7 +32,7 @@ class PackedTokens {
   const uint8_t* terms_ = nullptr;
 };
 
-// `record` is the whole record, padding included. Reads every byte that it vouches for.
+// `record` is the whole record, padding included. Reads and checks every byte.
 [[nodiscard]] Result<PackedTokens> read_packed_tokens(Bytes record);
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// Walks one posting list of one segment in slot order, block by block. Not thread-safe; valid only while the segment is referenced. A block that does not fit its list's
-// bytes ends the list.
+// Walks one posting list of one segment in slot order, block by block. Not thread-safe; valid only while the
+// segment is referenced. A block that exceeds its list's bytes ends the list.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace mds {
 
 class PostingCursor {
  public:
-  // Stands on the first posting.
+  // Positioned on the first posting.
   PostingCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept : list_(segment, section, entry) { load_block(0); }
   PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : PostingCursor(segment, section, segment.term_entry(term)) {}
 
@@ -36,10 +36,11 @@ class PostingCursor {
       load_block(block_ + 1);
     }
   }
-  // Moves to the first posting with slot >= target; stays where doc() >= target already.
+  // Moves to the first posting with slot >= target; does not move when doc() >= target already.
   void advance(uint32_t target) noexcept;
 
-  // The rest of the current block, for loops over many postings: slots and tfs from the current posting on. `skip(n)` passes n of them.
+  // The rest of the current block, for loops over many postings: slots and tfs from the current posting on.
+  // `skip(n)` passes n of them.
   [[nodiscard]] std::span<const uint32_t> block_slots() const noexcept { return std::span(slots_).subspan(index_, count_ - index_); }
   [[nodiscard]] std::span<const uint32_t> block_tfs() noexcept {
     if (!tfsDecoded_) load_tfs();
@@ -58,7 +59,7 @@ class PostingCursor {
   PostingList list_;
   PackedBlock packed_{};
   PackedPositions packedPositions_{};
-  bool hasPositions_ = false;        // of the current block: read when they are first asked for
+  bool hasPositions_ = false;        // of the current block: read when they are first needed
   std::vector<uint8_t> straddling_;  // positions of a block that is larger than a chunk
   uint32_t block_ = 0;
   uint32_t index_ = 0;

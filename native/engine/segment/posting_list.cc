@@ -10,7 +10,7 @@ namespace mds {
 
 namespace {
 
-// Of one tf - 1.
+// Widest packed value of tf - 1.
 constexpr uint32_t kTfWidthMax = std::bit_width(kTermFrequencyMax - 1);
 
 }  // namespace
@@ -25,7 +25,7 @@ PostingList::PostingList(const Segment& segment, const SectionEntry& section, co
 }
 
 uint32_t PostingList::find_block(uint32_t begin, uint32_t slot) const noexcept {
-  // Mostly the next one.
+  // Usually the next one.
   if (begin >= entries_.size() || entries_[begin].slotLast >= slot) return begin;
   for (auto left = static_cast<uint32_t>(entries_.size()) - begin; left > 0;) {
     const uint32_t half = left / 2;
@@ -71,7 +71,8 @@ bool PostingList::read_positions(uint32_t block, std::vector<uint8_t>& straddlin
 
 bool decode_slots(const PackedBlock& block, uint32_t* out) noexcept {
   unpack_ascending(block.slots, block.count, block.slotWidth, block.slotBefore, out);
-  // So few bits can't wrap all the way round (128 x 2^24 = 2^31), so that the first and the last slot tell.
+  // Up to this width a sum can't wrap around (128 x 2^24 = 2^31), so that checking the first and the last
+  // slot is enough.
   constexpr uint32_t kNarrowWidth = 24;
   if (block.slotWidth > kNarrowWidth && std::adjacent_find(out, out + block.count, std::greater_equal<>()) != out + block.count) return false;
   // Counted from slotBase, which may be one below 0.
@@ -85,7 +86,7 @@ void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept {
   for (uint32_t index = 0; index < block.count; ++index) ++out[index];
 }
 
-// Stored as tf - 1: what ascends by one and each delta are the sums.
+// Stored as tf - 1: the sums of each delta plus one.
 void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept { unpack_ascending(block.tfs, block.count, block.tfWidth, 0, out); }
 
 bool make_position_run(const PackedPositions& block, uint64_t before, uint32_t count, PositionRun& out) noexcept {

@@ -1,7 +1,8 @@
-// Where the blocks of one posting list lie: finds, checks and decodes one block at a time, keeps no position and decodes nothing by itself.
-// Bytes are touched only through a pointer to one posting block or one positions block. A block whose sizes do not fit the list's bytes is refused, so that nothing
-// outside of the columns is ever read; so is one whose slots leave the collection. Copied by value; valid while the segment is referenced; any number of threads. Block
-// bytes: docs/formats/segment.md.
+// The blocks of one posting list: finds, checks and decodes one block at a time, keeps no position and
+// decodes nothing by itself. Bytes are touched only through a pointer to one posting block or one positions
+// block. A block that exceeds the list's bytes is refused, so that nothing outside the columns is ever read;
+// so is a block whose slots leave the collection. Copied by value; valid while the segment is referenced; any
+// number of threads. Block bytes: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>
@@ -20,12 +21,13 @@ struct PackedBlock {
   uint32_t count;  // at least 1
   uint32_t slotWidth;
   uint32_t tfWidth;
-  uint32_t slotBefore;  // what the first delta counts from
+  uint32_t slotBefore;  // base of the first delta
   uint32_t slotBase;    // one before the collection's first slot
   uint32_t slotEnd;     // of the collection
 };
 
-// The gaps of all positions of one block. Not checked against a count: `gaps` says how many there are at most.
+// The gaps of all positions of one block. Not checked against a count: `gaps` is the upper bound of their
+// number.
 struct PackedPositions {
   const uint8_t* gaps;
   uint32_t width;
@@ -44,12 +46,14 @@ class PostingList {
   [[nodiscard]] const ColumnView<BlockEntry>& entries() const noexcept { return entries_; }
   // The slot that the block's first posting is above. `block` is in range.
   [[nodiscard]] uint32_t slot_before(uint32_t block) const noexcept { return block == 0 ? slotBase_ : entries_[block - 1].slotLast; }
-  // The first block, from `begin` on, whose last slot is not below `slot`, O(log n). `begin` for a list of a single block.
+  // The first block, from `begin` on, whose last slot is not below `slot`, O(log n). `begin` for a list of a
+  // single block.
   [[nodiscard]] uint32_t find_block(uint32_t begin, uint32_t slot) const noexcept;
 
   // False past the last block and for a block that does not fit the list's bytes.
   [[nodiscard]] bool read(uint32_t block, PackedBlock& out) const noexcept;
-  // Text sections only. False likewise. `straddling` is left alone, or holds the bytes that `out` points to: of a block that is larger than a chunk.
+  // Text sections only. False likewise. `straddling` is unchanged, or has the bytes that `out` points to when
+  // a block is larger than a chunk.
   [[nodiscard]] bool read_positions(uint32_t block, std::vector<uint8_t>& straddling, PackedPositions& out) const;
 
  private:
@@ -60,12 +64,14 @@ class PostingList {
   uint32_t slotEnd_;   // of the collection
 };
 
-// Slots of a block: `out` has room for kBlockPostings. False unless they ascend inside of the collection, whatever the bytes are: they index other columns.
+// Slots of a block: `out` has space for kBlockPostings. False unless they ascend inside the collection,
+// whatever the bytes are: they index other columns.
 [[nodiscard]] bool decode_slots(const PackedBlock& block, uint32_t* out) noexcept;
 void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept;
-// Sums of the tfs up to and with each posting: where its positions end among those of the block.
+// Sums of the tfs up to and including each posting: the end of its positions among those of the block.
 void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept;
-// Where the positions of one posting lie: `count` gaps after `before` others. Checked against the block's bytes.
+// The location of the positions of one posting: `count` gaps after `before` others. Checked against the
+// block's bytes.
 struct PositionRun {
   const uint8_t* gaps;
   uint64_t before;
@@ -75,9 +81,9 @@ struct PositionRun {
   [[nodiscard]] const uint8_t* address() const noexcept { return gaps + before * width / 8; }
 };
 
-// False where the run does not fit the block's bytes.
+// False where the run exceeds the block's bytes.
 [[nodiscard]] bool make_position_run(const PackedPositions& block, uint64_t before, uint32_t count, PositionRun& out) noexcept;
-// Ascending: `out` has room for `count`.
+// Ascending: `out` has space for `count`.
 void decode_positions(const PositionRun& run, uint32_t* out) noexcept;
 
 }  // namespace mds

@@ -1,4 +1,5 @@
-// See segment.h: opening, lookups by binary search over the ordered columns, and the checks of a stored directory.
+// See segment.h: opening, lookups by binary search over the ordered columns, and the checks of a stored
+// directory.
 #include "segment/segment.h"
 
 #include <algorithm>
@@ -17,7 +18,7 @@ Status damaged(const char* what) { return Status::corrupt(std::string("stored se
 }  // namespace
 
 Segment::Segment(uint64_t serial, SegmentColumns columns) : serial_(serial), columns_(std::move(columns)) {
-  zip_columns(columns_, views_, [this](const auto& column, auto& view, ColumnPlace) {
+  zip_columns(columns_, views_, [this](const auto& column, auto& view, ColumnStart) {
     using View = std::remove_reference_t<decltype(view)>;
     view = View(std::span(column));
     memoryBytes_ += column.capacity() * sizeof(column[0]);
@@ -51,7 +52,7 @@ void Segment::index_columns() {
   langs_ = TextColumn(views_.langEnds, views_.langBytes);
   for (const SectionEntry& section : columns_.sections) termCount_ += section.termEnd - section.termBegin;
   columnBytes_ = 0;
-  zip_columns(columns_, views_, [this](const auto&, const auto& view, ColumnPlace) { columnBytes_ += view.size() * sizeof(view[0]); });
+  zip_columns(columns_, views_, [this](const auto&, const auto& view, ColumnStart) { columnBytes_ += view.size() * sizeof(view[0]); });
 }
 
 Status Segment::check_directory() const {
@@ -128,7 +129,7 @@ std::string Segment::term(const SectionEntry& section, uint32_t term) const {
 }
 
 std::optional<uint32_t> Segment::find_docid(const CollectionEntry& collection, uint32_t docid) const noexcept {
-  // Most lookups are for a document that is newer than all of the segment.
+  // Most lookups are for a document that is newer than all documents of the segment.
   if (docid > views_.docids[collection.slotEnd - 1]) return std::nullopt;
   uint32_t begin = collection.slotBegin;
   uint32_t end = collection.slotEnd;

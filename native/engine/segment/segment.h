@@ -1,6 +1,8 @@
-// One immutable segment: documents in slots ordered by (collection, docid), an ordered dictionary of (collection, kind, name, term), postings, field lengths, doc values.
-// Every part is one flat column without pointers (segment_columns.h), in memory or in the mapped chunks of a stored segment; layout: docs/formats/segment.md.
-// Made by SegmentWriter or opened from the index env, never changed afterwards; any number of threads read it.
+// One immutable segment: documents in slots ordered by (collection, docid), an ordered dictionary of
+// (collection, kind, name, term), postings, field lengths, doc values. Every part is one flat column without
+// pointers (segment_columns.h), in memory or in the mapped chunks of a stored segment; layout:
+// docs/formats/segment.md. Made by SegmentWriter or opened from the index env, never changed afterwards; any
+// number of threads read it.
 #pragma once
 
 #include <cstdint>
@@ -22,24 +24,26 @@
 
 namespace mds {
 
-// What keeps the chunks of a stored segment where they are, and learns when nobody reads them any more.
+// Keeps the chunks of a stored segment valid; its destructor runs when the last reader of the segment has
+// ended.
 class ChunkLease {
  public:
   ChunkLease() = default;
   ChunkLease(const ChunkLease&) = delete;
   ChunkLease& operator=(const ChunkLease&) = delete;
   virtual ~ChunkLease() = default;
-  // The key that they are sealed with on disk; 0: they lie there in clear.
+  // Id of the key that the chunks are sealed with on disk; 0: they are plaintext.
   [[nodiscard]] virtual uint8_t key_id() const noexcept { return 0; }
 };
 
 class Segment {
  public:
-  // `serial`: process-wide, never reused; names the segment in the bookkeeping of merges and in the index env.
+  // `serial`: process-wide, never reused; identifies the segment in the bookkeeping of merges and in the
+  // index env.
   Segment(uint64_t serial, SegmentColumns columns);
 
-  // A stored segment: views of mapped or opened chunks, which `lease` keeps in place; `storedBytes` is what they take, `heapBytes` how much of that is memory. Fails
-  // where a range in its directory leaves its column.
+  // A stored segment: views of mapped or opened chunks, which `lease` keeps valid; `storedBytes` is their
+  // size, `heapBytes` the part of it on the heap. Fails where a range in its directory leaves its column.
   [[nodiscard]] static Result<std::shared_ptr<const Segment>> open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes,
                                                                    uint64_t heapBytes = 0);
 
@@ -51,7 +55,7 @@ class Segment {
   [[nodiscard]] uint32_t term_count() const noexcept { return termCount_; }
   // On the heap; mapped chunks not counted.
   [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_ + signatures_.memory_bytes() + maxima_.memory_bytes(); }
-  // Of all columns, wherever they lie: what a merge has to read.
+  // Of all columns, in memory and stored: the bytes that a merge has to read.
   [[nodiscard]] uint64_t column_bytes() const noexcept { return columnBytes_; }
   // The columns of a segment in memory.
   [[nodiscard]] const SegmentColumns& columns() const noexcept { return columns_; }
@@ -62,7 +66,7 @@ class Segment {
   [[nodiscard]] std::span<const SectionEntry> sections(const CollectionEntry& collection) const noexcept;
   [[nodiscard]] const SectionEntry* find_section(const CollectionEntry& collection, SectionKind kind, std::string_view name) const noexcept;
   [[nodiscard]] std::string_view name(const SectionEntry& section) const noexcept;
-  // Of a section of this segment: its place among all.
+  // Index of a section of this segment among all of its sections.
   [[nodiscard]] uint32_t section_index(const SectionEntry& section) const noexcept { return static_cast<uint32_t>(&section - columns_.sections.data()); }
   // Index of a term of the section, O(log n).
   [[nodiscard]] std::optional<uint32_t> find_term(const SectionEntry& section, std::string_view term) const noexcept {
@@ -78,12 +82,13 @@ class Segment {
   [[nodiscard]] std::optional<TermEntry> find_entry(uint32_t begin, uint32_t end, std::string_view term) const noexcept {
     return mds::find_entry(dictionary_, begin, end, term);
   }
-  // The first term of the last dictionary block of a section that has terms whose first term is not above `text`; the section's first where all are above.
+  // The first term of the last dictionary block of a section that has terms whose first term is not above
+  // `text`; the section's first where all are above.
   [[nodiscard]] uint32_t block_for(const SectionEntry& section, std::string_view text) const noexcept {
     const uint32_t blockEnd = (section.termEnd + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
     return mds::block_for(dictionary_, section.termBegin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
   }
-  // The same among the blocks of terms [begin, end), which are some; quick where it is near.
+  // The same among the blocks of terms [begin, end), at least one; fast where the block is near.
   [[nodiscard]] uint32_t block_ahead(uint32_t begin, uint32_t end, std::string_view text) const noexcept {
     const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
     return mds::block_ahead(dictionary_, begin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
@@ -108,11 +113,14 @@ class Segment {
   [[nodiscard]] const ColumnView<int64_t>& times(SlotOrder order) const noexcept { return order == SlotOrder::kAddedAt ? views_.addedAt : views_.updatedAt; }
   [[nodiscard]] std::string_view key(uint32_t slot) const noexcept { return as_text(keys_[slot]); }
   [[nodiscard]] std::string_view lang(uint32_t slot) const noexcept { return as_text(langs_[slot]); }
-  // The collection's slots in ascending order. In a damaged segment anything may stand there: who follows a slot checks that it is one of the collection.
+  // The collection's slots in ascending order. In a damaged segment they may be any numbers: a caller checks
+  // that a slot belongs to the collection before it follows it.
   [[nodiscard]] ColumnView<uint32_t> ordered_slots(SlotOrder order, const CollectionEntry& collection) const noexcept;
-  // How many documents of the collection in this segment have a smaller key: compares keys of one collection without a look at them.
+  // Number of documents of the collection in this segment with a smaller key: compares keys of one collection
+  // without reading them.
   [[nodiscard]] uint32_t key_rank(uint32_t slot) const noexcept { return views_.keyRanks[slot]; }
-  // Bits of a metadata value (or kEveryTerm), from the word of the collection's first slot on; empty where the writer found them not worth it.
+  // Bits of a metadata value (or kEveryTerm), from the word of the collection's first slot on; empty where
+  // the value is not dense enough for bits.
   [[nodiscard]] ColumnView<uint64_t> bit_set(const SectionEntry& section, uint32_t term) const noexcept;
 
   [[nodiscard]] const ColumnView<BlockEntry>& blocks() const noexcept { return views_.blocks; }
@@ -128,7 +136,8 @@ class Segment {
 
   uint64_t serial_;
   std::unique_ptr<ChunkLease> lease_;
-  // All columns of a segment in memory; of a stored one the directory only (collections, sections, names), which is small and wanted as spans.
+  // All columns of a segment in memory. For a stored one only the directory (collections, sections, names),
+  // which is small and read as spans.
   SegmentColumns columns_;
   SegmentViews views_;
   TextColumn dictionary_;

@@ -1,6 +1,7 @@
-// The columns of a segment, declared once: SegmentColumns owns them while they are built and in memory, SegmentViews reads them wherever they lie. Storage, views and
-// sizes go through `zip_columns`, so that a new column is one member and one line there. The order is that of the stored segment; a change of it or of an element is a
-// new kSegmentVersion. Layout: docs/formats/segment.md.
+// The columns of a segment, declared once: SegmentColumns owns them while they are built and in memory,
+// SegmentViews reads them in memory and on disk. Storage, views and sizes go through `zip_columns`, so that a
+// new column is one member and one line there. The order is that of the stored segment; a change of it or of
+// an element requires a new kSegmentVersion. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -11,15 +12,16 @@
 
 namespace mds {
 
-// Stored segments of another version are thrown away with their index, which is rebuilt from the store.
+// Stored segments of another version are discarded with their index, which is rebuilt from the store.
 inline constexpr uint32_t kSegmentVersion = 2;
 
-// No slot, and the docid of a cursor that has passed its last posting. Slots are below it.
+// No slot: the position of a cursor past its last posting. Slots are below it.
 inline constexpr uint32_t kEndOfList = UINT32_MAX;
 
 enum class SectionKind : uint32_t { kText = 0, kMeta = 1 };
 
-// Documents of one collection: slots [slotBegin, slotEnd), sections [sectionBegin, sectionEnd). Ordered by collection.
+// Documents of one collection: slots [slotBegin, slotEnd), sections [sectionBegin, sectionEnd). Ordered by
+// collection.
 struct CollectionEntry {
   uint32_t collection;
   uint32_t slotBegin;
@@ -28,7 +30,8 @@ struct CollectionEntry {
   uint32_t sectionEnd;
 };
 
-// One field (kText) or one metadata key (kMeta) of one collection: its terms or values are terms [termBegin, termEnd). Ordered by (collection, kind, name).
+// One field (kText) or one metadata key (kMeta) of one collection: its terms or values are terms [termBegin,
+// termEnd). Ordered by (collection, kind, name).
 struct SectionEntry {
   SectionKind kind;
   uint32_t slotBegin;  // of the collection
@@ -37,11 +40,12 @@ struct SectionEntry {
   uint32_t nameEnd;
   uint32_t termBegin;  // a multiple of kDictionaryBlockTerms: no dictionary block is shared
   uint32_t termEnd;
-  uint32_t documents;      // with a length above 0; text only
-  uint64_t totalLength;    // sum of the field lengths
-  uint64_t lengthsBegin;   // byte offset in `fieldLengths`, a multiple of 4
-  uint16_t lengthsSparse;  // 0: one length per slot of the collection; 1: `documents` slots (u32), then their `documents` lengths
-  uint16_t lengthBytes;    // of one length: 1, 2 or 4
+  uint32_t documents;     // with a length above 0; text only
+  uint64_t totalLength;   // sum of the field lengths
+  uint64_t lengthsBegin;  // byte offset in `fieldLengths`, a multiple of 4
+  // 0: one length per slot of the collection; 1: `documents` slots (u32), then their `documents` lengths.
+  uint16_t lengthsSparse;
+  uint16_t lengthBytes;  // of one length: 1, 2 or 4
   uint32_t padding;
 };
 
@@ -53,21 +57,26 @@ struct BlockEntry {
   Impacts impacts;  // text only
 };
 
-// The documents of one dense metadata value, or of all values of a key, as bits beside the postings. Ordered by (section, term).
+// The documents of one dense metadata value, or of all values of a key, as bits beside the postings. Ordered
+// by (section, term).
 struct BitSetEntry {
-  uint32_t section;    // index in `sections`
-  uint32_t term;       // kEveryTerm: the documents that have the key at all
-  uint64_t wordBegin;  // into `bitWords`: words [slotBegin / 64, (slotEnd + 63) / 64) of the collection, so that they line up with the live bits
+  uint32_t section;  // index in `sections`
+  uint32_t term;     // kEveryTerm: the documents that have the key at all
+  // Into `bitWords`: words [slotBegin / 64, (slotEnd + 63) / 64) of the collection, so that they line up with
+  // the live bits.
+  uint64_t wordBegin;
 };
 
 inline constexpr uint32_t kEveryTerm = UINT32_MAX;
 
-// Words that hold the bits of slots [slotBegin, slotEnd), the first and the last shared with their neighbours.
+// Words that hold the bits of slots [slotBegin, slotEnd), the first and the last shared with their
+// neighbours.
 [[nodiscard]] constexpr size_t bit_set_words(uint32_t slotBegin, uint32_t slotEnd) noexcept { return (size_t{slotEnd} + 63) / 64 - slotBegin / 64; }
 
 static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(BlockEntry) == 44 && sizeof(BitSetEntry) == 16);
 
-// A permutation of the slots of each collection: by the value, then key, lang (bytes) and docid, all ascending.
+// A permutation of the slots of each collection: by the value, then key, lang (bytes) and docid, all
+// ascending.
 enum class SlotOrder : uint8_t { kAddedAt, kUpdatedAt, kKey };
 
 template <template <class> class Column>
@@ -102,35 +111,36 @@ using OwnedColumn = std::vector<T>;
 using SegmentColumns = ColumnsOf<OwnedColumn>;
 using SegmentViews = ColumnsOf<ColumnView>;
 
-// Whether a column begins a chunk of its own: those whose writer keeps blocks from straddling, which it can only where it knows the borders.
-enum class ColumnPlace : uint8_t { kShared, kOwnChunks };
+// Whether a column begins a new chunk: true for columns whose writer keeps blocks from straddling, for which
+// it must know the borders.
+enum class ColumnStart : uint8_t { kShared, kOwnChunks };
 
-// Calls visit(left column, right column, place) for every column, in stored order.
+// Calls visit(left column, right column, start) for every column, in stored order.
 template <class Left, class Right, class Visit>
 void zip_columns(Left& left, Right& right, Visit visit) {
-  visit(left.collections, right.collections, ColumnPlace::kShared);
-  visit(left.sections, right.sections, ColumnPlace::kShared);
-  visit(left.names, right.names, ColumnPlace::kShared);
-  visit(left.dictionaryEnds, right.dictionaryEnds, ColumnPlace::kShared);
-  visit(left.dictionary, right.dictionary, ColumnPlace::kShared);
-  visit(left.blocks, right.blocks, ColumnPlace::kShared);
-  visit(left.fieldLengths, right.fieldLengths, ColumnPlace::kShared);
-  visit(left.docids, right.docids, ColumnPlace::kShared);
-  visit(left.lsns, right.lsns, ColumnPlace::kShared);
-  visit(left.addedAt, right.addedAt, ColumnPlace::kShared);
-  visit(left.updatedAt, right.updatedAt, ColumnPlace::kShared);
-  visit(left.keyEnds, right.keyEnds, ColumnPlace::kShared);
-  visit(left.keyBytes, right.keyBytes, ColumnPlace::kShared);
-  visit(left.langEnds, right.langEnds, ColumnPlace::kShared);
-  visit(left.langBytes, right.langBytes, ColumnPlace::kShared);
-  visit(left.byAddedAt, right.byAddedAt, ColumnPlace::kShared);
-  visit(left.byUpdatedAt, right.byUpdatedAt, ColumnPlace::kShared);
-  visit(left.byKey, right.byKey, ColumnPlace::kShared);
-  visit(left.keyRanks, right.keyRanks, ColumnPlace::kShared);
-  visit(left.bitSets, right.bitSets, ColumnPlace::kShared);
-  visit(left.bitWords, right.bitWords, ColumnPlace::kShared);
-  visit(left.postings, right.postings, ColumnPlace::kOwnChunks);
-  visit(left.positions, right.positions, ColumnPlace::kOwnChunks);
+  visit(left.collections, right.collections, ColumnStart::kShared);
+  visit(left.sections, right.sections, ColumnStart::kShared);
+  visit(left.names, right.names, ColumnStart::kShared);
+  visit(left.dictionaryEnds, right.dictionaryEnds, ColumnStart::kShared);
+  visit(left.dictionary, right.dictionary, ColumnStart::kShared);
+  visit(left.blocks, right.blocks, ColumnStart::kShared);
+  visit(left.fieldLengths, right.fieldLengths, ColumnStart::kShared);
+  visit(left.docids, right.docids, ColumnStart::kShared);
+  visit(left.lsns, right.lsns, ColumnStart::kShared);
+  visit(left.addedAt, right.addedAt, ColumnStart::kShared);
+  visit(left.updatedAt, right.updatedAt, ColumnStart::kShared);
+  visit(left.keyEnds, right.keyEnds, ColumnStart::kShared);
+  visit(left.keyBytes, right.keyBytes, ColumnStart::kShared);
+  visit(left.langEnds, right.langEnds, ColumnStart::kShared);
+  visit(left.langBytes, right.langBytes, ColumnStart::kShared);
+  visit(left.byAddedAt, right.byAddedAt, ColumnStart::kShared);
+  visit(left.byUpdatedAt, right.byUpdatedAt, ColumnStart::kShared);
+  visit(left.byKey, right.byKey, ColumnStart::kShared);
+  visit(left.keyRanks, right.keyRanks, ColumnStart::kShared);
+  visit(left.bitSets, right.bitSets, ColumnStart::kShared);
+  visit(left.bitWords, right.bitWords, ColumnStart::kShared);
+  visit(left.postings, right.postings, ColumnStart::kOwnChunks);
+  visit(left.positions, right.positions, ColumnStart::kOwnChunks);
 }
 
 }  // namespace mds

@@ -21,7 +21,7 @@ void append_bytes(std::vector<uint8_t>& out, T value, size_t bytes) {
   for (size_t index = 0; index < bytes; ++index) out.push_back(static_cast<uint8_t>(value >> (8 * index)));
 }
 
-// Begins a chunk where `bytes` would straddle two; what is larger than a chunk begins one, too.
+// Begins a new chunk where `bytes` would straddle two; a block larger than a chunk begins one, too.
 void skip_to_fit(std::vector<uint8_t>& column, size_t bytes) {
   const size_t used = column.size() % kChunkBytes;
   if (used + bytes > kChunkBytes) column.resize(column.size() + kChunkBytes - used);
@@ -88,7 +88,8 @@ void SegmentWriter::write_lengths(SectionEntry& section, std::span<const SlotLen
   const uint32_t slots = section.slotEnd - section.slotBegin;
   const uint16_t bytes = longest < 0x100 ? 1 : longest < 0x10000 ? 2 : 4;
   section.lengthBytes = bytes;
-  // A sparse entry costs its slot on top: the smaller form keeps many rare fields from costing (fields x documents).
+  // A sparse entry also costs its slot: choosing the smaller form keeps many rare fields from costing (fields
+  // x documents).
   section.lengthsSparse = lengths.size() * (sizeof(uint32_t) + bytes) < size_t{slots} * bytes ? 1 : 0;
   if (section.lengthsSparse != 0) {
     for (const auto& [slot, length] : lengths) append_bytes(column, slot, sizeof slot);
@@ -102,7 +103,8 @@ void SegmentWriter::begin_term(std::string_view term) {
   term_ = term;
   openTerm_ = {};
   openTerm_.blockBegin = size32(columns_.blocks.size());
-  // Deltas count from the slot before the collection's first, minus one: wraps to the first delta being the offset in the collection.
+  // Deltas count from the slot before the collection's first, minus one: the first delta wraps to the offset
+  // in the collection.
   slotBefore_ = columns_.sections.back().slotBegin - 1;
   openBlocks_.clear();
   termMetaBegin_ = metaSlots_.size();
@@ -132,7 +134,7 @@ Impacts SegmentWriter::block_impacts() {
 void SegmentWriter::flush_block() {
   const bool isText = columns_.sections.back().kind == SectionKind::kText;
   BlockEntry block{blockSlots_.back(), 0, 0, {}};
-  // A list of a single block has no entry, so nobody would read its impacts.
+  // A list of a single block has no block entry, so its impacts would never be read.
   if (isText && openTerm_.df > kBlockPostings) block.impacts = block_impacts();
   scratch_.clear();
   uint32_t deltaBits = 0;
@@ -215,7 +217,7 @@ std::shared_ptr<const Segment> SegmentWriter::finish(uint64_t serial, OrderSeeds
   dictionary_.finish(columns_);
   write_slot_orders(columns_, std::move(seeds));
   for (std::vector<uint8_t>* packed : {&columns_.postings, &columns_.positions, &columns_.fieldLengths}) packed->resize(packed->size() + kPackedPadding);
-  zip_columns(columns_, columns_, [](auto& column, auto&, ColumnPlace) { column.shrink_to_fit(); });
+  zip_columns(columns_, columns_, [](auto& column, auto&, ColumnStart) { column.shrink_to_fit(); });
   return std::make_shared<const Segment>(serial, std::move(columns_));
 }
 

@@ -1,5 +1,6 @@
-// Writes the columns of one segment from parts that arrive in their final order: all documents by (collection, docid), then the sections by (collection, kind, name), in
-// each its terms by bytes, in each its postings by slot. Used by the segment builder (a batch) and the segment merger; runs on one thread. Layout of what it writes:
+// Writes the columns of one segment from parts that arrive in their final order: all documents by
+// (collection, docid), then the sections by (collection, kind, name), in each its terms by bytes, in each its
+// postings by slot. Used by the segment builder (a batch) and the segment merger; runs on one thread. Layout:
 // docs/formats/segment.md.
 #pragma once
 
@@ -36,32 +37,34 @@ class SegmentWriter {
   // `lengths` ascends by slot; text sections only, empty for metadata.
   void begin_section(uint32_t collection, SectionKind kind, std::string_view name, std::span<const SlotLength> lengths);
   void begin_term(std::string_view term);
-  // Slots ascend strictly. A text posting is followed by `tf` calls of add_position; tf is at least 1, and 1 in metadata.
+  // Slots ascend strictly. A text posting is followed by `tf` calls of add_position; tf is at least 1, and 1
+  // in metadata.
   void add_posting(uint32_t slot, uint32_t tf);
   // Positions of the last posting, strictly ascending.
   void add_position(uint32_t position);
-  // A term without postings leaves no trace, a section without terms none either.
+  // A term without postings is not written, nor is a section without terms.
   void end_term();
   void end_section();
 
-  // Whether a document of the collection has been added: only then may it have sections.
+  // Whether a document of the collection has been added: required before its sections.
   [[nodiscard]] bool has_collection(uint32_t collection) const noexcept;
   [[nodiscard]] uint32_t document_count() const noexcept { return static_cast<uint32_t>(columns_.docids.size()); }
-  // `seeds`: orders to start from, where the caller knows some.
+  // `seeds`: known orders to start from, if any.
   [[nodiscard]] std::shared_ptr<const Segment> finish(uint64_t serial, OrderSeeds seeds = {});
 
  private:
   void flush_block();
-  // Keeps metadata postings from `firstPosting` of the open section on as bits, if they are dense.
+  // Writes the metadata postings from `firstPosting` of the open section on as bits, too, if they are dense.
   void write_bit_set(uint32_t term, size_t firstPosting);
-  // Of the block in hand, whose section is text.
+  // Of the current block, whose section is text.
   [[nodiscard]] Impacts block_impacts();
   // Returns the offset of the block's positions in their list.
   [[nodiscard]] uint32_t pack_positions();
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;
-  // Field length by slot of the open section; all 0 between sections, so that a section costs what its own documents cost.
+  // Field length by slot of the open section; all 0 between sections, so that a section's cost depends on its
+  // own documents only.
   std::vector<uint32_t> lengthBySlot_;
   std::vector<uint32_t> sectionSlots_;
   std::vector<uint32_t> metaSlots_;  // postings of the open metadata section, term after term

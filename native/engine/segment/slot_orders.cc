@@ -1,4 +1,5 @@
-// See slot_orders.h. Every order is a natural merge sort: the runs that are there are found, then neighbours are merged until one run is left.
+// See slot_orders.h. Every order is a natural merge sort: the existing runs are found, then neighbours are
+// merged until one run is left.
 #include "segment/slot_orders.h"
 
 #include <algorithm>
@@ -34,7 +35,7 @@ class OrderWriter {
     }
   }
 
-  // After the keys: their ranks decide between equal times.
+  // Requires the orders by key: their ranks decide between equal times.
   [[nodiscard]] std::vector<uint32_t> by_time(const std::vector<int64_t>& times, std::vector<uint32_t> seed) {
     return order(std::move(seed), [this, &times](uint32_t a, uint32_t b) {
       if (times[a] != times[b]) return times[a] < times[b];
@@ -52,7 +53,8 @@ class OrderWriter {
     return langs != 0 ? langs < 0 : a < b;
   }
 
-  // Whether each collection's range holds each of its slots once. Seeds come from segments, which may be damaged.
+  // Whether each collection's range has each of its slots once. Seeds come from segments, which may be
+  // damaged.
   [[nodiscard]] bool is_permutation(std::span<const uint32_t> slots) {
     if (slots.size() != c_.docids.size()) return false;
     seen_.assign(slots.size(), false);

@@ -1,6 +1,7 @@
-// The highest df of every run of terms of a section: of each dictionary block, of 16 blocks, of 16 of those and so on. So the commonest terms of any range of the
-// dictionary are found by reading a few blocks of it. Made in memory when a completion first wants them and kept as long as the segment: a third of a byte a term. Any
-// number of threads.
+// The highest df of every run of terms of a section: of each dictionary block, of 16 blocks, of 16 of those
+// and so on. The commonest terms of any range of the dictionary are found with them by reading a few blocks.
+// Made in memory when a completion first needs them and kept as long as the segment: a third of a byte a
+// term. Any number of threads.
 #pragma once
 
 #include <atomic>
@@ -16,7 +17,7 @@
 
 namespace mds {
 
-// Runs of one level that make one of the next.
+// Number of runs of one level that form one of the next.
 inline constexpr uint32_t kMaximaFanout = 16;
 
 // By level, from the dictionary blocks of the section up to the level of kMaximaFanout runs at most.
@@ -25,14 +26,15 @@ using TermMaxima = std::vector<std::vector<uint32_t>>;
 // Of terms [begin, end); `begin` begins a block.
 [[nodiscard]] TermMaxima maxima_of(const TextColumn& blocks, uint32_t begin, uint32_t end);
 
-// Those of a segment's sections.
+// The maxima of a segment's sections.
 class MaximaCache {
  public:
   [[nodiscard]] std::shared_ptr<const TermMaxima> of(const SectionEntry& section, const TextColumn& blocks);
   [[nodiscard]] uint64_t memory_bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  std::mutex mutex_;                                                // held while some are made: who wants the same would make them, too
+  // Locked while maxima are made: another thread that needs the same ones waits for them.
+  std::mutex mutex_;
   std::map<uint32_t, std::shared_ptr<const TermMaxima>> sections_;  // by their first term
   std::atomic<uint64_t> bytes_{0};
 };

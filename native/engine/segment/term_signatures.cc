@@ -23,7 +23,7 @@ template <uint32_t kEdits, bool kIsAnyAdded>
 [[gnu::always_inline]] inline Ints passing(Words signatures, const SignatureFilter& filter) noexcept {
   Words wrong = filter.letters & ~signatures;
   Words added = signatures & ~filter.letters & kLetters;
-  // Of so many bits nothing is left.
+  // Clears the lowest bits; nothing is left of a word with at most this many.
   for (uint32_t edit = 0; edit < kEdits; ++edit) {
     wrong &= wrong - 1;
     added &= added - 1;
@@ -33,7 +33,7 @@ template <uint32_t kEdits, bool kIsAnyAdded>
   return (wrong == 0) & (lengths >= static_cast<int32_t>(filter.lengthMin)) & (lengths <= static_cast<int32_t>(filter.lengthMax));
 }
 
-// Words that are compared before one looks whether any has passed: most have not.
+// Words that are compared before a test whether any has passed: most have not.
 constexpr size_t kRun = size_t{4} * kSignatureLanes;
 
 template <uint32_t kEdits, bool kIsAnyAdded>

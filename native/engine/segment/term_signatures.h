@@ -1,6 +1,8 @@
-// One word per term of a section: which characters the term has, hashed to 27 bits, and how long it is, in 5. Comparing words tells most terms apart from what is looked
-// for without reading them, 0.5 ns each instead of 20: an edit changes the length by one at most, takes away one character at most and adds one at most. Made in memory
-// when a search first wants them and kept as long as the segment: 4 bytes a term, an eighth of what the dictionary takes. Any number of threads.
+// One word per term of a section: which characters the term has, hashed to 27 bits, and its length, in 5.
+// Comparing words excludes most terms without reading them, at 0.5 ns each instead of 20: an edit changes the
+// length by at most one, removes at most one character and adds at most one. Made in memory when a search
+// first needs them and kept as long as the segment: 4 bytes a term, an eighth of the dictionary's size. Any
+// number of threads.
 #pragma once
 
 #include <atomic>
@@ -26,12 +28,13 @@ inline constexpr uint32_t kSignatureLengthMax = (1U << (32 - kSignatureLetters))
 // Longer terms have kSignatureLengthMax.
 [[nodiscard]] uint32_t signature_of(std::string_view term) noexcept;
 
-// What is looked for: terms of a length, with the letters, of which so many may be missing; and so many may be there besides.
+// A filter: terms with these letters and a length within these bounds. Up to `edits` letters may be missing,
+// and up to `edits` others present.
 struct SignatureFilter {
   uint32_t letters = 0;
   uint32_t lengthMin = 0;
   uint32_t lengthMax = kSignatureLengthMax;
-  // Both numbers of letters: kFuzzyEditsMax at most. Without: none may be missing, any may be there.
+  // At most kFuzzyEditsMax. `isAnyAdded`: any number of other letters may be present.
   uint32_t edits = 0;
   bool isAnyAdded = false;
 };
@@ -41,7 +44,7 @@ void add_passing(std::span<const uint32_t> signatures, const SignatureFilter& fi
 
 using Signatures = std::shared_ptr<const std::vector<uint32_t>>;
 
-// Those of a segment's sections.
+// The signatures of a segment's sections.
 class SignatureCache {
  public:
   // `scan`: of the section, before its first term. Null when `stop` is set before they are made.
@@ -49,7 +52,8 @@ class SignatureCache {
   [[nodiscard]] uint64_t memory_bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  std::mutex mutex_;                         // held while some are made: who wants the same would make them, too
+  // Locked while signatures are made: another thread that needs the same ones waits for them.
+  std::mutex mutex_;
   std::map<uint32_t, Signatures> sections_;  // by their first term
   std::atomic<uint64_t> bytes_{0};
 };

@@ -1,5 +1,7 @@
-// Byte strings of one column, cumulative ends in another: keys, languages, dictionary blocks. Every string is handed out side by side: the few that straddle two chunks
-// of a stored segment (at most one per chunk border) are copied once when the segment is opened. Any number of threads read it; valid as long as the segment.
+// Byte strings of one column, cumulative ends in another: keys, languages, dictionary blocks. Every string is
+// returned as one contiguous run: the few that straddle two chunks of a stored segment (at most one per chunk
+// border) are copied once when the segment is opened. Any number of threads read it; valid as long as the
+// segment.
 #pragma once
 
 #include <algorithm>

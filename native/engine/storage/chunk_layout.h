@@ -1,6 +1,7 @@
-// Where the columns of a stored segment lie in its chunks. Follows from the sizes of the columns alone, so that a segment's descriptor holds sizes, not places. Columns
-// are laid out one behind the other, each from a multiple of 8 bytes and of its element size; columns whose writer respects chunk borders begin a chunk. No element
-// straddles two. Pure. Layout: docs/formats/segment.md.
+// Where the columns of a stored segment lie in its chunks. The layout follows from the sizes of the columns
+// alone, so that a segment's descriptor contains sizes, not offsets. Columns are laid out one after the
+// other, each from a multiple of 8 bytes and of its element size; columns whose writer respects chunk borders
+// begin a chunk. No element straddles two. Pure. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +16,7 @@ namespace mds {
 
 struct ColumnPosition {
   uint32_t firstChunk;
-  size_t shift;  // elements of its size that fit before its first one in that chunk
+  size_t shift;  // number of elements that fit before its first one in that chunk
 };
 
 struct ChunkLayout {
@@ -23,7 +24,8 @@ struct ChunkLayout {
   std::vector<size_t> chunkValueBytes;
 };
 
-// Bytes of a chunk's value that holds `used` bytes and their padding: whole pages with LMDB's header, so that every chunk lies in pages of its own and never moves.
+// Bytes of a chunk's value with `used` bytes and their padding: whole pages including LMDB's header, so that
+// every chunk has pages of its own and never moves.
 [[nodiscard]] inline size_t chunk_value_bytes(size_t used) noexcept {
   constexpr size_t kPage = 4096;
   constexpr size_t kHeader = (size_t{64} << 10) - kChunkValueBytes;
@@ -32,9 +34,9 @@ struct ChunkLayout {
 
 class ChunkLayoutBuilder {
  public:
-  void place(size_t elementBytes, size_t count, ColumnPlace place) {
+  void add_column(size_t elementBytes, size_t count, ColumnStart start) {
     const size_t perChunk = kChunkBytes / elementBytes;
-    if (place == ColumnPlace::kOwnChunks) end_chunk();
+    if (start == ColumnStart::kOwnChunks) end_chunk();
     size_t shift = ((used_ + 7) / 8 * 8 + elementBytes - 1) / elementBytes;
     if (shift >= perChunk) {
       end_chunk();
@@ -70,7 +72,7 @@ class ChunkLayoutBuilder {
   ChunkLayoutBuilder builder;
   SegmentViews views;
   size_t column = 0;
-  zip_columns(views, views, [&](const auto& view, const auto&, ColumnPlace place) { builder.place(sizeof(view[0]), static_cast<size_t>(sizes[column++]), place); });
+  zip_columns(views, views, [&](const auto& view, const auto&, ColumnStart start) { builder.add_column(sizeof(view[0]), static_cast<size_t>(sizes[column++]), start); });
   return builder.finish();
 }
 

@@ -33,8 +33,8 @@ constexpr uint16_t kPageKinds = 0x7F;
 constexpr uint16_t kBigNode = 0x01;
 constexpr uint16_t kTreeNode = 0x02;
 constexpr size_t kTreeBytes = 48;
-// In the flags of the free tree, beside those of the env: how its keys compare, that the env is encrypted, and that the meta page was written without waiting for its
-// data (lmdb-js).
+// Flags of the free tree, beside those of the env: how its keys compare, that the env is encrypted, and that
+// the meta page was written without waiting for its data (lmdb-js).
 constexpr uint16_t kTreeFlags = 0x20FF;
 constexpr uint16_t kFreeFlags = 0x08;
 constexpr uint16_t kUnflushed = 0x1000;
@@ -67,7 +67,8 @@ Meta read_meta(const uint8_t* at) noexcept {
   return {load_u32(at + 24), load_u64(at + 120), load_u64(at + 128), static_cast<int64_t>(load_u64(at + 136)), read_tree(at + 24), read_tree(at + 72)};
 }
 
-// As lmdb-js chooses between two of its meta pages when it opens an env: the newer one, unless its data may not have reached the disk before the machine went down.
+// The choice that lmdb-js makes between two of its meta pages when it opens an env: the newer one, unless its
+// data may not have reached the disk before the machine crashed.
 const Meta& trusted(const Meta& one, const Meta& other, int64_t boot) noexcept {
   if (other.transaction == 0) return one;
   const bool isFirst = one.transaction >= other.transaction;
@@ -89,11 +90,13 @@ class EnvCheck {
     if (!status.ok()) return status;
     status = check_tree(meta_.main, false);
     if (!status.ok()) return status;
-    // A page that is neither used nor free would be a number that has changed: what it should have named may be written over.
+    // A page that is neither used nor free means that a number has changed: the page that it should name
+    // could be overwritten.
     return usedCount_ == meta_.lastPage + 1 ? Status() : damaged("pages are missing from trees and free lists", meta_.lastPage);
   }
 
-  // Without `reads_leaves` leaves of the tables are only counted as used: a start must not read the whole store.
+  // Without `reads_leaves` leaves of the tables are only counted as used: a start must not read the whole
+  // store.
   Result<TruthFile> run_truth(int64_t boot, bool reads_leaves) {
     Meta metas[2];
     Status status = read_metas(metas);
@@ -115,7 +118,7 @@ class EnvCheck {
       status = check_tree(table, false);
       if (!status.ok()) return status;
     }
-    // What lies behind the end of the file is free, or the file was cut.
+    // Pages behind the end of the file must be free, or the file was truncated.
     for (uint64_t page = file_.size() / pageBytes_; page <= meta_.lastPage; ++page) {
       if (!used_[static_cast<size_t>(page)]) return damaged("the file is cut", page);
     }
@@ -125,14 +128,15 @@ class EnvCheck {
  private:
   [[nodiscard]] Status damaged(const char* what, uint64_t page) const { return Status::corrupt(std::string(name_) + ": " + what + ", page " + std::to_string(page)); }
 
-  // Where the newest was written behind its data, the one before it is there, too, and both name pages of their own transactions: other numbers are ones that have
-  // changed.
+  // Where the newest meta page was written after its data, the one before it exists, too, and both name pages
+  // of their own transactions: other numbers have been damaged.
   [[nodiscard]] bool are_of_one_time(const Meta& latest, const Meta& before) const noexcept {
-    // A new env, or a copy, has one.
+    // A new env, or a copy, has only one.
     if ((latest.free.flags & kUnflushed) != 0 || before.transaction == 0) return true;
     if (before.transaction + 1 != latest.transaction || written_in(latest) != latest.transaction) return false;
-    // After a power cut lmdb-js puts one state under both numbers. Where the disk refused the meta page of the next transaction LMDB puts the old number and the old last
-    // page back beside its roots, and never takes them.
+    // After a power cut lmdb-js writes one state under both numbers. Where the disk refused the meta page of
+    // the next transaction, LMDB writes the old number and the old last page back beside its roots, and never
+    // uses them.
     const uint64_t written = written_in(before);
     return before.main.root == latest.main.root || written <= before.transaction || (written == latest.transaction + 1 && before.lastPage <= latest.lastPage);
   }
@@ -146,10 +150,10 @@ class EnvCheck {
     return transaction;
   }
 
-  // The free list of the env that LMDB will begin with.
+  // Reads the free list of the env that LMDB will start from.
   Status begin(const Meta& meta) {
     meta_ = meta;
-    // The file may end before the last page only where that is free.
+    // The file may end before the last page only where the missing pages are free.
     if (meta_.lastPage < 1 || meta_.lastPage > file_.size() / pageBytes_ + kFreeTailMax) return damaged("the last page is far behind the file's end", meta_.lastPage);
     used_.assign(static_cast<size_t>(meta_.lastPage) + 1, false);
     used_[0] = used_[1] = true;
@@ -167,7 +171,7 @@ class EnvCheck {
       metas[index] = read_meta(meta);
       if (metas[index].pageBytes != pageBytes_) return damaged("unexpected page size", index);
       if ((metas[index].free.flags & kTreeFlags) != kFreeFlags || metas[index].main.flags != 0) return damaged("unexpected flags of a tree", index);
-      // Transactions take turns; readers find their meta page by that.
+      // Transactions alternate between the meta pages; readers find the current one by that.
       if (metas[index].transaction != 0 && metas[index].transaction % 2 != index) return damaged("the number of another meta page", index);
     }
     return {};
@@ -177,7 +181,7 @@ class EnvCheck {
     entries_ = 0;
     if (tree.root == kNoRoot) return tree.depth == 0 && tree.entries == 0 ? Status() : damaged("a tree without a root has entries", 0);
     if (tree.depth == 0 || tree.depth > kDepthMax) return damaged("impossible depth", tree.root);
-    // Key order is checked along the leaves: what is out of order would not be found.
+    // Key order is checked along the leaves: a key out of order would not be found.
     hasKeyBefore_ = false;
     Status status = check_page(tree.root, tree.depth, isFree);
     if (!status.ok()) return status;
@@ -260,7 +264,8 @@ class EnvCheck {
     return {};
   }
 
-  // u64 count, then entries: 0 nothing, n > 0 page n, n < 0 a run of -n pages from the page in the next entry.
+  // u64 count, then entries: 0 nothing, n > 0 page n, n < 0 a run of -n pages from the page in the next
+  // entry.
   Status check_free_list(Bytes list, uint64_t page) {
     if (list.size() < 8 || load_u64(list.data()) > list.size() / 8 - 1) return damaged("a free list longer than its value", page);
     const uint64_t count = load_u64(list.data());
@@ -276,7 +281,7 @@ class EnvCheck {
     return {};
   }
 
-  // A page that is used lies in the file, too.
+  // A page that is used must lie within the file, too.
   [[nodiscard]] bool take(uint64_t first, uint64_t pages) {
     const uint64_t filePages = file_.size() / pageBytes_;
     return first < filePages && pages <= filePages - first && mark(first, pages);
@@ -292,7 +297,7 @@ class EnvCheck {
     return true;
   }
 
-  // More than one transaction can take without writing it.
+  // More pages than one transaction can allocate without writing them.
   static constexpr uint64_t kFreeTailMax = 1 << 18;
 
   Bytes file_;
@@ -304,7 +309,7 @@ class EnvCheck {
   uint64_t entries_ = 0;
   bool hasKeyBefore_ = false;
   Bytes keyBefore_;
-  // Trees that the main tree names.
+  // The trees that the main tree names.
   std::vector<Tree> tables_;
   bool namesTables_ = false;
   bool skipsLeaves_ = false;
@@ -313,7 +318,7 @@ class EnvCheck {
 constexpr const char* kIndexName = "index env";
 constexpr const char* kTruthName = "truth.mdb";
 
-// As lmdb-js reads it; 0 where there is none.
+// The id as lmdb-js reads it; 0 where there is none.
 int64_t boot_id() noexcept {
   const int descriptor = open("/proc/sys/kernel/random/boot_id", O_RDONLY | O_CLOEXEC);
   if (descriptor < 0) return 0;

@@ -1,5 +1,6 @@
-// The history of the store: which LSNs were given under which epoch. LSNs above the end of an epoch may have been lost, and given again in the next one
-// (src/store/epochs.ts), so that whatever keeps LSNs on disk keeps the epoch with them.
+// The history of the store: which LSNs were assigned in which epoch. LSNs above the end of an epoch may have
+// been lost, and assigned again in the next one (src/store/epochs.ts), so that every file with LSNs stores
+// the epoch with them.
 #pragma once
 
 #include <array>
@@ -9,7 +10,7 @@ namespace mds {
 
 using Epoch = std::array<uint8_t, 16>;
 
-// One stretch of the history: LSNs up to `lsnLast` were given under `epoch`. The last stretch is the one that goes on.
+// One epoch of the history: LSNs up to `lsnLast` were assigned in `epoch`. The last one is the current epoch.
 struct EpochSpan {
   Epoch epoch;
   uint64_t lsnLast;

@@ -43,7 +43,7 @@ struct EnvCloser {
   void operator()(MDB_env* env) const noexcept { mdb_env_close(env); }
 };
 
-// Reading a missing key is no failure.
+// A missing key is not an error.
 int get(MDB_txn* transaction, MDB_dbi table, const RecordKey& key, Bytes& found) noexcept {
   KeyBytes bytes = encode(key);
   MDB_val wanted = value_of(bytes);
@@ -64,8 +64,8 @@ Result<std::unique_ptr<IndexEnv>> IndexEnv::open(const std::string& directory, u
   if (code != MDB_SUCCESS) return failure("create", code);
   std::unique_ptr<MDB_env, EnvCloser> env(created);
   code = mdb_env_set_mapsize(env.get(), mapBytes);
-  // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of live pages made a file of 231 MB in 300 transactions, 17 MB
-  // without).
+  // Not MDB_NOLOCK, although the mutex would allow it: with it this LMDB never reuses a free page (15 MB of
+  // live pages made a file of 231 MB in 300 transactions, 17 MB without).
   constexpr unsigned int kFlags = MDB_NOSUBDIR | MDB_NOTLS | MDB_NORDAHEAD;
   if (code == MDB_SUCCESS) code = mdb_env_open(env.get(), path.c_str(), isReadOnly ? kFlags | MDB_RDONLY : kFlags, 0600);
   if (code != MDB_SUCCESS) return failure("open", code);
@@ -96,7 +96,7 @@ Status IndexEnv::in_transaction(bool isWrite, const std::function<int(void*)>& b
   return status;
 }
 
-// `mutex_` is held.
+// Requires `mutex_`.
 Status IndexEnv::run_transaction(bool isWrite, const std::function<int(void*)>& body, const char* what) const {
   MDB_txn* transaction = nullptr;
   int code = mdb_txn_begin(env_, nullptr, isWrite ? 0 : MDB_RDONLY, &transaction);
@@ -106,7 +106,7 @@ Status IndexEnv::run_transaction(bool isWrite, const std::function<int(void*)>& 
     mdb_txn_abort(transaction);
   } else {
     code = mdb_txn_commit(transaction);
-    // Deletes of keys that are not there.
+    // Deletes of keys that do not exist.
     if (code == MDB_EMPTY_TXN) code = MDB_SUCCESS;
     if (code != MDB_SUCCESS) look_whether_lost();
   }
@@ -114,7 +114,7 @@ Status IndexEnv::run_transaction(bool isWrite, const std::function<int(void*)>& 
   return code == MDB_SUCCESS ? Status() : failure(what, code);
 }
 
-// `mutex_` is held.
+// Requires `mutex_`.
 void IndexEnv::look_whether_lost() const noexcept {
   MDB_txn* probe = nullptr;
   const int code = mdb_txn_begin(env_, nullptr, MDB_RDONLY, &probe);
@@ -122,9 +122,10 @@ void IndexEnv::look_whether_lost() const noexcept {
   if (code == MDB_SUCCESS) mdb_txn_abort(probe);
 }
 
-// Cuts the file behind its last page. Pages that a refused transaction, or a process that ended in one, has written there count neither as used nor as free. LMDB's last
-// page never falls and readers have no page behind it; under the lock of writers nobody writes there. Best effort: the next transactions write over what stays.
-// `mutex_` is held.
+// Truncates the file behind its last page. Pages that a refused transaction, or a process that ended in one,
+// has written there count neither as used nor as free. LMDB's last page never falls and readers have no page
+// behind it; the write lock keeps other writers out. Best effort: the next transactions overwrite the rest.
+// Requires `mutex_`.
 void IndexEnv::cut_tail() const noexcept {
   MDB_txn* writer = nullptr;
   if (mdb_txn_begin(env_, nullptr, 0, &writer) != MDB_SUCCESS) return;
@@ -154,7 +155,7 @@ Status IndexEnv::write(std::span<const Record> records, std::span<const RecordKe
           KeyBytes bytes = encode(record.key);
           MDB_val at = value_of(bytes);
           MDB_val value{record.value.size(), const_cast<uint8_t*>(record.value.data())};
-          // A chunk is written once: an existing key is a defect, never overwritten.
+          // A chunk is written once: an existing key is a defect and is never overwritten.
           const int code = mdb_put(transaction, table_, &at, &value, record.key.kind == RecordKind::kChunk ? MDB_NOOVERWRITE : 0);
           if (code != MDB_SUCCESS) return code;
         }
@@ -219,7 +220,7 @@ Result<std::vector<RecordKey>> IndexEnv::keys() const {
   return found;
 }
 
-// `mutex_` is held.
+// Requires `mutex_`.
 void IndexEnv::note_size() const noexcept {
   struct stat facts {};
   const char* path = nullptr;

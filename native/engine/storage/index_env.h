@@ -1,9 +1,11 @@
-// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush before they return, and read in place. Any thread may call
-// it: one transaction runs at a time, under a mutex of its own; the process holds the lock file of the data directory.
+// The LMDB environment of the index: values under (kind, serial, number), written in transactions that flush
+// before they return, and read in place. Any thread may call it: one transaction runs at a time, under a
+// mutex of its own; the process has locked the lock file of the data directory.
 //
-// Pointers to chunks in the map outlive the transaction in which they were taken: LMDB never moves the pages of a key that is neither overwritten nor deleted, and never
-// writes to them without WRITEMAP. They are taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The map is reserved
-// once and never resized. Keys and values: docs/formats/index-env.md.
+// Pointers to chunks in the map outlive the transaction in which they were taken: LMDB never moves the
+// pages of a key that is neither overwritten nor deleted, and never writes to them without WRITEMAP. They are
+// taken after the commit that wrote the value, because the pages of an open transaction are on the heap. The
+// map is reserved once and never resized. Keys and values: docs/formats/index-env.md.
 #pragma once
 
 #include <atomic>
@@ -38,17 +40,20 @@ struct Record {
 
 class IndexEnv {
  public:
-  // `directory` exists. `mapBytes`: address space reserved for ever, far above any index. Corrupt when the file must not be followed (env_check.h). Read-only: nothing is
-  // written, not even locks, and the file must be there.
+  // `directory` exists. `mapBytes`: address space reserved for the life of the env, far above any index.
+  // Corrupt when the file must not be mapped (env_check.h). Read-only: nothing is written, not even locks,
+  // and the file must exist.
   [[nodiscard]] static Result<std::unique_ptr<IndexEnv>> open(const std::string& directory, uint64_t mapBytes, bool isReadOnly = false);
   ~IndexEnv();
   IndexEnv(const IndexEnv&) = delete;
   IndexEnv& operator=(const IndexEnv&) = delete;
 
-  // One transaction, on disk when it returns. All or nothing: what a refused one has written behind the last page is given back.
+  // One transaction, on disk when it returns. All or nothing: the pages that a refused one has written behind
+  // the last page are truncated.
   [[nodiscard]] Status write(std::span<const Record> records, std::span<const RecordKey> deleted);
 
-  // A copy, empty where there is none. Not in place: small values lie on pages of the tree, which move when their neighbours are written.
+  // A copy, empty where the key does not exist. Not in place: small values lie on pages of the tree, which
+  // move when their neighbours are written.
   [[nodiscard]] Result<std::vector<uint8_t>> read(const RecordKey& key) const;
   // The values of chunks [0, count) of a segment, in place; fails as corrupt where one is missing.
   [[nodiscard]] Result<std::vector<Bytes>> read_chunks(uint64_t serial, uint32_t count) const;
@@ -59,12 +64,13 @@ class IndexEnv {
     uint64_t fileBytes;
     uint64_t liveBytes;  // without free pages
   };
-  // As the last transaction that wrote left it: nobody waits for one that is under way.
+  // As of the last write transaction: does not wait for a running one.
   [[nodiscard]] Size size() const noexcept { return {fileBytes_.load(std::memory_order_relaxed), liveBytes_.load(std::memory_order_relaxed)}; }
 
-  // LMDB refuses every transaction since a write of its meta page failed: what is on disk is whole, but only another process can go on with it.
+  // LMDB refuses every transaction since a write of its meta page failed: the index on disk is whole, but
+  // only another process can continue it.
   [[nodiscard]] bool is_lost() const noexcept { return isLost_.load(std::memory_order_relaxed); }
-  // For how long the write under way has not returned; 0 without one.
+  // How long the running write has taken; 0 without one.
   [[nodiscard]] std::chrono::milliseconds silence() const noexcept;
 
  private:

@@ -1,8 +1,9 @@
 /*
- * Included before everything else of LMDB's sources by the build (CMakeLists.txt); corrections of what this LMDB does where a write is refused, after which the index env
- * goes on. It asks malloc for 100 bytes, prints up to 126 into them, makes another text of 300 from that, and frees neither: a disk that stays full would cost memory
- * with every attempt. Both lie in a place of their own here, and nobody frees them. It says so on stderr without an end of line: the next line of the log would be on the
- * same.
+ * The build (CMakeLists.txt) includes this before LMDB's own sources. It corrects what this LMDB does when a write
+ * is refused; the index env continues afterwards. LMDB asks malloc for 100 bytes, prints up to 126 into them, makes
+ * another text of 300 bytes from that, and frees neither: a disk that stays full would cost memory with every
+ * attempt. Here both texts have static memory, which is never freed. LMDB also prints to stderr without an end of
+ * line: the next line of the log would continue it.
  */
 #ifndef MDS_STORAGE_LMDB_ERRORS_H
 #define MDS_STORAGE_LMDB_ERRORS_H
@@ -20,7 +21,7 @@ static inline void* mds_lmdb_text(size_t bytes) {
   return bytes == MDS_LMDB_LINE_ASKED ? line : error;
 }
 
-__attribute__((format(printf, 2, 3))) static inline int mds_lmdb_tell(FILE* file, const char* format, ...) {
+__attribute__((format(printf, 2, 3))) static inline int mds_lmdb_print(FILE* file, const char* format, ...) {
   char line[512];
   va_list arguments;
   va_start(arguments, format);
@@ -29,8 +30,8 @@ __attribute__((format(printf, 2, 3))) static inline int mds_lmdb_tell(FILE* file
   return fprintf(file, strchr(format, '\n') == NULL ? "index env: %s\n" : "%s", length < 0 ? format : line);
 }
 
-/* Texts alone are asked for by a number. */
+/* Only the two texts are allocated with a constant size. */
 #define malloc(bytes) (__builtin_constant_p(bytes) && ((bytes) == MDS_LMDB_LINE_ASKED || (bytes) == MDS_LMDB_ERROR_BYTES) ? mds_lmdb_text(bytes) : malloc(bytes))
-#define fprintf(...) mds_lmdb_tell(__VA_ARGS__)
+#define fprintf(...) mds_lmdb_print(__VA_ARGS__)
 
 #endif

@@ -1,5 +1,6 @@
-// The manifest: which stored segments are the index, which of their documents are alive, which collections are gone, and up to which entry of the binlog all that holds.
-// One value, replaced in the last transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
+// The manifest: which stored segments form the index, which of their documents are alive, which collections
+// are dropped, and up to which entry of the binlog that is complete. One value, replaced in the last
+// transaction of a flush or merge. A fixed, versioned layout behind a checksum: docs/formats/index-env.md.
 #pragma once
 
 #include <cstdint>
@@ -21,8 +22,8 @@ struct ManifestSegment {
 
 struct Manifest {
   Epoch epoch{};
-  uint32_t analysis = 0;  // how texts became terms: src/domain/documents/analysis_version.ts
-  // Every entry up to it is reflected; 0: nothing may be relied on, the index is to be rebuilt.
+  uint32_t analysis = 0;  // version of the analysis: src/domain/documents/analysis_version.ts
+  // Every entry up to it is reflected. 0: the index is not usable and must be rebuilt.
   uint64_t checkpoint = 0;
   uint64_t serialNext = 1;
   std::vector<ManifestSegment> segments;

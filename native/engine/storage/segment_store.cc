@@ -28,13 +28,15 @@ std::vector<uint8_t> encode_live(const LiveDocs& live, uint64_t version, uint32_
 
 }  // namespace
 
-// Serials whose records nobody holds any more, until a sweep has deleted them. Outlives the store: the last reader of a segment may end after it.
+// Serials whose records are no longer in use, until a sweep has deleted them. Outlives the store: the last
+// reader of a segment may end after it.
 struct SegmentStore::Released {
   std::mutex mutex;
   std::list<uint64_t> serials;
 };
 
-// Whoever writes or reads the records of a serial has one. Its end hands the serial to the sweeps; nothing is allocated for that, so that none is lost.
+// A use of the records of a serial: every writer and reader has one. Its destructor passes the serial to the
+// sweeps without allocating, so that no serial is lost.
 class SegmentStore::Hold {
  public:
   Hold(std::shared_ptr<Released> released, uint64_t serial) : released_(std::move(released)), serial_{serial} {}
@@ -50,7 +52,7 @@ class SegmentStore::Hold {
   std::list<uint64_t> serial_;
 };
 
-// Keeps the map as long as a segment is read, and the pointers to its chunks where the views expect them.
+// Keeps the map as long as a segment is read, and the pointers to its chunks valid for the views.
 class SegmentStore::Lease final : public ChunkLease {
  public:
   Lease(std::shared_ptr<IndexEnv> env, std::unique_ptr<Hold> hold, StoredChunks stored) : hold_(std::move(hold)), stored_(std::move(stored)), env_(std::move(env)) {}
@@ -103,7 +105,7 @@ Status SegmentStore::load(StoredIndex& found) {
   if (options_.isReadOnly) return {};
   Status status = find_leftovers();
   if (!status.ok()) return status;
-  // A disk that refuses it takes nothing of the index away: later sweeps try again.
+  // A sweep that the disk refuses loses nothing of the index: later sweeps retry.
   status = sweep_locked();
   return env_->is_lost() ? status : Status();
 }
@@ -158,7 +160,8 @@ Result<std::shared_ptr<const Segment>> SegmentStore::write_segment(const Segment
   }
   const Result<StoredDescriptor> stored = write_stored_segment(*env_, segment.serial(), segment.columns(), stop, seal ? &*seal : nullptr);
   if (!stored.ok()) {
-    // What it has left goes at once, because a full disk can't wait; where that is refused as well, with a later sweep.
+    // Leftover chunks are deleted at once, because a full disk can't wait; if that is refused as well, by a
+    // later sweep.
     hold.reset();
     (void)sweep();
     return stored.status();
@@ -204,7 +207,7 @@ Status SegmentStore::sweep() noexcept {
   return sweep_locked();
 }
 
-// Forgets what is to be deleted only when it has been: what is refused is tried again by the next sweep.
+// Forgets a serial only after its records have been deleted: a refused deletion is retried by the next sweep.
 Status SegmentStore::sweep_locked() noexcept {
   try {
     std::vector<uint64_t> serials;
@@ -216,7 +219,7 @@ Status SegmentStore::sweep_locked() noexcept {
     std::unordered_set<uint64_t> deleted;
     for (const uint64_t serial : serials) {
       const auto found = known_.find(serial);
-      // Held by nobody, but still part of the index on disk: looked at again after the next commit.
+      // Not in use, but still part of the index on disk: checked again after the next commit.
       if (found != known_.end() && found->second.isCommitted) continue;
       deleted.insert(serial);
       if (found == known_.end()) continue;
@@ -254,7 +257,8 @@ Status SegmentStore::find_leftovers() {
     if (key.kind != RecordKind::kManifest && !known_.contains(key.serial)) leftovers_.push_back(key);
     if (key.kind == RecordKind::kChunk) ++chunks[key.serial];
   }
-  // Of those that were set aside nothing else says what is to be deleted once the manifest names them no more.
+  // Only this list has the serials of segments that were set aside, once the manifest does not name them any
+  // more.
   for (auto& [serial, known] : known_) known.chunkCount = std::max(known.chunkCount, chunks[serial]);
   return {};
 }

@@ -1,9 +1,12 @@
-// The index on disk: stored segments, their live bits and the manifest that names them, over the index env. Writes go through the engine's storage thread; every method
-// may be called from any thread. The mutex guards what is known of the records; the chunks of a segment are written outside of it.
+// The index on disk: stored segments, their live bits and the manifest that names them, over the index env.
+// Writes go through the engine's storage thread; every method may be called from any thread. The mutex guards
+// the table of records; the chunks of a segment are written outside it.
 //
-// Life of a stored segment: its chunks are written first, by themselves harmless; the manifest that names it makes it part of the index; the manifest without it takes it
-// out; and when, after that, nobody reads it any more, its chunks are deleted. What a write or a deletion that the disk refuses leaves behind is deleted by a later
-// sweep, what an interrupted one leaves by the next start. Records: docs/formats/index-env.md.
+// Life of a stored segment: its chunks are written first, and nothing refers to them yet. The manifest
+// that names it makes it part of the index; a manifest without it removes it. When it has no readers left
+// after that, its chunks are deleted. The leftovers of a write or a deletion that the disk refuses are
+// deleted by a later sweep, those of an interrupted one by the next start. Records:
+// docs/formats/index-env.md.
 #pragma once
 
 #include <atomic>
@@ -15,14 +18,14 @@
 #include <vector>
 
 #include "base/status.h"
-#include "index/segment_set.h"
+#include "segment/segment_set.h"
 #include "storage/index_env.h"
 #include "storage/index_sealing.h"
 #include "storage/manifest.h"
 
 namespace mds {
 
-// What a start finds.
+// The index that a start finds.
 struct StoredIndex {
   Manifest manifest;
   std::vector<SegmentRef> segments;  // whole, checked, in the order of the manifest
@@ -33,28 +36,32 @@ class SegmentStore {
  public:
   struct Options {
     uint64_t mapBytes;
-    // Tests: called at named points of a write, where a crash may be acted.
+    // Tests: called at named points of a write, to simulate a crash there.
     std::function<void(const char* point)> onPoint;
     // Which segments are sealed, and how; null: none.
     std::shared_ptr<const IndexSealing> sealing;
-    // Nothing is written: what the last process has left over stays.
+    // Nothing is written: leftovers of the last process stay.
     bool isReadOnly = false;
   };
 
-  // Corrupt when the env must not be followed: its directory is to be emptied and the index rebuilt. `found` is what the index is then.
+  // Corrupt when the env must not be mapped: its directory must be emptied and the index rebuilt. `found`
+  // receives the index.
   [[nodiscard]] static Result<std::unique_ptr<SegmentStore>> open(const std::string& directory, Options options, StoredIndex& found);
 
-  // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index before a commit names it. After an error nothing of it stays,
-  // or what stays is deleted by a later sweep.
+  // Stores the columns of a segment in memory under its serial and opens the result. Not part of the index
+  // before a commit names it. After an error nothing of it stays, or a later sweep deletes it.
   [[nodiscard]] Result<std::shared_ptr<const Segment>> write_segment(const Segment& segment, const std::atomic<bool>& stop);
 
-  // Whether a stored segment lies on disk otherwise than it should now: in clear, or sealed with another key. No lock that a commit holds.
+  // Whether a stored segment is sealed otherwise than it should be: plaintext, or sealed with another key.
+  // Takes no lock that a commit holds.
   [[nodiscard]] bool is_sealed_otherwise(const Segment& segment) const;
 
-  // Makes exactly these segments, with these live bits, the index; `about.segments` is not looked at. One small transaction.
+  // Makes exactly these segments, with these live bits, the index; `about.segments` is ignored. One small
+  // transaction.
   [[nodiscard]] Status commit(Manifest about, const std::vector<SegmentRef>& segments);
 
-  // Deletes what no manifest names and nobody reads any more. What it fails to delete is left to the next one.
+  // Deletes the records that no manifest names and that have no readers. A failed deletion is left to the
+  // next sweep.
   [[nodiscard]] Status sweep() noexcept;
 
   [[nodiscard]] IndexEnv::Size size() const noexcept { return env_->size(); }
@@ -65,7 +72,7 @@ class SegmentStore {
   struct Released;
   class Hold;
   class Lease;
-  // What is known of the record of a segment's live bits.
+  // The known state of the record of a segment's live bits.
   struct KnownLive {
     std::shared_ptr<const LiveDocs> live;
     uint64_t version = 0;
@@ -95,7 +102,7 @@ class SegmentStore {
   Options options_;
   std::unordered_map<uint64_t, Known> known_;  // by serial, as long as the records exist
   std::shared_ptr<Released> released_;
-  std::vector<RecordKey> leftovers_;  // of the process before, until they are deleted
+  std::vector<RecordKey> leftovers_;  // of the previous process, until they are deleted
   uint64_t liveVersionNext_ = 1;
 };
 

@@ -18,11 +18,12 @@ void append(std::vector<uint8_t>& out, T value) {
   out.insert(out.end(), bytes, bytes + sizeof value);
 }
 
-// What a descriptor says of one chunk: its checksum, or of a sealed one nonce and tag.
+// The proof of one chunk in a descriptor: its checksum, or for a sealed chunk nonce and tag.
 constexpr size_t kChecksumBytes = sizeof(uint32_t);
 constexpr size_t kSealBytes = kAeadNonceBytes + kAeadTagBytes;
 
-// SegmentDescriptor: u32 version, u32 columns, u32 chunks, u32 key id, then u64 elements of each column, then the proof of each chunk.
+// SegmentDescriptor: u32 version, u32 columns, u32 chunks, u32 key id, then u64 elements of each column, then
+// the proof of each chunk.
 std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, uint32_t chunks, uint32_t keyId, const std::vector<uint8_t>& proofs) {
   std::vector<uint8_t> bytes;
   append(bytes, kSegmentVersion);
@@ -34,7 +35,7 @@ std::vector<uint8_t> encode_descriptor(const std::vector<uint64_t>& sizes, uint3
   return bytes;
 }
 
-// Ties a sealed chunk to its place.
+// Binds a sealed chunk to its position.
 std::array<uint8_t, 17> associated_with(uint64_t serial, uint32_t number) {
   std::array<uint8_t, 17> bytes{};
   bytes[0] = static_cast<uint8_t>(RecordKind::kChunk);
@@ -44,7 +45,8 @@ std::array<uint8_t, 17> associated_with(uint64_t serial, uint32_t number) {
   return bytes;
 }
 
-// 96 random bits: a key would have to seal 2^32 chunks (256 TB of index) before two of them were alike with a probability of 2^-33.
+// 96 random bits: a key would have to seal 2^32 chunks (256 TB of index) before two of them were alike with a
+// probability of 2^-33.
 std::array<uint8_t, kAeadNonceBytes> fresh_nonce() {
   std::random_device random;
   std::array<uint8_t, kAeadNonceBytes> nonce{};
@@ -71,7 +73,7 @@ class ChunkWriter {
   Status finish(const std::vector<uint64_t>& sizes, StoredDescriptor& stored) {
     Status status = advance_to(static_cast<uint32_t>(layout_.chunkValueBytes.size()));
     if (!status.ok()) return status;
-    // Of the open group, too: the descriptor goes with it.
+    // Of the last group, too: the descriptor is written with it.
     status = prove_group();
     if (!status.ok()) return status;
     const std::vector<uint8_t> descriptor = encode_descriptor(sizes, begun_, seal_ == nullptr ? 0 : seal_->keyId, proofs_);
@@ -93,7 +95,7 @@ class ChunkWriter {
     return {};
   }
 
-  // The chunks of the open group are complete: each gets its proof, and is sealed where it is to be.
+  // The chunks of the open group are complete: computes the proof of each, and seals it if required.
   Status prove_group() {
     uint32_t number = begun_ - static_cast<uint32_t>(chunks_.size());
     for (std::vector<uint8_t>& filled : chunks_) {
@@ -150,7 +152,7 @@ Status write_column(ChunkWriter& writer, const std::vector<T>& column, ColumnPos
 // Elements of each column, in the order of zip_columns.
 std::vector<uint64_t> sizes_of(const SegmentColumns& columns) {
   std::vector<uint64_t> sizes;
-  zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnPlace) { sizes.push_back(column.size()); });
+  zip_columns(columns, columns, [&sizes](const auto& column, const auto&, ColumnStart) { sizes.push_back(column.size()); });
   return sizes;
 }
 
@@ -164,7 +166,7 @@ Result<StoredDescriptor> write_stored_segment(IndexEnv& env, uint64_t serial, co
   ChunkWriter writer(env, serial, layout, stop, seal);
   Status status;
   size_t index = 0;
-  zip_columns(columns, columns, [&](const auto& column, const auto&, ColumnPlace) {
+  zip_columns(columns, columns, [&](const auto& column, const auto&, ColumnStart) {
     const ColumnPosition at = layout.columns[index++];
     if (status.ok()) status = write_column(writer, column, at);
   });
@@ -197,7 +199,7 @@ Result<SegmentDescriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
   for (uint32_t column = 0; column < columns; ++column) found.columnSizes.push_back(reader.u64());
   size_t columnsKnown = 0;
   SegmentViews views;
-  zip_columns(views, views, [&columnsKnown](const auto&, const auto&, ColumnPlace) { ++columnsKnown; });
+  zip_columns(views, views, [&columnsKnown](const auto&, const auto&, ColumnStart) { ++columnsKnown; });
   if (columns != columnsKnown) return damaged(serial, std::to_string(columns) + " columns");
   for (const uint64_t size : found.columnSizes) {
     if (size > uint64_t{chunkCount} * kChunkBytes) return damaged(serial, "a column larger than all chunks");
@@ -207,7 +209,7 @@ Result<SegmentDescriptor> decode_descriptor(Bytes bytes, uint64_t serial) {
   return found;
 }
 
-// Opens the chunks into memory of their own.
+// Opens the chunks into separate memory.
 Status open_sealed(const SegmentDescriptor& descriptor, const std::vector<Bytes>& chunks, uint64_t serial, const IndexSealing* sealing, StoredChunks& stored) {
   const std::optional<AeadKey> key = sealing == nullptr ? std::nullopt : sealing->find_key(descriptor.keyId);
   if (!key) return damaged(serial, "sealed under key id " + std::to_string(descriptor.keyId) + ", which is not known");
@@ -262,7 +264,7 @@ SegmentViews views_of(const StoredChunks& stored) {
   const ChunkLayout layout = layout_of(stored.columnSizes);
   SegmentViews views;
   size_t column = 0;
-  zip_columns(views, views, [&](auto& view, const auto&, ColumnPlace) {
+  zip_columns(views, views, [&](auto& view, const auto&, ColumnStart) {
     const ColumnPosition at = layout.columns[column];
     view = std::remove_reference_t<decltype(view)>(stored.chunks.data() + at.firstChunk, at.shift, static_cast<size_t>(stored.columnSizes[column]));
     ++column;

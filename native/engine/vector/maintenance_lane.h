@@ -1,5 +1,6 @@
-// A thread that works behind a store: steps until there is nothing to do, and once more, for what is done at rest only, when nothing has been asked for a while. Every
-// method may be called from any thread; the step runs on the lane's own.
+// A background thread of a store: it takes steps until there is nothing to do, and one more, for work that is
+// done only at rest, when nothing has been requested for a while. Every method may be called from any thread;
+// the step runs on the lane's own.
 #pragma once
 
 #include <atomic>
@@ -16,22 +17,22 @@ enum class LaneStep : uint8_t { kDone, kNothing, kFailed };
 
 class MaintenanceLane {
  public:
-  // `step(isResting)` does one piece of work. It looks at `is_stopping` now and then.
+  // `step(isResting)` does one piece of work. It polls `is_stopping`.
   explicit MaintenanceLane(std::function<LaneStep(bool isResting)> step) : step_(std::move(step)) {}
   ~MaintenanceLane() { stop(); }
   MaintenanceLane(const MaintenanceLane&) = delete;
   MaintenanceLane& operator=(const MaintenanceLane&) = delete;
 
-  // Something may be due. The thread begins with the first call; false: there are no more threads.
+  // Work may be due. The thread starts with the first call; false: the system has no more threads.
   [[nodiscard]] bool wake() noexcept;
-  // Does at once what it would do at rest, and returns when nothing is due any more, or a step has failed.
+  // Does at once the work that is due at rest. Returns when no work is due any more, or a step has failed.
   void settle() noexcept;
   void stop() noexcept;
   [[nodiscard]] const std::atomic<bool>& is_stopping() const noexcept { return isStopping_; }
 
  private:
   void run() noexcept;
-  // Steps until nothing is due. False: one failed.
+  // Takes steps until no work is due. False: one failed.
   [[nodiscard]] bool work(bool isResting) noexcept;
 
   std::function<LaneStep(bool)> step_;

@@ -5,12 +5,12 @@
 #include <cstring>
 #include <new>
 
-#include "vector/set_changes.h"
-#include "vector/similar_groups.h"
-#include "vector/stamp_rows.h"
-#include "vector/trained_index.h"
-#include "vector/vector_graph.h"
-#include "vector/vector_search.h"
+#include "vector/graph/similar_groups.h"
+#include "vector/graph/vector_graph.h"
+#include "vector/search/vector_search.h"
+#include "vector/set/set_changes.h"
+#include "vector/set/stamp_rows.h"
+#include "vector/trained/trained_index.h"
 
 namespace mds {
 namespace {
@@ -91,13 +91,13 @@ VectorEngine::~VectorEngine() {
 }
 
 void VectorEngine::wake() noexcept {
-  // Without threads there are neither graphs nor files: answers stay right.
+  // Without threads there are neither graphs nor files: answers stay correct.
   (void)graphLane_.wake();
   (void)storeLane_.wake();
 }
 
 void VectorEngine::settle() noexcept {
-  // A set that is compacted is stored anew, and a graph that has grown, too.
+  // A set that was compacted is stored anew, and so is a graph that has grown.
   graphLane_.settle();
   storeLane_.settle();
 }
@@ -131,7 +131,7 @@ std::shared_ptr<VectorSet> VectorEngine::make_set(uint32_t collection, uint32_t 
 }
 
 void VectorEngine::drop_collection(uint32_t collection) {
-  // Ended outside of the lock: it frees the blocks.
+  // Destroyed outside the lock: that frees the blocks.
   std::vector<std::shared_ptr<VectorSet>> dropped;
   const std::unique_lock lock(setsMutex_);
   for (auto at = sets_.lower_bound({collection, 0}); at != sets_.end() && at->first.first == collection;) {
@@ -165,12 +165,12 @@ Status VectorEngine::apply_ops(std::span<const VectorOp> ops) {
       drop_collection(op.collection);
       continue;
     }
-    // A document whose number of dimensions has changed leaves the set that had it.
+    // A document with a changed number of dimensions leaves the set that had it.
     bool isNewest = true;
     for (const std::shared_ptr<VectorSet>& set : sets_of(op.collection)) {
       const DocumentSlots* known = set->find(op.docid);
       if (known == nullptr) continue;
-      // Given again, as after a start, it is what the set has.
+      // Added again, as after a start, it equals the stored version.
       if (known->lsn > op.lsn || (known->lsn == op.lsn && op.kind == VectorOpKind::kSet && set->dims() == op.dims)) {
         isNewest = false;
       } else {

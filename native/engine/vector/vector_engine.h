@@ -1,8 +1,9 @@
-// The vectors of all collections: applies batches, answers searches, and behind both builds graphs and stores what it has. One per process; every method may be called
-// from any thread.
+// The vectors of all collections: applies batches, answers searches, and in the background builds graphs and
+// stores vectors. One per process; every method may be called from any thread.
 //
-// Threads. A search takes the view of its set (VectorSet::view holds a mutex for the copy of a pointer only) and reads nothing that anyone changes. Whoever changes a set
-// holds `writerMutex_` from reading its view to publishing the next. Lock order: writerMutex_, a set's own.
+// Threads. A search takes the view of its set (VectorSet::view locks a mutex only while it copies a
+// pointer) and reads only immutable data. A writer of a set locks `writerMutex_` from reading its view to
+// publishing the next. Lock order: writerMutex_, a set's own.
 #pragma once
 
 #include <atomic>
@@ -23,12 +24,12 @@
 #include "base/status.h"
 #include "base/stop_signal.h"
 #include "storage/epoch.h"
+#include "vector/files/vector_file.h"
 #include "vector/maintenance_lane.h"
-#include "vector/scan_helpers.h"
-#include "vector/vector_batch.h"
-#include "vector/vector_file.h"
-#include "vector/vector_request.h"
-#include "vector/vector_set.h"
+#include "vector/scan/scan_helpers.h"
+#include "vector/search/vector_request.h"
+#include "vector/set/vector_batch.h"
+#include "vector/set/vector_set.h"
 
 namespace mds {
 
@@ -41,7 +42,7 @@ struct VectorSetStats {
   uint32_t deadSlots;
   uint64_t memoryBytes;  // codes, identities, vectors that are not stored yet
   uint64_t mappedBytes;  // vectors in files
-  uint32_t graphSlots;   // slots that its graph knows; 0: none
+  uint32_t graphSlots;   // slots in its graph; 0: none
   uint64_t graphBytes;
   uint64_t trainedBytes;  // of all trained kinds
 };
@@ -53,35 +54,42 @@ class VectorEngine {
   VectorEngine(const VectorEngine&) = delete;
   VectorEngine& operator=(const VectorEngine&) = delete;
 
-  // Gives the engine its directory, made where it is missing: before anything is applied, once; a later call does nothing. What can't be used there is removed: a line
-  // for each says so. `history`: of the store, by which vectors are believed (epoch_mark.h); without one all that are whole are. Without a directory, and after an error,
-  // everything stays in memory. A disk that refuses the mark of the epoch is asked again; nothing is stored before.
+  // Gives the engine its directory, created if missing: once, before anything is applied; a later call does
+  // nothing. Files that can't be used are removed; the result has a line for each. `history`: of the store,
+  // which decides the vectors that are valid (epoch_mark.h); without it all undamaged ones are. Without a
+  // directory, and after an error, everything stays in memory. If the disk refuses the mark of the epoch, it
+  // is retried; nothing is stored before it succeeds.
   [[nodiscard]] Result<std::vector<std::string>> open(const std::string& directory, std::span<const EpochSpan> history = {}) noexcept;
 
-  // Whether vectors of the collection must not lie on disk: before `open`, and whenever that changes, before the first vector that it concerns is applied. They are not
-  // stored then, and given again after a start.
+  // Whether vectors of the collection must not lie on disk: set before `open` and at every change, before the
+  // first vector that it concerns is applied. They are not stored then, and are added again after a start.
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed) noexcept;
 
-  // Applies one batch; what it does to one set becomes visible as one. Malformed bytes change nothing. Writes of one document come in the order of their LSNs.
+  // Applies one batch; its changes to one set become visible together. Malformed bytes change nothing. Writes
+  // of one document come in the order of their LSNs.
   [[nodiscard]] Status apply(Bytes batch) noexcept;
 
-  // Removes every document that `stamps` (rows of u32 collection, u32 docid, u64 lsn, u32 dims, ascending) does not name, or names with another LSN or other dimensions.
-  // Returns rows of u32 collection, u32 docid that are to be given again.
+  // Removes every document that `stamps` (rows of u32 collection, u32 docid, u64 lsn, u32 dims, ascending)
+  // does not name, or names with another LSN or other dimensions. Returns rows of u32 collection, u32 docid
+  // that must be added again.
   [[nodiscard]] Result<std::vector<uint32_t>> compare(Bytes stamps) noexcept;
 
-  // Answers a request with a hits record. `documents`: docids that its filter lets in; null: all. Formats: docs/formats/vector-index.md.
+  // Answers a request with a hits record. `documents`: docids that its filter admits; null: all. Formats:
+  // docs/formats/vector-index.md.
   [[nodiscard]] Result<std::vector<uint8_t>> search(const VectorSearchRequest& request, const std::vector<uint32_t>* documents, StopSignal stop) noexcept;
 
-  // A record of groups of similar documents (similar_groups.h) of the collection's vectors of so many numbers.
+  // A record of groups of similar documents (similar_groups.h) among the collection's vectors of these
+  // dimensions.
   [[nodiscard]] Result<std::vector<uint8_t>> similar(uint32_t collection, uint32_t dims, double threshold, uint32_t docidMax, StopSignal stop) const noexcept;
 
   [[nodiscard]] std::vector<VectorSetStats> stats() const;
-  // Writes that the disk has refused: they are tried again.
+  // Number of writes that the disk has refused; they are retried.
   [[nodiscard]] uint64_t storage_failures() const noexcept { return storageFailures_.load(std::memory_order_relaxed); }
-  // The disk does not take what the last step of the store lane had for it; it is asked again.
+  // Whether the disk refused the last step of the store lane; it is retried.
   [[nodiscard]] bool is_store_refused() const noexcept { return isStoreRefused_.load(std::memory_order_relaxed); }
 
-  // Waits until graphs know every slot and files hold what they should: for the end of the process, tests and benches.
+  // Waits until graphs contain every slot and files are up to date: for the end of the process, tests and
+  // benches.
   void settle() noexcept;
 
  private:
@@ -100,7 +108,8 @@ class VectorEngine {
   [[nodiscard]] LaneStep extend_graph(const std::shared_ptr<VectorSet>& set, bool isResting);
   [[nodiscard]] LaneStep train(const std::shared_ptr<VectorSet>& set);
   [[nodiscard]] LaneStep compact(const std::shared_ptr<VectorSet>& set);
-  // Publishes the view of the set with what `change` makes of it. False: its slots are numbered anew, or it is gone.
+  // Applies `change` to the view of the set and publishes the result. False: its slots were renumbered, or
+  // the set is gone.
   [[nodiscard]] bool publish_made(const std::shared_ptr<VectorSet>& set, uint32_t generation, const std::function<void(SetView&)>& change);
   [[nodiscard]] bool is_current(const std::shared_ptr<VectorSet>& set) const;
 
@@ -120,23 +129,25 @@ class VectorEngine {
   [[nodiscard]] LaneStep store_rows(const std::shared_ptr<VectorSet>& set, const SetView& view, SetFiles& files);
   [[nodiscard]] LaneStep unstore_set(const std::shared_ptr<VectorSet>& set);
   void remove_files(const VectorFileName& name);
-  // False: some are still there.
+  // False: some remain.
   [[nodiscard]] bool remove_leftovers();
-  // Whether files may be written: under the mark of the present epoch, and where none of their names is taken by one that is to go.
+  // Whether files may be written: under the mark of the current epoch, and where none of their names belongs
+  // to a file that is to be removed.
   [[nodiscard]] bool may_store();
   [[nodiscard]] Status mark_present_epoch();
   [[nodiscard]] bool is_sealed(uint32_t collection) const;
 
   std::mutex writerMutex_;
-  mutable std::shared_mutex setsMutex_;  // of the map only
+  mutable std::shared_mutex setsMutex_;  // protects the map only
   std::map<SetKey, std::shared_ptr<VectorSet>> sets_;
 
-  std::mutex filesMutex_;         // held by one step of the store lane, and while the directory is opened
+  // Locked during one step of the store lane, and while the directory is opened.
+  std::mutex filesMutex_;
   std::string directory_;         // empty: none
-  std::string refusedDirectory_;  // that could not be opened; empty: none
+  std::string refusedDirectory_;  // a directory that could not be opened; empty: none
   std::map<SetKey, SetFiles> files_;
   std::vector<std::string> leftovers_;  // names of files that are to be removed
-  std::optional<Epoch> unmarkedEpoch_;  // the present one, until the directory has its mark
+  std::optional<Epoch> unmarkedEpoch_;  // the current one, until the directory has its mark
   mutable std::mutex sealedMutex_;
   std::unordered_set<uint32_t> sealed_;
   std::atomic<uint64_t> storageFailures_{0};

@@ -1,10 +1,11 @@
-// See vector_engine.h: the graph lane, which extends graphs, trains, and writes sets anew of which much is dead. It takes the sets in turn, one piece of work at a time.
+// See vector_engine.h: the graph lane, which extends graphs, trains, and rewrites sets with many dead slots.
+// It takes the sets in turn, one piece of work at a time.
 #include <algorithm>
 
-#include "vector/set_changes.h"
-#include "vector/trained_index.h"
+#include "vector/graph/vector_graph.h"
+#include "vector/set/set_changes.h"
+#include "vector/trained/trained_index.h"
 #include "vector/vector_engine.h"
-#include "vector/vector_graph.h"
 
 namespace mds {
 namespace {
@@ -14,11 +15,11 @@ bool has_many_dead(const SetView& view) noexcept {
   return dead > 0 && (view.liveSlots == 0 || (dead >= kDeadSlotsMin && dead > view.slots / kDeadSlotsShareDivisor));
 }
 
-// Documents of the view's slots [begin, end) that are alive, into `change`.
+// Copies the live documents of the view's slots [begin, end) to `change`.
 void copy_documents(const SetView& view, uint32_t begin, uint32_t end, SetChange& change) {
   std::vector<float> vectors;
   for (uint32_t slot = begin; slot < end;) {
-    // Who is alive is whole; of the dead some chunks may be missing.
+    // A live document is complete; a dead one may lack some chunks.
     if (!view.is_live(slot)) {
       slot += 1;
       continue;
@@ -26,7 +27,7 @@ void copy_documents(const SetView& view, uint32_t begin, uint32_t end, SetChange
     const SlotIdentity& first = view.identity(slot);
     vectors.clear();
     for (uint32_t chunk = 0; chunk < first.chunks; ++chunk) vectors.insert(vectors.end(), view.full(slot + chunk), view.full(slot + chunk) + view.dims);
-    // It fits: the set was no smaller before.
+    // It fits: the set was at least as large before.
     (void)change.put(first.docid, first.lsn, first.chunks, {reinterpret_cast<const uint8_t*>(vectors.data()), vectors.size() * sizeof(float)});
     slot += first.chunks;
   }
@@ -101,7 +102,7 @@ LaneStep VectorEngine::compact(const std::shared_ptr<VectorSet>& set) {
     const std::lock_guard lock(writerMutex_);
     const std::shared_ptr<const SetView> now = set->view();
     if (now->generation != view->generation || !is_current(set)) return LaneStep::kDone;
-    // What has died or come since.
+    // The deletes and additions since.
     SetChange change(fresh);
     for (uint32_t slot = 0; slot < view->slots; ++slot) {
       if (view->is_live(slot) && !now->is_live(slot)) change.remove(view->identity(slot).docid);

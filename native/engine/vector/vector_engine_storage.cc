@@ -1,5 +1,5 @@
-// See vector_engine.h: the store lane, which appends to the files of sets what is not stored yet, and the opening of the directory. What it fails to write stays in
-// memory.
+// See vector_engine.h: the store lane, which appends new slots to the files of sets, and the opening of the
+// directory. What it fails to write stays in memory.
 #include <dirent.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -10,16 +10,16 @@
 #include <optional>
 #include <string_view>
 
-#include "vector/epoch_mark.h"
-#include "vector/graph_file.h"
-#include "vector/mapped_file.h"
-#include "vector/set_loader.h"
+#include "vector/files/epoch_mark.h"
+#include "vector/files/graph_file.h"
+#include "vector/files/mapped_file.h"
+#include "vector/files/set_loader.h"
 #include "vector/vector_engine.h"
 
 namespace mds {
 namespace {
 
-// Of "C-D-G.rows"; nothing where the text is no such name.
+// Parses "C-D-G.rows"; empty where the text is no such name.
 std::optional<VectorFileName> parse_name(std::string_view text) {
   VectorFileName name{};
   for (uint32_t* number : {&name.collection, &name.dims, &name.generation}) {
@@ -87,7 +87,7 @@ Result<std::vector<std::string>> VectorEngine::open_directory(const std::string&
     const std::optional<VectorFileName> name = parse_name(text);
     if (name && names.size() < kVectorFilesMax) names.push_back(*name);
   }
-  // The newest generation of a set first: one that was written anew is whole, or empty.
+  // The newest generation of a set first: one that was rewritten is complete, or empty.
   std::sort(names.begin(), names.end(),
             [](const VectorFileName& a, const VectorFileName& b) { return std::tie(a.collection, a.dims, b.generation) < std::tie(b.collection, b.dims, a.generation); });
   std::unordered_set<std::string> used{kEpochMarkName};
@@ -154,7 +154,8 @@ bool VectorEngine::is_sealed(uint32_t collection) const {
   return sealed_.contains(collection);
 }
 
-// A directory that could not be opened is begun anew: what lies in it and is not mapped was given again from the store.
+// A directory that could not be opened is initialised anew: its files are not mapped, and their content was
+// added again from the store.
 Status VectorEngine::begin_directory() {
   if (refusedDirectory_.empty()) return {};
   Status made = make_directory(refusedDirectory_);
@@ -178,7 +179,7 @@ LaneStep VectorEngine::step_storage(bool isResting) {
   return step;
 }
 
-// `filesMutex_` is held.
+// Requires `filesMutex_`.
 LaneStep VectorEngine::step_files(bool isResting) {
   if (!begin_directory().ok()) {
     storageFailures_.fetch_add(1, std::memory_order_relaxed);
@@ -233,7 +234,7 @@ LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isR
     files.rows.reset();
     return LaneStep::kDone;
   }
-  // Of a set that was written anew the old file stays until the new one has all of it.
+  // The old file of a rewritten set stays until the new one is complete.
   if (view->slots > 0 && (files.rows != nullptr && !isSame)) return store_rows(set, *view, files);
   if (is_store_due(*view, isSame ? files.rows->slots() : 0, isResting)) return store_rows(set, *view, files);
   const VectorGraph* graph = view->graph.get();
@@ -241,7 +242,7 @@ LaneStep VectorEngine::store_set(const std::shared_ptr<VectorSet>& set, bool isR
   const uint32_t grown = graph->slots() - files.graphSlots;
   const uint32_t due = isResting ? std::max(kStoreRestSlots, graph->slots() / kStoreRestShareDivisor) : std::max(kStoreSlots, graph->slots() / kStoreGraphShareDivisor);
   if (grown < due) return LaneStep::kNothing;
-  // The rows that it knows come first: it is of no use without them.
+  // The rows of the graph are stored first: it is useless without them.
   if (graph->slots() > files.rows->slots()) return store_rows(set, *view, files);
   if (!save_graph(directory_, files.rows->name(), *graph).ok()) return LaneStep::kFailed;
   files.graphSlots = graph->slots();
@@ -262,7 +263,7 @@ LaneStep VectorEngine::store_rows(const std::shared_ptr<VectorSet>& set, const S
   } else if (!files.rows->append(view, view.slots).ok()) {
     return LaneStep::kFailed;
   }
-  // The f32 vectors of full blocks are read from the file from now on.
+  // From now on the f32 vectors of full blocks are read from the file.
   const VectorFile& stored = *files.rows;
   (void)publish_made(set, view.generation, [&stored](SetView& next) {
     for (uint32_t block = 0; block < stored.slots() / kBlockSlots; ++block) {
@@ -272,7 +273,7 @@ LaneStep VectorEngine::store_rows(const std::shared_ptr<VectorSet>& set, const S
   return LaneStep::kDone;
 }
 
-// A set that must not lie on disk any more: its vectors go back to memory, its files away.
+// A set that must not lie on disk any more: its vectors are moved back to memory, its files removed.
 LaneStep VectorEngine::unstore_set(const std::shared_ptr<VectorSet>& set) {
   const auto found = files_.find({set->collection(), set->dims()});
   if (found == files_.end() || found->second.rows == nullptr) return LaneStep::kNothing;
@@ -297,7 +298,7 @@ LaneStep VectorEngine::unstore_set(const std::shared_ptr<VectorSet>& set) {
 void VectorEngine::remove_files(const VectorFileName& name) {
   leftovers_.push_back(name.rows());
   leftovers_.push_back(name.graph());
-  // What stays is tried again by the next steps.
+  // Remaining files are retried by the next steps.
   (void)remove_leftovers();
 }
 

@@ -1,0 +1,33 @@
+// The iterators of the document-at-a-time path: each walks the documents of one segment that match one node
+// of the plan, dead ones included, in slot order.
+// Used by one search on one thread; valid while the snapshot is referenced.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+
+#include "segment/segment.h"
+
+namespace mds {
+
+class DocIterator {
+ public:
+  virtual ~DocIterator() = default;
+
+  // The current match; kEndOfList past the last. A new iterator stands on its first match.
+  [[nodiscard]] uint32_t doc() const noexcept { return doc_; }
+  // Moves to the first match >= target and returns it; does not move when doc() >= target already. May end
+  // early when the search is stopped.
+  virtual uint32_t advance(uint32_t target) = 0;
+  // Score of the current match; 0 for a pure filter. Valid until the next advance.
+  [[nodiscard]] virtual double score() = 0;
+  // Upper bound of the number of matches: the smallest leads a conjunction.
+  [[nodiscard]] virtual uint64_t cost() const noexcept = 0;
+
+ protected:
+  uint32_t doc_ = kEndOfList;
+};
+
+using DocIteratorPtr = std::unique_ptr<DocIterator>;
+
+}  // namespace mds

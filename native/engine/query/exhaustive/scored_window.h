@@ -1,0 +1,72 @@
+// The postings of many terms added up over a window of slots, term at a time: each list adds its scores to an
+// accumulator per slot. The terms are added in their given order, so that a document's sum equals the sum of
+// iterators to the bit. Used by one search on one thread; valid while the snapshot is referenced.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/limits.h"
+#include "query/plan/resolved_query.h"
+#include "segment/posting_cursor.h"
+
+namespace mds {
+
+class ScoredWindow {
+ public:
+  static constexpr uint32_t kWords = kWindowDocs / 64;
+  // Bit i % 64 of word i / 64 is the slot i of the window.
+  using Bits = std::array<uint64_t, kWords>;
+
+  ScoredWindow(const ResolvedQuery& query, const ResolvedSegment& segment) noexcept : query_(query), segment_(segment) {}
+
+  // A term without postings in the segment adds nothing.
+  void add_term(uint32_t term);
+  // Number of postings of all terms.
+  [[nodiscard]] uint64_t cost() const noexcept { return cost_; }
+  // Slot of the first posting that has been neither read nor passed; kEndOfList at the end.
+  [[nodiscard]] uint32_t next() const noexcept;
+  // Passes the postings below `target`.
+  void pass(uint32_t target) noexcept;
+  // Reads the postings of the window of `kWindowDocs` slots from `begin` on, which is not above next().
+  // Requires a clear window. Returns the number of postings read.
+  uint64_t fill(uint32_t begin) noexcept;
+
+  // Slots of the window that have a posting.
+  [[nodiscard]] const Bits& matches() const noexcept { return matches_; }
+  [[nodiscard]] double score(uint32_t at) const noexcept { return scores_[at]; }
+  // Removes all other matches.
+  void keep(const Bits& passed) noexcept;
+  void clear() noexcept;
+
+ private:
+  struct FieldCursor {
+    PostingCursor cursor;
+    FieldLengths lengths;
+    size_t field;
+  };
+  struct Leaf {
+    LeafScorer scorer;
+    std::vector<FieldCursor> cursors;
+  };
+
+  [[nodiscard]] static uint32_t first_slot(const Leaf& leaf) noexcept;
+  uint64_t score_one_field(Leaf& leaf, uint32_t begin, uint32_t end) noexcept;
+  uint64_t score_fields(Leaf& leaf, uint32_t begin, uint32_t end) noexcept;
+
+  const ResolvedQuery& query_;
+  const ResolvedSegment& segment_;
+  std::vector<Leaf> leaves_;
+  // First_slot of each leaf, kept apart because a leaf is large and most of many have nothing in a window.
+  std::vector<uint32_t> nexts_;
+  uint64_t cost_ = 0;
+  // Slot begin + i of the window: its sum so far, whether it matches, and the tf~ of the current leaf. All
+  // zero in a clear window.
+  std::array<double, kWindowDocs> scores_{};
+  std::array<double, kWindowDocs> tfSums_{};
+  Bits matches_{};
+  Bits touched_{};
+};
+
+}  // namespace mds

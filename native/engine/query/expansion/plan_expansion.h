@@ -1,0 +1,38 @@
+// Replaces the FUZZY and WILDCARD leaves of a plan by plain terms: each becomes an OR of the terms that it
+// matches in one snapshot, merged with an OR around it, so that every evaluation path serves the plan like
+// any other. Deterministic for a snapshot, whatever its segments. Which terms: docs/formats/search-plan.md;
+// weights and bounds: docs/decisions/0014-fuzzy-and-wildcard-terms.md. Runs on the caller's thread.
+#pragma once
+
+#include <cstdint>
+#include <list>
+#include <string>
+#include <vector>
+
+#include "base/stop_signal.h"
+#include "query/expansion/term_union.h"
+#include "query/plan/search_plan.h"
+#include "segment/segment_set.h"
+
+namespace mds {
+
+// One term that a leaf expands to.
+struct Expansion {
+  uint32_t leaf;  // term of the original plan: the word, or the pattern
+  uint32_t edits;
+  const std::string* text;
+};
+
+struct ExpandedPlan {
+  SearchPlan plan;                    // terms of the original plan, then those of the expansions
+  std::vector<Expansion> expansions;  // in their order
+  std::list<UnionTerm> terms;         // the texts that the plan's terms refer to
+  bool isCut = false;                 // a leaf matches more terms than its bound
+};
+
+[[nodiscard]] bool has_expandable(const PlanNode& node) noexcept;
+
+// Incomplete when `stop` is set.
+[[nodiscard]] ExpandedPlan expand_plan(const SegmentSet& set, const SearchPlan& plan, StopSignal& stop);
+
+}  // namespace mds

@@ -1,0 +1,22 @@
+// The documents of one segment that lie within all ranges of a plan. Times come from their columns and
+// orders. For a metadata key with few values each value is tested; for one with many the ordered values are
+// searched (value_order.h). Used by one search on one thread; valid while the snapshot is referenced.
+#pragma once
+
+#include <optional>
+
+#include "base/stop_signal.h"
+#include "query/filter/filter_bits.h"
+#include "query/plan/resolved_query.h"
+
+namespace mds {
+
+struct RangedSlots {
+  bool isNothing = false;        // no document lies within them
+  std::optional<SlotBits> bits;  // dead documents included; empty: every document does
+};
+
+// Incomplete once `stop` is set.
+[[nodiscard]] RangedSlots ranged_slots(const ResolvedQuery& query, const ResolvedSegment& segment, StopSignal& stop);
+
+}  // namespace mds

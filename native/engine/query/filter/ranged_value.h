@@ -1,0 +1,31 @@
+// Compares the bounds of a range with a metadata value: as numbers, else as times, else as texts. The same
+// rule as src/domain/search/ranges.ts, to the bit, which a property test verifies: that code judges a hit
+// whose document has changed since. Pure.
+#pragma once
+
+#include <optional>
+#include <string_view>
+
+#include "query/plan/search_plan.h"
+
+namespace mds {
+
+// A metadata value without the white space around it.
+struct RangedValue {
+  std::string_view text;
+  // A decimal number, or the Unix seconds of an ISO 8601 time; infinite beyond what a double holds.
+  std::optional<double> scalar;
+};
+
+[[nodiscard]] RangedValue read_ranged_value(std::string_view value);
+
+// Whether `scalar` satisfies a bound, which must be a number or a time.
+[[nodiscard]] bool holds(const RangeBound& bound, double scalar) noexcept;
+
+// Whether the value satisfies all bounds. No text lies within a bound that is a number or a time.
+[[nodiscard]] bool is_within(const RangeFilter& range, const RangedValue& value) noexcept;
+
+// Compares as UTF-16: below zero, zero, above.
+[[nodiscard]] int compare_utf16(std::string_view a, std::string_view b) noexcept;
+
+}  // namespace mds

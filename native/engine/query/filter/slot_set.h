@@ -1,0 +1,43 @@
+// The union of some posting lists of one segment, read window by window: the documents that a metadata filter
+// admits, or that an excluded term removes. Few lists stay packed, and only the blocks of requested windows
+// are decoded; many lists are read once into bits over the collection. Used by one search on one thread;
+// valid while the snapshot is referenced.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/limits.h"
+#include "base/stop_signal.h"
+#include "query/filter/window_grid.h"
+#include "segment/posting_list.h"
+
+namespace mds {
+
+class SlotSet {
+ public:
+  // Reads all postings where there are more than kFilterCursorsMax lists; ends early when `stop` is set.
+  SlotSet(const std::vector<PostingList>& lists, const WindowGrid& grid, StopSignal& stop);
+
+  // Upper bound of its number of slots.
+  [[nodiscard]] uint64_t cost() const noexcept { return cost_; }
+  void add_to(uint32_t window, WindowBits& bits);
+
+ private:
+  // One list, with the block decoded last: adjacent windows often share it.
+  struct Walk {
+    PostingList list;
+    uint32_t block = UINT32_MAX;
+    uint32_t count = 0;
+    std::array<uint32_t, kBlockPostings> slots{};
+  };
+  void load(Walk& walk, uint32_t block) noexcept;
+
+  WindowGrid grid_;
+  std::vector<Walk> walks_;
+  std::vector<WindowBits> words_;  // per window; empty while the lists are few
+  uint64_t cost_ = 0;
+};
+
+}  // namespace mds

@@ -1,0 +1,82 @@
+// See slot_walk.h.
+#include "query/listing/slot_walk.h"
+
+#include <algorithm>
+
+namespace mds {
+
+SlotWalk::SlotWalk(const ResolvedSegment& segment, SortField sort, bool descending) noexcept
+    : segment_(*segment.ref->segment),
+      sort_(sort),
+      descending_(descending),
+      slotBegin_(segment.collection->slotBegin),
+      count_(segment.collection->slotEnd - segment.collection->slotBegin),
+      // Ascending, one group is enough: the permutation has ties in the right order.
+      groupBegin_(descending ? count_ : 0),
+      groupEnd_(count_),
+      at_(groupBegin_) {
+  if (sort == SortField::kAddedAt) order_ = segment_.ordered_slots(SlotOrder::kAddedAt, *segment.collection);
+  if (sort == SortField::kUpdatedAt) order_ = segment_.ordered_slots(SlotOrder::kUpdatedAt, *segment.collection);
+  if (sort == SortField::kKey) order_ = segment_.ordered_slots(SlotOrder::kKey, *segment.collection);
+}
+
+// Where the group of the slot before `end` begins. Ranks give it directly; times are searched by doubling
+// steps back, then by bisection, so that a group costs its logarithm.
+uint32_t SlotWalk::group_begin(uint32_t end) const noexcept {
+  uint32_t inside = end - 1;
+  const int64_t value = value_of(slot_at(inside));
+  if (sort_ == SortField::kDocid) return inside;
+  if (sort_ == SortField::kKey) return std::min(static_cast<uint32_t>(value), inside);
+  uint32_t step = 1;
+  while (inside >= step && value_of(slot_at(inside - step)) == value) {
+    inside -= step;
+    step *= 2;
+  }
+  uint32_t outside = inside >= step ? inside - step + 1 : 0;  // the group begins at or after it
+  while (outside < inside) {
+    const uint32_t middle = outside + (inside - outside) / 2;
+    if (value_of(slot_at(middle)) == value) {
+      inside = middle;
+    } else {
+      outside = middle + 1;
+    }
+  }
+  return inside;
+}
+
+bool SlotWalk::enter_group() noexcept {
+  if (!descending_ || groupBegin_ == 0) return false;
+  groupEnd_ = groupBegin_;
+  groupBegin_ = at_ = group_begin(groupEnd_);
+  return true;
+}
+
+uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
+  if (ahead >= left()) return kEndOfList;
+  const uint32_t inGroup = groupEnd_ - at_;
+  if (ahead < inGroup) return slot_at(at_ + static_cast<uint32_t>(ahead));
+  // In a group before the current one: descending, the groups are taken from `groupBegin_` down.
+  const uint32_t index = static_cast<uint32_t>(ahead) - inGroup;
+  const uint32_t inside = groupBegin_ - 1 - index;
+  const int64_t value = value_of(slot_at(inside));
+  uint32_t end = inside + 1;  // of the group: between here and the current one
+  for (uint32_t outside = groupBegin_; end < outside;) {
+    const uint32_t middle = end + (outside - end) / 2;
+    if (value_of(slot_at(middle)) == value) {
+      end = middle + 1;
+    } else {
+      outside = middle;
+    }
+  }
+  return slot_at(group_begin(end) + (index - (groupBegin_ - end)));
+}
+
+void SlotWalk::skip(uint64_t slots) noexcept {
+  while (slots > 0 && (at_ < groupEnd_ || enter_group())) {
+    const uint64_t taken = std::min<uint64_t>(slots, groupEnd_ - at_);
+    at_ += static_cast<uint32_t>(taken);
+    slots -= taken;
+  }
+}
+
+}  // namespace mds

@@ -1,0 +1,60 @@
+// The slots of one collection of one segment in the order of a listing, by the permutations of the segment
+// (docs/formats/segment.md). In a descending listing documents of equal value keep their ascending order
+// among themselves: the walk takes the groups of equal value from the back and each group from its front.
+// Used by one search on one thread.
+#pragma once
+
+#include <cstdint>
+
+#include "query/plan/resolved_query.h"
+
+namespace mds {
+
+class SlotWalk {
+ public:
+  SlotWalk(const ResolvedSegment& segment, SortField sort, bool descending) noexcept;
+
+  // The next slot, kEndOfList past the last.
+  [[nodiscard]] uint32_t next() noexcept {
+    if (at_ == groupEnd_ && !enter_group()) return kEndOfList;
+    return slot_at(at_++);
+  }
+  // Passes `slots` slots.
+  void skip(uint64_t slots) noexcept;
+
+  // The slot that a call of next() returns after `ahead` others, kEndOfList past the last. O(log n).
+  [[nodiscard]] uint32_t peek(uint64_t ahead) const noexcept;
+  // Slots that next() has yet to return.
+  [[nodiscard]] uint32_t left() const noexcept { return groupEnd_ - at_ + (descending_ ? groupBegin_ : 0); }
+
+  // The sort value of a slot of this segment; equal values are ordered by key, lang and docid.
+  [[nodiscard]] int64_t value_of(uint32_t slot) const noexcept {
+    if (sort_ == SortField::kAddedAt) return segment_.added_at(slot);
+    if (sort_ == SortField::kUpdatedAt) return segment_.updated_at(slot);
+    return sort_ == SortField::kKey ? segment_.key_rank(slot) : slot;
+  }
+
+ private:
+  [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept {
+    if (order_.empty()) return slotBegin_ + index;
+    // A damaged permutation may contain any number: one that is no slot of the collection counts as its first
+    // slot.
+    const uint32_t slot = order_[index];
+    return slot - slotBegin_ < count_ ? slot : slotBegin_;
+  }
+  // Moves to the group before the current one; false at the front.
+  [[nodiscard]] bool enter_group() noexcept;
+  [[nodiscard]] uint32_t group_begin(uint32_t end) const noexcept;
+
+  const Segment& segment_;
+  SortField sort_;
+  bool descending_;
+  uint32_t slotBegin_;
+  uint32_t count_;
+  ColumnView<uint32_t> order_;  // empty: by docid, which is the order of the slots
+  uint32_t groupBegin_;
+  uint32_t groupEnd_;
+  uint32_t at_;
+};
+
+}  // namespace mds

@@ -1,0 +1,28 @@
+// One search in one view of a vector set: chooses the method and composes the hits. Runs on the caller's
+// thread; a long scan with helpers.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "base/stop_signal.h"
+#include "vector/scan/best_documents.h"
+#include "vector/scan/scan_helpers.h"
+#include "vector/search/vector_request.h"
+#include "vector/set/set_view.h"
+
+namespace mds {
+
+struct VectorHits {
+  std::vector<VectorCandidate> hits;  // best first; with MMR in the order of their choice
+  bool isExact = false;               // no document that belongs among them is missing
+  bool isComplete = true;             // false: stopped early
+  std::optional<TrainedKind> wanted;  // the kind that the set should be trained for, if it is not
+};
+
+// `documents`: docids that the filter admits; null: all.
+[[nodiscard]] VectorHits search_vectors(const SetView& view, const VectorSearchRequest& request, const std::vector<uint32_t>* documents, ScanHelpers& helpers,
+                                        StopSignal& stop);
+
+}  // namespace mds

@@ -1,0 +1,28 @@
+// Which slots of a view a search may return: alive, and of a document that its metadata filter admits. Used
+// by one search on one thread; borrows the view.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "base/stop_signal.h"
+#include "vector/set/set_view.h"
+
+namespace mds {
+
+class SlotFilter {
+ public:
+  // `documents`: docids in any order; null admits all. Incomplete once `stop` is set.
+  SlotFilter(const SetView& view, const std::vector<uint32_t>* documents, StopSignal& stop);
+
+  [[nodiscard]] bool passes(uint32_t slot) const noexcept { return has_row(rows(slot / kBlockSlots), slot % kBlockSlots); }
+  [[nodiscard]] const BlockBits& rows(uint32_t block) const noexcept { return bits_.empty() ? *view_.blocks[block].live : bits_[block]; }
+  [[nodiscard]] uint32_t count() const noexcept { return count_; }
+
+ private:
+  const SetView& view_;
+  std::vector<BlockBits> bits_;  // empty: the view's
+  uint32_t count_;
+};
+
+}  // namespace mds
