@@ -1,20 +1,13 @@
 /**
- * `rangeMeta`: bounds that a metadata value, or the time of the first or last write, must lie in. Values are compared as numbers, else as times, else as texts.
- * The engine applies them (native/engine/query/filter/ranged_value.h, by the same rule to the bit); what is here reads them, and judges documents that the engine does not show as they are now.
- * Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
+ * `rangeMeta`: bounds on a metadata value, or on the time of the first or last write. Values are compared as
+ * numbers, else as times, else as texts. The engine applies them (native/engine/query/filter/ranged_value.h, by
+ * exactly the same rule). The functions here read them, and apply them to documents that changed after the
+ * engine's snapshot. Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
 import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX, RANGES_MAX } from '../../limits.js'
-
-const BOUNDS = ['gte', 'lte', 'gt', 'lt'] as const
-type BoundName = (typeof BOUNDS)[number]
-type BoundInput = string | number
-
-export type RangeInput = Readonly<Partial<Record<BoundName, BoundInput>>> & { readonly field?: string }
-
-/** A list of ranges with their fields, or a map from fields to bounds. */
-export type RangesInput = readonly RangeInput[] | Readonly<Record<string, RangeInput>>
+import { RANGE_BOUNDS, type RangeBound, type RangeBoundName, type RangeInput, type RangesInput } from '../../operations/ranges.js'
 
 interface Operand {
   readonly text: string
@@ -48,7 +41,7 @@ function readRange(input: RangeInput): Range {
   if (key === '') throw badRequest('invalid rangeMeta: a field is empty')
   if (Buffer.byteLength(key) > META_KEY_BYTES_MAX) throw badRequest(`invalid rangeMeta: a field of more than ${META_KEY_BYTES_MAX} bytes`)
   const of = named === 'addedAt' || named === 'updatedAt' ? ({ time: named } as const) : { key }
-  const bounds = BOUNDS.flatMap((name): Range['bounds'][number][] => {
+  const bounds = RANGE_BOUNDS.flatMap((name): Range['bounds'][number][] => {
     const value = input[name]
     if (value === undefined) return []
     const operand = operandOf(value)
@@ -65,13 +58,16 @@ const TIME = /^(\d{4}-\d{2})(?:-(\d{2})(?:[T ](\d{2}):(\d{2})(?::(\d{2})(?:\.(\d
 const HOURS = 24
 const MINUTES = 60
 
-function operandOf(value: BoundInput): Operand {
+function operandOf(value: RangeBound): Operand {
   // As it is in the index: lone surrogates have no bytes there.
   const text = Buffer.from(String(value).trim()).toString()
   return { text, scalar: NUMBER.test(text) ? Number(text) : timeOf(text) }
 }
 
-/** ISO 8601, a day and a time that there are; without a zone UTC, whatever the machine's. Of a fraction the milliseconds. */
+/**
+ * ISO 8601, an existing day and time. Without a zone: UTC, whatever zone the machine has. A fraction counts
+ * down to milliseconds.
+ */
 function timeOf(text: string): number | undefined {
   const match = TIME.exec(text)
   if (match === null) return undefined
@@ -99,7 +95,7 @@ function valuesOf(document: RangedDocument, of: Range['of']): readonly Operand[]
   return Object.hasOwn(document.meta, of.key) ? (document.meta[of.key] as readonly string[]).map(operandOf) : []
 }
 
-function holds(name: BoundName, value: Operand, bound: number | string): boolean {
+function holds(name: RangeBoundName, value: Operand, bound: number | string): boolean {
   const order = compare(value, bound)
   if (order === undefined) return false
   if (name === 'gte') return order >= 0
