@@ -3,7 +3,7 @@
  * In memory for benches in Node, and as files for native/bench, which describes their layout.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
-import { loadConfig } from '../src/config.js'
+import { loadConfig } from '../src/config/config.js'
 import { indexDocument, type PreparationTools } from '../src/domain/writes/preparation.js'
 import { parseMetadata } from '../src/domain/documents/metadata.js'
 import { joinBatch, stampUpsert } from '../src/engine/index_batch.js'

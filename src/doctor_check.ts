@@ -6,7 +6,7 @@
  */
 import { closeSync, existsSync, openSync } from 'node:fs'
 import { join, resolve } from 'node:path'
-import { ConfigError, loadConfig } from './config.js'
+import { ConfigError, loadConfig } from './config/config.js'
 import { checkTruth, lockFile, makeRoomForLmdbLines, openEngine } from './engine/native_engine.js'
 import { DOCTOR_SLICE_BYTES, DOCTOR_SLICE_ROWS } from './limits.js'
 import type { Finding } from './store/comparison/findings.js'

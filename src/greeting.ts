@@ -3,7 +3,7 @@
  * In text format these lines have no time and level, because people read them and scripts wait for `ready
  * on`; in JSON they are log lines like others.
  */
-import type { Config } from './config.js'
+import type { Config } from './config/config.js'
 import { isExposed } from './system/loop_answers.js'
 import { log, logsJson, print } from './telemetry/log.js'
 

@@ -2,7 +2,7 @@
  * The program: configuration, then either the supervisor with the server as its child, or the server itself. Loads nothing heavy before the configuration is known good.
  */
 import { isatty } from 'node:tty'
-import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config.js'
+import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config/config.js'
 import { reread } from './config/reload.js'
 import { EXIT_REFUSED, HEARS_MESSAGE, SUPERVISED_VARIABLE, supervise } from './supervisor.js'
 import { log, logsJson, setLog } from './telemetry/log.js'

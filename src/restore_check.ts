@@ -1,9 +1,9 @@
 /**
  * A process of its own that makes a copied store ready to be served: every record is checked, the binlog reset, the index built; all of it is on disk when it ends with 0. Damaged pages of LMDB can end the process that reads
- * them: this one, not the server. It is told what to do by its parent, and ends when that does. Started by src/worker/lane/restore_process.ts.
+ * them: this one, not the server. It is told what to do by its parent, and ends when that does. Started by src/worker/handlers/restore_process.ts.
  */
 import { join } from 'node:path'
-import type { Config } from './config.js'
+import type { Config } from './config/config.js'
 import { rebuildPages } from './consumers/rebuild.js'
 import { analysisVersion } from './domain/documents/analysis_version.js'
 import { createAnalyzer } from './engine/analyzer.js'
@@ -16,6 +16,7 @@ import type { SearchEngine } from './engine/types.js'
 import { SettingsCache } from './domain/settings/collection_settings.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
+import type { RestoreCheck } from './worker/handlers/restore_process.js'
 import { ObjectFetching } from './worker/background/object_fetching.js'
 import type { Environment } from './store/environment.js'
 import { openEnvironment } from './store/environment.js'
@@ -27,13 +28,6 @@ import { TruthStore } from './store/truth_store.js'
 import { claimClockNote } from './telemetry/log.js'
 import { beginSealing, keyringOf } from './worker/lane/sealing.js'
 import { giveLacking, lackingOf, VECTORS_FOLDER } from './worker/lane/vector_index.js'
-
-/** What the parent says. */
-export interface RestoreCheck {
-  readonly config: Config
-  /** Path of the generation, whose truth.mdb is there. */
-  readonly path: string
-}
 
 process.once('message', (check: RestoreCheck) => {
   prepare(check).then(

@@ -5,7 +5,7 @@
  * nothing that this process says of a write can be trusted, and because an orderly exit can hang after an I/O
  * error.
  */
-import type { Config } from './config.js'
+import type { Config } from './config/config.js'
 import { BodyMoves } from './background/objects/body_moves.js'
 import { PlaintextSweep } from './background/objects/plaintext_sweep.js'
 import { BulkIngests } from './background/bulk_ingests.js'
@@ -79,7 +79,7 @@ class Server implements ServerState, LanesListener {
     const held = heldBodies(config.limits)
     this.#objects = new ObjectIo(new ObjectStores(outbound, held))
     const offered = surfaces.filter((definition) => definition.mode(config) !== undefined)
-    const handlers = surfaces.flatMap(({ loopHandlers }) => loopHandlers?.(config) ?? [])
+    const handlers = surfaces.flatMap((definition) => definition.loopHandlers?.(config) ?? [])
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
     this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length)

@@ -128,7 +128,7 @@ const KINDS = {
   /** A row of the configuration is not read: its default holds. */
   option: ({ option }) => [
     {
-      file: 'src/config.ts',
+      file: 'src/config/config.ts',
       find: 'readOption(option as Option<unknown>, sources)',
       replace: `name === '${option}' ? option.fallback : readOption(option as Option<unknown>, sources)`,
     },

@@ -6,7 +6,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { Chore, type ChoreTools, type Rest } from '../chore.js'
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import { isFault, isUnavailable, type ErrorCode } from '../errors.js'
 import { CALLBACK_ANSWER_BYTES_MAX, CALLBACK_MS_MAX, CALLBACKS_MAX, INGEST_RETRY_MS } from '../limits.js'
 import { cancelBulkIngest, ingestChunk, submitBulkIngest } from '../operations/bulk_ingest.js'

@@ -4,8 +4,8 @@
  * nothing. Main thread, also of the supervisor. Decision: docs/decisions/0181-sighup.md.
  */
 import { isDeepStrictEqual } from 'node:util'
-import { ConfigError, loadConfig } from '../config.js'
-import type { Config } from '../config.js'
+import { ConfigError, loadConfig } from './config.js'
+import type { Config } from './config.js'
 import { log, logs, setLog } from '../telemetry/log.js'
 import { OPTIONS } from './options.js'
 import type { Option } from './option.js'

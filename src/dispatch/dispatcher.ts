@@ -9,7 +9,7 @@
  * its client has gone.
  */
 import assert from 'node:assert/strict'
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import {
   BATCH_COMMAND_BYTES_MAX,
   BATCH_COMMANDS_MAX,
@@ -34,7 +34,7 @@ import type { LoopOperations } from './loop_operations.js'
 import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
-import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../wire/queue_class.js'
+import { QUEUE_CLASSES, queueClassOf, type QueueClass } from '../operations/queue_class.js'
 import { READ_CLASSES, ReadPlaces, type ReadClass } from './read_places.js'
 import type { RequestQueue } from './request_queue.js'
 import { requestQueues } from './request_queues.js'

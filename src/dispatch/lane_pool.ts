@@ -17,32 +17,18 @@ import {
   SWITCH_OPEN_MS_MAX,
   WRITE_LANE_DEATH_REASON_MS,
 } from '../limits.js'
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import { programPath } from '../installation.js'
-import type { LaneKind, LaneOrder, LaneStart } from '../worker/lane/lane_start.js'
+import type { LaneKind, LaneStart } from '../wire/lane_start.js'
+import type { LaneOrder } from '../wire/lane_messages.js'
 import { decodeAnswers, type LaneAnswer } from '../wire/answer_codec.js'
 import { DeathReasons } from './death_reasons.js'
 import { releaseEnvelope, transferListOf, type Envelope } from '../wire/envelope.js'
-import { EnvelopeBlocks, type BlockMemory } from '../wire/envelope_blocks.js'
+import { EnvelopeBlocks } from '../wire/envelope_blocks.js'
+import type { LaneHello, LaneMessage } from '../wire/lane_messages.js'
 import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../wire/object_messages.js'
 import { encodeRequests } from '../wire/request_codec.js'
 import type { Ticket } from './ticket.js'
-
-/** The first message of a worker: on its own thread's port, with the port on which everything else comes and the memory in which its answers lie. */
-export interface LaneHello {
-  readonly hello: true
-  readonly port: MessagePort
-  readonly answers: BlockMemory
-}
-
-/** What a lane says on its port. `failed`: its context could not be opened; it will run nothing. `fatal`: the process must not go on. */
-export type LaneMessage =
-  | { readonly kind: 'ready'; readonly row: number }
-  | { readonly kind: 'answers'; readonly envelope: Envelope }
-  | ObjectsWanted
-  | { readonly kind: 'obeyed'; readonly number: number; readonly error: string | null }
-  | { readonly kind: 'failed'; readonly reason: string }
-  | { readonly kind: 'fatal'; readonly reason: string }
 
 export interface LaneEvents {
   onAnswer(answer: LaneAnswer): void

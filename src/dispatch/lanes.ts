@@ -2,7 +2,7 @@
  * The pools of a running server: read, write, and bulk from its first use on. Says when all lanes are ready and judges what a lane's death means: a read or bulk worker is
  * replaced (unless they die one after the other), the write lane's death is the end. Front-end thread only.
  */
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import {
   COMMIT_SILENCE_MS_MAX,
   COMMIT_WATCH_MS,
@@ -16,7 +16,7 @@ import {
 } from '../limits.js'
 import { AccessRings } from '../telemetry/access_rings.js'
 import type { Telemetry } from '../telemetry/registry.js'
-import type { LaneKind } from '../worker/lane/lane_start.js'
+import type { LaneKind } from '../wire/lane_start.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'
 import type { FetchObjects } from '../wire/object_messages.js'
 import type { ControlBlock } from '../wire/control_block.js'

@@ -8,7 +8,7 @@ import { laneIndexOf } from '../operations/index.js'
 import type { AnyOperation } from '../operations/operation.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
-import type { QueueClass } from '../wire/queue_class.js'
+import type { QueueClass } from '../operations/queue_class.js'
 import type { Admitted } from './admission.js'
 import type { Surface } from './surface.js'
 

@@ -1,5 +1,5 @@
 /** What a surface is given by the server that runs it, and what the server knows of a surface before. */
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { BoundLoopHandler, LoopInputReader } from '../dispatch/loop_operations.js'
 import type { AccessMode, RunningSurface, Surface } from '../dispatch/surface.js'

@@ -3,7 +3,7 @@
  * the calls are microseconds because network file systems are refused at start (src/store/layout.ts).
  */
 import { accessSync, constants, statfsSync } from 'node:fs'
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import { FREE_BYTES_WARNING, PROBE_CACHE_MS } from '../limits.js'
 
 export interface Persistence {

@@ -3,8 +3,8 @@
  * microseconds; what the operating system is asked is cached. The reference pages (OpenAPI, /docs) belong to the HTTP
  * surface: src/surface/http/reference.ts.
  */
-import type { Config } from '../config.js'
-import { formatAddress } from '../config.js'
+import type { Config } from '../config/config.js'
+import { formatAddress } from '../config/config.js'
 import { CATALOGUE } from '../errors.js'
 import type { BoundLoopHandler } from '../dispatch/loop_operations.js'
 import { config as configRow, endpoints, health, livez, readyz, systemInfo } from '../operations/health.js'

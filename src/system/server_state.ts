@@ -1,7 +1,7 @@
 /**
  * What an answer made on the loop may know of the server: settings and the present phase, nothing that needs a store or a lane. Front-end thread only.
  */
-import type { Config } from '../config.js'
+import type { Config } from '../config/config.js'
 import type { Answer } from '../wire/answer.js'
 import type { Phase } from '../wire/control_block.js'
 import type { VectorConfig } from '../background/embedding/provider.js'

@@ -6,7 +6,7 @@
 import assert from 'node:assert/strict'
 import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
 import { THREADS_MAX } from '../limits.js'
-import { QUEUE_CLASSES, type QueueClass } from '../wire/queue_class.js'
+import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
 
 /** Statuses that have a counter of their own; every other one is counted as `other`. */
 export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503] as const

@@ -9,7 +9,7 @@ import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'
 import { RequestFrame } from './envelope/request_frame.js'
 import { ANONYMOUS, PRINCIPAL_KINDS, SYSTEM, type Principal } from '../access/principal.js'
-import type { QueueClass } from './queue_class.js'
+import type { QueueClass } from '../operations/queue_class.js'
 import { FORMS, type EncodedInput } from './form.js'
 
 const FLAG_COMPRESS = 1

@@ -1,6 +1,6 @@
 /** For tests and benches of the front end without a surface: a dispatcher, and requests as a surface makes them. */
 import { ANONYMOUS } from '../../src/access/principal.js'
-import type { Config } from '../../src/config.js'
+import type { Config } from '../../src/config/config.js'
 import { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { LoopOperations } from '../../src/dispatch/loop_operations.js'
 import type { Surface } from '../../src/dispatch/surface.js'

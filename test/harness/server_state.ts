@@ -1,6 +1,6 @@
 /** The state of a server as answers of the loop see it, for tests without a server. */
 import { tmpdir } from 'node:os'
-import { loadConfig } from '../../src/config.js'
+import { loadConfig } from '../../src/config/config.js'
 import type { ServerState } from '../../src/system/server_state.js'
 import type { Phase } from '../../src/wire/control_block.js'
 

@@ -1,7 +1,7 @@
 /** Which provider is active, against a real embedding server and lanes that are played by the test. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { loadConfig, type Config } from '../../src/config.js'
+import { loadConfig, type Config } from '../../src/config/config.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { ActiveEmbedding } from '../../src/background/embedding/provider.js'
 import type { Io } from '../../src/dispatch/io.js'

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { availableParallelism, tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
-import { ConfigError, helpText, loadConfig } from '../../src/config.js'
+import { ConfigError, helpText, loadConfig } from '../../src/config/config.js'
 import { OPTIONS } from '../../src/config/options.js'
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-config-'))

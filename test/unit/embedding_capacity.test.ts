@@ -35,7 +35,12 @@ class Subject {
     this.control.embeddingDepth += count
     const documents = Array.from({ length: count }, (_, at) => ({ collection: 1, docid: at, queued: at + 1, force: false }))
     const ticket = { operation: { name: operation }, deadlineAt: performance.now() + msMax } as Ticket
-    return this.capacity.wait(ticket, { kind: 'capacity', code: null, body: Buffer.from(JSON.stringify(body)), named: { epoch: 'e', documents } })
+    return this.capacity.wait(ticket, {
+      kind: 'capacity',
+      code: null,
+      body: Buffer.from(JSON.stringify(body)),
+      named: { epoch: 'e', documents },
+    })
   }
 }
 

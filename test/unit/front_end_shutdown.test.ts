@@ -3,7 +3,7 @@
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'
-import { loadConfig } from '../../src/config.js'
+import { loadConfig } from '../../src/config/config.js'
 import { Admission } from '../../src/dispatch/admission.js'
 import { successOf } from '../../src/dispatch/answers.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'

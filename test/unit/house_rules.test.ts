@@ -4,6 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
+import { circlesOf } from '../harness/cycles.js'
 
 /** The checkout: the nearest folder above the compiled test that has a package.json. */
 function findRoot(folder: string): string {
@@ -84,6 +85,11 @@ describe('house rules', () => {
       imports.filter(breaksDirection).map(({ from, target }) => `${from} imports ${target}`),
       [],
     )
+  })
+
+  it('no folder or file imports in a circle, type imports included', () => {
+    const edges = new Map(sources.map((path) => [path, importsOf(path).map(({ target }) => target.replace(/\.js$/, '.ts'))]))
+    assert.deepEqual(circlesOf(edges), [])
   })
 
   it('every folder of src is in the order of layers, or named as shared, or outside it', () => {

@@ -11,7 +11,7 @@ import { ObjectStores } from '../../src/outbound/object_stores.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
 import { EnvelopeBlocks } from '../../src/wire/envelope_blocks.js'
 import type { FetchObjects, ObjectsWanted, WantedObject } from '../../src/wire/object_messages.js'
-import type { LaneOrder } from '../../src/worker/lane/lane_start.js'
+import type { LaneOrder } from '../../src/wire/lane_messages.js'
 import { LanePort } from '../../src/worker/lane/lane_port.js'
 import { ObjectFetching } from '../../src/worker/background/object_fetching.js'
 

@@ -5,7 +5,7 @@
 import assert from 'node:assert/strict'
 import { tmpdir } from 'node:os'
 import { describe, it } from 'node:test'
-import { loadConfig } from '../../src/config.js'
+import { loadConfig } from '../../src/config/config.js'
 import { ControlBlock } from '../../src/wire/control_block.js'
 import type { Phase } from '../../src/wire/control_block.js'
 import type { ServerState } from '../../src/system/server_state.js'

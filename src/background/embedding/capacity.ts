@@ -5,7 +5,7 @@
  * where it can, and a reindex makes up for it. Front-end thread only.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'

@@ -1,6 +1,6 @@
 /** The parts of the front end that make vectors, put together. Front-end thread only. */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import { isFault } from '../../errors.js'
 import { STALE_COLLECTIONS_TOLD_MAX } from '../../limits.js'

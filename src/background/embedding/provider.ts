@@ -5,7 +5,7 @@
  * docs/decisions/0134 and 0135.
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import { isFault } from '../../errors.js'
 import { EMBEDDING_RELOAD_MS } from '../../limits.js'
 import {

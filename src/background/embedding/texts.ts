@@ -3,7 +3,7 @@
  * them, for as long as the options say; the oldest go first. A request that lacks some waits for them and
  * runs again. The same text is asked for once at a time. Front-end thread only.
  */
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import {

@@ -4,8 +4,8 @@
  * Front-end thread only.
  */
 import * as uWS from 'uWebSockets.js'
-import type { ListenAddress } from '../../config.js'
-import { formatAddress } from '../../config.js'
+import type { ListenAddress } from '../../config/config.js'
+import { formatAddress } from '../../config/config.js'
 import { ANONYMOUS } from '../../access/principal.js'
 import type { LoopInput } from '../../dispatch/loop_operations.js'
 import type { EncodedInput } from '../../wire/form.js'

@@ -13,14 +13,7 @@ import { classifyText } from '../../domain/vectors/classify.js'
 import { searchAcross } from '../../domain/vectors/cross_search.js'
 import { findDuplicates, readDuplicates } from '../../domain/vectors/duplicates.js'
 import { projectVectors } from '../../domain/vectors/projection.js'
-import {
-  algorithmOf,
-  readChoice,
-  readNumber,
-  readQueryText,
-  readQueryVector,
-  readTopK,
-} from '../../domain/vectors/vector_request.js'
+import { algorithmOf, readChoice, readNumber, readQueryText, readQueryVector, readTopK } from '../../domain/vectors/vector_request.js'
 import { readRetrieval } from '../../domain/search/retrieval.js'
 import { queryOf, requireDimensions, searchVectors } from '../../domain/vectors/vector_search.js'
 import { hybridSearch as hybridRow } from '../../operations/hybrid_search.js'

@@ -4,7 +4,7 @@
  * can't be trusted must not acknowledge anything.
  */
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
-import type { LaneHello } from '../../dispatch/lane_pool.js'
+import type { LaneHello } from '../../wire/lane_messages.js'
 import { openEngine } from '../../engine/native_engine.js'
 import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits.js'
 import { laneOperations } from '../../operations/index.js'
@@ -13,7 +13,7 @@ import { installTelemetry, Telemetry } from '../../telemetry/registry.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import type { Envelope } from '../../wire/envelope.js'
 import { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
-import { queueClassOf } from '../../wire/queue_class.js'
+import { queueClassOf } from '../../operations/queue_class.js'
 import { decodeRequests, type LaneRequest } from '../../wire/request_codec.js'
 import { handlers } from '../handlers/index.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
@@ -21,7 +21,9 @@ import { droppedFrame, forwardFrame, type FormReaders } from '../request/lane_re
 import { operationOf, RequestRunner } from '../request/request_runner.js'
 import { adoptNextGeneration, dropNextGeneration, openLane, openNextGeneration } from './context.js'
 import { LanePort } from './lane_port.js'
-import type { LaneOrder, LaneStart, NextGeneration, OpenLane } from './lane_start.js'
+import type { LaneOrder } from '../../wire/lane_messages.js'
+import type { LaneStart } from '../../wire/lane_start.js'
+import type { NextGeneration, OpenLane } from './open_lane.js'
 
 /** What Piscina runs: a batch, or the word that the lane is to close. */
 export type RunBatch = (task: Envelope | 'close') => Promise<void>

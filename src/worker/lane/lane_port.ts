@@ -10,10 +10,10 @@ import type { MessagePort } from 'node:worker_threads'
 import { AnswerEncoder, type LaneAnswer } from '../../wire/answer_codec.js'
 import { transferListOf } from '../../wire/envelope.js'
 import type { EnvelopeBlocks } from '../../wire/envelope_blocks.js'
-import type { LaneMessage } from '../../dispatch/lane_pool.js'
+import type { LaneMessage } from '../../wire/lane_messages.js'
 import type { FetchFailure } from '../../outbound/object_stores.js'
 import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/object_messages.js'
-import type { LaneOrder } from './lane_start.js'
+import type { LaneOrder } from '../../wire/lane_messages.js'
 import { ANSWER_HOLD_US_MAX, ANSWERS_COALESCED_MAX, ENVELOPE_BYTES_WANTED } from '../../limits.js'
 
 export class LanePort {

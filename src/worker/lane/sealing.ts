@@ -2,7 +2,7 @@
  * What a lane seals with: its keyring, over the cipher of the engine; and what the engine is told: the keys of stored segments, and which collections need them. Lane threads, at their start.
  */
 import { resolve } from 'node:path'
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import type { SearchEngine } from '../../engine/types.js'
 import type { VectorEngine } from '../../engine/vector_types.js'
 import { readOrMakeKeyFile } from '../../store/sealing/key_file.js'

@@ -2,7 +2,7 @@
  * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it gives back. A handler is synchronous: no lane awaits the network,
  * and no read view is held across an `await`.
  */
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
 import type { EmbeddingBlock } from '../../wire/embedding_block.js'
 import type { SettingsCache } from '../../domain/settings/collection_settings.js'

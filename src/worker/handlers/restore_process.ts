@@ -1,11 +1,17 @@
 /** Runs src/restore_check.ts over a copied store and waits for its end. The long lane. */
 import { fork } from 'node:child_process'
-import type { Config } from '../../config.js'
+import type { Config } from '../../config/config.js'
 import { programPath } from '../../installation.js'
 import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits.js'
-import type { RestoreCheck } from '../../restore_check.js'
 
 const PROGRAM = programPath('restore_check')
+
+/** What the parent says. */
+export interface RestoreCheck {
+  readonly config: Config
+  /** Path of the generation, whose truth.mdb is there. */
+  readonly path: string
+}
 
 /** @throws Error that says why the store can't be served */
 export async function prepareStore(config: Config, path: string, request: { shouldStop(): boolean }): Promise<void> {
