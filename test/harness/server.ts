@@ -18,6 +18,8 @@ const REFUSAL_MS_MAX = 30_000
 export const MAIN = programPath('main')
 
 export interface ServerOptions {
+  /** Another program than the installation's. */
+  readonly main?: string
   /** Added to the environment; `undefined` removes. */
   readonly env?: Readonly<Record<string, string | undefined>>
   readonly args?: readonly string[]
@@ -132,7 +134,7 @@ function spawnServer(options: ServerOptions & { readonly directory: string }): C
   const env = { ...Object.fromEntries(inherited), ...standard, ...options.env }
   const defined = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== undefined))
   // Without the supervisor, but with the flags that it gives: what is measured and tested is what runs.
-  const program = [MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0']
+  const program = [options.main ?? MAIN, '--db', options.directory, '--http-addr', options.address ?? '127.0.0.1:0']
   const args = [...gcFlags(), ...(options.nodeArgs ?? []), ...program, ...(options.args ?? [])]
   const user = options.uid === undefined ? {} : { uid: options.uid, gid: options.uid }
   return spawn(options.execPath ?? process.execPath, args, { env: defined, stdio: ['ignore', 'pipe', 'pipe'], ...user })

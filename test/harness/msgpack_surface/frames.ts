@@ -1,0 +1,41 @@
+/** Frames of the surface's socket: u32 LE number of bytes, then one MessagePack value. */
+import { pack, unpack } from 'msgpackr'
+
+/** What a client sends. `input`: the fields of the operation. `wants`: `parts` of an answer, all where it is absent. */
+export interface Asked {
+  readonly id: number
+  readonly operation: string
+  readonly input: unknown
+  readonly parts?: number
+}
+
+export interface Answered {
+  readonly id: number
+  readonly code: string | null
+  readonly facts: readonly string[]
+  readonly contentType: string | null
+  readonly body: Uint8Array
+}
+
+export function frameOf(value: unknown): Buffer {
+  const packed = pack(value)
+  const frame = Buffer.allocUnsafe(4 + packed.length)
+  frame.writeUInt32LE(packed.length, 0)
+  packed.copy(frame, 4)
+  return frame
+}
+
+/** Collects chunks of a socket and gives the values that are complete. */
+export class FrameReader {
+  #rest = Buffer.alloc(0)
+
+  *take(chunk: Buffer): Generator<unknown, void> {
+    this.#rest = Buffer.concat([this.#rest, chunk])
+    while (this.#rest.length >= 4 && this.#rest.length >= 4 + this.#rest.readUInt32LE(0)) {
+      const end = 4 + this.#rest.readUInt32LE(0)
+      const value: unknown = unpack(this.#rest.subarray(4, end))
+      yield value
+      this.#rest = this.#rest.subarray(end)
+    }
+  }
+}

@@ -1,0 +1,59 @@
+/** The surface's own thread: a unix socket in front of the core's port. */
+import { createServer, type Socket } from 'node:net'
+import { workerData } from 'node:worker_threads'
+import { ANONYMOUS } from '../../../src/access/principal.js'
+import { CoreClient, type CoreAnswer } from '../../../src/surface/thread/core_client.js'
+import type { SurfaceStart } from '../../../src/wire/surface_messages.js'
+import { frameOf, FrameReader, type Answered, type Asked } from './frames.js'
+
+const { port, options } = workerData as SurfaceStart
+const { path } = options as { readonly path: string }
+const sockets = new Set<Socket>()
+let underWay = 0
+let isDraining = false
+
+const core = new CoreClient(port, () => {
+  isDraining = true
+  server.close()
+  endWhenIdle()
+})
+
+const server = createServer((socket) => {
+  sockets.add(socket)
+  const gone = new AbortController()
+  const frames = new FrameReader()
+  socket.on('close', () => {
+    sockets.delete(socket)
+    gone.abort()
+  })
+  socket.on('error', () => undefined)
+  socket.on('data', (chunk) => {
+    for (const asked of frames.take(chunk)) void serve(socket, asked as Asked, gone.signal)
+  })
+})
+server.on('error', ({ message }) => core.refused(message))
+server.listen(path, () => core.listening(`unix:${path}`))
+
+async function serve(socket: Socket, { id, operation, input, parts = Infinity }: Asked, signal: AbortSignal): Promise<void> {
+  underWay++
+  try {
+    let answer: CoreAnswer = await core.ask(operation, input as object, { principal: ANONYMOUS, signal })
+    const bodies = [answer.body]
+    while (answer.hasMore && bodies.length < parts) {
+      answer = await core.more(answer)
+      bodies.push(answer.body)
+    }
+    if (answer.hasMore) core.cancel(answer.id)
+    const { code, facts, contentType } = answer
+    socket.write(frameOf({ id, code, facts, contentType, body: Buffer.concat(bodies) } satisfies Answered))
+  } finally {
+    underWay--
+    endWhenIdle()
+  }
+}
+
+function endWhenIdle(): void {
+  if (!isDraining || underWay > 0) return
+  for (const socket of sockets) socket.end()
+  core.drained()
+}

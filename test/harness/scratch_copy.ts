@@ -1,0 +1,37 @@
+/** A copy of the installation whose programs are bundled from changed sources, for tests of how the code is extended. */
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import { projectFolder } from '../../src/installation.js'
+
+/** @param text with one occurrence of `find` */
+export interface Edit {
+  readonly file: string
+  readonly find: string
+  readonly replace: string
+}
+
+export interface ScratchCopy {
+  /** The program that starts a server. */
+  readonly main: string
+  remove(): void
+}
+
+/** @throws Error where an edit does not fit */
+export async function scratchCopy(edits: readonly Edit[]): Promise<ScratchCopy> {
+  const root = projectFolder()
+  const folder = mkdtempSync(join(tmpdir(), 'mds-scratch-'))
+  for (const name of readdirSync(root)) if (name !== 'dist' && name !== '.git') symlinkSync(join(root, name), join(folder, name))
+  const changed = new Map<string, string>()
+  for (const { file, find, replace } of edits) {
+    const text = changed.get(file) ?? readFileSync(join(root, file), 'utf8')
+    if (text.split(find).length !== 2) throw new Error(`${file} has ${JSON.stringify(find)} ${text.split(find).length - 1} times`)
+    changed.set(file, text.replace(find, () => replace))
+  }
+  const { bundle } = (await import(pathToFileURL(join(root, 'scripts', 'lib', 'bundle.mjs')).href)) as {
+    bundle(root: string, folder: string, changed: ReadonlyMap<string, string>): Promise<void>
+  }
+  await bundle(root, folder, changed)
+  return { main: join(folder, 'dist', 'bin', 'main.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
+}
