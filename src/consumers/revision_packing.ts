@@ -21,7 +21,7 @@ export interface PackingSlice {
 
 /** What the entries above `after` left to pack, as much as one slice takes. */
 export function nextPacking(view: View, after: bigint): PackingSlice {
-  const { puts, lsn } = view.supersedingAfter(after, PACKING_ENTRIES_MAX)
+  const { puts, lsn } = view.binlog.supersedingAfter(after, PACKING_ENTRIES_MAX)
   const bodies: PackedBody[] = []
   let bytes = 0
   for (const put of puts) {
@@ -40,8 +40,8 @@ export function nextPacking(view: View, after: bigint): PackingSlice {
 /** Of the kept states before this one, the second newest as the difference from the newest. A damaged one is left as it is: whoever asks for it is told. */
 function packBefore(view: View, { collection, docid, revision }: Head): PackedBody | undefined {
   try {
-    const newer = view.newestRevision(collection, docid, revision - 1)
-    const older = newer === undefined ? undefined : view.newestRevision(collection, docid, newer.revision - 1)
+    const newer = view.revisions.newest(collection, docid, revision - 1)
+    const older = newer === undefined ? undefined : view.revisions.newest(collection, docid, newer.revision - 1)
     if (newer === undefined || older === undefined || !isPackable(view, older, newer)) return undefined
     const base = Buffer.from(view.escapedContent(newer))
     const record = encodeDelta(view.escapedContent(older), base, newer.bodyLsn)

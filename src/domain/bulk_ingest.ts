@@ -8,7 +8,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { lowerCase } from '../store/keys.js'
 import type { View } from '../store/view.js'
-import type { Step } from './decision.js'
+import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
 
 export type IngestStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'

@@ -3,9 +3,7 @@
  * number and writes nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
  */
 import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
-import type { VectorChange } from '../engine/vector_types.js'
 import type { WriteTransaction } from '../store/apply.js'
-import type { Entry } from '../store/entry.js'
 import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
 import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
@@ -13,16 +11,7 @@ import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { Placement, PreparedDocument } from './commands.js'
 import { documentId, requirePlainName } from './identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
-
-export interface Step {
-  readonly entry: Entry
-  /** Body record that the entry brings. */
-  readonly body: Buffer | undefined
-  /** What the index has to do; undefined where the entry does not concern it. */
-  readonly indexOp: Uint8Array | undefined
-  /** What the vector engine has to do. */
-  readonly vectorOp?: VectorChange
-}
+import type { Step } from './step.js'
 
 export interface PutDecision {
   readonly steps: readonly Step[]

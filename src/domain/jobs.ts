@@ -5,7 +5,7 @@ import { JOBS_KEPT_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { encodeJob } from '../store/jobs.js'
 import type { Job, JobFields, JobKind } from '../store/jobs.js'
-import type { Step } from './decision.js'
+import type { Step } from './step.js'
 
 /** Whether a job with this status may still change. */
 export type IsUnfinished = (status: string) => boolean

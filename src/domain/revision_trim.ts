@@ -8,7 +8,7 @@ import { encodeHead, HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import type { View } from '../store/view.js'
 import { configOf } from './collection_settings.js'
-import type { Step } from './decision.js'
+import type { Step } from './step.js'
 
 interface KnownLimit {
   readonly settingsLsn: bigint
@@ -75,17 +75,17 @@ interface Trim {
 /** @param keep superseded states that stay; -1: the present one goes as well, when it is superseded */
 function trimBelow(view: View, head: Head, keep: number): Trim {
   const { collection, docid, revision } = head
-  const oldest = view.revisionAfter(collection, docid, 0)
+  const oldest = view.revisions.after(collection, docid, 0)
   // Numbers have gaps at most, so there are no more states than numbers: the usual case, told by one look.
   const mayExceed = oldest !== undefined && revision - oldest > keep
-  const excess = mayExceed ? view.countRevisions(collection, docid) - Math.max(keep, 0) : 0
+  const excess = mayExceed ? view.revisions.count(collection, docid) - Math.max(keep, 0) : 0
   if (excess > REVISIONS_TRIMMED_PER_ENTRY_MAX) {
-    const below = view.revisionAfter(collection, docid, REVISIONS_TRIMMED_PER_ENTRY_MAX) ?? revision
+    const below = view.revisions.after(collection, docid, REVISIONS_TRIMMED_PER_ENTRY_MAX) ?? revision
     return { below, rows: REVISIONS_TRIMMED_PER_ENTRY_MAX, isPartial: true }
   }
   if (keep < 0) return { below: revision + 1, rows: excess + 1, isPartial: false }
   if (excess <= 0) return { below: 0, rows: 0, isPartial: false }
-  return { below: view.revisionAfter(collection, docid, excess) ?? revision, rows: excess, isPartial: false }
+  return { below: view.revisions.after(collection, docid, excess) ?? revision, rows: excess, isPartial: false }
 }
 
 function countOf(flags: number): number {

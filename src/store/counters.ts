@@ -5,13 +5,9 @@ import type { Environment } from './environment.js'
 import { counterKey, prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
 import { CorruptRecord, requireIntact } from './record.js'
+import type { Counted } from './tally.js'
 
-export interface CollectionCounters {
-  documents: number
-  revisions: number
-  metaTriples: number
-  /** XOR of the content hashes of all documents. */
-  checksum: number
+export interface CollectionCounters extends Counted {
   nextDocid: number
 }
 

@@ -9,14 +9,21 @@ import { dirname, join } from 'node:path'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
 import { flushDirectory, TRUTH_FILE } from './layout.js'
 import { openLmdb } from './packages.js'
-import type { LostCollections } from './lost_collections.js'
-import type { ObjectSource } from './objects.js'
+import type { ObjectSource } from './object_source.js'
 import { DAMAGED_ROW } from './record.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import type { Keyring } from './sealing/keyring.js'
 import { Seals } from './sealing/seals.js'
 import { Table } from './table.js'
-import type { Tally } from './comparison/tally.js'
+import type { Tally } from './tally.js'
+
+/** Collections whose row is missing or damaged, as a look through the store found them (collections/lost_collections.ts). */
+export interface LostCollections {
+  /** Keys under which the damaged rows may have lain, in hexadecimal. */
+  readonly keys: ReadonlySet<string>
+  /** Why any name could be that of a lost collection. */
+  readonly reason: string | undefined
+}
 
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>

@@ -3,7 +3,6 @@
  * it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout: docs/formats/truth-env.md.
  */
 import { JOB_ID_BYTES_MAX } from '../limits.js'
-import type { JobEntry } from './entry.js'
 import type { Table } from './table.js'
 import { prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
@@ -74,11 +73,4 @@ export function readJobs(jobs: Table, kind: JobKind): Job[] {
     found.push(decodeJob(id, value, () => `job ${kind}/${id}`))
   }
   return found.sort((one, other) => Number(other.createdLsn - one.createdLsn))
-}
-
-/** Inside a write transaction. */
-export function applyJob({ jobs }: { readonly jobs: Table }, { job, id, record }: JobEntry): void {
-  const key = jobKey(job, id)
-  if (record === null) jobs.remove(key)
-  else jobs.put(key, record)
 }

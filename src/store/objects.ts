@@ -33,13 +33,6 @@ export interface BodyObject {
   readonly hash: Buffer
 }
 
-/** Where the bytes of objects are at hand, in this process. */
-export interface ObjectSource {
-  /** A copy. */
-  get(id: Buffer): Buffer | undefined
-  has(id: Buffer): boolean
-}
-
 /** A reader needs the bytes of objects that are not at hand: it is to be asked again once they are. */
 export class BodiesWanted extends Error {
   constructor(readonly objects: readonly BodyObject[]) {

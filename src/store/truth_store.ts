@@ -5,17 +5,17 @@
 import { statSync } from 'node:fs'
 import { UNIX_SECONDS_MAX } from '../limits.js'
 import { claimClockNote, log } from '../telemetry/log.js'
-import { DocumentCache } from './document_cache.js'
+import { DocumentCache } from './documents/document_cache.js'
 import type { StoreComparison } from './comparison/store_comparison.js'
 import { cutTail, openEnvironment, unusedBytes } from './environment.js'
 import type { Environment } from './environment.js'
 import { beginEpoch, endEpoch, presentEpoch, readHistory } from './epochs.js'
 import { markIndex } from './index_mark.js'
 import { noteAdoption } from './objects.js'
-import type { ObjectSource } from './objects.js'
-import { unreadableCredentials } from './sealing/credential_check.js'
+import type { ObjectSource } from './object_source.js'
+import { unreadableCredentials } from './collections/credential_check.js'
 import { emptyKeyring } from './sealing/keyring.js'
-import { beginSealing, readSealing } from './sealing/sealing_change.js'
+import { beginSealing, readSealing } from './collections/sealing_change.js'
 import { View } from './view.js'
 import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
@@ -103,7 +103,7 @@ export class TruthStore {
   }
 
   /**
-   * The write lane, before anything else: src/store/sealing/sealing_change.ts.
+   * The write lane, before anything else: src/store/collections/sealing_change.ts.
    * @returns ids of the collections whose documents must not lie on disk in clear
    * @throws SealingRefused
    */

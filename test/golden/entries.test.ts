@@ -38,7 +38,7 @@ describe('a data directory of entries in their first form', () => {
   it('golden entries: every entry is read as it was', async () => {
     const directory = unpackGoldenEntries(mkdtempSync(join(folder, 'read-')))
     const environment = openEnvironment(currentGeneration(directory), goldenEntriesKeyring())
-    const entries = new View(environment, 0).entriesAfter(0n, 10_000).map(plainEntry)
+    const entries = new View(environment, 0).binlog.entriesAfter(0n, 10_000).map(plainEntry)
     await environment.root.close()
     const golden = goldenBinlog()
     assert.deepEqual([...new Set(golden.map(({ kind }) => String(kind)))].sort(), KINDS)

@@ -86,7 +86,7 @@ try {
   await server.kill()
   const environment = openEnvironment(currentGeneration(directory), goldenEntriesKeyring())
   const view = new View(environment, 0)
-  const entries = view.entriesAfter(0n, 10_000).map(plainEntry)
+  const entries = view.binlog.entriesAfter(0n, 10_000).map(plainEntry)
   await environment.root.close()
   const kinds = new Set(entries.map(({ kind }) => String(kind)))
   console.log(`${entries.length} entries of ${kinds.size} kinds: ${[...kinds].join(', ')}`)

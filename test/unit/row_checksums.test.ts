@@ -13,7 +13,7 @@ import { isUpgradeWanted, openEnvironment, openTable, TABLE_NAMES, TABLES } from
 import type { Environment } from '../../src/store/environment.js'
 import { collectionKey, counterKey, identityKey } from '../../src/store/keys.js'
 import { CorruptRecord, DAMAGED_ROW } from '../../src/store/record.js'
-import { checkEnvironment } from '../../src/store/restored_env.js'
+import { checkEnvironment } from '../../src/store/backup/restored_env.js'
 import { upgradeRows } from '../../src/store/row_upgrade.js'
 import { View } from '../../src/store/view.js'
 import { goldenKeyring, unpackGoldenStore } from '../harness/golden_store.js'

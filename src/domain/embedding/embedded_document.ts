@@ -4,9 +4,9 @@
  */
 import type { VectorChange } from '../../engine/vector_types.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import { encodeVectors, floatsOf } from '../../store/vectors.js'
-import type { VectorRecord } from '../../store/vectors.js'
-import type { Step } from '../decision.js'
+import { encodeVectors, floatsOf } from '../../store/vectors/vector_record.js'
+import type { VectorRecord } from '../../store/vectors/vector_record.js'
+import type { Step } from '../step.js'
 
 interface OfDocument {
   readonly collection: number

@@ -2,7 +2,7 @@
  * Where in a document its words match best: the place of its best highlight. One per answer; read lanes.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { Highlights, type HighlightTools } from './highlights.js'
 import type { Stop } from './search.js'
 

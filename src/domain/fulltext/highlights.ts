@@ -5,7 +5,7 @@
 import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
 import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { isCodeDocument } from '../code_document.js'
 import { contentAnalysis, type PreparationTools } from '../preparation.js'
 import { contentStartOf, readingOf } from './document_text.js'

@@ -1,10 +1,10 @@
 /**
  * The term vectors that a lane keeps of documents whose highlights were wanted twice, so that a document shown again is not scanned again. Never stale: a vector belongs to one state of a document,
- * told by its LSN, and LSNs are never used twice. Kept apart from the documents at hand (`store/document_cache.ts`): reading a document again costs a third of scanning it, and takes thrice the bytes.
+ * told by its LSN, and LSNs are never used twice. Kept apart from the documents at hand (`store/documents/document_cache.ts`): reading a document again costs a third of scanning it, and takes thrice the bytes.
  * What a vector holds: wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
  */
 import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 
 /** What an entry takes beside its vector, about. */
 const ENTRY_BYTES = 300

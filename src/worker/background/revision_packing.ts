@@ -18,7 +18,7 @@ export function revisionPacking({ lane, tools, enqueue }: LaneWork): Chore {
     first: SWEEP_INTERVAL_MS,
     failure: 'revisions are not packed yet',
     round: async () => {
-      const slice = lane.store.read((view) => nextPacking(view, packedLsn ?? view.packedLsn()))
+      const slice = lane.store.read((view) => nextPacking(view, packedLsn ?? view.binlog.packedLsn()))
       packedLsn = slice.lsn
       if (slice.bodies.length > 0) await enqueue(pack(slice))
       return slice.isMore ? PACKING_PAUSE_MS : SWEEP_INTERVAL_MS

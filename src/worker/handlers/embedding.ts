@@ -18,10 +18,10 @@ import type {
 } from '../../operations/embedding.js'
 import type { InputOf } from '../../operations/operation.js'
 import { textOfHead } from '../../store/head.js'
-import { variantCrc } from '../../store/vectors.js'
+import { variantCrc } from '../../store/vectors/vector_record.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer, Handler, LaneContext } from '../request/handler.js'
-import type { Collection } from '../../store/collection_row.js'
+import type { Collection } from '../../store/collections/collection_row.js'
 import type { View } from '../../store/view.js'
 
 function json(value: unknown): Answer {
