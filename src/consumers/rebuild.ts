@@ -9,7 +9,7 @@ import type { PreparationTools } from '../domain/preparation.js'
 import type { SearchEngine } from '../engine/types.js'
 import { OBJECTS_WANTED_BYTES, REBUILD_BATCH_BYTES, REBUILD_PAGE_DOCUMENTS } from '../limits.js'
 import { unescapeContent } from '../store/body.js'
-import { textOfHead } from '../store/head.js'
+import { HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import { BodiesWanted, MEMORY_LOCATION } from '../store/objects.js'
 import type { BodyObject } from '../store/objects.js'
@@ -185,8 +185,9 @@ class IndexBatch {
 /** The upsert of a document as it is. */
 export function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
   const { key, lang, metaValues } = textOfHead(head)
-  const contentMd = unescapeContent(view.escapedContent(head))
-  const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, replaceEqual)
+  const skipsText = (head.flags & HEAD_FLAGS.textSkipped) !== 0
+  const contentMd = skipsText ? '' : unescapeContent(view.escapedContent(head))
+  const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, { replaceEqual, skipsText })
   stampUpsert(op, {
     collection: head.collection,
     docid: head.docid,

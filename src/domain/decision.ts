@@ -4,12 +4,13 @@
  */
 import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
 import type { WriteTransaction } from '../store/apply.js'
+import { ENTRY_FLAGS } from '../store/entries/entry_kind.js'
 import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
 import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
 import { codeMarksOf, isCodeDocument } from './code_document.js'
 import type { Placement, PreparedDocument } from './commands.js'
-import { documentId, requirePlainName } from './identity.js'
+import { collectionInId, documentId, requirePlainName } from './identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
 import type { Step } from './step.js'
 
@@ -34,7 +35,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   const expired = old !== undefined && isExpired(old, view.now)
   if (expired) {
     // Readers have seen it gone: what is written now is a new document with a history of its own.
-    steps.push(deleteStep(transaction, lsn, old, document.key, document.lang))
+    steps.push(deleteStep(transaction, lsn, old, document.key, document.lang, known?.name ?? ''))
     lsn++
   }
   const current = expired ? undefined : old
@@ -57,6 +58,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
       trimBelow,
       object: bufferOf(document.object?.record),
       wantsVectors: document.embeds === true && isEmbeddedAnew(current, document),
+      flags: flagsOf(document),
     },
     body: isKeptHere(document) && document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,
@@ -135,15 +137,22 @@ export function decideExpiry(transaction: WriteTransaction, head: Head, expiresA
   return { steps: [step], added: false, headJson: jsonOfRecord(record) }
 }
 
-export function decideDelete(transaction: WriteTransaction, head: Head): Step {
-  const { key, lang } = textOfHead(head)
-  return deleteStep(transaction, transaction.nextLsn, head, key, lang)
+/** What consumers of the binlog are to leave out for this state. */
+function flagsOf({ flags, skipsWebhooks }: PreparedDocument): number {
+  const text = (flags & HEAD_FLAGS.textSkipped) === 0 ? 0 : ENTRY_FLAGS.skipsFullText
+  return text | (skipsWebhooks === true ? ENTRY_FLAGS.skipsWebhooks : 0)
 }
 
-function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: string, lang: string): Step {
+export function decideDelete(transaction: WriteTransaction, head: Head): Step {
+  const { id, key, lang } = textOfHead(head)
+  const name = transaction.view.nameOfCollection(head.collection, collectionInId(id, key, lang))
+  return deleteStep(transaction, transaction.nextLsn, head, key, lang, name)
+}
+
+function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: string, lang: string, collectionName: string): Step {
   const { collection, docid } = head
   return {
-    entry: { kind: 'delete', lsn, collection, docid, key, lang },
+    entry: { kind: 'delete', lsn, collection, docid, key, lang, collectionName },
     body: undefined,
     indexOp: encodeDelete(collection, docid, lsn),
     ...(view.vectors.stamp(collection, docid) === undefined ? {} : { vectorOp: { kind: 'remove', collection, docid, lsn } }),

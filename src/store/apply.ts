@@ -10,7 +10,7 @@ import { readCollectionCounters, requireStoreCounters, writeCollectionCounters, 
 import type { CollectionCounters, StoreCounters } from './counters.js'
 import type { HeadReader } from './documents/heads.js'
 import type { RevisionView } from './documents/revisions.js'
-import { retainedBytes, storeEntry } from './entries/entry.js'
+import { ANONYMOUS_REQUEST, retainedBytes, storeEntry } from './entries/entry.js'
 import type { Entry } from './entries/entry.js'
 import type { ApplyTarget } from './entries/entry_kind.js'
 import { kindOf } from './entries/kinds.js'
@@ -47,6 +47,8 @@ export class WriteTransaction implements ApplyTarget {
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
   readonly #readMinutes = new MinuteCounts()
+  /** Who makes the entries that are applied next, where they do not say it themselves. */
+  author = ANONYMOUS_REQUEST
   /** An entry is being applied, or its application has thrown. */
   isApplying = false
   /** Ids of objects in process memory that nothing refers to any more once the transaction is on disk. */
@@ -127,7 +129,7 @@ export class WriteTransaction implements ApplyTarget {
     const before = this.#countedBefore(kind.isCounted, entry)
     kind.apply(this, entry, body)
     if (before !== undefined) environment.tallies.running?.correct(entry.docid, before, this.counters(entry.collection))
-    const record = storeEntry(environment.seals, entry, kind.keepsBody ? (body?.length ?? 0) : 0)
+    const record = storeEntry(environment.seals, entry, kind.keepsBody ? (body?.length ?? 0) : 0, this.author)
     environment.binlog.put(lsnKey(entry.lsn), record)
     this.#store.binlogBytes += retainedBytes(record)
     this.#store.lastLsn = entry.lsn

@@ -98,7 +98,9 @@ export interface Environment {
 const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
-const FORMAT_VERSION = 2
+const FORMAT_VERSION = 3
+/** The rows are those of the present format; its entries say neither who made them nor what is to be left out. */
+const FORMAT_WITHOUT_AUTHORS = 2
 /**
  * Rows without checksums of their own over key and value; brought to the present format by row_upgrade.ts.
  */
@@ -246,8 +248,12 @@ class StoredFormat {
     if (stored !== undefined && !this.#isBehind(stored)) {
       const format = settings.get(FORMAT_KEY) as Buffer
       if (format === DAMAGED_ROW || format.length !== 2) throw new DamagedFormat(`${this.#path}: the row that says its format is damaged`)
-      if (format[0] !== FORMAT_VERSION) throw this.#unknown(format[0])
-      if (!isReadOnly) beginFreeList(root, settings)
+      if (format[0] !== FORMAT_VERSION && format[0] !== FORMAT_WITHOUT_AUTHORS) throw this.#unknown(format[0])
+      if (isReadOnly) return
+      beginFreeList(root, settings)
+      // From here on an older version refuses the store, which may get entries that it does not know.
+      const raised = Buffer.from([FORMAT_VERSION, format[1] as number])
+      if (format[0] !== FORMAT_VERSION) root.transactionSync(() => settings.put(FORMAT_KEY, raised))
       return
     }
     if (isReadOnly) {
@@ -274,7 +280,7 @@ class StoredFormat {
 
   #unknown(version: number | undefined): UnknownFormat {
     return new UnknownFormat(
-      `${this.#path} has format ${version}; this version reads formats ${FORMAT_WITHOUT_CHECKSUMS} and ${FORMAT_VERSION}`,
+      `${this.#path} has format ${version}; this version reads formats ${FORMAT_WITHOUT_CHECKSUMS} to ${FORMAT_VERSION}`,
     )
   }
 }

@@ -9,6 +9,8 @@ const PREFIX_BYTES = 88
 export const HEAD_FLAGS = {
   /** The content holds `%%`: a get with `env` has templates to fill. */
   template: 1,
+  /** The text of this state is not in the index; its metadata is. */
+  textSkipped: 2,
   /** This state counts as a revision: when it is superseded, the head moves to the revisions. */
   revision: 4,
 } as const

@@ -26,6 +26,7 @@ import { HistoryView } from './histories/history_view.js'
 import { readJob, readJobs, type Job, type JobKind } from './jobs.js'
 import { collectionOfKey, counterKey } from './keys.js'
 import type { ExpiryRow } from './keys.js'
+import { noteDamage } from './noted_damage.js'
 import { requireIntact } from './record.js'
 import { isScrubWanted } from './resealing/scrubbing.js'
 import type { CollectionSeal } from './sealing/collection_seal.js'
@@ -98,6 +99,17 @@ export class View {
   /** Every collection whose row can be believed, ordered by its lower-cased name. */
   collections(): Collection[] {
     return readCollections(this.#environment.collections)
+  }
+
+  /** @param name of the collection, in any case @returns as first written; empty where its row is not there or damaged */
+  nameOfCollection(collection: number, name: string): string {
+    try {
+      const found = this.collection(name)
+      return found?.id === collection ? found.name : ''
+    } catch (error) {
+      noteDamage(error)
+      return ''
+    }
   }
 
   collectionCounters(collection: number): CollectionCounters {

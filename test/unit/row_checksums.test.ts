@@ -74,10 +74,10 @@ describe('a store of format 1', () => {
     const path = goldenStore('refused')
     const environment = openEnvironment(path)
     const raw = openTable(environment.root, 'settings')
-    assert.equal(raw.get(Buffer.from('format'))?.[0], 2)
-    environment.root.transactionSync(() => environment.settings.put(Buffer.from('format'), Buffer.from([3, 1])))
+    assert.equal(raw.get(Buffer.from('format'))?.[0], 3)
+    environment.root.transactionSync(() => environment.settings.put(Buffer.from('format'), Buffer.from([4, 1])))
     await environment.root.close()
-    assert.throws(() => openEnvironment(path), /has format 3; this version reads formats 1 and 2/)
+    assert.throws(() => openEnvironment(path), /has format 4; this version reads formats 1 to 3/)
   })
 
   it('does not get a checksum for what is damaged already: an identity that leads to another document, a record that is not whole', async () => {

@@ -10,6 +10,8 @@ import { CorruptRecord, checkRecord, sealRecord } from '../record.js'
 import { CLEAR, entryPlace } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { Seals } from '../sealing/seals.js'
+import { ENTRY_ORIGINS } from './entry_kind.js'
+import type { EntryAuthor } from './entry_kind.js'
 import { kindOf, kindOfCode } from './kinds.js'
 import type { AnyKind, Entry } from './kinds.js'
 
@@ -29,17 +31,30 @@ const SEALED_PREFIX_BYTES = 16
 const KIND_AT = 5
 /** In the byte of the kind: what it means is the kind's matter (`isMarked`). */
 const FLAG_MARKED = 0x80
+/** In the byte of the kind: the third element of the array says who made the entry, and its flags. */
+const FLAG_AUTHOR = 0x40
 const CODE_MASK = 0x3f
 /** Whose key an entry is sealed with. */
 const SCOPE_AT = 7
 const SCOPE = { clear: 0, collection: 1, server: 2 } as const
 
-/** @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention. */
-export function encodeEntry(entry: Entry, bodyBytes: number): Buffer {
+/** Of most entries, and of all that versions before wrote: nothing of it is stored. */
+export const ANONYMOUS_REQUEST: EntryAuthor = { origin: 'request', actor: null }
+
+/**
+ * @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention
+ * @param author of an entry that does not say it itself
+ */
+export function encodeEntry(entry: Entry, bodyBytes: number, author = ANONYMOUS_REQUEST): Buffer {
   const kind = kindOf(entry)
-  const packed = pack([entry.collection, entry.docid, ...kind.encode(entry)])
+  const { collection, docid, origin = author.origin, actor = author.actor, flags = 0 } = entry
+  const isAuthored = origin !== 'request' || actor !== null || flags !== 0
+  const fields = kind.encode(entry)
+  const packed = pack(
+    isAuthored ? [collection, docid, [ENTRY_ORIGINS.indexOf(origin), actor, flags], ...fields] : [collection, docid, ...fields],
+  )
   const record = Buffer.allocUnsafeSlow(PREFIX_BYTES + packed.length)
-  record[KIND_AT] = kind.code | (kind.isMarked?.(entry) === true ? FLAG_MARKED : 0)
+  record[KIND_AT] = kind.code | (isAuthored ? FLAG_AUTHOR : 0) | (kind.isMarked?.(entry) === true ? FLAG_MARKED : 0)
   record[6] = 0
   record[7] = 0
   record.writeUInt32LE(bodyBytes, 8)
@@ -54,7 +69,11 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
   const kind = kindOfRecord(record)
   if (kind === undefined) throw new Error(`binlog entry ${lsn}: unknown kind ${record[KIND_AT]}`)
   const [collection, docid, ...fields] = unpack(record.subarray(PREFIX_BYTES)) as [number, number, ...unknown[]]
-  return kind.decode({ lsn, collection, docid }, fields) as Entry
+  const isAuthored = ((record[KIND_AT] as number) & FLAG_AUTHOR) !== 0
+  const [code, actor, flags] = isAuthored ? (fields.shift() as [number, string | null, number]) : [0, null, 0]
+  const origin = ENTRY_ORIGINS[code]
+  if (origin === undefined) throw new Error(`binlog entry ${lsn}: unknown origin ${code}`)
+  return Object.assign(kind.decode({ lsn, collection, docid }, fields) as Entry, { origin, actor, flags })
 }
 
 /** The kind of a record as it lies on disk, sealed or in clear; read without decoding it. */
@@ -76,8 +95,8 @@ export function retainedBytes(record: Buffer): number {
  * The record of an entry as it may lie on disk: sealed where its collection is sealed, or where it brings credentials.
  * What names a collection only stays in clear, and so does how it is sealed.
  */
-export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number): Buffer {
-  const record = encodeEntry(entry, bodyBytes)
+export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number, author?: EntryAuthor): Buffer {
+  const record = encodeEntry(entry, bodyBytes, author)
   const secrecy = kindOf(entry).secrecyOf(entry)
   return secrecy === 'never' ? record : sealEntry(seals, entry.lsn, entry.collection, record, secrecy === 'server')
 }

@@ -8,12 +8,31 @@ import type { CollectionCounters } from '../counters.js'
 import type { HeadReader } from '../documents/heads.js'
 import type { RevisionView } from '../documents/revisions.js'
 
-export interface EntryBase {
+/**
+ * Where an entry comes from, in the order of the codes on disk: a request; the expiry of a document; a bulk ingest; the
+ * binlog of another server; upkeep that the server does unasked.
+ */
+export const ENTRY_ORIGINS = ['request', 'expiry', 'import', 'replication', 'upkeep'] as const
+export type EntryOrigin = (typeof ENTRY_ORIGINS)[number]
+
+/** What consumers of the binlog are to leave out for an entry. */
+export const ENTRY_FLAGS = { skipsWebhooks: 1, skipsFullText: 2 } as const
+
+/** Who made an entry. */
+export interface EntryAuthor {
+  readonly origin: EntryOrigin
+  /** Name of the principal; null: anonymous, or the server itself. */
+  readonly actor: string | null
+}
+
+export interface EntryBase extends Partial<EntryAuthor> {
   readonly lsn: bigint
   /** 0: it concerns the server. */
   readonly collection: number
   /** 0: it concerns no document. */
   readonly docid: number
+  /** ENTRY_FLAGS. Default: none. */
+  readonly flags?: number
 }
 
 /** The fields of a stored entry behind collection and docid. Entries of older versions may have fewer. */

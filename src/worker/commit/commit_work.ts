@@ -15,7 +15,7 @@ import type { VectorChange } from '../../engine/vector_types.js'
 import { CATALOGUE, ServiceError, serviceError } from '../../errors.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import type { EntryEffects } from '../../store/entries/entry_kind.js'
+import type { EntryEffects, EntryOrigin } from '../../store/entries/entry_kind.js'
 import { kindOf } from '../../store/entries/kinds.js'
 import { BodiesWanted, idOfObject, keyIdOfObject, locationOfObject } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'
@@ -40,6 +40,8 @@ export type OnFullDisk = 'refused' | 'runs' | 'waits'
 
 export interface Work {
   readonly onFullDisk: OnFullDisk
+  /** Where its entries come from. Default: a request. */
+  readonly origin?: EntryOrigin
   /** Documents that the next slice will write. */
   readonly weight: number
   /** Slices that it takes about. Default: one. */
@@ -81,6 +83,7 @@ export function guarded(work: Work): Work {
     get onFullDisk() {
       return work.onFullDisk
     },
+    origin: work.origin ?? 'request',
     slices: work.slices ?? 1,
     undo() {
       answer = undefined

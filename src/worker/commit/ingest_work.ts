@@ -23,6 +23,7 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
     get onFullDisk() {
       return next === 0 ? 'refused' : 'waits'
     },
+    origin: 'import',
     slices: slicesOf(documents),
     undo() {
       next = committed

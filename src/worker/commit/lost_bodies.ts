@@ -18,6 +18,7 @@ export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {
   if (first === undefined || held.has(first.id)) return undefined
   return {
     onFullDisk: 'runs',
+    origin: 'upkeep',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction, effects) {
       // What was deleted has left the table: the first rows are the next.

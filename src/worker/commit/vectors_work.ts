@@ -17,6 +17,7 @@ export function vectorsWork({ store }: CommitTools, { epoch, job, documents }: V
   let isOther = false
   return {
     onFullDisk: 'refused',
+    origin: 'upkeep',
     slices: slicesOf(documents),
     get weight() {
       return Math.max(1, Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next))

@@ -276,6 +276,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       room -= pending.work.weight
       taken++
       const before = effects.queued.length
+      transaction.author = { origin: pending.work.origin ?? 'request', actor: null }
       if (pending.work.run(transaction, effects)) again.push(pending)
       else finished.push(pending)
       for (const named of effects.queued.slice(before)) pending.queued.push(named)

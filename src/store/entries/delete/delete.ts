@@ -15,6 +15,8 @@ export interface DeleteEntry extends EntryBase {
   readonly kind: 'delete'
   readonly key: string
   readonly lang: string
+  /** Empty in entries of versions before, which have none. */
+  readonly collectionName: string
 }
 
 const NOTHING = Buffer.alloc(0)
@@ -53,15 +55,19 @@ export const deletion: EntryKind<DeleteEntry> = {
   isCounted: true,
   keepsBody: true,
   secrecyOf: inCollection,
-  encode: ({ key, lang }) => [key, lang],
-  decode: ({ lsn, collection, docid }, [key, lang]) => ({
+  encode: ({ key, lang, collectionName }) => [key, lang, collectionName],
+  decode: ({ lsn, collection, docid }, [key, lang, collectionName]) => ({
     kind: 'delete',
     lsn,
     collection,
     docid,
     key: key as string,
     lang: lang as string,
+    collectionName: (collectionName as string | undefined) ?? '',
   }),
-  check: ({ key, lang }, checks) => checks.identity(key, lang),
+  check: ({ key, lang, collectionName }, checks) => {
+    checks.identity(key, lang)
+    if (collectionName !== '') checks.collectionName(collectionName)
+  },
   apply,
 }
