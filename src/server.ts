@@ -14,6 +14,7 @@ import { ControlBlock, type Phase } from './wire/control_block.js'
 import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
+import { Notices } from './dispatch/notices.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
 import { answerHealth } from './system/loop_answers.js'
 import { ObjectIo } from './background/objects/object_io.js'
@@ -60,6 +61,8 @@ class Server implements ServerState, LanesListener {
   readonly #vectorEngine = openVectorEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
+  /** Changes of the store, whatever made them. */
+  readonly #notices = new Notices()
   readonly #objects: ObjectIo
   readonly #vectors: Embedding
   readonly #embedding: ActiveEmbedding
@@ -218,6 +221,10 @@ class Server implements ServerState, LanesListener {
     // A start that met a full disk is tried again: there may be space by then.
     if (this.#control.phase === 'warming_up') refuseStart(reason, this.#hasMetFullDisk() ? EXIT_FAILED : EXIT_REFUSED)
     this.onFatal(reason)
+  }
+
+  onNoticed(topics: readonly string[]): void {
+    this.#notices.emit(topics)
   }
 
   onFatal(reason: string): void {

@@ -3,14 +3,34 @@
  * before that is packed. Of DELTA_CHAIN_REVISIONS states that follow each other the newest stays whole, so that chains stay short. Derived, and of this server only: no entry tells of it.
  * Runs on the write lane; reads here, `WriteTransaction.packBody` writes.
  */
-import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_SLICE_BYTES } from '../limits.js'
-import type { PackedBody } from '../store/apply.js'
+import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES, SWEEP_INTERVAL_MS } from '../limits.js'
+import type { PackedBody, WriteTransaction } from '../store/apply.js'
 import { encodeDelta } from '../store/body.js'
 import { decodeHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
 import type { View } from '../store/view.js'
 import { log } from '../telemetry/log.js'
+import { threadTelemetry } from '../telemetry/registry.js'
+import type { BinlogConsumer } from './consumer.js'
+
+export function revisionPacking(): BinlogConsumer {
+  return {
+    name: 'revision-packing',
+    position: 'stored',
+    writesUnasked: true,
+    delayMs: SWEEP_INTERVAL_MS,
+    pauseMs: PACKING_PAUSE_MS,
+    next: (view, after) => {
+      const { bodies, lsn, isMore } = nextPacking(view, after)
+      if (bodies.length === 0) return { lsn, isMore }
+      const change = (transaction: WriteTransaction): void => {
+        threadTelemetry().add('revisions_packed', bodies.filter((body) => transaction.packBody(body)).length)
+      }
+      return { lsn, isMore, change, weight: bodies.length }
+    },
+  }
+}
 
 export interface PackingSlice {
   readonly bodies: readonly PackedBody[]

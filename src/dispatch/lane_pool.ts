@@ -41,6 +41,7 @@ export type LaneMessage =
   | { readonly kind: 'answers'; readonly envelope: Envelope }
   | ObjectsWanted
   | { readonly kind: 'obeyed'; readonly number: number; readonly error: string | null }
+  | { readonly kind: 'noticed'; readonly topics: readonly string[] }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'fatal'; readonly reason: string }
 
@@ -48,6 +49,8 @@ export interface LaneEvents {
   onAnswer(answer: LaneAnswer): void
   /** A lane builds an index and lacks objects. */
   readonly onFetch: FetchObjects
+  /** Something has changed: notices.ts. */
+  onNoticed(topics: readonly string[]): void
   onReady(kind: LaneKind): void
   onFailed(kind: LaneKind, reason: string): void
   onFatal(kind: LaneKind, reason: string): void
@@ -241,6 +244,9 @@ export class LanePool {
           break
         case 'obeyed':
           this.#orders.get(message.number)?.settle(message.error)
+          break
+        case 'noticed':
+          this.events.onNoticed(message.topics)
           break
         case 'failed':
           this.events.onFailed(this.kind, message.reason)

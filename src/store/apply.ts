@@ -3,6 +3,7 @@
  * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
  */
 import { removeGarbage, retainBody, writeBody } from './bodies/body_references.js'
+import { dropPosition, writePosition } from './binlog/consumer_positions.js'
 import { requireNotLost } from './collections/lost_collections.js'
 import { purgeRetired } from './collections/purging.js'
 import { finishForms } from './collections/sealing_change.js'
@@ -14,7 +15,6 @@ import { ANONYMOUS_REQUEST, retainedBytes, storeEntry } from './entries/entry.js
 import type { Entry } from './entries/entry.js'
 import type { ApplyTarget } from './entries/entry_kind.js'
 import { kindOf } from './entries/kinds.js'
-import { PACKED_KEY } from './environment.js'
 import type { Environment } from './environment.js'
 import type { Head } from './head.js'
 import { forgetMinutes, MinuteCounts, trackAccesses } from './histories/history_tables.js'
@@ -160,16 +160,17 @@ export class WriteTransaction implements ApplyTarget {
   /**
    * Trims the binlog from its old end while it holds more than `bytesMax`, at most `entriesMax` entries, and with it the bodies that nothing else refers to. Local: not an entry.
    * @param lsnMax the newest entry that may go; then bodies that were left over go as well. Default: all but the last
+   * @param floor the newest entry that no consumer needs any more. Default: none does
    * @returns whether more may be left
    */
-  trimBinlog(bytesMax: number, entriesMax: number, lsnMax?: bigint): boolean {
+  trimBinlog(bytesMax: number, entriesMax: number, lsnMax?: bigint, floor?: bigint): boolean {
     const isEnough = (): boolean => this.#store.binlogBytes <= bytesMax
     if (isEnough() && lsnMax === undefined) return false
     const { binlog, garbage } = this.environment
     const before = this.#store.trimmedLsn
     for (const { key, value } of isEnough() ? [] : [...binlog.getRange({ limit: entriesMax })]) {
       const lsn = lsnOfKey(key)
-      if (isEnough() || lsn > (lsnMax ?? this.#store.lastLsn - 1n)) break
+      if (isEnough() || lsn > (lsnMax ?? this.#store.lastLsn - 1n) || (floor !== undefined && lsn > floor)) break
       binlog.remove(key)
       this.#store.binlogBytes -= retainedBytes(value)
       this.#store.trimmedLsn = lsn
@@ -199,9 +200,24 @@ export class WriteTransaction implements ApplyTarget {
     return true
   }
 
-  /** The superseded states of all entries up to this one have been packed. */
-  setPackedLsn(lsn: bigint): void {
-    this.environment.settings.put(PACKED_KEY, lsnKey(lsn))
+  /** The consumer of the binlog has done all entries up to this one. Local: not an entry. */
+  setPosition(consumer: string, lsn: bigint): void {
+    writePosition(this.environment, consumer, lsn)
+  }
+
+  /** The consumer begins anew. Local: not an entry. */
+  dropPosition(consumer: string): void {
+    dropPosition(this.environment, consumer)
+  }
+
+  /** Bytes of the entries in the binlog, with the bodies that they brought. */
+  get binlogBytes(): number {
+    return this.#store.binlogBytes
+  }
+
+  /** Entries up to this one are gone from the binlog. */
+  get trimmedLsn(): bigint {
+    return this.#store.trimmedLsn
   }
 
   /**

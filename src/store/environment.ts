@@ -107,8 +107,6 @@ const FORMAT_WITHOUT_AUTHORS = 2
 const FORMAT_WITHOUT_CHECKSUMS = 1
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
-/** In `settings`: LSN of the last entry whose superseded states have been packed. */
-export const PACKED_KEY = Buffer.from('packed')
 
 /**
  * Of each table: its name in the env, and whether its values are records with a checksum of their own

@@ -176,10 +176,10 @@ class Run {
   /** As the write lane does it, slice by slice. */
   async pack(): Promise<void> {
     for (let isMore = true; isMore;) {
-      const slice = this.store.read((view) => nextPacking(view, view.binlog.packedLsn()))
+      const slice = this.store.read((view) => nextPacking(view, view.binlog.positionOf('revision-packing') ?? 0n))
       await this.write((transaction) => {
         for (const body of slice.bodies) if (transaction.packBody(body)) this.packed++
-        transaction.setPackedLsn(slice.lsn)
+        transaction.setPosition('revision-packing', slice.lsn)
       })
       isMore = slice.isMore
     }

@@ -2,10 +2,10 @@
 import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { StoredEntry } from '../entries/entry.js'
 import type { PutEntry } from '../entries/put/put_entry.js'
-import { PACKED_KEY } from '../environment.js'
 import type { Environment } from '../environment.js'
 import { lsnKey, lsnOfKey } from '../keys.js'
-import { CorruptRecord, DAMAGED_ROW } from '../record.js'
+import { CorruptRecord } from '../record.js'
+import { readPosition, readPositions } from './consumer_positions.js'
 
 export class BinlogView {
   readonly #environment: Environment
@@ -46,10 +46,36 @@ export class BinlogView {
     return { puts, lsn: last }
   }
 
-  /** LSN of the last entry whose superseded states have been packed. */
-  packedLsn(): bigint {
-    const packed = this.#environment.settings.get(PACKED_KEY)
-    // A damaged one is as good as none: what is packed already is passed over.
-    return packed === undefined || packed === DAMAGED_ROW ? 0n : packed.readBigUInt64BE(0)
+  /**
+   * Topics of the next `count` entries above `lsn`: what of the server or of a collection has changed. Entries of kinds
+   * without topics are passed over undecoded.
+   * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
+   */
+  topicsAfter(lsn: bigint, count: number): { readonly topics: Set<string>; readonly lsn: bigint } {
+    const { binlog, seals } = this.#environment
+    const topics = new Set<string>()
+    let last = lsn
+    for (const { key, value } of binlog.getRange({ start: lsnKey(lsn + 1n), limit: count })) {
+      last = lsnOfKey(key)
+      const kind = kindOfRecord(value)
+      if (kind?.topicOf === undefined) continue
+      try {
+        const entry = openEntry(seals, last, value)
+        if (entry.kind !== 'shed') topics.add(kind.topicOf(entry))
+      } catch (error) {
+        if (!(error instanceof CorruptRecord)) throw error
+      }
+    }
+    return { topics, lsn: last }
+  }
+
+  /** How far a consumer has come; undefined: it has not begun. */
+  positionOf(consumer: string): bigint | undefined {
+    return readPosition(this.#environment, consumer)
+  }
+
+  /** Of all consumers with stored positions, by name. */
+  positions(): (readonly [name: string, lsn: bigint])[] {
+    return readPositions(this.#environment)
   }
 }

@@ -111,6 +111,8 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
   readonly keepsBody: boolean
   /** Marks an entry in its record, so that a consumer finds it without decoding all others. Default: none is marked. */
   readonly isMarked?: (entry: E) => boolean
+  /** What an entry changes that others may watch (src/consumers/change_notices.ts). Default: nothing. */
+  readonly topicOf?: (entry: E) => string
   readonly secrecyOf: (entry: E) => EntrySecrecy
   readonly encode: (entry: E) => Fields
   /** @throws Error where a later version has written what this one does not know */

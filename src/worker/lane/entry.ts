@@ -74,7 +74,7 @@ function greet(): LanePort {
 
 async function open(): Promise<OpenLane | undefined> {
   try {
-    const opened = await openLane(start, (reason) => port.send({ kind: 'fatal', reason }), port.fetchObjects)
+    const opened = await openLane(start, (reason) => port.send({ kind: 'fatal', reason }), port)
     opened.indexed.then(() => port.send({ kind: 'ready', row: telemetryRow }), fail)
     return opened
   } catch (error) {

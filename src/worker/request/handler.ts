@@ -50,6 +50,8 @@ export interface LaneContext {
   readonly isReadOnly: boolean
   /** Has the front end fetch objects that an index lacks; no request waits for them. */
   readonly fetchObjects: FetchObjects
+  /** Tells the front end that something has changed (dispatch/notices.ts). */
+  readonly notify: (topics: readonly string[]) => void
   /** Where answers are put together: each begins it anew, and it is copied before the next request runs. */
   readonly out: ByteWriter
 }

@@ -27,6 +27,7 @@ export const drop: EntryKind<DropEntry> = {
   makesCollection: false,
   isCounted: false,
   keepsBody: true,
+  topicOf: () => 'drop',
   secrecyOf: neverSealed,
   encode: ({ collectionName }) => [collectionName],
   decode: ({ lsn, collection }, [name]) => ({ kind: 'drop', lsn, collection, docid: 0, collectionName: name as string }),

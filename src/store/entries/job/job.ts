@@ -34,6 +34,7 @@ export const job: EntryKind<JobEntry> = {
   makesCollection: false,
   isCounted: false,
   keepsBody: true,
+  topicOf: (entry) => `job/${entry.job}`,
   secrecyOf: neverSealed,
   encode: (entry) => [JOB_KINDS.indexOf(entry.job), entry.id, entry.record],
   decode,

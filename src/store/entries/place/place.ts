@@ -37,6 +37,7 @@ export const place: EntryKind<PlaceEntry> = {
   makesCollection: false,
   isCounted: false,
   keepsBody: true,
+  topicOf: () => 'place',
   secrecyOf: inCollection,
   encode: ({ bodyLsn, object }) => [bodyLsn, object],
   decode: ({ lsn, collection, docid }, [bodyLsn, object]) => ({

@@ -33,6 +33,7 @@ export const sealing: EntryKind<SealingEntry> = {
   makesCollection: true,
   isCounted: false,
   keepsBody: true,
+  topicOf: () => 'sealing',
   secrecyOf: neverSealed,
   encode: ({ collectionName, isSealed, salt }) => [collectionName, isSealed, salt],
   decode,

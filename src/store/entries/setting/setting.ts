@@ -40,6 +40,7 @@ export const setting: EntryKind<SettingEntry> = {
   makesCollection: true,
   isCounted: false,
   keepsBody: true,
+  topicOf: (entry) => `setting/${entry.setting}`,
   secrecyOf: (entry) => (holdsCredential(entry.setting, entry.value) ? 'server' : 'collection'),
   encode: (entry) => [entry.collectionName, SETTING_KINDS.indexOf(entry.setting), entry.id, entry.value],
   decode,
