@@ -1,8 +1,8 @@
 /**
- * Tells the front end what has changed: settings, jobs, sealings, locations of bodies, deleted collections. It looks at
- * entries and not at requests, so that no other surface, replay or follower bypasses whoever watches. Which entries have
- * a topic is said by their kinds (`topicOf`). The first notice of a lane has the topic `store`: another store may be
- * served than before, and everything is to be looked at.
+ * Tells the front end what has changed: settings, jobs, sealings, locations of bodies, deleted collections.
+ * It looks at entries and not at requests, so that no other surface, replay or follower bypasses whoever
+ * watches. Which entries have a topic is said by their kinds (`topicOf`). The first notice of a lane has the
+ * topic `store`: another store may be served than before, and everything is to be looked at.
  */
 import { NOTICE_ENTRIES_MAX } from '../limits.js'
 import type { BinlogConsumer, ConsumerTools } from './consumer.js'

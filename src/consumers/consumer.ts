@@ -1,7 +1,8 @@
 /**
- * What follows the binlog: a consumer looks at the entries above its position, a slice at a time, and does its own work
- * for them. A new one is a file beside this one and a line in registry.ts. Who calls it, wakes it and bounds it:
- * src/worker/background/binlog_consumers.ts. Decision: docs/decisions/0195-consumers-of-the-binlog.md.
+ * What follows the binlog: a consumer looks at the entries above its position, a slice at a time, and does
+ * its own work for them. A new one is a file beside this one and a line in registry.ts. Who calls it, wakes
+ * it and bounds it: src/worker/background/binlog_consumers.ts. Decision:
+ * docs/decisions/0195-consumers-of-the-binlog.md.
  */
 import type { WriteTransaction } from '../store/apply.js'
 import type { View } from '../store/view.js'
@@ -34,8 +35,8 @@ export interface BinlogConsumer {
   /** Looks at the entries above `after`. Runs synchronously on a snapshot. */
   readonly next: (view: View, after: bigint) => ConsumerSlice
   /**
-   * It was too far behind and goes on with the last entry: what it has derived is to be made anew from the present
-   * state, where that matters.
+   * It was too far behind and goes on with the last entry: what it has derived is to be made anew from the
+   * present state, where that matters.
    */
   readonly onLost?: () => void
 }

@@ -1,6 +1,8 @@
 /**
- * Brings an index that was opened at its checkpoint up to the store: every document that the binlog names above the checkpoint is indexed as it is now, or deleted. By present state, not entry by
- * entry: superseded bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on the write lane before its first group, so nothing changes meanwhile.
+ * Brings an index that was opened at its checkpoint up to the store: every document that the binlog names
+ * above the checkpoint is indexed as it is now, or deleted. By present state, not entry by entry: superseded
+ * bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on
+ * the write lane before its first group, so nothing changes meanwhile.
  */
 import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
 import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits.js'

@@ -1,7 +1,9 @@
 /**
- * Revisions stored small: the body of a superseded state becomes the difference from the body of the state that came after it. Follows the binlog: with each put that supersedes a state, the one
- * before that is packed. Of DELTA_CHAIN_REVISIONS states that follow each other the newest stays whole, so that chains stay short. Derived, and of this server only: no entry tells of it.
- * Runs on the write lane; reads here, `WriteTransaction.packBody` writes.
+ * Revisions stored small: the body of a superseded state becomes the difference from the body of the state
+ * that came after it. Follows the binlog: with each put that supersedes a state, the one before that is
+ * packed. Of DELTA_CHAIN_REVISIONS states that follow each other the newest stays whole, so that chains stay
+ * short. Derived, and of this server only: no entry tells of it. Runs on the write lane; reads here,
+ * `WriteTransaction.packBody` writes.
  */
 import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES, SWEEP_INTERVAL_MS } from '../limits.js'
 import type { PackedBody, WriteTransaction } from '../store/apply.js'
@@ -57,7 +59,10 @@ export function nextPacking(view: View, after: bigint): PackingSlice {
   return { bodies, lsn, isMore: lsn - after >= BigInt(PACKING_ENTRIES_MAX) }
 }
 
-/** Of the kept states before this one, the second newest as the difference from the newest. A damaged one is left as it is: whoever asks for it is told. */
+/**
+ * Of the kept states before this one, the second newest as the difference from the newest. A damaged one is
+ * left as it is: whoever asks for it is told.
+ */
 function packBefore(view: View, { collection, docid, revision }: Head): PackedBody | undefined {
   try {
     const newer = view.revisions.newest(collection, docid, revision - 1)
@@ -74,8 +79,8 @@ function packBefore(view: View, { collection, docid, revision }: Head): PackedBo
 }
 
 /**
- * Only states that brought their body themselves: so every body has one place in the order of the revisions, and a chain never leaves its block of DELTA_CHAIN_REVISIONS. And not what the present
- * state shows, too.
+ * Only states that brought their body themselves: so every body has one place in the order of the revisions,
+ * and a chain never leaves its block of DELTA_CHAIN_REVISIONS. And not what the present state shows, too.
  */
 function isPackable(view: View, older: Head, newer: Head): boolean {
   const isOwner = older.bodyLsn === older.indexedLsn && newer.bodyLsn === newer.indexedLsn

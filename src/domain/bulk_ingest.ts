@@ -1,6 +1,8 @@
 /**
- * Bulk ingest jobs: their record, and `decide` for what becomes of it. pending -> processing -> completed or failed; pending -> cancelled; what a restart finds unfinished is failed, because
- * the documents of a job are kept in memory only. The counters of a job change in the transactions that store its documents, so they are exact after any end of the process.
+ * Bulk ingest jobs: their record, and `decide` for what becomes of it. pending -> processing -> completed or
+ * failed; pending -> cancelled; what a restart finds unfinished is failed, because the documents of a job are
+ * kept in memory only. The counters of a job change in the transactions that store its documents, so they are
+ * exact after any end of the process.
  */
 import { badRequest, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, JOB_MESSAGE_BYTES_MAX } from '../limits.js'
@@ -167,7 +169,8 @@ export function decideAbandoned(transaction: WriteTransaction): Step | undefined
 }
 
 /**
- * As the record says it. Records of jobs lie in clear, so of a document of an encrypted collection they say what kind of thing was wrong and quote nothing: not the name of a metadata key, not a value.
+ * As the record says it. Records of jobs lie in clear, so of a document of an encrypted collection they say
+ * what kind of thing was wrong and quote nothing: not the name of a metadata key, not a value.
  * @param isSealed the place must not be a key then
  */
 export function shownError({ place, text }: IngestError, isSealed: boolean): string {

@@ -1,6 +1,7 @@
 /**
- * `decide`: turns a prepared command into entries, on the write lane inside the write transaction, where it sees every earlier command of its group. It stamps docid, LSN, times and revision
- * number and writes nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
+ * `decide`: turns a prepared command into entries, on the write lane inside the write transaction, where it
+ * sees every earlier command of its group. It stamps docid, LSN, times and revision number and writes
+ * nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
  */
 import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -66,7 +67,10 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   return { steps, added: current === undefined, headJson: jsonOfRecord(head) }
 }
 
-/** Whether its vectors have to be made: another content, or one that is cut otherwise from here on. An equal content that was sent again is found to be equal when its turn comes. */
+/**
+ * Whether its vectors have to be made: another content, or one that is cut otherwise from here on. An equal
+ * content that was sent again is found to be equal when its turn comes.
+ */
 function isEmbeddedAnew(current: Head | undefined, { key, meta, body }: PreparedDocument): boolean {
   if (current === undefined || body.kind === 'new' || body.lsn !== current.bodyLsn) return true
   const isCode = (text: string): boolean => isCodeDocument(codeMarksOf(key, Object.entries(JSON.parse(text) as Record<string, string[]>)))
@@ -124,7 +128,10 @@ function expiryOf(now: number, current: Head | undefined, ttl: number | null): n
   return ttl > 0 ? now + ttl : 0
 }
 
-/** A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix seconds, 0 for none */
+/**
+ * A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix
+ * seconds, 0 for none
+ */
 export function decideExpiry(transaction: WriteTransaction, head: Head, expiresAt: number): PutDecision {
   const text = textOfHead(head)
   const lsn = transaction.nextLsn

@@ -1,5 +1,6 @@
 /**
- * `decide` for jobs: on the write lane, inside the write transaction, a wanted state of a job becomes entries. Finished jobs are kept up to a bound; a new one drives out the oldest of them.
+ * `decide` for jobs: on the write lane, inside the write transaction, a wanted state of a job becomes
+ * entries. Finished jobs are kept up to a bound; a new one drives out the oldest of them.
  */
 import { JOBS_KEPT_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'

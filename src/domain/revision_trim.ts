@@ -1,6 +1,8 @@
 /**
- * Which revisions of a document are let go of: those beyond the collection's `maxRevisions` in the write that adds one, those beyond `keepRevs` in a truncation. The present state counts as the
- * newest revision. `decide` on the write lane, inside the write transaction; what it finds becomes part of an entry (docs/decisions/0100-revisions-are-trimmed-by-number.md).
+ * Which revisions of a document are let go of: those beyond the collection's `maxRevisions` in the write that
+ * adds one, those beyond `keepRevs` in a truncation. The present state counts as the newest revision.
+ * `decide` on the write lane, inside the write transaction; what it finds becomes part of an entry
+ * (docs/decisions/0100-revisions-are-trimmed-by-number.md).
  */
 import { REVISIONS_TRIMMED_PER_ENTRY_MAX } from '../limits.js'
 import type { WriteTransaction } from '../store/apply.js'
@@ -19,7 +21,8 @@ interface KnownLimit {
 const known = new WeakMap<WriteTransaction, Map<number, KnownLimit>>()
 
 /**
- * For a write on top of `current`: the number below which superseded states go, 0 for none. `current` itself is superseded by the write.
+ * For a write on top of `current`: the number below which superseded states go, 0 for none. `current` itself
+ * is superseded by the write.
  * @param flags HEAD_FLAGS of the new state
  */
 export function trimBelowOnPut(transaction: WriteTransaction, current: Head, flags: number): number {
@@ -59,7 +62,8 @@ export function decideTrim(transaction: WriteTransaction, head: Head, keep: numb
   if (rows === 0 && !forgetsPresent) return undefined
   const lsn = transaction.nextLsn
   const flags = forgetsPresent ? head.flags & ~HEAD_FLAGS.revision : head.flags
-  // A head with an LSN of its own: whoever has prepared a write from the state before prepares it again, and misses a revision that is gone.
+  // A head with an LSN of its own: whoever has prepared a write from the state before prepares it again, and
+  // misses a revision that is gone.
   const record = encodeHead({ ...head, lsn, flags }, textOfHead(head))
   const entry = { kind: 'trim', lsn, collection: head.collection, docid: head.docid, head: record, trimBelow: below } as const
   return { step: { entry, body: undefined, indexOp: undefined }, trimmed: rows + Number(forgetsPresent), isPartial }

@@ -1,6 +1,7 @@
 /**
- * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go through it. Runs on the write lane inside the write transaction; deterministic,
- * and it cannot fail but for I/O or a broken invariant, both of which end the process (writer.ts).
+ * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go
+ * through it. Runs on the write lane inside the write transaction; deterministic, and it cannot fail but for
+ * I/O or a broken invariant, both of which end the process (writer.ts).
  */
 import { removeGarbage, retainBody, writeBody } from './bodies/body_references.js'
 import { dropPosition, writePosition } from './binlog/consumer_positions.js'
@@ -38,7 +39,10 @@ export interface PackedBody {
   readonly record: Buffer
 }
 
-/** The state of one write transaction: the counters it has touched, written once at its end, and the entries it has applied. */
+/**
+ * The state of one write transaction: the counters it has touched, written once at its end, and the entries
+ * it has applied.
+ */
 export class WriteTransaction implements ApplyTarget {
   readonly view: View
   /** Whether writes are told by the histories of their documents. */
@@ -121,7 +125,10 @@ export class WriteTransaction implements ApplyTarget {
     if (isTaken) throw new CorruptRecord(`counters of collection ${collection}`, `document ${docid} is there, and is to be the next`)
   }
 
-  /** @param body the body record of a put that brings a new body (bodyLsn = lsn), the record of vectors that are set, else undefined. */
+  /**
+   * @param body the body record of a put that brings a new body (bodyLsn = lsn), the record of vectors that
+   * are set, else undefined.
+   */
   apply(entry: Entry, body: Buffer | undefined): void {
     const environment = this.environment
     this.isApplying = true
@@ -158,8 +165,10 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * Trims the binlog from its old end while it holds more than `bytesMax`, at most `entriesMax` entries, and with it the bodies that nothing else refers to. Local: not an entry.
-   * @param lsnMax the newest entry that may go; then bodies that were left over go as well. Default: all but the last
+   * Trims the binlog from its old end while it holds more than `bytesMax`, at most `entriesMax` entries, and
+   * with it the bodies that nothing else refers to. Local: not an entry.
+   * @param lsnMax the newest entry that may go; then bodies that were left over go as well. Default: all but
+   * the last
    * @param floor the newest entry that no consumer needs any more. Default: none does
    * @returns whether more may be left
    */
@@ -185,7 +194,8 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * Stores the body of a superseded state as the difference from that of a later one, which is kept from now on as long as the former. Local: not an entry.
+   * Stores the body of a superseded state as the difference from that of a later one, which is kept from now
+   * on as long as the former. Local: not an entry.
    * @returns false where one of the two states is gone meanwhile, or the body is a difference already
    */
   packBody({ older, newer, record }: PackedBody): boolean {
@@ -238,7 +248,10 @@ export class WriteTransaction implements ApplyTarget {
     this.#release(removeObject(this.environment, body, this.view.now))
   }
 
-  /** A step through the releases of objects (objects.ts), and those of objects that have been removed. Local: not an entry. */
+  /**
+   * A step through the releases of objects (objects.ts), and those of objects that have been removed. Local:
+   * not an entry.
+   */
   forgetReleases(before: number, from: Buffer | undefined, count: number): Buffer | undefined {
     return forgetReleases(this.environment, before, from, count)
   }
@@ -260,12 +273,17 @@ export class WriteTransaction implements ApplyTarget {
     }
   }
 
-  /** Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many */
+  /**
+   * Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many
+   */
   forgetMinutes(collection: number, minute: number, rowsMax: number): number {
     return forgetMinutes(this.environment, collection, minute, rowsMax)
   }
 
-  /** A step of bringing rows into the form that their collections have now (sealing/resealing.ts). Local: not an entry. @param table undefined: the binlog */
+  /**
+   * A step of bringing rows into the form that their collections have now (sealing/resealing.ts). Local: not
+   * an entry. @param table undefined: the binlog
+   */
   reseal(collection: number | undefined, table: ResealedTable | undefined, from: Buffer | undefined, rowsMax: number): ResealedRows {
     const isBinlog = table === undefined || collection === undefined
     const rows = isBinlog
@@ -277,7 +295,9 @@ export class WriteTransaction implements ApplyTarget {
     return rows
   }
 
-  /** Rows of format 1 get their checksums: row_upgrade.ts. Local: not an entry. @returns whether rows are left */
+  /**
+   * Rows of format 1 get their checksums: row_upgrade.ts. Local: not an entry. @returns whether rows are left
+   */
   upgradeRows(rowsMax: number, bytesMax: number): boolean {
     return upgradeRows(this.environment, this.view, rowsMax, bytesMax)
   }

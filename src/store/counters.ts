@@ -1,5 +1,6 @@
 /**
- * Counters that are kept in the transaction of the write that changes them, so that stats, checksums and totals never scan. Layout: docs/formats/truth-env.md.
+ * Counters that are kept in the transaction of the write that changes them, so that stats, checksums and
+ * totals never scan. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
 import { counterKey, prefixEnd } from './keys.js'

@@ -1,6 +1,7 @@
 /**
- * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js shares the environment between the threads of a process; its only importers are
- * this folder's files. What each sub-database holds: docs/formats/truth-env.md.
+ * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js
+ * shares the environment between the threads of a process; its only importers are this folder's files. What
+ * each sub-database holds: docs/formats/truth-env.md.
  */
 import type { Database, RootDatabase } from 'lmdb'
 import { randomBytes } from 'node:crypto'
@@ -17,7 +18,10 @@ import { Seals } from './sealing/seals.js'
 import { Table } from './table.js'
 import type { Tally } from './tally.js'
 
-/** Collections whose row is missing or damaged, as a look through the store found them (collections/lost_collections.ts). */
+/**
+ * Collections whose row is missing or damaged, as a look through the store found them
+ * (collections/lost_collections.ts).
+ */
 export interface LostCollections {
   /** Keys under which the damaged rows may have lain, in hexadecimal. */
   readonly keys: ReadonlySet<string>
@@ -58,7 +62,9 @@ export interface Environment {
   readonly garbage: Table
   /** collection id -> whether and how it is sealed; no row: it never was */
   readonly sealings: Table
-  /** (collection, hash of key, hash of lang) -> docid and sealed spelling: identities of sealed collections */
+  /**
+   * (collection, hash of key, hash of lang) -> docid and sealed spelling: identities of sealed collections
+   */
   readonly sealedIdentities: Table
   /** (collection, docid, hash of the spelling) -> sealed spelling */
   readonly sealedSpellings: Table
@@ -99,7 +105,9 @@ const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
 const FORMAT_VERSION = 3
-/** The rows are those of the present format; its entries say neither who made them nor what is to be left out. */
+/**
+ * The rows are those of the present format; its entries say neither who made them nor what is to be left out.
+ */
 const FORMAT_WITHOUT_AUTHORS = 2
 /**
  * Rows without checksums of their own over key and value; brought to the present format by row_upgrade.ts.
@@ -294,8 +302,10 @@ export function finishUpgrade({ settings }: Environment): void {
 }
 
 /**
- * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where the first transaction on such a list frees some 300 pages: it looks for room in the list while it
- * makes it. So a small transaction comes first; from then on the list is never empty, because a transaction adds what it has freed before it takes out what it has used.
+ * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where
+ * the first transaction on such a list frees some 300 pages: it looks for room in the list while it makes it.
+ * So a small transaction comes first; from then on the list is never empty, because a transaction adds what
+ * it has freed before it takes out what it has used.
  */
 function beginFreeList(root: RootDatabase<Buffer, Buffer>, settings: Table): void {
   if ((root.getStats() as { free: { entryCount: number } }).free.entryCount > 0) return

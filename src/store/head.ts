@@ -1,5 +1,6 @@
 /**
- * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
+ * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A
+ * superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
  */
 import { lowerCase } from './keys.js'
 import { checkRecord, sealRecord } from './record.js'

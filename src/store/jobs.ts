@@ -1,6 +1,8 @@
 /**
- * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record says beside its status is the job's own matter; what all share is where it lies, how
- * it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout: docs/formats/truth-env.md.
+ * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record
+ * says beside its status is the job's own matter; what all share is where it lies, how it is checked, and the
+ * LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout:
+ * docs/formats/truth-env.md.
  */
 import { JOB_ID_BYTES_MAX } from '../limits.js'
 import type { Table } from './table.js'

@@ -1,6 +1,6 @@
 /**
- * The truth store as a thread sees it: reads through views, writes through the writer. One per thread; the threads of a process share the environment behind it.
- * What is on disk: docs/formats/truth-env.md.
+ * The truth store as a thread sees it: reads through views, writes through the writer. One per thread; the
+ * threads of a process share the environment behind it. What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
 import { UNIX_SECONDS_MAX } from '../limits.js'
@@ -61,7 +61,8 @@ export class TruthStore {
   }
 
   /**
-   * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not for a search, whose view must be taken after the engine's snapshot.
+   * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not
+   * for a search, whose view must be taken after the engine's snapshot.
    */
   sharing<T>(run: () => T): T {
     return this.#snapshot((view) => {
@@ -148,7 +149,10 @@ export class TruthStore {
     endEpoch(this.#environment)
   }
 
-  /** Copies the env as it is now to `path`, compacted, while others read and write; on a thread of its own. The snapshot is held meanwhile: the file grows by what is written. */
+  /**
+   * Copies the env as it is now to `path`, compacted, while others read and write; on a thread of its own.
+   * The snapshot is held meanwhile: the file grows by what is written.
+   */
   async copyTo(path: string): Promise<void> {
     await this.#environment.root.backup(path, true)
   }

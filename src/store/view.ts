@@ -1,7 +1,7 @@
 /**
- * What one read sees: a consistent snapshot of the truth env, for as long as a synchronous piece of code runs. Inside
- * the write transaction the same functions see the transaction's own writes. Never held across an `await`: a long
- * snapshot pins pages and the file grows.
+ * What one read sees: a consistent snapshot of the truth env, for as long as a synchronous piece of code
+ * runs. Inside the write transaction the same functions see the transaction's own writes. Never held across
+ * an `await`: a long snapshot pins pages and the file grows.
  */
 import { BinlogView } from './binlog/binlog_view.js'
 import { BodyReader } from './bodies/body_reader.js'
@@ -84,8 +84,8 @@ export class View {
   }
 
   /**
-   * How the collection is sealed, looked up once a snapshot for requests that follow each other. A transaction must see
-   * its own writes.
+   * How the collection is sealed, looked up once a snapshot for requests that follow each other. A
+   * transaction must see its own writes.
    */
   #sealOf(collection: number): CollectionSeal | undefined {
     if (this.#cache === undefined) return this.#environment.seals.of(collection)
@@ -101,7 +101,10 @@ export class View {
     return readCollections(this.#environment.collections)
   }
 
-  /** @param name of the collection, in any case @returns as first written; empty where its row is not there or damaged */
+  /**
+   * @param name of the collection, in any case @returns as first written; empty where its row is not there or
+   * damaged
+   */
   nameOfCollection(collection: number, name: string): string {
     try {
       const found = this.collection(name)
@@ -138,7 +141,10 @@ export class View {
     return readSetting(this.#environment, collection, kind, id)
   }
 
-  /** All settings of a kind, by id. @param unreadable is given the ids of those that can't be opened, instead of an error */
+  /**
+   * All settings of a kind, by id. @param unreadable is given the ids of those that can't be opened, instead
+   * of an error
+   */
   settings(collection: number, kind: SettingKind, unreadable?: string[]): (readonly [id: string, value: unknown])[] {
     return readSettings(this.#environment, collection, kind, unreadable)
   }
@@ -156,7 +162,10 @@ export class View {
     return readJobs(this.#environment.jobs, kind)
   }
 
-  /** Docids of the documents with this key in any language, whatever the spelling, by language; at most `count`. */
+  /**
+   * Docids of the documents with this key in any language, whatever the spelling, by language; at most
+   * `count`.
+   */
   docidsOfKey(collection: number, key: string, count: number): number[] {
     return readDocidsOfKey(this.#environment, this.#sealOf(collection), collection, key, count)
   }
@@ -240,12 +249,18 @@ export class View {
     return this.#bodies.isWhole(head)
   }
 
-  /** Reads the body's record, and that of the one that it is the difference from. @throws CorruptRecord where either can't be believed */
+  /**
+   * Reads the body's record, and that of the one that it is the difference from. @throws CorruptRecord where
+   * either can't be believed
+   */
   checkBody(body: BodyOf): void {
     this.#bodies.check(body)
   }
 
-  /** LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not there or can't be read. */
+  /**
+   * LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not
+   * there or can't be read.
+   */
   baseOf(body: BodyOf): bigint | undefined {
     return this.#bodies.baseOf(body)
   }
@@ -255,7 +270,9 @@ export class View {
     return isUpgradeWanted(this.#environment)
   }
 
-  /** Whether bytes of before a rotation may be left in the files until the next start, which writes them anew. */
+  /**
+   * Whether bytes of before a rotation may be left in the files until the next start, which writes them anew.
+   */
   isScrubWanted(): boolean {
     return isScrubWanted(this.#environment)
   }

@@ -1,7 +1,7 @@
 /**
- * A data directory of entries in their first form (test/golden/entries), made by the last version that wrote them
- * (test/harness/make_golden_entries.ts): all kinds of entries, a sealed collection, revisions, settings, jobs,
- * vectors, deleted documents. Its server was killed, so a start replays.
+ * A data directory of entries in their first form (test/golden/entries), made by the last version that wrote
+ * them (test/harness/make_golden_entries.ts): all kinds of entries, a sealed collection, revisions, settings,
+ * jobs, vectors, deleted documents. Its server was killed, so a start replays.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

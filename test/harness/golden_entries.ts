@@ -1,6 +1,7 @@
 /**
- * The golden data directory of entries in their first form, as make_golden_entries.ts made it: the directory of a
- * server that was killed, the answers that it gave, and its binlog. Its vectors are those of EmbeddingServer.
+ * The golden data directory of entries in their first form, as make_golden_entries.ts made it: the directory
+ * of a server that was killed, the answers that it gave, and its binlog. Its vectors are those of
+ * EmbeddingServer.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -91,8 +92,8 @@ const QUESTIONS: readonly (readonly [method: string, path: string, body?: Readon
 ]
 
 /**
- * Without what another start may answer otherwise: times taken, whether pages of before a rotation are left, and
- * scores, which count documents that were replaced until their segment is merged.
+ * Without what another start may answer otherwise: times taken, whether pages of before a rotation are left,
+ * and scores, which count documents that were replaced until their segment is merged.
  */
 function settled(text: string): string {
   return text.replace(/"(took\w*|\w*[mM]s|score)":[\d.]+/g, '"$1":0').replace(/"residue":\w+/, '"residue":false')

@@ -1,8 +1,8 @@
 /**
- * Makes the golden data directory of entries in their first form (test/golden/entries): a server is filled with
- * every kind of entry, questions are asked and their answers noted, and it is killed, so that the next start
- * replays. Run once, by the last version that wrote such entries:
- * `node dist/test/harness/make_golden_entries.js`. A later version must not replace its files.
+ * Makes the golden data directory of entries in their first form (test/golden/entries): a server is filled
+ * with every kind of entry, questions are asked and their answers noted, and it is killed, so that the next
+ * start replays. Run once, by the last version that wrote such entries: `node
+ * dist/test/harness/make_golden_entries.js`. A later version must not replace its files.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * Consumers of the binlog: one is a maker in a list, is woken by commits, has its position stored with its work, keeps
- * the binlog up to a bound and is lost beyond it; and notices of changes reach whoever watches.
+ * Consumers of the binlog: one is a maker in a list, is woken by commits, has its position stored with its
+ * work, keeps the binlog up to a bound and is lost beyond it; and notices of changes reach whoever watches.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Entries of the binlog: who made them and what consumers are to leave out, what an older version makes of them, and
- * that those of anonymous requests are stored as versions before stored them. Layout: docs/formats/binlog.md.
+ * Entries of the binlog: who made them and what consumers are to leave out, what an older version makes of
+ * them, and that those of anonymous requests are stored as versions before stored them. Layout:
+ * docs/formats/binlog.md.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'

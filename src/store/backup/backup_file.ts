@@ -1,6 +1,7 @@
 /**
- * Backup files: a compacted copy of a truth env as it was at one moment, with a seal behind it that says what it is and what its bytes add up to. Layout: docs/formats/backup.md. Read and written a piece at a time, so that neither
- * memory nor the thread is taken; the long lane.
+ * Backup files: a compacted copy of a truth env as it was at one moment, with a seal behind it that says what
+ * it is and what its bytes add up to. Layout: docs/formats/backup.md. Read and written a piece at a time, so
+ * that neither memory nor the thread is taken; the long lane.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'

@@ -1,5 +1,6 @@
 /**
- * The directory of backups: names that stay in it, and files that appear under their name only when they are whole and on disk. The long lane; the sweep at the start of the process.
+ * The directory of backups: names that stay in it, and files that appear under their name only when they are
+ * whole and on disk. The long lane; the sweep at the start of the process.
  */
 import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { link, mkdtemp, open, rm } from 'node:fs/promises'
@@ -23,7 +24,10 @@ export function backupDirectory(dataPath: string, configured: string): string {
   return configured === '' ? join(resolve(dataPath), 'backups') : resolve(configured)
 }
 
-/** What a backup is called that was given no name: by its time, and with a number where that is taken (`backup-1700000000-2.db`). */
+/**
+ * What a backup is called that was given no name: by its time, and with a number where that is taken
+ * (`backup-1700000000-2.db`).
+ */
 export function defaultNames(createdAt: number): readonly string[] {
   return Array.from({ length: BACKUP_NAMES_TRIED_MAX }, (_, at) => `backup-${createdAt}${at === 0 ? '' : `-${at + 1}`}.db`)
 }

@@ -85,7 +85,10 @@ function checkReferences(environment: Environment, { collection, docid, bodyLsn 
     throw new CorruptRecord(`body ${collection}/${docid}/${bodyLsn}`, 'missing')
 }
 
-/** Followers and the index begin anew: no entry of before is there, and bodies that only the binlog referred to are gone. */
+/**
+ * Followers and the index begin anew: no entry of before is there, and bodies that only the binlog referred
+ * to are gone.
+ */
 export function resetBinlog(environment: Environment): void {
   const { root, binlog, garbage } = environment
   for (;;) {

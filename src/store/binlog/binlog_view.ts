@@ -25,8 +25,8 @@ export class BinlogView {
   }
 
   /**
-   * Of the next `count` entries above `lsn` the puts that left at least two superseded states behind them, ascending.
-   * All others are passed over undecoded, and so are damaged ones.
+   * Of the next `count` entries above `lsn` the puts that left at least two superseded states behind them,
+   * ascending. All others are passed over undecoded, and so are damaged ones.
    * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
    */
   supersedingAfter(lsn: bigint, count: number): { readonly puts: readonly PutEntry[]; readonly lsn: bigint } {
@@ -47,8 +47,8 @@ export class BinlogView {
   }
 
   /**
-   * Topics of the next `count` entries above `lsn`: what of the server or of a collection has changed. Entries of kinds
-   * without topics are passed over undecoded.
+   * Topics of the next `count` entries above `lsn`: what of the server or of a collection has changed.
+   * Entries of kinds without topics are passed over undecoded.
    * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
    */
   topicsAfter(lsn: bigint, count: number): { readonly topics: Set<string>; readonly lsn: bigint } {

@@ -1,6 +1,6 @@
 /**
- * How far consumers of the binlog have come: one row of `settings` each, written in the transaction of what the consumer
- * does. Layout: docs/formats/truth-env.md.
+ * How far consumers of the binlog have come: one row of `settings` each, written in the transaction of what
+ * the consumer does. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { lsnKey } from '../keys.js'

@@ -1,6 +1,7 @@
 /**
- * Reads bodies within one snapshot: whole ones, those that are stored as the difference from a later body of their document, which may be such a difference, too, and those that lie in a storage
- * backend, as far as their bytes are at hand.
+ * Reads bodies within one snapshot: whole ones, those that are stored as the difference from a later body of
+ * their document, which may be such a difference, too, and those that lie in a storage backend, as far as
+ * their bytes are at hand.
  */
 import { DELTA_CHAIN_REVISIONS, OPENED_BODY_BYTES } from '../../limits.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from '../body.js'
@@ -25,7 +26,10 @@ export type BodyOf = Pick<Head, 'collection' | 'docid' | 'bodyLsn'>
 export class BodyReader {
   readonly #environment: Environment
   readonly #sealOf: (collection: number) => CollectionSeal | undefined
-  /** The content that was last put together from deltas: the base of the revision before. What a body holds never changes, so it stays true. */
+  /**
+   * The content that was last put together from deltas: the base of the revision before. What a body holds
+   * never changes, so it stays true.
+   */
   #last: { readonly body: BodyOf; readonly content: Buffer } | undefined
 
   constructor(environment: Environment, sealOf: (collection: number) => CollectionSeal | undefined) {
@@ -56,13 +60,19 @@ export class BodyReader {
     return record !== undefined && !isDelta(record)
   }
 
-  /** The object of a body that lies nowhere else; undefined for one that lies in the env. @throws CorruptRecord */
+  /**
+   * The object of a body that lies nowhere else; undefined for one that lies in the env. @throws
+   * CorruptRecord
+   */
   objectOnly(body: BodyOf): BodyObject | undefined {
     const key = keyOf(body)
     return this.#environment.bodies.doesExist(key) ? undefined : readObject(this.#environment, key)
   }
 
-  /** LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not there or can't be read. */
+  /**
+   * LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not
+   * there or can't be read.
+   */
   baseOf(body: BodyOf): bigint | undefined {
     try {
       const record = this.#openStored(body)
@@ -73,7 +83,9 @@ export class BodyReader {
     }
   }
 
-  /** Reads the record, and that of its base where it is a difference; unpacks neither. @throws CorruptRecord */
+  /**
+   * Reads the record, and that of its base where it is a difference; unpacks neither. @throws CorruptRecord
+   */
   check(body: BodyOf): void {
     const base = baseOfBody(this.#open(body), () => nameOf(body))
     if (base !== undefined) this.#open({ ...body, bodyLsn: base })

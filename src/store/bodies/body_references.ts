@@ -1,6 +1,7 @@
 /**
- * Bodies and who refers to them: states of documents, and bodies that are differences from others. A body without a reference stays until the binlog, whose readers may still want it, has been trimmed past the release.
- * Inside a write transaction only.
+ * Bodies and who refers to them: states of documents, and bodies that are differences from others. A body
+ * without a reference stays until the binlog, whose readers may still want it, has been trimmed past the
+ * release. Inside a write transaction only.
  */
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
@@ -12,14 +13,19 @@ import type { BodyReader } from './body_reader.js'
 
 const NOTHING = Buffer.alloc(0)
 
-/** As the collection's records lie on disk: sealed or in clear. @param record with its first reference, or another form of what is there */
+/**
+ * As the collection's records lie on disk: sealed or in clear. @param record with its first reference, or
+ * another form of what is there
+ */
 export function writeBody(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
   environment.bodies.put(key, isSealed ? seal.seal(bodyPlace(key), record) : record)
 }
 
-/** Of a state that is written. @param body undefined: that of another state, or one that lies elsewhere only */
+/**
+ * Of a state that is written. @param body undefined: that of another state, or one that lies elsewhere only
+ */
 export function referBody(environment: Environment, head: Head, lsn: bigint, body: Buffer | undefined): void {
   const key = bodyKey(head.collection, head.docid, head.bodyLsn)
   if (body !== undefined) writeBody(environment, head.collection, key, body)
@@ -33,7 +39,9 @@ export function retainBody(environment: Environment, key: Buffer): void {
   if (count !== undefined) environment.bodyCounts.put(key, countOf(count + 1))
 }
 
-/** Lets go of one reference; with the last one the body becomes garbage. @param lsn of the entry that lets go */
+/**
+ * Lets go of one reference; with the last one the body becomes garbage. @param lsn of the entry that lets go
+ */
 export function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
   const count = references(environment, key)
   if (count === undefined) return
@@ -48,7 +56,10 @@ export function removeOnlyReference(environment: Environment, key: Buffer): void
   if (references(environment, key) === 1) environment.bodies.remove(key)
 }
 
-/** Removes garbage: the body, and with it its reference to the one that it is the difference from, which may become garbage. @param row a key of the table */
+/**
+ * Removes garbage: the body, and with it its reference to the one that it is the difference from, which may
+ * become garbage. @param row a key of the table
+ */
 export function removeGarbage(environment: Environment, bodies: Pick<BodyReader, 'baseOf'>, row: Buffer, lsn: bigint): void {
   const key = Buffer.from(row.subarray(8))
   const body = parseBodyKey(key)

@@ -1,4 +1,7 @@
-/** What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the view. */
+/**
+ * What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the
+ * view.
+ */
 import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from '../environment.js'
@@ -99,12 +102,17 @@ export class ObjectView {
     return this.#sealOf(collection)?.writtenForm ?? CLEAR
   }
 
-  /** The next body of the collection whose object is not in the form that its records have now: objects.ts. */
+  /**
+   * The next body of the collection whose object is not in the form that its records have now: objects.ts.
+   */
   nextInOtherForm(collection: number, from: Buffer | undefined, count: number): ReturnType<typeof nextInOtherForm> {
     return nextInOtherForm(this.#environment, collection, this.writtenForm(collection), from, count)
   }
 
-  /** How many present states lie under the collection's present key while their bodies' objects lie under which other one. Looks at every object of the collection. */
+  /**
+   * How many present states lie under the collection's present key while their bodies' objects lie under
+   * which other one. Looks at every object of the collection.
+   */
   statesBehind(collection: number): ReadonlyMap<number, number> {
     const form = this.writtenForm(collection)
     const prefix = counterKey(collection)

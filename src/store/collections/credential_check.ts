@@ -1,6 +1,7 @@
 /**
- * A start's look at the credentials in configurations: can they be opened with the keys that this server has been given? Who has lost a key learns it then, in one line, and not from the first request that needs one. The
- * documents of those collections are served all the same. Write lane, before it opens the index.
+ * A start's look at the credentials in configurations: can they be opened with the keys that this server has
+ * been given? Who has lost a key learns it then, in one line, and not from the first request that needs one.
+ * The documents of those collections are served all the same. Write lane, before it opens the index.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'

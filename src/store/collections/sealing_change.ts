@@ -1,6 +1,8 @@
 /**
- * Changes of how collections are sealed: the row that a `sealing` entry writes, what a start brings up to date (a new primary key is one more form in which rows may lie from now on), and the checks
- * of master keys: a small sealed record per key that was ever used, so that another key under the same id is noticed before anything is read or written with it. Write lane only.
+ * Changes of how collections are sealed: the row that a `sealing` entry writes, what a start brings up to
+ * date (a new primary key is one more form in which rows may lie from now on), and the checks of master keys:
+ * a small sealed record per key that was ever used, so that another key under the same id is noticed before
+ * anything is read or written with it. Write lane only.
  */
 import { readCollections } from './collection_row.js'
 import type { Environment } from '../environment.js'
@@ -49,7 +51,8 @@ export function finishForms(environment: Environment, collection: number): void 
 }
 
 /**
- * A start, before anything else is read: are the keys there, and are they those that were used? Then the collections are told of a new primary key.
+ * A start, before anything else is read: are the keys there, and are they those that were used? Then the
+ * collections are told of a new primary key.
  * @returns ids of the collections that are sealed
  * @throws SealingRefused
  */

@@ -1,6 +1,8 @@
 /**
- * Where a collection's settings lie: in clear under their id; in a sealed collection under a keyed hash of the id, both text and id within the seal; and a configuration with credentials in
- * another collection sealed with the server's key. Readers try every form, writers leave one. Any thread reads; only `apply` and the rotation write. Layout: docs/formats/truth-env.md.
+ * Where a collection's settings lie: in clear under their id; in a sealed collection under a keyed hash of
+ * the id, both text and id within the seal; and a configuration with credentials in another collection sealed
+ * with the server's key. Readers try every form, writers leave one. Any thread reads; only `apply` and the
+ * rotation write. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../keys.js'
@@ -10,7 +12,10 @@ import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'
 import type { SettingKind } from '../settings.js'
 
-/** crc32c, version, mark, key id, zero. The mark tells a sealed record from JSON text, which never begins with it. */
+/**
+ * crc32c, version, mark, key id, zero. The mark tells a sealed record from JSON text, which never begins with
+ * it.
+ */
 const SEALED_PREFIX_BYTES = 8
 const MARK_AT = 5
 const SEALED_MARK = 1
@@ -37,7 +42,8 @@ export function readSetting(environment: Environment, collection: number, kind: 
 
 /**
  * All settings of a kind, by id.
- * @param unreadable is given the ids of those that are sealed for the server and can't be opened, instead of an error
+ * @param unreadable is given the ids of those that are sealed for the server and can't be opened, instead of
+ * an error
  * @throws CorruptRecord
  */
 export function readSettings(

@@ -1,7 +1,9 @@
 /**
- * What a thread remembers of the store between two reads: documents as the answers show them, and a mark of the last state it saw, so that pages of the same collection are not looked up,
- * checked and unpacked again and again. Never stale: a document counts as seen only under the mark of the state it was read in, and a mark ends with the next commit; under a new mark its head
- * is read again and the text kept only if the head's LSN is the same. One per thread that reads; not for the inside of a write transaction.
+ * What a thread remembers of the store between two reads: documents as the answers show them, and a mark of
+ * the last state it saw, so that pages of the same collection are not looked up, checked and unpacked again
+ * and again. Never stale: a document counts as seen only under the mark of the state it was read in, and a
+ * mark ends with the next commit; under a new mark its head is read again and the text kept only if the
+ * head's LSN is the same. One per thread that reads; not for the inside of a write transaction.
  */
 import { DOCUMENT_CACHED_BYTES_MAX } from '../../limits.js'
 
@@ -29,7 +31,8 @@ export interface Mark {
 
 export class DocumentCache {
   readonly #bytesMax: number
-  // Two halves: what is used moves to the young one; when that is full, it becomes the old one and the old one's rest is forgotten. Cheaper than an order of use.
+  // Two halves: what is used moves to the young one; when that is full, it becomes the old one and the old
+  // one's rest is forgotten. Cheaper than an order of use.
   #young = new Map<number, StoredDocument>()
   #old = new Map<number, StoredDocument>()
   #youngBytes = 0

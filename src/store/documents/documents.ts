@@ -1,6 +1,6 @@
 /**
- * Whole documents as answers show them: the JSON text of the head with the content in it. Texts read lately are cached
- * (document_cache.ts) and valid while the state of the store stands.
+ * Whole documents as answers show them: the JSON text of the head with the content in it. Texts read lately
+ * are cached (document_cache.ts) and valid while the state of the store stands.
  */
 import type { BodyReader } from '../bodies/body_reader.js'
 import { ByteWriter } from '../byte_writer.js'
@@ -53,8 +53,8 @@ export class DocumentReader {
 
   /**
    * The document with its content. Undefined when there is none or it has expired.
-   * @param isKept false: it is not cached, and its text is valid until the next read only. For pages so long that they
-   * would drive out everything else and leave as much garbage.
+   * @param isKept false: it is not cached, and its text is valid until the next read only. For pages so long
+   * that they would drive out everything else and leave as much garbage.
    */
   get(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
     const cached = this.#cache?.get(collection, docid)

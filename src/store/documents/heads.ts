@@ -1,6 +1,6 @@
 /**
- * Heads of documents, as one snapshot or transaction shows them: opened where their collection is sealed, and compared
- * with the key that they lie under. Layout: docs/formats/truth-env.md.
+ * Heads of documents, as one snapshot or transaction shows them: opened where their collection is sealed, and
+ * compared with the key that they lie under. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { decodeHead, isSpelled } from '../head.js'

@@ -1,7 +1,8 @@
 /**
- * Whose a (key, lang) is: the identity rows and the further spellings, in clear or sealed. In a sealed collection keyed hashes stand for the texts in the keys of the rows, and the texts lie sealed
- * in their values. While a collection changes from one form to the other (or from one key to the next) a row may lie in any of its forms: readers try each, writers leave just one.
- * Layout: docs/formats/truth-env.md.
+ * Whose a (key, lang) is: the identity rows and the further spellings, in clear or sealed. In a sealed
+ * collection keyed hashes stand for the texts in the keys of the rows, and the texts lie sealed in their
+ * values. While a collection changes from one form to the other (or from one key to the next) a row may lie
+ * in any of its forms: readers try each, writers leave just one. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { documentKey, identityRowKey, isKey, lowerCase, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
@@ -86,7 +87,10 @@ export function openIdentity(seal: CollectionSeal, rowKey: Buffer, row: Buffer):
   return decodeIdentity(seal.open(identityPlace(rowKey), row, name).subarray(SEALED_PREFIX_BYTES - 4), name)
 }
 
-/** Docids of the documents with this key in any language, whatever the spelling, by language where the rows lie in clear; at most `count`. */
+/**
+ * Docids of the documents with this key in any language, whatever the spelling, by language where the rows
+ * lie in clear; at most `count`.
+ */
 export function readDocidsOfKey(
   environment: Environment,
   seal: CollectionSeal | undefined,

@@ -1,4 +1,7 @@
-/** Removes superseded states of a document, and takes a state out of the counters. Inside the write transaction. */
+/**
+ * Removes superseded states of a document, and takes a state out of the counters. Inside the write
+ * transaction.
+ */
 import { releaseBody } from '../bodies/body_references.js'
 import type { CollectionCounters } from '../counters.js'
 import type { Environment } from '../environment.js'

@@ -1,9 +1,10 @@
 /**
- * Binlog entries: what happened, complete and deterministic, so that local writes, replay and followers all go through
- * the same `apply`. This file knows what all entries share: the prefix, and how they are sealed; the kinds know the
- * rest (kinds.ts). Layout: docs/formats/binlog.md.
+ * Binlog entries: what happened, complete and deterministic, so that local writes, replay and followers all
+ * go through the same `apply`. This file knows what all entries share: the prefix, and how they are sealed;
+ * the kinds know the rest (kinds.ts). Layout: docs/formats/binlog.md.
  *
- * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where readers find it.
+ * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where readers find
+ * it.
  */
 import { pack, unpack } from '../packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from '../record.js'
@@ -92,8 +93,8 @@ export function retainedBytes(record: Buffer): number {
 }
 
 /**
- * The record of an entry as it may lie on disk: sealed where its collection is sealed, or where it brings credentials.
- * What names a collection only stays in clear, and so does how it is sealed.
+ * The record of an entry as it may lie on disk: sealed where its collection is sealed, or where it brings
+ * credentials. What names a collection only stays in clear, and so does how it is sealed.
  */
 export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number, author?: EntryAuthor): Buffer {
   const record = encodeEntry(entry, bodyBytes, author)

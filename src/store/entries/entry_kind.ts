@@ -1,7 +1,7 @@
 /**
- * What a kind of binlog entry is made of: its code, how its fields are stored, what it changes, what the index has
- * to do for it, and what it asks of the group that commits it. Each kind is a folder beside this file; they are
- * registered in kinds.ts. Nothing outside of a kind's folder asks for its name.
+ * What a kind of binlog entry is made of: its code, how its fields are stored, what it changes, what the
+ * index has to do for it, and what it asks of the group that commits it. Each kind is a folder beside this
+ * file; they are registered in kinds.ts. Nothing outside of a kind's folder asks for its name.
  */
 import type { Environment } from '../environment.js'
 import type { CollectionCounters } from '../counters.js'
@@ -9,8 +9,8 @@ import type { HeadReader } from '../documents/heads.js'
 import type { RevisionView } from '../documents/revisions.js'
 
 /**
- * Where an entry comes from, in the order of the codes on disk: a request; the expiry of a document; a bulk ingest; the
- * binlog of another server; upkeep that the server does unasked.
+ * Where an entry comes from, in the order of the codes on disk: a request; the expiry of a document; a bulk
+ * ingest; the binlog of another server; upkeep that the server does unasked.
  */
 export const ENTRY_ORIGINS = ['request', 'expiry', 'import', 'replication', 'upkeep'] as const
 export type EntryOrigin = (typeof ENTRY_ORIGINS)[number]
@@ -109,7 +109,10 @@ export interface EntryKind<E extends EntryBase & { readonly kind: string }> {
   readonly isCounted: boolean
   /** Whether the record that comes with the entry stays for the readers of the binlog. */
   readonly keepsBody: boolean
-  /** Marks an entry in its record, so that a consumer finds it without decoding all others. Default: none is marked. */
+  /**
+   * Marks an entry in its record, so that a consumer finds it without decoding all others. Default: none is
+   * marked.
+   */
   readonly isMarked?: (entry: E) => boolean
   /** What an entry changes that others may watch (src/consumers/change_notices.ts). Default: nothing. */
   readonly topicOf?: (entry: E) => string

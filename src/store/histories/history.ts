@@ -1,8 +1,11 @@
 /**
- * What a document has gone through, in one record of bounded size: its writes, the reads that were tracked, and how often it was read for the leaderboard. Layout: docs/formats/truth-env.md.
+ * What a document has gone through, in one record of bounded size: its writes, the reads that were tracked,
+ * and how often it was read for the leaderboard. Layout: docs/formats/truth-env.md.
  *
- * Writes: the first and the latest. Reads: groups of a second and a count. Where there are too many, the older half of the groups is joined in pairs, each under its later second: no read is forgotten, but when
- * exactly it was fades with its age. Decision: docs/decisions/0081-histories-of-documents.md. Pure; written on the write lane.
+ * Writes: the first and the latest. Reads: groups of a second and a count. Where there are too many, the
+ * older half of the groups is joined in pairs, each under its later second: no read is forgotten, but when
+ * exactly it was fades with its age. Decision: docs/decisions/0081-histories-of-documents.md. Pure; written
+ * on the write lane.
  */
 import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../limits.js'
 import { checkRecord, sealRecord } from '../record.js'

@@ -1,6 +1,8 @@
 /**
- * The three tables of tracking: histories by document, the leaderboard in its order, and counts by minute of a collection. Written inside write transactions, beside what they tell of: writes with the entry
- * that makes them, so that neither is there without the other; reads when the write lane has collected them, no entries of the binlog. Layout: docs/formats/truth-env.md.
+ * The three tables of tracking: histories by document, the leaderboard in its order, and counts by minute of
+ * a collection. Written inside write transactions, beside what they tell of: writes with the entry that makes
+ * them, so that neither is there without the other; reads when the write lane has collected them, no entries
+ * of the binlog. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
@@ -89,7 +91,9 @@ function countOf(row: Buffer | undefined, key: Buffer): number {
   }
 }
 
-/** Reads by collection and minute, gathered over one transaction: a slice of many documents changes few rows. */
+/**
+ * Reads by collection and minute, gathered over one transaction: a slice of many documents changes few rows.
+ */
 export class MinuteCounts {
   readonly #counts = new Map<string, { readonly collection: number; readonly second: number; count: number }>()
 

@@ -1,7 +1,8 @@
 /**
- * Brings stored rows into the form that their collections have now: sealed with the primary key, or in clear. One step looks at some rows of one table, inside the write transaction; what is in
- * form already is passed over, so a walk that begins anew loses nothing but time. A row that can't be opened stays as it is and is counted. Not entries: which key a row lies under is this
- * node's own matter. Write lane only.
+ * Brings stored rows into the form that their collections have now: sealed with the primary key, or in clear.
+ * One step looks at some rows of one table, inside the write transaction; what is in form already is passed
+ * over, so a walk that begins anew loses nothing but time. A row that can't be opened stays as it is and is
+ * counted. Not entries: which key a row lies under is this node's own matter. Write lane only.
  */
 import { sealOfEntry, wantedSealOfEntry, resealEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
@@ -25,7 +26,10 @@ import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { SealedPlace } from '../sealing/sealed_record.js'
 
-/** The tables of a collection, in the order in which they are walked, which a job that an earlier version has begun goes on with: new ones come last. The binlog is walked once, behind all collections. */
+/**
+ * The tables of a collection, in the order in which they are walked, which a job that an earlier version has
+ * begun goes on with: new ones come last. The binlog is walked once, behind all collections.
+ */
 export const RESEALED_TABLES = [
   'heads', 'revisions', 'bodies', 'identities', 'sealedIdentities', 'spellings', 'sealedSpellings', 'collectionSettings', 'sealedSettings', 'vectors',
 ] as const // prettier-ignore

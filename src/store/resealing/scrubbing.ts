@@ -1,7 +1,10 @@
 /**
- * After a rotation, what was overwritten (text in clear, records under an old key) may still be read in free pages of the files, in the gaps of used ones and behind the end of values. So the next start, before
- * anything is opened, writes the truth env anew, row by row (a compacted copy takes whole pages, and with them what lies behind a value), puts it in the place of the old one, and throws away the index and the files of
- * vectors, which are made from it. A crash at any point leaves either file whole and the wish in it; it is done again. Runs on the write lane, which opens the store first.
+ * After a rotation, what was overwritten (text in clear, records under an old key) may still be read in free
+ * pages of the files, in the gaps of used ones and behind the end of values. So the next start, before
+ * anything is opened, writes the truth env anew, row by row (a compacted copy takes whole pages, and with
+ * them what lies behind a value), puts it in the place of the old one, and throws away the index and the
+ * files of vectors, which are made from it. A crash at any point leaves either file whole and the wish in it;
+ * it is done again. Runs on the write lane, which opens the store first.
  */
 import type { RootDatabase } from 'lmdb'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
@@ -20,7 +23,10 @@ export function isScrubWanted({ settings }: Environment): boolean {
   return settings.doesExist(WANTED)
 }
 
-/** The store must be closed in this process, and nobody else may have it. @returns a line for the log: what was done, or why not */
+/**
+ * The store must be closed in this process, and nobody else may have it. @returns a line for the log: what
+ * was done, or why not
+ */
 export async function scrub(generationPath: string): Promise<string> {
   const aside = join(generationPath, 'scrub')
   rmSync(aside, { recursive: true, force: true })
@@ -45,7 +51,11 @@ export async function scrub(generationPath: string): Promise<string> {
   return 'the store was written anew after a rotation of keys; the index is built from it'
 }
 
-/** Asked first, for a write that LMDB is refused may be the end of the process (docs/decisions/0121-the-sweep-of-io-failures.md). @throws Error where there is no room for another one of that size */
+/**
+ * Asked first, for a write that LMDB is refused may be the end of the process
+ * (docs/decisions/0121-the-sweep-of-io-failures.md). @throws Error where there is no room for another one of
+ * that size
+ */
 function checkRoom(file: string): void {
   const { bavail, bsize } = statfsSync(file)
   const missing = statSync(file).size + SCRUB_ROOM_BYTES - bavail * bsize

@@ -1,6 +1,8 @@
 /**
- * What is stored of a document's vectors: the record (chunks of its content and one vector each, as produced), the stamp beside it (what the index has to know, small enough to be read for all documents at a
- * start), and how many documents of a collection have vectors of which variant. Layout: docs/formats/truth-env.md. Pure; any thread. Little-endian machines only, as the whole store.
+ * What is stored of a document's vectors: the record (chunks of its content and one vector each, as
+ * produced), the stamp beside it (what the index has to know, small enough to be read for all documents at a
+ * start), and how many documents of a collection have vectors of which variant. Layout:
+ * docs/formats/truth-env.md. Pure; any thread. Little-endian machines only, as the whole store.
  */
 import { checkRecord, CorruptRecord, requireIntact, sealRecord } from '../record.js'
 import { crc32c, pack, unpack } from '../packages.js'
@@ -13,7 +15,10 @@ export interface VectorRecord {
   readonly isCode: boolean
   /** Stands for how the content was cut: the same content cut by the same recipe gives the same chunks. */
   readonly recipe: number
-  /** LSN of the body that they were made from. They are those of the document while it is that of its present state. 0: some chunks are missing still. */
+  /**
+   * LSN of the body that they were made from. They are those of the document while it is that of its present
+   * state. 0: some chunks are missing still.
+   */
   readonly bodyLsn: bigint
   /** Byte ranges of the UTF-8 content, ascending: start, end, start, end ... */
   readonly ranges: Uint32Array
@@ -54,7 +59,10 @@ export function encodeVectors(record: VectorRecord): Buffer {
   return bytes
 }
 
-/** @param bytes in clear, owned by the caller and not changed afterwards: the vectors may be a view of it. @throws CorruptRecord */
+/**
+ * @param bytes in clear, owned by the caller and not changed afterwards: the vectors may be a view of it.
+ * @throws CorruptRecord
+ */
 export function decodeVectors(bytes: Buffer, name: () => string): VectorRecord {
   checkRecord(bytes, PREFIX_BYTES, name)
   const dimensions = bytes.readUInt32LE(16)

@@ -1,5 +1,6 @@
 /**
- * The tables of vectors: records, stamps, counts by variant, and the queue of documents that are to be embedded. Changed by `apply` only, inside the write transaction: a document has all of record, stamp and
+ * The tables of vectors: records, stamps, counts by variant, and the queue of documents that are to be
+ * embedded. Changed by `apply` only, inside the write transaction: a document has all of record, stamp and
  * count, or none. Read through views. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
@@ -19,7 +20,10 @@ import {
 import type { VariantCount, VectorRecord, VectorStamp } from './vector_record.js'
 import { log } from '../../telemetry/log.js'
 
-/** @param record in clear; takes the place of the vectors that the document has @param lsn of the entry that sets them */
+/**
+ * @param record in clear; takes the place of the vectors that the document has @param lsn of the entry that
+ * sets them
+ */
 export function setVectors(environment: Environment, collection: number, docid: number, lsn: bigint, record: Buffer): void {
   forgetVectors(environment, collection, docid)
   const { variant, dimensions, hashes } = decodeVectors(record, () => `vectors of entry ${lsn}`)
@@ -46,7 +50,9 @@ export function forgetVectors(environment: Environment, collection: number, doci
   environment.vectors.remove(key)
 }
 
-/** Inside a write nothing may fail for the sake of vectors that are damaged: they are made again by a reindex. */
+/**
+ * Inside a write nothing may fail for the sake of vectors that are damaged: they are made again by a reindex.
+ */
 function tolerated<T>(read: () => T): T | undefined {
   try {
     return read()
@@ -113,7 +119,10 @@ export class VectorView {
     this.#environment = environment
   }
 
-  /** Undefined where there are none, or none that can be believed, which is said in the log: they can be made again. */
+  /**
+   * Undefined where there are none, or none that can be believed, which is said in the log: they can be made
+   * again.
+   */
   record(collection: number, docid: number): VectorRecord | undefined {
     return tolerated(() => {
       const record = clearRecord(this.#environment, collection, docid)
@@ -126,7 +135,10 @@ export class VectorView {
     return tolerated(() => readStamp(this.#environment, collection, docid))
   }
 
-  /** Of all documents of collections that are not deleted, by collection and docid. Damaged ones are passed over: they have no vectors then. */
+  /**
+   * Of all documents of collections that are not deleted, by collection and docid. Damaged ones are passed
+   * over: they have no vectors then.
+   */
   *stamps(): Generator<{ readonly collection: number; readonly docid: number; readonly stamp: VectorStamp }> {
     const { retired, vectorStamps } = this.#environment
     const gone = new Set([...retired.getKeys()].map((key) => collectionOfKey(key)))
@@ -157,7 +169,10 @@ export class VectorView {
     return rows.map(({ key, value }) => tolerated(() => variantCountOf(key, value))).filter((count) => count !== undefined)
   }
 
-  /** Documents that wait for their vectors, first come first, behind `after`; at most `count`. A document may be there more than once. */
+  /**
+   * Documents that wait for their vectors, first come first, behind `after`; at most `count`. A document may
+   * be there more than once.
+   */
   queued(after: bigint, count: number): QueuedEmbedding[] {
     const rows = this.#environment.embedQueue.getRange({ start: lsnKey(after + 1n), limit: count })
     return [...rows].map(({ key, value }) => {

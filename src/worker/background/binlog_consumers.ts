@@ -1,11 +1,12 @@
 /**
- * Runs the consumers of the binlog (src/consumers) on the write lane: a commit wakes them, each takes a slice at a time,
- * and what a slice changes is work in the commit queue that stores the consumer's position in the same transaction.
+ * Runs the consumers of the binlog (src/consumers) on the write lane: a commit wakes them, each takes a slice
+ * at a time, and what a slice changes is work in the commit queue that stores the consumer's position in the
+ * same transaction.
  *
  * The binlog keeps the entries that a consumer with a stored position has not seen (`floor`). The bound is
- * CONSUMER_LAG_BYTES_MAX beyond the size that the binlog may have anyway: then those furthest behind are lost, because
- * the disk must not fill up for them. A lost consumer is logged and counted, its position is dropped, and it goes on with
- * the last entry.
+ * CONSUMER_LAG_BYTES_MAX beyond the size that the binlog may have anyway: then those furthest behind are
+ * lost, because the disk must not fill up for them. A lost consumer is logged and counted, its position is
+ * dropped, and it goes on with the last entry.
  */
 import { Chore } from '../../chore.js'
 import type { BinlogConsumer, ConsumerMaker, ConsumerSlice } from '../../consumers/consumer.js'

@@ -1,6 +1,6 @@
 /**
- * The work of each command but a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts) and vectors
- * (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
+ * The work of each command but a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts) and
+ * vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
  */
 import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
 import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../../domain/changes.js'
@@ -164,12 +164,18 @@ function changeDocument(
   return documentAnswer(decision, document.escaped)
 }
 
-/** Whether the body that the document would share was here when it was prepared, and lies elsewhere only by now: a revision keeps its body here, so it needs one of its own. */
+/**
+ * Whether the body that the document would share was here when it was prepared, and lies elsewhere only by
+ * now: a revision keeps its body here, so it needs one of its own.
+ */
 function hasLeft({ view }: WriteTransaction, { collection, docid }: Head, { body }: PreparedDocument): boolean {
   return body.kind === 'shared' && view.objects.isElsewhere({ collection, docid, bodyLsn: body.lsn })
 }
 
-/** The content is the same as before, as a rule: then its object is. Else it lies in the env until it is moved. */
+/**
+ * The content is the same as before, as a rule: then its object is. Else it lies in the env until it is
+ * moved.
+ */
 function sameObject(document: PreparedDocument, before: PreparedDocument): PreparedDocument {
   return before.object !== undefined && document.escaped.equals(before.escaped) ? { ...document, object: before.object } : document
 }
@@ -186,7 +192,8 @@ function prepareAgain(
       : prepareRestore(tools, transaction.view, head, command.wanted)
   } catch (error) {
     if (error instanceof ServiceError || error instanceof CorruptRecord || error instanceof BodiesWanted) throw error
-    // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the process.
+    // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the
+    // process.
     log.error('preparation on the write lane', { fault: error })
     throw serviceError('internal')
   }

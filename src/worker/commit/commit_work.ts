@@ -1,6 +1,7 @@
 /**
- * What the write lane does for one command: one or more slices, each run inside a write transaction, and an answer once the last one is on disk. Every slice decides and applies document by
- * document: a document is written whole or not at all, and a refusal of one leaves the others alone.
+ * What the write lane does for one command: one or more slices, each run inside a write transaction, and an
+ * answer once the last one is on disk. Every slice decides and applies document by document: a document is
+ * written whole or not at all, and a refusal of one leaves the others alone.
  */
 import assert from 'node:assert/strict'
 import type { ChangeTools } from '../../domain/changes.js'
@@ -35,7 +36,10 @@ export interface CommitTools extends ChangeTools {
   readonly held: HeldBodies
 }
 
-/** While the disk is full: `refused` would grow the store, and is answered 503; `runs` gives space back; `waits` is nobody's request, keeps until there is space, and begins a slice that was refused anew. */
+/**
+ * While the disk is full: `refused` would grow the store, and is answered 503; `runs` gives space back;
+ * `waits` is nobody's request, keeps until there is space, and begins a slice that was refused anew.
+ */
 export type OnFullDisk = 'refused' | 'runs' | 'waits'
 
 export interface Work {
@@ -145,7 +149,9 @@ export function carryOut(transaction: WriteTransaction, effects: GroupEffects, s
   }
 }
 
-/** A document that was prepared under other settings than the collection has now is held to its schema again. */
+/**
+ * A document that was prepared under other settings than the collection has now is held to its schema again.
+ */
 export function decideChecked(
   tools: CommitTools,
   transaction: WriteTransaction,
@@ -160,8 +166,10 @@ export function decideChecked(
 }
 
 /**
- * The place of an object is known, unless the store has been replaced since the write was prepared. It was made for this collection, not for one of the same name that was deleted meanwhile and took its keys with
- * it; and it lies there as the collection's records do now: a rotation that has passed would not see it again.
+ * The place of an object is known, unless the store has been replaced since the write was prepared. It was
+ * made for this collection, not for one of the same name that was deleted meanwhile and took its keys with
+ * it; and it lies there as the collection's records do now: a rotation that has passed would not see it
+ * again.
  * @throws ServiceError 503
  */
 export function requirePlace(
@@ -176,7 +184,10 @@ export function requirePlace(
     throw serviceError('collectionChanged')
 }
 
-/** What lies in process memory is there before its entry is applied. @throws ServiceError 503 where there is no room */
+/**
+ * What lies in process memory is there before its entry is applied. @throws ServiceError 503 where there is
+ * no room
+ */
 export function hold({ held }: CommitTools, { kept }: WriteTransaction, object: PreparedObject | null | undefined): void {
   if (!(object?.held instanceof Uint8Array)) return
   const id = idOfObject(object.record)

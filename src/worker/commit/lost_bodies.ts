@@ -1,5 +1,6 @@
 /**
- * Documents whose bodies lay in the memory of an earlier process: a start deletes them, by entries like any other delete, before anybody reads. Write lane.
+ * Documents whose bodies lay in the memory of an earlier process: a start deletes them, by entries like any
+ * other delete, before anybody reads. Write lane.
  */
 import { decideDelete } from '../../domain/decision.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'

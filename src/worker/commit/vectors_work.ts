@@ -1,5 +1,6 @@
 /**
- * What the write lane does with what was embedded: document by document in slices, as with any batch. Documents that were embedded for a store that has been replaced meanwhile are not written: their numbers
+ * What the write lane does with what was embedded: document by document in slices, as with any batch.
+ * Documents that were embedded for a store that has been replaced meanwhile are not written: their numbers
  * mean others here.
  */
 import type { VectorsCommand } from '../../domain/commands.js'

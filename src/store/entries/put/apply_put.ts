@@ -1,4 +1,6 @@
-/** Applies a `put`: head, body, revision, counters, expiry, identity, and the queue of what is to be embedded. */
+/**
+ * Applies a `put`: head, body, revision, counters, expiry, identity, and the queue of what is to be embedded.
+ */
 import { referBody, releaseBody } from '../../bodies/body_references.js'
 import { createCollection } from '../../collections/collection_row.js'
 import { writeHead } from '../../documents/heads.js'
@@ -55,7 +57,9 @@ function supersede(environment: Environment, old: Head, lsn: bigint): void {
   }
 }
 
-/** Keeps the identity row at the latest spelling, and every other spelling ever written in a row of its own. */
+/**
+ * Keeps the identity row at the latest spelling, and every other spelling ever written in a row of its own.
+ */
 function spell(environment: Environment, { collection, docid, key, lang }: PutEntry): void {
   const known = readIdentity(environment, environment.seals.of(collection), collection, key, lang)
   if (known !== undefined && known.docid === docid) {

@@ -11,7 +11,9 @@ export interface PutEntry extends EntryBase {
   readonly head: Buffer
   /** Superseded states with a lower number are removed; 0: all are kept. */
   readonly trimBelow: number
-  /** Record of the object that the body has in a storage backend; null: it has none, or the one that it had. */
+  /**
+   * Record of the object that the body has in a storage backend; null: it has none, or the one that it had.
+   */
   readonly object: Buffer | null
   /** The document is to be embedded. */
   readonly wantsVectors: boolean

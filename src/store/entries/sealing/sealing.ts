@@ -5,8 +5,8 @@ import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
 /**
- * From here on what is written to the collection is sealed, or is not; docid is 0. Creates the collection when its
- * id is new.
+ * From here on what is written to the collection is sealed, or is not; docid is 0. Creates the collection
+ * when its id is new.
  */
 export interface SealingEntry extends EntryBase {
   readonly kind: 'sealing'

@@ -5,8 +5,8 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
 /**
- * What was embedded of a document, or that nothing is to be embedded. Its vectors are not part of the entry: they lie
- * in the table until an entry sets others.
+ * What was embedded of a document, or that nothing is to be embedded. Its vectors are not part of the entry:
+ * they lie in the table until an entry sets others.
  */
 export interface VectorsEntry extends EntryBase {
   readonly kind: 'vectors'
