@@ -78,6 +78,7 @@ async function startOneByOne(): Promise<{ readonly ask: Ask; readonly pool: Lane
       {
         onAnswer: ({ slot }) => waiting[slot]!(),
         onFetch: () => Promise.resolve([]),
+        onNoticed: () => undefined,
         onReady: () => {
           ready += 1
           if (ready === config.readLanes) resolve(started)

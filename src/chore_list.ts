@@ -27,7 +27,8 @@ export const CHORES = {
   expiry: { thread: 'write lane', writesUnasked: true },
   purge: { thread: 'write lane', writesUnasked: true },
   'event-minutes': { thread: 'write lane', writesUnasked: true },
-  'revision-packing': { thread: 'write lane', writesUnasked: true },
+  // Each consumer says of itself whether it writes unasked.
+  'binlog-consumers': { thread: 'write lane', writesUnasked: false },
   'access-tracking': { thread: 'write lane', writesUnasked: true },
   'key-rotation': { thread: 'write lane', writesUnasked: true },
   'row-upgrade': { thread: 'write lane', writesUnasked: true },

@@ -14,7 +14,7 @@ import { StoreComparison } from './store/comparison/store_comparison.js'
 import { DamagedFormat, openEnvironment, UnknownFormat } from './store/environment.js'
 import type { Environment } from './store/environment.js'
 import { openDataDirectory, TRUTH_FILE } from './store/layout.js'
-import * as sealing from './store/sealing/sealing_change.js'
+import * as sealing from './store/collections/sealing_change.js'
 import { keyringOf } from './worker/lane/sealing.js'
 
 export interface DoctorRequest {

@@ -1013,6 +1013,12 @@ export const ANALYZER_MEMORY_BYTES_KEPT_MAX = 48 * MIB
 export const CHUNKER_MEMORY_BYTES_KEPT_MAX = 8 * MIB
 
 /**
+ * Bytes of entries that consumers of the binlog may keep beyond SVC_BINLOG_MAX_SIZE: as much again as that is by default.
+ * A consumer further behind is lost and begins anew.
+ */
+export const CONSUMER_LAG_BYTES_MAX = 256 * MIB
+
+/**
  * Expired documents that one sweep deletes, about 15 ms; the next follows after a pause of the same length
  * where there are more. 0: none is.
  */
@@ -1057,6 +1063,7 @@ export const OVERRIDABLE = {
   UNINDEXED_RETRY_MS,
   SWEEP_DOCUMENTS_MAX,
   SCRUB_INTERVAL_MS,
+  CONSUMER_LAG_BYTES_MAX,
 } as const
 
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }
@@ -1077,6 +1084,12 @@ export const SCRUB_ROOM_BYTES = 64 * MIB
 export const PACKING_ENTRIES_MAX = 1024
 /** Contents that one slice of packing compares, in bytes: about 2 ms of the write lane. One pair may be larger. */
 export const PACKING_SLICE_BYTES = 512 * KIB
+/** A consumer of the binlog stores its position at least every so many entries, also where it had nothing to do. */
+export const CONSUMER_POSITION_ENTRIES = 4096n
+/** Until a consumer of the binlog that failed is tried again. */
+export const CONSUMER_RETRY_MS = 1000
+/** Entries of the binlog that one slice looks at for notices: about 0.2 ms where none has a topic. */
+export const NOTICE_ENTRIES_MAX = 1024
 /** Between two slices of packing while there is work: a tenth of the write lane. */
 export const PACKING_PAUSE_MS = 20
 /** Between two sweeps when nothing was due. Readers treat expired documents as gone meanwhile. */

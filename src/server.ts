@@ -15,6 +15,7 @@ import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
+import { Notices } from './dispatch/notices.js'
 import type { RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
 import { answerHealth, systemAnswers } from './system/loop_answers.js'
@@ -31,7 +32,7 @@ import { laneOperations } from './operations/index.js'
 import { ObjectStores } from './outbound/object_stores.js'
 import { Outbound } from './outbound/safe_fetch.js'
 import { service, Services, sideBySide } from './services.js'
-import { backupDirectory, lastBackup, sweepBackups } from './store/backups.js'
+import { backupDirectory, lastBackup, sweepBackups } from './store/backup/backups.js'
 import { DiskSpace, floorOf } from './store/disk_space.js'
 import { generationsOf, openDataDirectory, sweepDataDirectory, type DataDirectory } from './store/layout.js'
 import { DISK_FULL_MESSAGE, EXIT_FAILED, EXIT_REFUSED, RESTARTS_VARIABLE } from './supervisor.js'
@@ -60,6 +61,8 @@ class Server implements ServerState, LanesListener {
   readonly #vectorEngine = openVectorEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
+  /** Changes of the store, whatever made them. */
+  readonly #notices = new Notices()
   readonly #objects: ObjectIo
   readonly #vectors: Embedding
   readonly #embedding: ActiveEmbedding
@@ -221,6 +224,10 @@ class Server implements ServerState, LanesListener {
     // A start that met a full disk is tried again: there may be space by then.
     if (this.#control.phase === 'warming_up') refuseStart(reason, this.#hasMetFullDisk() ? EXIT_FAILED : EXIT_REFUSED)
     this.onFatal(reason)
+  }
+
+  onNoticed(topics: readonly string[]): void {
+    this.#notices.emit(topics)
   }
 
   onFatal(reason: string): void {

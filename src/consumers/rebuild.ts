@@ -1,6 +1,7 @@
 /**
- * Rebuilds the full-text and metadata index from the truth store: every document is read, analysed and published, page by page in docid order. Several lanes may share the work; each takes
- * every n-th page. Runs on read lanes at the start, while the server says `warming_up`.
+ * Rebuilds the full-text and metadata index from the truth store: every document is read, analysed and
+ * published, page by page in docid order. Several lanes may share the work; each takes every n-th page. Runs
+ * on read lanes at the start, while the server says `warming_up`.
  */
 import { encodeDelete, joinBatch, stampUpsert } from '../engine/index_batch.js'
 import { parseMetadata } from '../domain/documents/metadata.js'
@@ -9,7 +10,7 @@ import type { PreparationTools } from '../domain/writes/preparation.js'
 import type { SearchEngine } from '../engine/types.js'
 import { OBJECTS_WANTED_BYTES, REBUILD_BATCH_BYTES, REBUILD_PAGE_DOCUMENTS } from '../limits.js'
 import { unescapeContent } from '../store/body.js'
-import { textOfHead } from '../store/head.js'
+import { HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import { BodiesWanted, MEMORY_LOCATION } from '../store/objects.js'
 import type { BodyObject } from '../store/objects.js'
@@ -31,7 +32,10 @@ export interface RebuildResult {
   readonly documents: number
   /** Documents that could not be read; they are not in the index, and a get names the damage. */
   readonly damaged: readonly string[]
-  /** Objects in stores of documents that are not in the index for want of them, as many as are fetched at a time. Those in memory are not named: what is not there goes with its documents. */
+  /**
+   * Objects in stores of documents that are not in the index for want of them, as many as are fetched at a
+   * time. Those in memory are not named: what is not there goes with its documents.
+   */
   readonly lacking: readonly BodyObject[]
 }
 
@@ -41,7 +45,9 @@ export type LostObjects = ReadonlyMap<string, string>
 export interface RebuildOptions {
   /** Default: all. */
   readonly collections?: readonly number[]
-  /** Publish also what the index already has at the same LSN: a re-index of documents that have not changed. */
+  /**
+   * Publish also what the index already has at the same LSN: a re-index of documents that have not changed.
+   */
   readonly replaceEqual?: boolean
   /** Leave out what the index has already: the rest of a damaged index. */
   readonly missingOnly?: boolean
@@ -50,8 +56,9 @@ export interface RebuildOptions {
 }
 
 /**
- * Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in between. What it says to a page that lacked objects: whether they have been fetched, so that
- * the rest of the page comes next.
+ * Every step of the iteration reads, analyses and publishes one page, so that the caller can serve others in
+ * between. What it says to a page that lacked objects: whether they have been fetched, so that the rest of
+ * the page comes next.
  * @returns whether no document has been left out for want of objects
  */
 export function* rebuildPages(
@@ -75,7 +82,10 @@ function allCollections(store: TruthStore): number[] {
   return store.read((view) => view.collections().map(({ id }) => id))
 }
 
-/** At least once, and again with what it lacked as long as that gets less. @returns whether nothing is left that lacks objects */
+/**
+ * At least once, and again with what it lacked as long as that gets less. @returns whether nothing is left
+ * that lacks objects
+ */
 function* rebuildPage(
   tools: RebuildTools,
   collection: number,
@@ -85,7 +95,8 @@ function* rebuildPage(
   let left = docids
   for (let isFetched = true; isFetched;) {
     const result = tools.store.read((view) => rebuildDocuments(tools, view, collection, left, options))
-    // What was deleted since it was read has come back with it: a delete that is newer still is published by the write lane, behind this.
+    // What was deleted since it was read has come back with it: a delete that is newer still is published by
+    // the write lane, behind this.
     if (options.replaceEqual === true) tools.store.read((view) => dropGone(tools, view, collection, left))
     const isLess = result.left.length > 0 && (left === docids || result.left.length < left.length)
     left = result.left
@@ -111,7 +122,8 @@ function rebuildDocuments(
       const isMissing = head !== undefined && !(missingOnly && tools.engine.holds(collection, docid, head.indexedLsn))
       if (isMissing) op = upsertOf(tools, view, head, replaceEqual)
     } catch (error) {
-      // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server less.
+      // Damaged bytes or a text that the analyzer gave up on: one document less in the index, not a server
+      // less.
       if (failures.note(`${collection}/${docid}`, error)) left.push(docid)
     }
     // Outside of the above: what the index refuses is the end of the rebuild.
@@ -157,7 +169,10 @@ function dropGone(tools: RebuildTools, view: View, collection: number, docids: r
   tools.engine.publish(joinBatch(deletes, lastLsn))
 }
 
-/** Operations on their way to the index, published whenever they are many bytes: a page of large documents must not be held as a whole. */
+/**
+ * Operations on their way to the index, published whenever they are many bytes: a page of large documents
+ * must not be held as a whole.
+ */
 class IndexBatch {
   documents = 0
   #ops: Uint8Array[] = []
@@ -185,8 +200,9 @@ class IndexBatch {
 /** The upsert of a document as it is. */
 export function upsertOf(tools: RebuildTools, view: View, head: Head, replaceEqual: boolean): Uint8Array {
   const { key, lang, metaValues } = textOfHead(head)
-  const contentMd = unescapeContent(view.escapedContent(head))
-  const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, replaceEqual)
+  const skipsText = (head.flags & HEAD_FLAGS.textSkipped) !== 0
+  const contentMd = skipsText ? '' : unescapeContent(view.escapedContent(head))
+  const op = indexDocument(tools, key, lang, parseMetadata(metaValues), contentMd, { replaceEqual, skipsText })
   stampUpsert(op, {
     collection: head.collection,
     docid: head.docid,

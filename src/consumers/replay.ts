@@ -1,10 +1,13 @@
 /**
- * Brings an index that was opened at its checkpoint up to the store: every document that the binlog names above the checkpoint is indexed as it is now, or deleted. By present state, not entry by
- * entry: superseded bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on the write lane before its first group, so nothing changes meanwhile.
+ * Brings an index that was opened at its checkpoint up to the store: every document that the binlog names
+ * above the checkpoint is indexed as it is now, or deleted. By present state, not entry by entry: superseded
+ * bodies need not be there any more, and a document that changed a hundred times is analysed once. Runs on
+ * the write lane before its first group, so nothing changes meanwhile.
  */
 import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
 import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
-import type { StoredEntry } from '../store/entry.js'
+import type { StoredEntry } from '../store/entries/entry.js'
+import { kindOf } from '../store/entries/kinds.js'
 import type { View } from '../store/view.js'
 import { Failures, upsertOf } from './rebuild.js'
 import type { LostObjects, RebuildResult, RebuildTools } from './rebuild.js'
@@ -20,7 +23,7 @@ export function replay(tools: RebuildTools, checkpoint: bigint, lost?: LostObjec
   let documents = 0
   for (let after = checkpoint, last = false; !last;) {
     last = tools.store.read((view) => {
-      const entries = view.entriesAfter(after, REPLAY_ENTRIES_PER_PAGE)
+      const entries = view.binlog.entriesAfter(after, REPLAY_ENTRIES_PER_PAGE)
       let ops: Uint8Array[] = []
       let bytes = 0
       for (const [at, entry] of entries.entries()) {
@@ -41,15 +44,13 @@ export function replay(tools: RebuildTools, checkpoint: bigint, lost?: LostObjec
   return { documents, damaged, lacking }
 }
 
-/** Settings are read from the store when a search needs them; jobs, seals, places and the trimming of histories concern no search; vectors have an index of their own. */
-const UNINDEXED: ReadonlySet<StoredEntry['kind']> = new Set<StoredEntry['kind']>(['setting', 'job', 'sealing', 'trim', 'place', 'vectors'])
-
 function opsOf(tools: RebuildTools, view: View, entry: StoredEntry, seen: Set<string>, failures: Failures): Uint8Array[] {
   // What follows is the drop of its collection.
   if (entry.kind === 'shed') return []
   const { collection, docid, lsn } = entry
-  if (entry.kind === 'drop') return [encodeDrop(collection, lsn)]
-  if (UNINDEXED.has(entry.kind)) return []
+  const { index } = kindOf(entry)
+  if (index === 'none') return []
+  if (index === 'collection') return [encodeDrop(collection, lsn)]
   const name = `${collection}/${docid}`
   if (seen.has(name)) return []
   seen.add(name)

@@ -1,16 +1,38 @@
 /**
- * Revisions stored small: the body of a superseded state becomes the difference from the body of the state that came after it. Follows the binlog: with each put that supersedes a state, the one
- * before that is packed. Of DELTA_CHAIN_REVISIONS states that follow each other the newest stays whole, so that chains stay short. Derived, and of this server only: no entry tells of it.
- * Runs on the write lane; reads here, `WriteTransaction.packBody` writes.
+ * Revisions stored small: the body of a superseded state becomes the difference from the body of the state
+ * that came after it. Follows the binlog: with each put that supersedes a state, the one before that is
+ * packed. Of DELTA_CHAIN_REVISIONS states that follow each other the newest stays whole, so that chains stay
+ * short. Derived, and of this server only: no entry tells of it. Runs on the write lane; reads here,
+ * `WriteTransaction.packBody` writes.
  */
-import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_SLICE_BYTES } from '../limits.js'
-import type { PackedBody } from '../store/apply.js'
+import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES, SWEEP_INTERVAL_MS } from '../limits.js'
+import type { PackedBody, WriteTransaction } from '../store/apply.js'
 import { encodeDelta } from '../store/body.js'
 import { decodeHead } from '../store/head.js'
 import type { Head } from '../store/head.js'
 import { CorruptRecord } from '../store/record.js'
 import type { View } from '../store/view.js'
 import { log } from '../telemetry/log.js'
+import { threadTelemetry } from '../telemetry/registry.js'
+import type { BinlogConsumer } from './consumer.js'
+
+export function revisionPacking(): BinlogConsumer {
+  return {
+    name: 'revision-packing',
+    position: 'stored',
+    writesUnasked: true,
+    delayMs: SWEEP_INTERVAL_MS,
+    pauseMs: PACKING_PAUSE_MS,
+    next: (view, after) => {
+      const { bodies, lsn, isMore } = nextPacking(view, after)
+      if (bodies.length === 0) return { lsn, isMore }
+      const change = (transaction: WriteTransaction): void => {
+        threadTelemetry().add('revisions_packed', bodies.filter((body) => transaction.packBody(body)).length)
+      }
+      return { lsn, isMore, change, weight: bodies.length }
+    },
+  }
+}
 
 export interface PackingSlice {
   readonly bodies: readonly PackedBody[]
@@ -21,7 +43,7 @@ export interface PackingSlice {
 
 /** What the entries above `after` left to pack, as much as one slice takes. */
 export function nextPacking(view: View, after: bigint): PackingSlice {
-  const { puts, lsn } = view.supersedingAfter(after, PACKING_ENTRIES_MAX)
+  const { puts, lsn } = view.binlog.supersedingAfter(after, PACKING_ENTRIES_MAX)
   const bodies: PackedBody[] = []
   let bytes = 0
   for (const put of puts) {
@@ -37,11 +59,14 @@ export function nextPacking(view: View, after: bigint): PackingSlice {
   return { bodies, lsn, isMore: lsn - after >= BigInt(PACKING_ENTRIES_MAX) }
 }
 
-/** Of the kept states before this one, the second newest as the difference from the newest. A damaged one is left as it is: whoever asks for it is told. */
+/**
+ * Of the kept states before this one, the second newest as the difference from the newest. A damaged one is
+ * left as it is: whoever asks for it is told.
+ */
 function packBefore(view: View, { collection, docid, revision }: Head): PackedBody | undefined {
   try {
-    const newer = view.newestRevision(collection, docid, revision - 1)
-    const older = newer === undefined ? undefined : view.newestRevision(collection, docid, newer.revision - 1)
+    const newer = view.revisions.newest(collection, docid, revision - 1)
+    const older = newer === undefined ? undefined : view.revisions.newest(collection, docid, newer.revision - 1)
     if (newer === undefined || older === undefined || !isPackable(view, older, newer)) return undefined
     const base = Buffer.from(view.escapedContent(newer))
     const record = encodeDelta(view.escapedContent(older), base, newer.bodyLsn)
@@ -54,8 +79,8 @@ function packBefore(view: View, { collection, docid, revision }: Head): PackedBo
 }
 
 /**
- * Only states that brought their body themselves: so every body has one place in the order of the revisions, and a chain never leaves its block of DELTA_CHAIN_REVISIONS. And not what the present
- * state shows, too.
+ * Only states that brought their body themselves: so every body has one place in the order of the revisions,
+ * and a chain never leaves its block of DELTA_CHAIN_REVISIONS. And not what the present state shows, too.
  */
 function isPackable(view: View, older: Head, newer: Head): boolean {
   const isOwner = older.bodyLsn === older.indexedLsn && newer.bodyLsn === newer.indexedLsn

@@ -34,6 +34,8 @@ export interface LaneEvents {
   onAnswer(answer: LaneAnswer): void
   /** A lane builds an index and lacks objects. */
   readonly onFetch: FetchObjects
+  /** Something has changed: notices.ts. */
+  onNoticed(topics: readonly string[]): void
   onReady(kind: LaneKind): void
   onFailed(kind: LaneKind, reason: string): void
   onFatal(kind: LaneKind, reason: string): void
@@ -227,6 +229,9 @@ export class LanePool {
           break
         case 'obeyed':
           this.#orders.get(message.number)?.settle(message.error)
+          break
+        case 'noticed':
+          this.events.onNoticed(message.topics)
           break
         case 'failed':
           this.events.onFailed(this.kind, message.reason)

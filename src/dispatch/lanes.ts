@@ -34,6 +34,8 @@ export interface LanesListener {
   onFailed(reason: string): void
   /** Nothing may be acknowledged any more. */
   onFatal(reason: string): void
+  /** Something has changed: notices.ts. */
+  onNoticed?(topics: readonly string[]): void
 }
 
 const TASKS_PER_WORKER: Readonly<Record<LaneKind, number>> = {
@@ -109,6 +111,10 @@ export class Lanes implements LanePools, LaneEvents {
 
   onAnswer(answer: LaneAnswer): void {
     this.dispatcher.onAnswer(answer)
+  }
+
+  onNoticed(topics: readonly string[]): void {
+    this.listener.onNoticed?.(topics)
   }
 
   readonly onFetch: FetchObjects = (objects) => this.dispatcher.objects.bringEach(objects)

@@ -1,6 +1,8 @@
 /**
- * Bulk ingest jobs: their record, and `decide` for what becomes of it. pending -> processing -> completed or failed; pending -> cancelled; what a restart finds unfinished is failed, because
- * the documents of a job are kept in memory only. The counters of a job change in the transactions that store its documents, so they are exact after any end of the process.
+ * Bulk ingest jobs: their record, and `decide` for what becomes of it. pending -> processing -> completed or
+ * failed; pending -> cancelled; what a restart finds unfinished is failed, because the documents of a job are
+ * kept in memory only. The counters of a job change in the transactions that store its documents, so they are
+ * exact after any end of the process.
  */
 import { badRequest, serviceError } from '../errors.js'
 import { BATCH_ERRORS_MAX, JOB_MESSAGE_BYTES_MAX } from '../limits.js'
@@ -8,7 +10,7 @@ import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { lowerCase } from '../store/keys.js'
 import type { View } from '../store/view.js'
-import type { Step } from './decision.js'
+import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
 
 export type IngestStatus = 'pending' | 'processing' | 'completed' | 'failed' | 'cancelled'
@@ -167,7 +169,8 @@ export function decideAbandoned(transaction: WriteTransaction): Step | undefined
 }
 
 /**
- * As the record says it. Records of jobs lie in clear, so of a document of an encrypted collection they say what kind of thing was wrong and quote nothing: not the name of a metadata key, not a value.
+ * As the record says it. Records of jobs lie in clear, so of a document of an encrypted collection they say
+ * what kind of thing was wrong and quote nothing: not the name of a metadata key, not a value.
  * @param isSealed the place must not be a key then
  */
 export function shownError({ place, text }: IngestError, isSealed: boolean): string {

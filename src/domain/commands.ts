@@ -32,6 +32,8 @@ export interface PreparedDocument {
   readonly expiresAt?: number
   /** Stated by the client in place of the clock's. */
   readonly times?: StatedTimes
+  /** Nobody outside is notified of the write. Default: as configured. */
+  readonly skipsWebhooks?: boolean
   /** Its vectors are wanted, where what they are made of changes. Default: not. */
   readonly embeds?: boolean
 }

@@ -1,28 +1,19 @@
 /**
- * `decide`: turns a prepared command into entries, on the write lane inside the write transaction, where it sees every earlier command of its group. It stamps docid, LSN, times and revision
- * number and writes nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
+ * `decide`: turns a prepared command into entries, on the write lane inside the write transaction, where it
+ * sees every earlier command of its group. It stamps docid, LSN, times and revision number and writes
+ * nothing: what it returns is applied by the caller at once. Identity rules: service-1, "Document".
  */
 import { encodeDelete, encodeDrop, stampUpsert } from '../engine/index_batch.js'
-import type { VectorChange } from '../engine/vector_types.js'
 import type { WriteTransaction } from '../store/apply.js'
-import type { Entry } from '../store/entry.js'
+import { ENTRY_FLAGS } from '../store/entries/entry_kind.js'
 import { encodeHead, HEAD_FLAGS, jsonOfRecord, textOfHead } from '../store/head.js'
 import type { Head, HeadFields } from '../store/head.js'
 import { isExpired } from '../store/view.js'
 import { codeMarksOf, isCodeDocument } from './documents/code_document.js'
 import type { Placement, PreparedDocument } from './commands.js'
-import { documentId, requirePlainName } from './documents/identity.js'
+import { collectionInId, documentId, requirePlainName } from './documents/identity.js'
 import { trimBelowOnPut } from './revision_trim.js'
-
-export interface Step {
-  readonly entry: Entry
-  /** Body record that the entry brings. */
-  readonly body: Buffer | undefined
-  /** What the index has to do; undefined where the entry does not concern it. */
-  readonly indexOp: Uint8Array | undefined
-  /** What the vector engine has to do. */
-  readonly vectorOp?: VectorChange
-}
+import type { Step } from './step.js'
 
 export interface PutDecision {
   readonly steps: readonly Step[]
@@ -45,7 +36,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   const expired = old !== undefined && isExpired(old, view.now)
   if (expired) {
     // Readers have seen it gone: what is written now is a new document with a history of its own.
-    steps.push(deleteStep(transaction, lsn, old, document.key, document.lang))
+    steps.push(deleteStep(transaction, lsn, old, document.key, document.lang, known?.name ?? ''))
     lsn++
   }
   const current = expired ? undefined : old
@@ -68,6 +59,7 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
       trimBelow,
       object: bufferOf(document.object?.record),
       wantsVectors: document.embeds === true && isEmbeddedAnew(current, document),
+      flags: flagsOf(document),
     },
     body: isKeptHere(document) && document.body.kind === 'new' ? document.body.record : undefined,
     indexOp: document.index,
@@ -75,7 +67,10 @@ export function decidePut(transaction: WriteTransaction, collectionName: string,
   return { steps, added: current === undefined, headJson: jsonOfRecord(head) }
 }
 
-/** Whether its vectors have to be made: another content, or one that is cut otherwise from here on. An equal content that was sent again is found to be equal when its turn comes. */
+/**
+ * Whether its vectors have to be made: another content, or one that is cut otherwise from here on. An equal
+ * content that was sent again is found to be equal when its turn comes.
+ */
 function isEmbeddedAnew(current: Head | undefined, { key, meta, body }: PreparedDocument): boolean {
   if (current === undefined || body.kind === 'new' || body.lsn !== current.bodyLsn) return true
   const isCode = (text: string): boolean => isCodeDocument(codeMarksOf(key, Object.entries(JSON.parse(text) as Record<string, string[]>)))
@@ -133,7 +128,10 @@ function expiryOf(now: number, current: Head | undefined, ttl: number | null): n
   return ttl > 0 ? now + ttl : 0
 }
 
-/** A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix seconds, 0 for none */
+/**
+ * A new expiry for a document that stays as it is: no revision, no re-indexing. @param expiresAt unix
+ * seconds, 0 for none
+ */
 export function decideExpiry(transaction: WriteTransaction, head: Head, expiresAt: number): PutDecision {
   const text = textOfHead(head)
   const lsn = transaction.nextLsn
@@ -146,15 +144,22 @@ export function decideExpiry(transaction: WriteTransaction, head: Head, expiresA
   return { steps: [step], added: false, headJson: jsonOfRecord(record) }
 }
 
-export function decideDelete(transaction: WriteTransaction, head: Head): Step {
-  const { key, lang } = textOfHead(head)
-  return deleteStep(transaction, transaction.nextLsn, head, key, lang)
+/** What consumers of the binlog are to leave out for this state. */
+function flagsOf({ flags, skipsWebhooks }: PreparedDocument): number {
+  const text = (flags & HEAD_FLAGS.textSkipped) === 0 ? 0 : ENTRY_FLAGS.skipsFullText
+  return text | (skipsWebhooks === true ? ENTRY_FLAGS.skipsWebhooks : 0)
 }
 
-function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: string, lang: string): Step {
+export function decideDelete(transaction: WriteTransaction, head: Head): Step {
+  const { id, key, lang } = textOfHead(head)
+  const name = transaction.view.nameOfCollection(head.collection, collectionInId(id, key, lang))
+  return deleteStep(transaction, transaction.nextLsn, head, key, lang, name)
+}
+
+function deleteStep({ view }: WriteTransaction, lsn: bigint, head: Head, key: string, lang: string, collectionName: string): Step {
   const { collection, docid } = head
   return {
-    entry: { kind: 'delete', lsn, collection, docid, key, lang },
+    entry: { kind: 'delete', lsn, collection, docid, key, lang, collectionName },
     body: undefined,
     indexOp: encodeDelete(collection, docid, lsn),
     ...(view.vectors.stamp(collection, docid) === undefined ? {} : { vectorOp: { kind: 'remove', collection, docid, lsn } }),

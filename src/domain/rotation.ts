@@ -1,7 +1,9 @@
 /**
- * Rotation of keys as the contract shows it: a job at a time that brings every stored row into the form that its collection has now. `decide` for its beginning; one step of its walk; and how it is
- * shown. The walk's place is kept in the job's record, in the transaction that moves it, so that a killed server goes on where it was. On the write lane but for the showing.
- * Rules: service-2, "Audit, encryption, compliance"; docs/decisions/0110-encryption-at-rest.md.
+ * Rotation of keys as the contract shows it: a job at a time that brings every stored row into the form that
+ * its collection has now. `decide` for its beginning; one step of its walk; and how it is shown. The walk's
+ * place is kept in the job's record, in the transaction that moves it, so that a killed server goes on where
+ * it was. On the write lane but for the showing. Rules: service-2, "Audit, encryption, compliance";
+ * docs/decisions/0110-encryption-at-rest.md.
  */
 import { serviceError } from '../errors.js'
 import { ROTATION_ROWS_MAX } from '../limits.js'
@@ -9,10 +11,10 @@ import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { SERVER_SETTINGS } from '../store/settings.js'
 import { CorruptRecord } from '../store/record.js'
-import { RESEALED_TABLES } from '../store/sealing/resealing.js'
-import type { ResealedRows, ResealedTable } from '../store/sealing/resealing.js'
+import { RESEALED_TABLES } from '../store/resealing/resealing.js'
+import type { ResealedRows, ResealedTable } from '../store/resealing/resealing.js'
 import type { View } from '../store/view.js'
-import type { Step } from './decision.js'
+import type { Step } from './step.js'
 import { decideJobChange, decideNewJob } from './jobs.js'
 
 export const isRotationUnfinished = (status: string): boolean => status === 'queued' || status === 'running'
@@ -32,11 +34,16 @@ interface Rotation extends JobFields {
   readonly collection: number
   /** Collections that the walk has before it, the present one first. */
   readonly left: readonly number[]
-  /** Those that it has come to, each with the LSN of the last change of whether it is sealed as it was then. */
+  /**
+   * Those that it has come to, each with the LSN of the last change of whether it is sealed as it was then.
+   */
   readonly begun: readonly (readonly [collection: number, lsn: bigint])[]
   /** Index into RESEALED_TABLES; their number: the binlog. */
   readonly table: number
-  /** Once the walk is through: collections of which objects in stores may still lie in another form, the present one first. They are moved by others (src/background/objects/body_moves.ts). */
+  /**
+   * Once the walk is through: collections of which objects in stores may still lie in another form, the
+   * present one first. They are moved by others (src/background/objects/body_moves.ts).
+   */
   readonly awaited?: readonly number[]
   /** Key to go on with, null: the first. Never one that has text in it. */
   readonly from: Uint8Array | null
@@ -80,7 +87,8 @@ export function decideRotation(transaction: WriteTransaction, id: string, name: 
 }
 
 /**
- * The next step of the walk, with the entry that moves the job; none where it waits for objects that are to be moved.
+ * The next step of the walk, with the entry that moves the job; none where it waits for objects that are to
+ * be moved.
  * @returns whether it waits
  */
 export function stepRotation(transaction: WriteTransaction, id: string, nowMs: number): boolean {
@@ -120,8 +128,9 @@ function finishOrWait(transaction: WriteTransaction, walked: Rotation & { readon
 }
 
 /**
- * An object in a store is brought into form by its move, which needs its key: as long as one is left, its form must not be forgotten. What has been passed stays in form, because no command brings an object
- * in another (src/worker/commit/commit_work.ts).
+ * An object in a store is brought into form by its move, which needs its key: as long as one is left, its
+ * form must not be forgotten. What has been passed stays in form, because no command brings an object in
+ * another (src/worker/commit/commit_work.ts).
  */
 function awaitObjects(transaction: WriteTransaction, before: Rotation, awaited: readonly number[], nowMs: number): Change | typeof WAITING {
   let from = bufferOf(before.from)
@@ -157,7 +166,8 @@ function walkCollection(transaction: WriteTransaction, before: Rotation): Partia
   const moved = { ...begun, ...count(before, rows) }
   if (rows.next === undefined) return { ...moved, table: before.table + 1, from: null }
   if (!HOLDS_TEXT.has(table) || !transaction.isSealed(collection)) return { ...moved, from: rows.next }
-  // A record of the job lies in clear: it must not name a row of a sealed collection whose key is a text. What was sealed has left the table, so the first row is the next.
+  // A record of the job lies in clear: it must not name a row of a sealed collection whose key is a text.
+  // What was sealed has left the table, so the first row is the next.
   return rows.resealed > 0 ? { ...moved, from: null } : { ...moved, table: before.table + 1, from: null }
 }
 
@@ -175,7 +185,10 @@ function count(before: Rotation, rows: ResealedRows): Pick<Rotation, 'scanned' |
   }
 }
 
-/** Rows that were left as they are, or written otherwise while the walk was past them, keep their form known; else what was is forgotten. */
+/**
+ * Rows that were left as they are, or written otherwise while the walk was past them, keep their form known;
+ * else what was is forgotten.
+ */
 function finish(transaction: WriteTransaction, walked: Rotation, nowMs: number): Change {
   if (walked.errors > 0) return { status: 'failed', finishedAt: nowMs }
   // 0: it was deleted meanwhile, or never was sealed.

@@ -1,5 +1,6 @@
 /**
- * `decide` for settings of collections: on the write lane, inside the write transaction, a change becomes entries and an answer, or is refused before anything is written.
+ * `decide` for settings of collections: on the write lane, inside the write transaction, a change becomes
+ * entries and an answer, or is refused before anything is written.
  */
 import { randomBytes } from 'node:crypto'
 import { badRequest, serviceError } from '../errors.js'
@@ -8,10 +9,10 @@ import { CURATION_RULES_MAX, SPELL_DICTIONARY_WORDS_MAX, STOP_WORDS_MAX, SYNONYM
 import type { WriteTransaction } from '../store/apply.js'
 import { SERVER_SETTINGS } from '../store/settings.js'
 import type { SettingKind } from '../store/settings.js'
-import type { Collection } from '../store/collection_row.js'
+import type { Collection } from '../store/collections/collection_row.js'
 import { mergeConfig } from './settings/collection_config.js'
 import type { CurationDraft, CurationRule } from './settings/curation.js'
-import type { Step } from './decision.js'
+import type { Step } from './step.js'
 import { decideEmbedding, isEmbeddingChange, type EmbeddingChange } from './settings/embedding_configs.js'
 import { lowerCase } from '../store/keys.js'
 import { KEY_BYTES } from '../store/sealing/cipher.js'
@@ -105,7 +106,10 @@ function changeEmbedding(transaction: WriteTransaction, change: EmbeddingChange)
   return { steps, answer, status }
 }
 
-/** A place in an object store that is not known yet, or is asked with another secret, goes before the configuration that names it. */
+/**
+ * A place in an object store that is not known yet, or is asked with another secret, goes before the
+ * configuration that names it.
+ */
 function locatedFirst(transaction: WriteTransaction, change: ReturnType<typeof locationChange>, steps: Step[]): Step[] {
   if (change === undefined) return steps
   const server = { id: SERVER_SETTINGS, name: '' }
@@ -117,7 +121,10 @@ function behind(step: Step): Step {
   return { ...step, entry: { ...step.entry, lsn: step.entry.lsn + 1n } }
 }
 
-/** Whether the collection is sealed from now on goes before what else changes, so that a configuration is sealed as it says. */
+/**
+ * Whether the collection is sealed from now on goes before what else changes, so that a configuration is
+ * sealed as it says.
+ */
 function sealedFirst({ transaction, name, known }: Place, isSealed: boolean, steps: Step[]): Step[] {
   const isSealedNow = known !== undefined && transaction.isSealed(known.id)
   if (isSealed === isSealedNow) return steps
@@ -217,7 +224,10 @@ function replaceRule(transaction: WriteTransaction, named: string | null, id: st
   return { steps: [settingStep(transaction, collection, 'curation', id, JSON.stringify(rule))], answer: rule }
 }
 
-/** @throws ServiceError 404; 400 where the request names another collection than the rule's, in which a rule stays */
+/**
+ * @throws ServiceError 404; 400 where the request names another collection than the rule's, in which a rule
+ * stays
+ */
 function findRule(transaction: WriteTransaction, named: string | null, id: string): { collection: Collection; rule: CurationRule } {
   const { view } = transaction
   const number = collectionOfRule(id)

@@ -1,6 +1,7 @@
 /**
- * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a document, its revisions and the binlog. The body of a superseded state may be stored as the
- * difference from the body of a later state of its document. Layout: docs/formats/truth-env.md.
+ * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a
+ * document, its revisions and the binlog. The body of a superseded state may be stored as the difference from
+ * the body of a later state of its document. Layout: docs/formats/truth-env.md.
  */
 import { BODY_RAW_BYTES_MAX, DELTA_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits.js'
 import type { ByteWriter } from './byte_writer.js'
@@ -10,7 +11,8 @@ import { CorruptRecord, checkRecord, sealRecord } from './record.js'
 const PREFIX_BYTES = 12
 /** No record that is stored behind an entry is shorter. */
 export const BODY_RECORD_BYTES_MIN = PREFIX_BYTES
-// A copy into a buffer of V8's own costs less than an external buffer with its finaliser: 4.7 against 12.2 us to unpack, 6.8 against 15.9 us to pack 3 KB.
+// A copy into a buffer of V8's own costs less than an external buffer with its finaliser: 4.7 against 12.2 us
+// to unpack, 6.8 against 15.9 us to pack 3 KB.
 const COPIED = { asBuffer: true, copyOutputData: true } as const
 const CODEC = { none: 0, snappy: 1, zstd: 2, delta: 3 } as const
 /** Of a delta: the LSN of its base, before the compressed bytes. */
@@ -47,7 +49,8 @@ export function encodeBody(escaped: Buffer, compression: Compression): Buffer {
 }
 
 /**
- * The body record of a content as the difference from another body of its document, which is compressed as if it preceded the content.
+ * The body record of a content as the difference from another body of its document, which is compressed as if
+ * it preceded the content.
  * @param base the content of that body, escaped
  * @param baseLsn in the key of that body, which must be the later one of the two: so chains of deltas end
  * @returns undefined where a delta is not to be had: for very large contents
@@ -92,7 +95,9 @@ function spaceFor(rawBytes: number): Buffer {
   return bytesMax <= packingSpace.length ? packingSpace : Buffer.allocUnsafeSlow(bytesMax)
 }
 
-/** Whether the record is the difference from another body. Not checked: for callers that go on to decode it. */
+/**
+ * Whether the record is the difference from another body. Not checked: for callers that go on to decode it.
+ */
 export function isDelta(record: Buffer): boolean {
   return record[5] === CODEC.delta
 }
@@ -105,7 +110,10 @@ export function baseOfBody(record: Buffer, name: () => string): bigint | undefin
   return record.readBigUInt64LE(PREFIX_BYTES)
 }
 
-/** The escaped content of a delta, in a buffer of its own. @param base the escaped content of the body that it builds on */
+/**
+ * The escaped content of a delta, in a buffer of its own. @param base the escaped content of the body that it
+ * builds on
+ */
 export function decodeDelta(record: Buffer, base: Buffer, name: () => string): Buffer {
   const rawBytes = checkBody(record, name)
   const raw = Buffer.allocUnsafe(rawBytes)
@@ -122,7 +130,9 @@ export function decodeBody(record: Buffer, name: () => string): Buffer {
   return raw
 }
 
-/** Appends the escaped content of a whole body: where the codec allows it, unpacked into the writer itself. */
+/**
+ * Appends the escaped content of a whole body: where the codec allows it, unpacked into the writer itself.
+ */
 export function appendBody(record: Buffer, out: ByteWriter, name: () => string): void {
   if (record[5] !== CODEC.zstd) {
     out.bytes(decodeBody(record, name))

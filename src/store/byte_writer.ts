@@ -1,6 +1,7 @@
 /**
- * A growable byte buffer for answers that are put together from stored pieces, so that a document crosses the lane without ever becoming a JavaScript object or string.
- * One a lane, used by one answer after the other; not shared between threads.
+ * A growable byte buffer for answers that are put together from stored pieces, so that a document crosses the
+ * lane without ever becoming a JavaScript object or string. One a lane, used by one answer after the other;
+ * not shared between threads.
  */
 import { ANSWER_SCRATCH_BYTES_KEPT } from '../limits.js'
 

@@ -1,17 +1,14 @@
 /**
- * Counters that are kept in the transaction of the write that changes them, so that stats, checksums and totals never scan. Layout: docs/formats/truth-env.md.
+ * Counters that are kept in the transaction of the write that changes them, so that stats, checksums and
+ * totals never scan. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
 import { counterKey, prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
 import { CorruptRecord, requireIntact } from './record.js'
+import type { Counted } from './tally.js'
 
-export interface CollectionCounters {
-  documents: number
-  revisions: number
-  metaTriples: number
-  /** XOR of the content hashes of all documents. */
-  checksum: number
+export interface CollectionCounters extends Counted {
   nextDocid: number
 }
 

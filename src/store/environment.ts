@@ -1,6 +1,7 @@
 /**
- * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js shares the environment between the threads of a process; its only importers are
- * this folder's files. What each sub-database holds: docs/formats/truth-env.md.
+ * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js
+ * shares the environment between the threads of a process; its only importers are this folder's files. What
+ * each sub-database holds: docs/formats/truth-env.md.
  */
 import type { Database, RootDatabase } from 'lmdb'
 import { randomBytes } from 'node:crypto'
@@ -9,14 +10,24 @@ import { dirname, join } from 'node:path'
 import { TRUTH_MAP_BYTES, TRUTH_READERS_MAX } from '../limits.js'
 import { flushDirectory, TRUTH_FILE } from './layout.js'
 import { openLmdb } from './packages.js'
-import type { LostCollections } from './lost_collections.js'
-import type { ObjectSource } from './objects.js'
+import type { ObjectSource } from './object_source.js'
 import { DAMAGED_ROW } from './record.js'
 import { emptyKeyring } from './sealing/keyring.js'
 import type { Keyring } from './sealing/keyring.js'
 import { Seals } from './sealing/seals.js'
 import { Table } from './table.js'
-import type { Tally } from './comparison/tally.js'
+import type { Tally } from './tally.js'
+
+/**
+ * Collections whose row is missing or damaged, as a look through the store found them
+ * (collections/lost_collections.ts).
+ */
+export interface LostCollections {
+  /** Keys under which the damaged rows may have lain, in hexadecimal. */
+  readonly keys: ReadonlySet<string>
+  /** Why any name could be that of a lost collection. */
+  readonly reason: string | undefined
+}
 
 export interface Environment {
   readonly root: RootDatabase<Buffer, Buffer>
@@ -51,7 +62,9 @@ export interface Environment {
   readonly garbage: Table
   /** collection id -> whether and how it is sealed; no row: it never was */
   readonly sealings: Table
-  /** (collection, hash of key, hash of lang) -> docid and sealed spelling: identities of sealed collections */
+  /**
+   * (collection, hash of key, hash of lang) -> docid and sealed spelling: identities of sealed collections
+   */
   readonly sealedIdentities: Table
   /** (collection, docid, hash of the spelling) -> sealed spelling */
   readonly sealedSpellings: Table
@@ -91,15 +104,17 @@ export interface Environment {
 const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
-const FORMAT_VERSION = 2
+const FORMAT_VERSION = 3
+/**
+ * The rows are those of the present format; its entries say neither who made them nor what is to be left out.
+ */
+const FORMAT_WITHOUT_AUTHORS = 2
 /**
  * Rows without checksums of their own over key and value; brought to the present format by row_upgrade.ts.
  */
 const FORMAT_WITHOUT_CHECKSUMS = 1
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
-/** In `settings`: LSN of the last entry whose superseded states have been packed. */
-export const PACKED_KEY = Buffer.from('packed')
 
 /**
  * Of each table: its name in the env, and whether its values are records with a checksum of their own
@@ -239,8 +254,12 @@ class StoredFormat {
     if (stored !== undefined && !this.#isBehind(stored)) {
       const format = settings.get(FORMAT_KEY) as Buffer
       if (format === DAMAGED_ROW || format.length !== 2) throw new DamagedFormat(`${this.#path}: the row that says its format is damaged`)
-      if (format[0] !== FORMAT_VERSION) throw this.#unknown(format[0])
-      if (!isReadOnly) beginFreeList(root, settings)
+      if (format[0] !== FORMAT_VERSION && format[0] !== FORMAT_WITHOUT_AUTHORS) throw this.#unknown(format[0])
+      if (isReadOnly) return
+      beginFreeList(root, settings)
+      // From here on an older version refuses the store, which may get entries that it does not know.
+      const raised = Buffer.from([FORMAT_VERSION, format[1] as number])
+      if (format[0] !== FORMAT_VERSION) root.transactionSync(() => settings.put(FORMAT_KEY, raised))
       return
     }
     if (isReadOnly) {
@@ -267,7 +286,7 @@ class StoredFormat {
 
   #unknown(version: number | undefined): UnknownFormat {
     return new UnknownFormat(
-      `${this.#path} has format ${version}; this version reads formats ${FORMAT_WITHOUT_CHECKSUMS} and ${FORMAT_VERSION}`,
+      `${this.#path} has format ${version}; this version reads formats ${FORMAT_WITHOUT_CHECKSUMS} to ${FORMAT_VERSION}`,
     )
   }
 }
@@ -283,8 +302,10 @@ export function finishUpgrade({ settings }: Environment): void {
 }
 
 /**
- * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where the first transaction on such a list frees some 300 pages: it looks for room in the list while it
- * makes it. So a small transaction comes first; from then on the list is never empty, because a transaction adds what it has freed before it takes out what it has used.
+ * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where
+ * the first transaction on such a list frees some 300 pages: it looks for room in the list while it makes it.
+ * So a small transaction comes first; from then on the list is never empty, because a transaction adds what
+ * it has freed before it takes out what it has used.
  */
 function beginFreeList(root: RootDatabase<Buffer, Buffer>, settings: Table): void {
   if ((root.getStats() as { free: { entryCount: number } }).free.entryCount > 0) return

@@ -1,6 +1,8 @@
 /**
- * The history of the store: which LSNs were given under which epoch. A start after an unclean end takes a new epoch, because the last LSNs before it may have been lost and are given again; whoever
- * keeps a checkpoint of its own (the index, followers) compares both. Written by the write lane only, before its first group and after its last. Layout: docs/formats/truth-env.md.
+ * The history of the store: which LSNs were given under which epoch. A start after an unclean end takes a new
+ * epoch, because the last LSNs before it may have been lost and are given again; whoever keeps a checkpoint
+ * of its own (the index, followers) compares both. Written by the write lane only, before its first group and
+ * after its last. Layout: docs/formats/truth-env.md.
  */
 import { randomBytes } from 'node:crypto'
 import { EPOCHS_MAX } from '../limits.js'
@@ -15,8 +17,10 @@ const EPOCH_BYTES = 16
 const SPAN_BYTES = EPOCH_BYTES + 8
 
 /**
- * Begins the life of this process in the history, on disk when it resolves; everything that an earlier process committed is on disk then, too.
- * @returns one span per epoch, oldest first: 16 bytes of epoch, u64 LE last LSN given under it (so far, for the present one)
+ * Begins the life of this process in the history, on disk when it resolves; everything that an earlier
+ * process committed is on disk then, too.
+ * @returns one span per epoch, oldest first: 16 bytes of epoch, u64 LE last LSN given under it (so far, for
+ * the present one)
  */
 export async function beginEpoch(environment: Environment): Promise<Buffer> {
   const { settings, root } = environment
@@ -42,12 +46,18 @@ export function readHistory(environment: Environment): Buffer {
   return Buffer.concat(spans)
 }
 
-/** To be called when everything is on disk and nothing will be written any more: the next start goes on in the same epoch. */
+/**
+ * To be called when everything is on disk and nothing will be written any more: the next start goes on in the
+ * same epoch.
+ */
 export function endEpoch(environment: Environment): void {
   environment.root.transactionSync(() => environment.settings.put(CLEAN_KEY, Buffer.from([1])))
 }
 
-/** What was restored goes on under an epoch of its own, whatever it came from: its next LSNs may have been given before, to others. Before `beginEpoch`, in a store that nobody serves. */
+/**
+ * What was restored goes on under an epoch of its own, whatever it came from: its next LSNs may have been
+ * given before, to others. Before `beginEpoch`, in a store that nobody serves.
+ */
 export function renewEpoch(environment: Environment): void {
   const { settings, root } = environment
   root.transactionSync(() => {

@@ -1,5 +1,6 @@
 /**
- * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
+ * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A
+ * superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
  */
 import { lowerCase } from './keys.js'
 import { checkRecord, sealRecord } from './record.js'
@@ -9,6 +10,8 @@ const PREFIX_BYTES = 88
 export const HEAD_FLAGS = {
   /** The content holds `%%`: a get with `env` has templates to fill. */
   template: 1,
+  /** The text of this state is not in the index; its metadata is. */
+  textSkipped: 2,
   /** This state counts as a revision: when it is superseded, the head moves to the revisions. */
   revision: 4,
 } as const

@@ -1,6 +1,7 @@
 /**
- * Whether documents may be missing from the index because an object store did not answer when it was built. Set, and on disk, before the index is said to be complete up to an LSN; removed when nothing is missing any more.
- * Any thread reads; the write lane writes. Layout: docs/formats/truth-env.md.
+ * Whether documents may be missing from the index because an object store did not answer when it was built.
+ * Set, and on disk, before the index is said to be complete up to an LSN; removed when nothing is missing any
+ * more. Any thread reads; the write lane writes. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
 

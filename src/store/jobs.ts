@@ -1,9 +1,10 @@
 /**
- * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record says beside its status is the job's own matter; what all share is where it lies, how
- * it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout: docs/formats/truth-env.md.
+ * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record
+ * says beside its status is the job's own matter; what all share is where it lies, how it is checked, and the
+ * LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout:
+ * docs/formats/truth-env.md.
  */
 import { JOB_ID_BYTES_MAX } from '../limits.js'
-import type { JobEntry } from './entry.js'
 import type { Table } from './table.js'
 import { prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
@@ -74,11 +75,4 @@ export function readJobs(jobs: Table, kind: JobKind): Job[] {
     found.push(decodeJob(id, value, () => `job ${kind}/${id}`))
   }
   return found.sort((one, other) => Number(other.createdLsn - one.createdLsn))
-}
-
-/** Inside a write transaction. */
-export function applyJob({ jobs }: { readonly jobs: Table }, { job, id, record }: JobEntry): void {
-  const key = jobKey(job, id)
-  if (record === null) jobs.remove(key)
-  else jobs.put(key, record)
 }

@@ -1,6 +1,7 @@
 /**
- * Keys of the truth env: fixed-width big-endian integers, so that byte order is numeric order, and the identity of a document as text. Layout: docs/formats/truth-env.md.
- * Every function returns a fresh buffer; lmdb-js copies keys, so callers may drop it at once.
+ * Keys of the truth env: fixed-width big-endian integers, so that byte order is numeric order, and the
+ * identity of a document as text. Layout: docs/formats/truth-env.md. Every function returns a fresh buffer;
+ * lmdb-js copies keys, so callers may drop it at once.
  */
 import { TRUTH_KEY_BYTES_MAX } from '../limits.js'
 
@@ -72,7 +73,8 @@ export function collectionOfKey(key: Uint8Array): number {
 
 /** (collection, docid, LSN of the write that made the body). */
 export function bodyKey(collection: number, docid: number, lsn: bigint): Buffer {
-  // A DataView over one scratch buffer: Buffer's own 64-bit writes cost ten times as much, and every get makes this key.
+  // A DataView over one scratch buffer: Buffer's own 64-bit writes cost ten times as much, and every get
+  // makes this key.
   scratch.setUint32(0, collection)
   scratch.setUint32(4, docid)
   scratch.setBigUint64(8, lsn)
@@ -110,7 +112,10 @@ export function identityRowKey(collection: number, key: string, lang: string): B
   return textKey([collection], key, lang)
 }
 
-/** (collection, docid, key as written, NUL, lang as written): a further spelling under which the document was written. */
+/**
+ * (collection, docid, key as written, NUL, lang as written): a further spelling under which the document was
+ * written.
+ */
 export function spellingKey(collection: number, docid: number, key: string, lang: string): Buffer {
   return textKey([collection, docid], key, lang)
 }
@@ -156,12 +161,18 @@ export function lsnOfKey(key: Uint8Array): bigint {
   return new DataView(key.buffer, key.byteOffset).getBigUint64(0)
 }
 
-/** (LSN that released the body, key of the body): bodies nobody refers to any more, kept until the binlog has been trimmed past the LSN. */
+/**
+ * (LSN that released the body, key of the body): bodies nobody refers to any more, kept until the binlog has
+ * been trimmed past the LSN.
+ */
 export function garbageKey(releasedAt: bigint, body: Uint8Array): Buffer {
   return Buffer.concat([lsnKey(releasedAt), body])
 }
 
-/** (collection, kind, id): one setting of a collection. With `id` empty also the prefix of all settings of a kind. */
+/**
+ * (collection, kind, id): one setting of a collection. With `id` empty also the prefix of all settings of a
+ * kind.
+ */
 export function settingKey(collection: number, kind: number, id: string): Buffer {
   const key = Buffer.allocUnsafe(5 + Buffer.byteLength(id))
   key.writeUInt32BE(collection, 0)

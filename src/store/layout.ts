@@ -1,6 +1,8 @@
 /**
- * The data directory: `CURRENT` names the generation that is served, `LOCK` keeps a second process out, `gen-NNNNNN/` holds the truth env and the index, `backups/` what was backed up.
- * In the process's main thread, before any lane and when a restore switches generations; a lane asks for the generation that is served. Described in docs/formats/data-directory.md.
+ * The data directory: `CURRENT` names the generation that is served, `LOCK` keeps a second process out,
+ * `gen-NNNNNN/` holds the truth env and the index, `backups/` what was backed up. In the process's main
+ * thread, before any lane and when a restore switches generations; a lane asks for the generation that is
+ * served. Described in docs/formats/data-directory.md.
  */
 import {
   accessSync,
@@ -148,7 +150,10 @@ function holdsFiles(path: string): boolean {
   return !found.isDirectory() || readdirSync(path).some((name) => holdsFiles(join(path, name)))
 }
 
-/** Removes what an unfinished restore, export or switch has left: everything but the generation that is served. Once the directory is locked, before any lane. */
+/**
+ * Removes what an unfinished restore, export or switch has left: everything but the generation that is
+ * served. Once the directory is locked, before any lane.
+ */
 export function sweepDataDirectory({ path, generationPath }: DataDirectory): void {
   const served = basename(generationPath)
   for (const name of readdirSync(path)) {

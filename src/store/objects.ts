@@ -1,6 +1,8 @@
 /**
- * Bodies that lie in a storage backend: objects in process memory or in an object store, named by a random id. The env keeps for each present state whose body has one a row that says where it is,
- * and the way back from the object to the row. An object never changes; an object without a row is nobody's. Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
+ * Bodies that lie in a storage backend: objects in process memory or in an object store, named by a random
+ * id. The env keeps for each present state whose body has one a row that says where it is, and the way back
+ * from the object to the row. An object never changes; an object without a row is nobody's. Layout:
+ * docs/formats/truth-env.md. Any thread reads; only `apply` writes.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -31,13 +33,6 @@ export interface BodyObject {
   readonly keyId: number
   /** The first half of its SHA-256. */
   readonly hash: Buffer
-}
-
-/** Where the bytes of objects are at hand, in this process. */
-export interface ObjectSource {
-  /** A copy. */
-  get(id: Buffer): Buffer | undefined
-  has(id: Buffer): boolean
 }
 
 /** A reader needs the bytes of objects that are not at hand: it is to be asked again once they are. */
@@ -163,7 +158,11 @@ export function writeObject(environment: Environment, body: Buffer, record: Buff
   return before
 }
 
-/** One in an object store is noted as nobody's from now on: backups of before may refer to it. Of one in clear it is noted whose it was, too, in case that is encrypted by now or later. @param now unix seconds @returns the one that was there */
+/**
+ * One in an object store is noted as nobody's from now on: backups of before may refer to it. Of one in clear
+ * it is noted whose it was, too, in case that is encrypted by now or later. @param now unix seconds @returns
+ * the one that was there
+ */
 export function removeObject(environment: Environment, body: Buffer, now: number): BodyObject | undefined {
   const object = objectToRemove(environment, body)
   environment.objects.remove(body)
@@ -218,7 +217,10 @@ export interface ClearRelease {
   readonly since: number
 }
 
-/** @param from key of a release to go on with; undefined: the first @returns those among `count` releases, and where to go on; undefined: the end */
+/**
+ * @param from key of a release to go on with; undefined: the first @returns those among `count` releases, and
+ * where to go on; undefined: the end
+ */
 export function clearReleases(
   environment: Environment,
   from: Buffer | undefined,
@@ -246,7 +248,8 @@ function secondsOf(now: number): Buffer {
 const ADOPTED_KEY = Buffer.from('adopted')
 
 /**
- * Another store was served before this one and may have referred to objects of which this one knows nothing; backups of it may be restored yet. Inside a write transaction.
+ * Another store was served before this one and may have referred to objects of which this one knows nothing;
+ * backups of it may be restored yet. Inside a write transaction.
  * @param now unix seconds
  */
 export function noteAdoption(environment: Environment, now: number): void {
@@ -254,7 +257,8 @@ export function noteAdoption(environment: Environment, now: number): void {
 }
 
 /**
- * Whether no body refers to the object, and none has for `seconds`. One that this store has never referred to is as old as its name says, and has been nobody's since the store has been served, at the longest.
+ * Whether no body refers to the object, and none has for `seconds`. One that this store has never referred to
+ * is as old as its name says, and has been nobody's since the store has been served, at the longest.
  */
 export function isUnwanted(environment: Environment, location: number, id: Uint8Array, now: number, seconds: number): boolean {
   const key = ownerKey(location, id)
@@ -269,8 +273,9 @@ export function isUnwanted(environment: Environment, location: number, id: Uint8
 }
 
 /**
- * Forgets since when objects have been nobody's that are not kept any longer for it, whoever removes them: what is old enough by its release is so by its name. What shows an encrypted collection in clear
- * stays known until it has been removed. Inside a write transaction.
+ * Forgets since when objects have been nobody's that are not kept any longer for it, whoever removes them:
+ * what is old enough by its release is so by its name. What shows an encrypted collection in clear stays
+ * known until it has been removed. Inside a write transaction.
  * @param before unix seconds @param from key to go on with; undefined: the first
  * @returns where to go on after `count` rows; undefined: the end
  */
@@ -288,7 +293,8 @@ export function forgetReleases(environment: Environment, before: number, from: B
 }
 
 /**
- * Looks at objects in stores of one collection, from the body `from` on, for one that lies there under another key id than `form`.
+ * Looks at objects in stores of one collection, from the body `from` on, for one that lies there under
+ * another key id than `form`.
  * @returns where it is, or where to go on after `count` rows; undefined: the end
  * @throws CorruptRecord
  */
@@ -341,7 +347,8 @@ export function bodiesAt(
 const INSTANCE_FILE = 'instance'
 
 /**
- * Which server it is: by the folder of this name it knows its own objects in a store that it shares with others, copies of its own data among them. Not in any backup.
+ * Which server it is: by the folder of this name it knows its own objects in a store that it shares with
+ * others, copies of its own data among them. Not in any backup.
  * @throws Error where the file is there and is not an id
  */
 export function instanceOf(directory: string): Buffer {

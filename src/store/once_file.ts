@@ -1,4 +1,7 @@
-/** Small files of the data directory that are made once and never change: whole or not at all, on disk before anybody reads them. Any lane; who comes second reads what the first has made. */
+/**
+ * Small files of the data directory that are made once and never change: whole or not at all, on disk before
+ * anybody reads them. Any lane; who comes second reads what the first has made.
+ */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'

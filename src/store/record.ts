@@ -1,5 +1,6 @@
 /**
- * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of anything that does not match. Bytes on disk are never trusted.
+ * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of
+ * anything that does not match. Bytes on disk are never trusted.
  */
 import { crc32c } from './packages.js'
 
@@ -34,7 +35,9 @@ export function sealRecord(record: Buffer): void {
   record.writeUInt32LE(crc32c(record.subarray(4)), 0)
 }
 
-/** @throws CorruptRecord when the record is shorter than its fixed part, damaged, or of an unknown version. */
+/**
+ * @throws CorruptRecord when the record is shorter than its fixed part, damaged, or of an unknown version.
+ */
 export function checkRecord(record: Buffer, bytesMin: number, name: () => string): void {
   requireIntact(record, bytesMin, name)
   const expected = record.readUInt32LE(0)

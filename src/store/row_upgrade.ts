@@ -4,15 +4,15 @@
  * at once. What is damaged must not get a checksum that says it is whole: it stays as it is, and is damage
  * once the walk has ended. Layout: docs/formats/truth-env.md.
  */
-import { decodeCollection } from './collection_row.js'
+import { decodeCollection } from './collections/collection_row.js'
 import { finishUpgrade, isUpgradeWanted, TABLE_NAMES } from './environment.js'
 import type { Environment, TableName } from './environment.js'
-import { decodeIdentity } from './identities.js'
+import { decodeIdentity } from './documents/identities.js'
 import { collectionOfKey, identityRowKey, lowerCaseForms } from './keys.js'
 import { noteDamage } from './noted_damage.js'
 import { pack, unpack } from './packages.js'
 import { checkRecord, CorruptRecord } from './record.js'
-import { isStamp } from './stored_settings.js'
+import { isStamp } from './collections/stored_settings.js'
 import type { View } from './view.js'
 
 const POSITION_KEY = Buffer.from('upgrade')

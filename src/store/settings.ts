@@ -1,6 +1,7 @@
 /**
- * Records of what a collection is told beside its documents: configuration, synonyms, stop words, curation rules, words that are spelled right, a schema. JSON text behind the head of every record; what it means is the domain's matter.
- * Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
+ * Records of what a collection is told beside its documents: configuration, synonyms, stop words, curation
+ * rules, words that are spelled right, a schema. JSON text behind the head of every record; what it means is
+ * the domain's matter. Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
  */
 import { checkRecord, sealRecord } from './record.js'
 

@@ -38,7 +38,9 @@ export class Spool {
     if (this.#bufferedBytes >= SPOOL_BUFFER_BYTES) this.#flush()
   }
 
-  /** The next bytes from the front, at most SPOOL_BUFFER_BYTES; none at the end. Nothing is appended any more. */
+  /**
+   * The next bytes from the front, at most SPOOL_BUFFER_BYTES; none at the end. Nothing is appended any more.
+   */
   next(): Uint8Array {
     this.#flush()
     const sealed = Buffer.allocUnsafe(Math.min(SPOOL_BUFFER_BYTES, this.bytes - this.#read))

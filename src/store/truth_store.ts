@@ -1,21 +1,21 @@
 /**
- * The truth store as a thread sees it: reads through views, writes through the writer. One per thread; the threads of a process share the environment behind it.
- * What is on disk: docs/formats/truth-env.md.
+ * The truth store as a thread sees it: reads through views, writes through the writer. One per thread; the
+ * threads of a process share the environment behind it. What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
 import { UNIX_SECONDS_MAX } from '../limits.js'
 import { claimClockNote, log } from '../telemetry/log.js'
-import { DocumentCache } from './document_cache.js'
+import { DocumentCache } from './documents/document_cache.js'
 import type { StoreComparison } from './comparison/store_comparison.js'
 import { cutTail, openEnvironment, unusedBytes } from './environment.js'
 import type { Environment } from './environment.js'
 import { beginEpoch, endEpoch, presentEpoch, readHistory } from './epochs.js'
 import { markIndex } from './index_mark.js'
 import { noteAdoption } from './objects.js'
-import type { ObjectSource } from './objects.js'
-import { unreadableCredentials } from './sealing/credential_check.js'
+import type { ObjectSource } from './object_source.js'
+import { unreadableCredentials } from './collections/credential_check.js'
 import { emptyKeyring } from './sealing/keyring.js'
-import { beginSealing, readSealing } from './sealing/sealing_change.js'
+import { beginSealing, readSealing } from './collections/sealing_change.js'
 import { View } from './view.js'
 import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
@@ -61,7 +61,8 @@ export class TruthStore {
   }
 
   /**
-   * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not for a search, whose view must be taken after the engine's snapshot.
+   * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not
+   * for a search, whose view must be taken after the engine's snapshot.
    */
   sharing<T>(run: () => T): T {
     return this.#snapshot((view) => {
@@ -103,7 +104,7 @@ export class TruthStore {
   }
 
   /**
-   * The write lane, before anything else: src/store/sealing/sealing_change.ts.
+   * The write lane, before anything else: src/store/collections/sealing_change.ts.
    * @returns ids of the collections whose documents must not lie on disk in clear
    * @throws SealingRefused
    */
@@ -148,7 +149,10 @@ export class TruthStore {
     endEpoch(this.#environment)
   }
 
-  /** Copies the env as it is now to `path`, compacted, while others read and write; on a thread of its own. The snapshot is held meanwhile: the file grows by what is written. */
+  /**
+   * Copies the env as it is now to `path`, compacted, while others read and write; on a thread of its own.
+   * The snapshot is held meanwhile: the file grows by what is written.
+   */
   async copyTo(path: string): Promise<void> {
     await this.#environment.root.backup(path, true)
   }

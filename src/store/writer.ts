@@ -1,5 +1,6 @@
 /**
- * The one place that opens write transactions: a group of entries is decided and applied in one transaction callback, committed and flushed. Runs on the write lane only.
+ * The one place that opens write transactions: a group of entries is decided and applied in one transaction
+ * callback, committed and flushed. Runs on the write lane only.
  *
  * The flush is waited for on this thread (docs/decisions/0034-the-write-lane-waits-for-its-flush.md). A throw
  * in the callback and a refused commit are the end: nothing more is acknowledged, `onFailure` is called once,
@@ -52,9 +53,11 @@ export class Writer {
   }
 
   /**
-   * Runs `change` in one write transaction, synchronously; a throw in it is a failure of the storage, because what it had written by then would be committed. To be called again only once the
-   * group before has settled.
-   * @returns what `change` returned, once the group is visible to readers and, unless durability is `async`, on disk. Never settles after a failure.
+   * Runs `change` in one write transaction, synchronously; a throw in it is a failure of the storage, because
+   * what it had written by then would be committed. To be called again only once the group before has
+   * settled.
+   * @returns what `change` returned, once the group is visible to readers and, unless durability is `async`,
+   * on disk. Never settles after a failure.
    * @throws NoSpace
    */
   async group<T>(now: () => number, change: (transaction: WriteTransaction) => T): Promise<T> {
@@ -63,7 +66,8 @@ export class Writer {
     this.#options.onCommit(true)
     this.#before = undefined
     try {
-      // lmdb-js flushes a synchronous transaction before it returns: data by fdatasync, then the meta page through a descriptor that is O_DSYNC.
+      // lmdb-js flushes a synchronous transaction before it returns: data by fdatasync, then the meta page
+      // through a descriptor that is O_DSYNC.
       return this.#options.durability === 'sync' ? root.transactionSync(apply) : await root.transaction(apply)
     } catch (cause) {
       // What was undone has corrected it.

@@ -35,6 +35,8 @@ export interface StoreGauges {
   /** Transactions committed since the oldest live reader began. */
   readonly oldestReaderAge: number
   readonly binlogEntries: number
+  /** Entries above the stored position of each consumer of the binlog. */
+  readonly consumerLags: readonly (readonly [consumer: string, entries: number])[]
   readonly binlogBytes: number
   readonly lastLsn: bigint
   readonly collections: readonly CollectionGauges[]
@@ -64,6 +66,7 @@ const COUNTER_HELP: Readonly<Record<CounterName, string>> = {
   bodies_moved: 'Bodies that were moved to where the configuration of their collection says.',
   objects_swept: 'Objects in object stores that nothing referred to any more, removed.',
   store_comparisons: 'How often the whole store was compared with itself.',
+  binlog_consumers_lost: 'Consumers of the binlog that were too far behind and begin anew.',
   revisions_packed: 'Superseded states whose content was stored as the difference from that of a later one.',
   accesses_uncounted: 'Reads that tracking missed because too many waited to be stored.',
   embedding_requests: 'Requests to embedding providers that ended.',
@@ -125,6 +128,8 @@ function renderServer(page: Page, gauges: StoreGauges): void {
   page.single('database_readers', 'Open read snapshots.', gauges.readers)
   page.single('database_oldest_reader_age', 'Transactions since the oldest read snapshot was opened.', gauges.oldestReaderAge)
   page.single('binlog_entries_total', 'Entries in the binlog.', gauges.binlogEntries)
+  const lags = gauges.consumerLags.map(([consumer, entries]): Sample => [[['consumer', consumer]], entries])
+  page.family('binlog_consumer_lag_entries', 'gauge', 'Entries above the stored position of a consumer.', lags)
   page.single('binlog_size_bytes', 'Bytes of the binlog.', gauges.binlogBytes)
   page.single('replication_lsn', 'LSN of the last write.', gauges.lastLsn)
   page.single('schemas_total', 'Collections that have a schema.', gauges.schemas)

@@ -30,7 +30,7 @@ export interface LogSettings {
 
 /** Every name that a line may carry beside its message. */
 type FieldName =
-  | 'action' | 'address' | 'backup' | 'bytes' | 'chore' | 'collection' | 'documents' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
+  | 'action' | 'address' | 'backup' | 'bytes' | 'chore' | 'collection' | 'consumer' | 'documents' | 'entries' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
   | 'version' // prettier-ignore
 
 export interface LogFields extends Partial<Readonly<Record<FieldName, string | number | bigint | boolean>>> {

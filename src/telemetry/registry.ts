@@ -34,6 +34,7 @@ export const COUNTERS = [
   'answer_bytes_sent',
   'lane_internal_errors',
   'revisions_packed',
+  'binlog_consumers_lost',
   'store_comparisons',
   'bodies_moved',
   'objects_swept',

@@ -22,6 +22,7 @@ export type LaneMessage =
   | { readonly kind: 'answers'; readonly envelope: Envelope }
   | ObjectsWanted
   | { readonly kind: 'obeyed'; readonly number: number; readonly error: string | null }
+  | { readonly kind: 'noticed'; readonly topics: readonly string[] }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'fatal'; readonly reason: string }
 

@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, syml
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { lastBackup } from '../../src/store/backups.js'
+import { lastBackup } from '../../src/store/backup/backups.js'
 import { startServer, type TestResponse } from '../harness/server.js'
 import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
 

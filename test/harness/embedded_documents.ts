@@ -4,7 +4,7 @@ import type { EmbeddedDocument } from '../../src/domain/embedding/embedded_docum
 import { unescapeContent } from '../../src/store/body.js'
 import { textOfHead, type Head } from '../../src/store/head.js'
 import { crc32 } from '../../src/store/packages.js'
-import type { QueuedEmbedding } from '../../src/store/vector_tables.js'
+import type { QueuedEmbedding } from '../../src/store/vectors/vector_tables.js'
 import type { View } from '../../src/store/view.js'
 
 const CHUNK_CHARACTERS = 8

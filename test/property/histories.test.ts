@@ -16,7 +16,7 @@ import { ACCESS_RING_ENTRIES, HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } fr
 import type { WriteTransaction } from '../../src/store/apply.js'
 import { encodeBody, escapeContent } from '../../src/store/body.js'
 import { HEAD_FLAGS } from '../../src/store/head.js'
-import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory } from '../../src/store/history.js'
+import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory } from '../../src/store/histories/history.js'
 import { openDataDirectory } from '../../src/store/layout.js'
 import { TruthStore } from '../../src/store/truth_store.js'
 import { AccessRings } from '../../src/telemetry/access_rings.js'
@@ -177,15 +177,15 @@ test('histories, leaderboard and counts are those of a model under writes, reads
         for (const key of ['a', 'b', 'c']) {
           const head = view.find(collection.id, key, 'en')
           if (head === undefined) continue
-          const history = view.history(collection.id, head.docid) ?? emptyHistory()
+          const history = view.histories.of(collection.id, head.docid) ?? emptyHistory()
           const events = history.writes.map(({ type, second }) => `${type} ${second}`)
           found.set(key, { events, hot: history.hotCount, reads: sum(history.accesses), last: history.lastHotSecond })
         }
         assert.deepEqual(found, new Map([...model].sort(([one], [other]) => (one < other ? -1 : 1))))
-        const board = [...view.hottest(collection.id, 10)].map((docid) => view.history(collection.id, docid)?.hotCount ?? -1)
+        const board = [...view.histories.hottest(collection.id, 10)].map((docid) => view.histories.of(collection.id, docid)?.hotCount ?? -1)
         assert.deepEqual(board, [...model.values()].map(({ hot }) => hot).filter((hot) => hot > 0).sort((one, other) => other - one)) // prettier-ignore
         assert.equal(
-          [...view.eventMinutes(collection.id, 'access', 0, 1e6)].reduce((all, [, count]) => all + count, 0),
+          [...view.histories.minutes(collection.id, 'access', 0, 1e6)].reduce((all, [, count]) => all + count, 0),
           counted,
         )
       })

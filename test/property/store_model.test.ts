@@ -10,7 +10,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { nextPacking } from '../../src/consumers/revision_packing.js'
 import { decideDelete, decideDrop, decideExpiry, decidePut } from '../../src/domain/decision.js'
-import type { Step } from '../../src/domain/decision.js'
+import type { Step } from '../../src/domain/step.js'
 import { decideVectors } from '../../src/domain/embedding/embedded_document.js'
 import { decideTrim } from '../../src/domain/revision_trim.js'
 import { decideSettings } from '../../src/domain/settings_decision.js'
@@ -176,10 +176,10 @@ class Run {
   /** As the write lane does it, slice by slice. */
   async pack(): Promise<void> {
     for (let isMore = true; isMore;) {
-      const slice = this.store.read((view) => nextPacking(view, view.packedLsn()))
+      const slice = this.store.read((view) => nextPacking(view, view.binlog.positionOf('revision-packing') ?? 0n))
       await this.write((transaction) => {
         for (const body of slice.bodies) if (transaction.packBody(body)) this.packed++
-        transaction.setPackedLsn(slice.lsn)
+        transaction.setPosition('revision-packing', slice.lsn)
       })
       isMore = slice.isMore
     }
@@ -219,7 +219,7 @@ class Run {
       const found = transaction.view.collection(name)
       const head = found === undefined ? undefined : transaction.view.find(found.id, spelled, 'en')
       assert.ok(head)
-      const states = [head, ...transaction.view.revisions(head.collection, head.docid)]
+      const states = [head, ...transaction.view.revisions.of(head.collection, head.docid)]
       const state = states[back % kept.length]
       assert.ok(state)
       const body = { kind: 'shared', lsn: state.bodyLsn, rawBytes: state.bodyRawBytes, storedBytes: state.bodyStoredBytes } as const
@@ -294,7 +294,11 @@ class Run {
   compare(): void {
     this.store.read((view) => {
       const { trimmedLsn, lastLsn } = view.storeCounters()
-      assert.equal(view.entriesAfter(trimmedLsn, 1_000).length, Number(lastLsn - trimmedLsn), 'every entry of the binlog can be read')
+      assert.equal(
+        view.binlog.entriesAfter(trimmedLsn, 1_000).length,
+        Number(lastLsn - trimmedLsn),
+        'every entry of the binlog can be read',
+      )
       assert.equal(view.vectors.queueDepth, this.waiting, 'documents that wait for vectors')
       for (const [name, documents] of this.model) {
         const found = view.collection(name)
@@ -339,7 +343,7 @@ class Run {
     this.compareShown(view, head, document)
     checkEmbedded(view, head, document.states.at(-1)?.content ?? '', document.embedded)
     const older = document.states.slice(0, -1).filter((state) => state.kept)
-    const contents = [...view.revisions(collectionId, identity.docid)].map((state) => unescapeContent(view.escapedContent(state)))
+    const contents = [...view.revisions.of(collectionId, identity.docid)].map((state) => unescapeContent(view.escapedContent(state)))
     assert.deepEqual(contents, older.map((state) => state.content).reverse())
   }
 }

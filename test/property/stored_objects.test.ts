@@ -321,7 +321,7 @@ class Run {
     const kept = document.states.filter((state) => state.kept)
     const chosen = kept.at(-1 - (target.count % Math.max(1, kept.length)))
     if (chosen === undefined) return
-    const states = this.store.read((view) => [head, ...view.revisions(head.collection, head.docid)])
+    const states = this.store.read((view) => [head, ...view.revisions.of(head.collection, head.docid)])
     const revision = states.filter(({ flags }) => (flags & HEAD_FLAGS.revision) !== 0)[target.count % kept.length]
     assert.ok(revision)
     this.sharesPresent = revision.bodyLsn === head.bodyLsn
@@ -376,7 +376,7 @@ class Run {
       present.content,
     )
     const older = this.store.read((view) =>
-      [...view.revisions(head.collection, head.docid)].map((state) => unescapeContent(view.escapedContent(state))),
+      [...view.revisions.of(head.collection, head.docid)].map((state) => unescapeContent(view.escapedContent(state))),
     )
     const expected = states.slice(0, -1).map((state) => state.content)
     assert.deepEqual(older, expected.reverse())

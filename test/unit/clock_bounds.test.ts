@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { it, mock } from 'node:test'
-import { addWrite, decodeHistory, emptyHistory, encodeHistory } from '../../src/store/history.js'
+import { addWrite, decodeHistory, emptyHistory, encodeHistory } from '../../src/store/histories/history.js'
 import { minuteKey } from '../../src/store/keys.js'
 import { newObjectId } from '../../src/store/objects.js'
 import { unixSeconds } from '../../src/store/truth_store.js'

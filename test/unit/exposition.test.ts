@@ -16,6 +16,7 @@ const GAUGES: StoreGauges = {
   readers: 2,
   oldestReaderAge: 3,
   binlogEntries: 7,
+  consumerLags: [['revision-packing', 3] as const],
   binlogBytes: 700,
   schemas: 3,
   lastLsn: 9_007_199_254_740_993n,

@@ -89,7 +89,7 @@ describe('the table of jobs', () => {
   })
 
   it('another store that applies the entries of the binlog holds the same jobs', async () => {
-    const entries = store.read((view) => view.entriesAfter(0n, 10_000))
+    const entries = store.read((view) => view.binlog.entriesAfter(0n, 10_000))
     await copy.writer.group(
       () => 1,
       (transaction) => {

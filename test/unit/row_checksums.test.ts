@@ -13,7 +13,7 @@ import { isUpgradeWanted, openEnvironment, openTable, TABLE_NAMES, TABLES } from
 import type { Environment } from '../../src/store/environment.js'
 import { collectionKey, counterKey, identityKey } from '../../src/store/keys.js'
 import { CorruptRecord, DAMAGED_ROW } from '../../src/store/record.js'
-import { checkEnvironment } from '../../src/store/restored_env.js'
+import { checkEnvironment } from '../../src/store/backup/restored_env.js'
 import { upgradeRows } from '../../src/store/row_upgrade.js'
 import { View } from '../../src/store/view.js'
 import { goldenKeyring, unpackGoldenStore } from '../harness/golden_store.js'
@@ -74,10 +74,10 @@ describe('a store of format 1', () => {
     const path = goldenStore('refused')
     const environment = openEnvironment(path)
     const raw = openTable(environment.root, 'settings')
-    assert.equal(raw.get(Buffer.from('format'))?.[0], 2)
-    environment.root.transactionSync(() => environment.settings.put(Buffer.from('format'), Buffer.from([3, 1])))
+    assert.equal(raw.get(Buffer.from('format'))?.[0], 3)
+    environment.root.transactionSync(() => environment.settings.put(Buffer.from('format'), Buffer.from([4, 1])))
     await environment.root.close()
-    assert.throws(() => openEnvironment(path), /has format 3; this version reads formats 1 and 2/)
+    assert.throws(() => openEnvironment(path), /has format 4; this version reads formats 1 to 3/)
   })
 
   it('does not get a checksum for what is damaged already: an identity that leads to another document, a record that is not whole', async () => {

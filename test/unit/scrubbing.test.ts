@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import { after, describe, it } from 'node:test'
 import { openEnvironment } from '../../src/store/environment.js'
 import { bodyKey } from '../../src/store/keys.js'
-import { isScrubWanted, scrub, wantScrub } from '../../src/store/sealing/scrubbing.js'
+import { isScrubWanted, scrub, wantScrub } from '../../src/store/resealing/scrubbing.js'
 import { SmallDisk } from '../fault/small_disk.js'
 
 const ROWS = 400

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { TermVectors } from '../../src/domain/search/term_vectors.js'
-import type { StoredDocument } from '../../src/store/document_cache.js'
+import type { StoredDocument } from '../../src/store/documents/document_cache.js'
 
 function documentOf(docid: number, lsn = 1n, bytes = 100): StoredDocument {
   const mark = { lastLsn: lsn, soonestExpiry: undefined }

@@ -11,14 +11,14 @@ import type { View } from '../../store/view.js'
 export function stateOfRevision(view: View, head: Head, revision: number): Head {
   // Numbers beyond the present one would not fit into a key.
   if (revision > head.revision) throw serviceError('notFound')
-  const state = revision === head.revision ? head : view.revision(head.collection, head.docid, revision)
+  const state = revision === head.revision ? head : view.revisions.at(head.collection, head.docid, revision)
   if (state === undefined) throw serviceError('notFound')
   return state
 }
 
 /** The newest kept state before this one. @throws ServiceError 404 */
 export function stateBefore(view: View, state: Head): Head {
-  const before = view.newestRevision(state.collection, state.docid, state.revision - 1)
+  const before = view.revisions.newest(state.collection, state.docid, state.revision - 1)
   if (before === undefined) throw serviceError('notFound')
   return before
 }
@@ -32,7 +32,7 @@ export function stateAsOf(view: View, head: Head, second: number): Head {
   const state = head.updatedAt <= second ? head : newestUntil(view, head, second)
   if (state === undefined || (state.expiresAt > 0 && state.expiresAt <= second)) throw serviceError('notFound')
   const isLast = state.revision === head.revision || state.revision + 1 === head.revision
-  if (!isLast && view.revision(head.collection, head.docid, state.revision + 1) === undefined) throw serviceError('notFound')
+  if (!isLast && view.revisions.at(head.collection, head.docid, state.revision + 1) === undefined) throw serviceError('notFound')
   return state
 }
 
@@ -42,7 +42,7 @@ function newestUntil(view: View, { collection, docid, revision }: Head, second: 
   let [low, high] = [1, revision - 1]
   while (low <= high) {
     const half = (low + high) >> 1
-    const state = view.newestRevision(collection, docid, half)
+    const state = view.revisions.newest(collection, docid, half)
     if (state === undefined || state.revision < low) low = half + 1
     else if (state.updatedAt <= second) {
       found = state

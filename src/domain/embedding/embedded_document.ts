@@ -1,12 +1,13 @@
 /**
- * What became of a document that was to be embedded, as it goes to the write lane, and the decision there: the new vectors are joined with those that the document has of chunks that are still the same.
- * Write lane, inside the write transaction, but for the types.
+ * What became of a document that was to be embedded, as it goes to the write lane, and the decision there:
+ * the new vectors are joined with those that the document has of chunks that are still the same. Write lane,
+ * inside the write transaction, but for the types.
  */
 import type { VectorChange } from '../../engine/vector_types.js'
 import type { WriteTransaction } from '../../store/apply.js'
-import { encodeVectors, floatsOf } from '../../store/vectors.js'
-import type { VectorRecord } from '../../store/vectors.js'
-import type { Step } from '../decision.js'
+import { encodeVectors, floatsOf } from '../../store/vectors/vector_record.js'
+import type { VectorRecord } from '../../store/vectors/vector_record.js'
+import type { Step } from '../step.js'
 
 interface OfDocument {
   readonly collection: number
@@ -52,8 +53,9 @@ export interface NewVectors extends OfDocument {
 export type EmbeddedDocument = KeptVectors | RestampedVectors | NewVectors
 
 /**
- * Nothing where there is nothing to say, or where chunks lack their vectors that were there when the document was looked at: then it waits on, and is looked at again.
- * What was embedded of a content that has been replaced meanwhile is kept: what the next one has in common with it is not embedded again.
+ * Nothing where there is nothing to say, or where chunks lack their vectors that were there when the document
+ * was looked at: then it waits on, and is looked at again. What was embedded of a content that has been
+ * replaced meanwhile is kept: what the next one has in common with it is not embedded again.
  */
 export function decideVectors(transaction: WriteTransaction, document: EmbeddedDocument): Step | undefined {
   const { collection, docid } = document

@@ -5,7 +5,7 @@
 import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
-import type { VectorRecord } from '../../store/vectors.js'
+import type { VectorRecord } from '../../store/vectors/vector_record.js'
 import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type Cut, type Cutting, type CuttingTools } from './chunks.js'
 import type { EmbeddedDocument } from './embedded_document.js'

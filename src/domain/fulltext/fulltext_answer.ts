@@ -5,7 +5,7 @@
  */
 import type { Expansion, Explanation } from '../../engine/types.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { contentBytesOf } from '../documents/document_json.js'
 import type { Highlights } from '../search/highlights.js'
 import { ResultList } from '../search/result_list.js'

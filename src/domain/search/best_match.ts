@@ -3,7 +3,7 @@
  * per answer; read lanes.
  */
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { Highlights, type HighlightTools } from './highlights.js'
 import type { Stop } from './context.js'
 

@@ -5,7 +5,7 @@
  */
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
-import type { VectorRecord } from '../../store/vectors.js'
+import type { VectorRecord } from '../../store/vectors/vector_record.js'
 import type { View } from '../../store/view.js'
 import { cut, cuttingOf, type CuttingTools } from '../embedding/chunks.js'
 import type { Retrieval } from './retrieval.js'

@@ -6,7 +6,7 @@
 import type { HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
 import { unescapeContent } from '../../store/body.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
 import { cut, type CuttingTools } from '../embedding/chunks.js'
 import { passageIn } from './passages.js'

@@ -6,7 +6,7 @@
  * wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
  */
 import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits.js'
-import type { StoredDocument } from '../../store/document_cache.js'
+import type { StoredDocument } from '../../store/documents/document_cache.js'
 
 /** What an entry takes beside its vector, about. */
 const ENTRY_BYTES = 300

@@ -13,8 +13,8 @@ import {
   HOT_DOCUMENTS_MAX,
   UNIX_SECONDS_MAX,
 } from '../../limits.js'
-import { EVENT_TYPES } from '../../store/history.js'
-import type { EventGroup, EventType, History } from '../../store/history.js'
+import { EVENT_TYPES } from '../../store/histories/history.js'
+import type { EventGroup, EventType, History } from '../../store/histories/history.js'
 import type { CollectionConfig } from '../settings/collection_config.js'
 import { bucketBegin, bucketEnd, bucketKey } from './time_buckets.js'
 

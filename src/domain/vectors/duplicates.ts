@@ -110,7 +110,7 @@ export function findDuplicates(
 /** Oldest first. */
 function* headsOf(view: View, collection: number, most: number): Generator<Head> {
   let count = 0
-  for (const head of view.heads(collection)) {
+  for (const head of view.allHeads(collection)) {
     if (count++ >= most) return
     yield head
   }

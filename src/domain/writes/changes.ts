@@ -89,7 +89,7 @@ export function prepareRestore(tools: ChangeTools, view: View, head: Head, wante
  */
 export function* revisionsOf(view: View, head: Head): Generator<Head> {
   if ((head.flags & HEAD_FLAGS.revision) !== 0) yield head
-  yield* view.revisions(head.collection, head.docid)
+  yield* view.revisions.of(head.collection, head.docid)
 }
 
 function findRevision(view: View, head: Head, wanted: WantedRevision): Head {

@@ -7,13 +7,13 @@
 import { badRequest } from '../../errors.js'
 import type { ServiceError } from '../../errors.js'
 import { BODY_RECORD_BYTES_MIN } from '../../store/body.js'
-import type { Entry } from '../../store/entry.js'
+import type { Entry } from '../../store/entries/entry.js'
+import type { FieldChecks } from '../../store/entries/entry_kind.js'
+import { kindOf } from '../../store/entries/kinds.js'
 import { decodeHead } from '../../store/head.js'
-import { jobKey } from '../../store/jobs.js'
-import { collectionKey, identityKey, isKey, settingKey, spellingKey } from '../../store/keys.js'
+import { collectionKey, identityKey, isKey, spellingKey } from '../../store/keys.js'
 import { decodeObject } from '../../store/objects.js'
-import { SETTING_KINDS } from '../../store/settings.js'
-import type { Step } from '../decision.js'
+import type { Step } from '../step.js'
 
 const U32_MAX = 0xffff_ffff
 const LSN_MAX = 2n ** 64n - 1n
@@ -25,52 +25,19 @@ export function requireApplicable(steps: readonly Step[]): void {
     requireWhole(entry, 'docid', entry.docid)
     require(typeof entry.lsn === 'bigint' && entry.lsn > 0n && entry.lsn <= LSN_MAX, entry, 'lsn')
     require(body === undefined || (body instanceof Uint8Array && body.length >= BODY_RECORD_BYTES_MIN), entry, 'body')
-    requireFields(entry)
+    kindOf(entry).check(entry, checksOf(entry))
   }
 }
 
-function requireFields(entry: Entry): void {
-  switch (entry.kind) {
-    case 'put':
-      requireCollection(entry, entry.collectionName)
-      requireIdentity(entry, entry.key, entry.lang)
-      requireHead(entry, entry.head)
-      requireWhole(entry, 'trimBelow', entry.trimBelow)
-      requireObject(entry, entry.object)
-      break
-    case 'expiry':
-      requireHead(entry, entry.head)
-      break
-    case 'trim':
-      requireHead(entry, entry.head)
-      requireWhole(entry, 'trimBelow', entry.trimBelow)
-      break
-    case 'delete':
-      requireIdentity(entry, entry.key, entry.lang)
-      break
-    case 'drop':
-    case 'sealing':
-      requireCollection(entry, entry.collectionName)
-      break
-    case 'setting': {
-      // What the server itself is told has no collection.
-      if (entry.collection !== 0) requireCollection(entry, entry.collectionName)
-      const isRow = typeof entry.id === 'string' && isKey(settingKey(entry.collection, SETTING_KINDS.indexOf(entry.setting), entry.id))
-      require(isRow, entry, 'id')
-      require(entry.value === null || typeof entry.value === 'string', entry, 'value')
-      break
-    }
-    case 'job':
-      require(typeof entry.id === 'string' && entry.id !== '' && isKey(jobKey(entry.job, entry.id)), entry, 'id')
-      break
-    case 'place':
-      requireLsn(entry, 'bodyLsn', entry.bodyLsn)
-      requireObject(entry, entry.object)
-      break
-    case 'vectors':
-      requireLsn(entry, 'queued', entry.queued)
-      requireLsn(entry, 'bodyLsn', entry.bodyLsn)
-      break
+function checksOf(entry: Entry): FieldChecks {
+  return {
+    holds: (isStorable, field) => require(isStorable, entry, field),
+    whole: (field, value) => requireWhole(entry, field, value),
+    lsn: (field, value) => requireLsn(entry, field, value),
+    collectionName: (name) => requireCollection(entry, name),
+    identity: (key, lang) => requireIdentity(entry, key, lang),
+    head: (record) => requireHead(entry, record),
+    object: (record) => requireObject(entry, record),
   }
 }
 

@@ -48,6 +48,8 @@ export interface DocumentInput {
   readonly expiresAt?: number
   readonly times?: StatedTimes
   readonly saveRevision: boolean
+  /** Its text is not to be found by full-text search; its metadata is. Default: it is. */
+  readonly skipsFullText?: boolean
   /** The content is that of an earlier state, stored already. */
   readonly sharedBody?: SharedBody
   /** False where the answer does not contain the document. */
@@ -66,17 +68,18 @@ export function prepareDocument(tools: PreparationTools, input: DocumentInput): 
   const escaped = escapeContent(input.contentMd)
   const template = input.contentMd.includes('%%') ? HEAD_FLAGS.template : 0
   const revision = input.saveRevision ? HEAD_FLAGS.revision : 0
+  const textSkipped = input.skipsFullText === true ? HEAD_FLAGS.textSkipped : 0
   return {
     key: input.key,
     lang: input.lang,
     meta: metadata.json,
     metaTriples: metadata.pairs.length,
     settingsLsn: input.rules.settingsLsn,
-    flags: template | revision,
+    flags: template | revision | textSkipped,
     contentHash: contentHash(input.key, input.lang, metadata.json, escaped),
     body: input.sharedBody ?? newBody(tools.config, escaped),
     escaped: input.answered ? escaped : NOTHING,
-    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd).buffer),
+    index: Buffer.from(indexDocument(tools, input.key, input.lang, metadata, input.contentMd, { skipsText: textSkipped !== 0 }).buffer),
     ttl: input.ttl,
     ...(isStated(input.expiresAt) ? { expiresAt: input.expiresAt } : {}),
     ...(input.times === undefined ? {} : { times: input.times }),
@@ -122,6 +125,13 @@ function contentHash(key: string, lang: string, meta: string, escaped: Buffer): 
   return crc32(escaped, crc32(`${lowerCase(key)}\0${lowerCase(lang)}\0${meta}\0`))
 }
 
+export interface IndexedAs {
+  /** It takes the place of one with the same LSN. */
+  readonly replaceEqual?: boolean
+  /** Metadata only: no text of it is found. */
+  readonly skipsText?: boolean
+}
+
 /**
  * The upsert of a document: content and every metadata key are fields of their own, each metadata pair a
  * keyword.
@@ -133,11 +143,10 @@ export function indexDocument(
   lang: string,
   metadata: Metadata,
   contentMd: string,
-  replaceEqual = false,
+  { replaceEqual = false, skipsText = false }: IndexedAs = {},
 ): Uint8Array {
   const { analyzer, config } = tools
-  const fields = indexedTexts(config, { key, lang, values: metadata.values, contentMd }).map(
-    ({ name, text, options }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), options)] as const,
-  )
+  const texts = skipsText ? [] : indexedTexts(config, { key, lang, values: metadata.values, contentMd })
+  const fields = texts.map(({ name, text, options }) => [name, analyzer.analyze(Buffer.from(text, 'utf8'), options)] as const)
   return encodeUpsert({ collection: 0, key, lang, meta: metadata.pairs, fields }, { replaceEqual })
 }

@@ -10,7 +10,7 @@ import { CorruptRecord, DAMAGED_ROW } from '../record.js'
 import type { View } from '../view.js'
 import type { Findings } from './findings.js'
 import { isSealed, placeOf } from './row_check.js'
-import type { Tally } from './tally.js'
+import type { Tally } from '../tally.js'
 
 export interface Compared {
   readonly environment: Environment

@@ -3,7 +3,7 @@ import { TABLES } from '../environment.js'
 import type { Environment, TableName } from '../environment.js'
 import { collectionOfKey, counterKey, docidOfKey } from '../keys.js'
 import { checkRecord, CorruptRecord } from '../record.js'
-import { isStamp } from '../stored_settings.js'
+import { isStamp } from '../collections/stored_settings.js'
 import type { Findings } from './findings.js'
 
 /** CRC and version: what every record has. */

@@ -7,10 +7,10 @@
 import { readCollectionCounters, readStoreCounters } from '../counters.js'
 import { isUpgradeWanted, TABLE_NAMES } from '../environment.js'
 import type { Environment, TableName } from '../environment.js'
-import { decodeIdentity, openIdentity } from '../identities.js'
-import type { Identity } from '../identities.js'
+import { decodeIdentity, openIdentity } from '../documents/identities.js'
+import type { Identity } from '../documents/identities.js'
 import { collectionOfKey, counterKey, docidOfKey, lsnOfKey, prefixEnd } from '../keys.js'
-import { collectionIds } from '../lost_collections.js'
+import { collectionIds } from '../collections/lost_collections.js'
 import { CorruptRecord, DAMAGED_ROW } from '../record.js'
 import type { Row } from '../table.js'
 import { View } from '../view.js'
@@ -18,7 +18,7 @@ import { checkDocument } from './document_check.js'
 import type { Compared, DocumentBounds } from './document_check.js'
 import { Findings } from './findings.js'
 import { checkRow, placeOf } from './row_check.js'
-import { Tally, TALLIED } from './tally.js'
+import { Tally, TALLIED } from '../tally.js'
 
 export interface SliceBounds extends DocumentBounds {
   readonly rowsMax: number

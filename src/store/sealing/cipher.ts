@@ -1,6 +1,7 @@
 /**
- * Authenticated encryption and a keyed hash, as the store needs them: AES-256-GCM and HMAC-SHA-256. Whoever opens a store gives it one: a lane the engine's, which costs a tenth of what a cipher
- * object of Node costs for a small record; tests and tools the one that is here. Both make the same bytes.
+ * Authenticated encryption and a keyed hash, as the store needs them: AES-256-GCM and HMAC-SHA-256. Whoever
+ * opens a store gives it one: a lane the engine's, which costs a tenth of what a cipher object of Node costs
+ * for a small record; tests and tools the one that is here. Both make the same bytes.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { sealRecord } from '../record.js'
@@ -20,8 +21,10 @@ export interface Cipher {
   /** @param sealed space for the text with its tag behind it. A nonce is used once with a key. */
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
   /**
-   * Opens a sealed record (sealed_record.ts) with one call, because each value that is handed over costs as much as deciphering a hundred bytes.
-   * @param record space for the record without nonce and tag; its checksum holds. Not to be read where the answer is false: it is not what was sealed so.
+   * Opens a sealed record (sealed_record.ts) with one call, because each value that is handed over costs as
+   * much as deciphering a hundred bytes.
+   * @param record space for the record without nonce and tag; its checksum holds. Not to be read where the
+   * answer is false: it is not what was sealed so.
    */
   readonly openRecord: (
     key: Uint8Array,

@@ -1,7 +1,8 @@
 /**
- * How one collection is sealed: its keys, derived from the master keys and the collection's salt, and the places of its records. Without the salt, which goes with the collection, nothing that was
- * sealed opens any more. `forms` are the key ids under which rows may lie (0: in clear): who looks a row up by text tries each.
- * The row behind it: docs/formats/truth-env.md. Any thread reads; only `apply` and the rotation write.
+ * How one collection is sealed: its keys, derived from the master keys and the collection's salt, and the
+ * places of its records. Without the salt, which goes with the collection, nothing that was sealed opens any
+ * more. `forms` are the key ids under which rows may lie (0: in clear): who looks a row up by text tries
+ * each. The row behind it: docs/formats/truth-env.md. Any thread reads; only `apply` and the rotation write.
  */
 import { SEAL_LANGS_KEPT_MAX } from '../../limits.js'
 import { documentKey, lsnKey } from '../keys.js'
@@ -47,7 +48,10 @@ export function decodeSealing(record: Buffer, collection: number): SealingState 
   }
 }
 
-/** Bytes of a keyed hash that stand for a text in a row's key: half of HMAC-SHA-256, two texts of a collection meet after 2^64. */
+/**
+ * Bytes of a keyed hash that stand for a text in a row's key: half of HMAC-SHA-256, two texts of a collection
+ * meet after 2^64.
+ */
 export const TEXT_HASH_BYTES = 16
 const LANG_HASH_BYTES = 8
 const NOTHING = Buffer.alloc(0)
@@ -146,7 +150,10 @@ export class CollectionSeal {
   }
 }
 
-/** A state of a document, wherever it lies: a head becomes a revision as it is. Which state it is, is told by what is sealed. */
+/**
+ * A state of a document, wherever it lies: a head becomes a revision as it is. Which state it is, is told by
+ * what is sealed.
+ */
 export function statePlace(collection: number, docid: number): SealedPlace {
   return { kind: 'state', key: documentKey(collection, docid), clearBytes: 8 }
 }

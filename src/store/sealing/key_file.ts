@@ -1,6 +1,7 @@
 /**
- * The key file: 32 random bytes in base64, mode 0600, in the data directory. What it seals (credentials in configurations, where there is no SVC_ENCRYPTION_KEY) is safe from who sees a copy of a
- * database file, not from who sees the directory. Made on its first use, by the write lane; any lane reads it.
+ * The key file: 32 random bytes in base64, mode 0600, in the data directory. What it seals (credentials in
+ * configurations, where there is no SVC_ENCRYPTION_KEY) is safe from who sees a copy of a database file, not
+ * from who sees the directory. Made on its first use, by the write lane; any lane reads it.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'

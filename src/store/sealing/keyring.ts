@@ -1,7 +1,8 @@
 /**
- * The master keys of this process by id, and the keys that are derived from them: HKDF-SHA-256 over master, salt and a label, so that no two uses share a key. One per thread. Without a master
- * key there is still the key of the file `secrets.key` in the data directory, under id 0: credentials in configurations never lie in clear beside what they open.
- * Why nonces don't repeat: docs/decisions/0110-encryption-at-rest.md.
+ * The master keys of this process by id, and the keys that are derived from them: HKDF-SHA-256 over master,
+ * salt and a label, so that no two uses share a key. One per thread. Without a master key there is still the
+ * key of the file `secrets.key` in the data directory, under id 0: credentials in configurations never lie in
+ * clear beside what they open. Why nonces don't repeat: docs/decisions/0110-encryption-at-rest.md.
  */
 import { hkdfSync, randomFillSync } from 'node:crypto'
 import { nodeCipher, KEY_BYTES, NONCE_BYTES } from './cipher.js'

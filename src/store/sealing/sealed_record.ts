@@ -1,6 +1,7 @@
 /**
- * A record whose text is sealed: the first bytes stay as they are, with the id of the key among them; then nonce, sealed text, tag. What it is sealed for, its kind and its place, is authenticated
- * with it, so that a record that is moved or renamed does not open. Layout: docs/formats/truth-env.md.
+ * A record whose text is sealed: the first bytes stay as they are, with the id of the key among them; then
+ * nonce, sealed text, tag. What it is sealed for, its kind and its place, is authenticated with it, so that a
+ * record that is moved or renamed does not open. Layout: docs/formats/truth-env.md.
  */
 import { CorruptRecord, RECORD_VERSION, sealRecord } from '../record.js'
 import { associatedWith, KEY_ID_AT, NONCE_BYTES, SEAL_BYTES } from './cipher.js'

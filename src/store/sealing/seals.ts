@@ -1,6 +1,8 @@
 /**
- * The seals of a store as one thread knows them: each collection's, read from its row and kept while the row is the same; and the server's own, for credentials in configurations of collections
- * that lie in clear themselves. Asking for a collection that was never sealed costs one look-up, and none on a server without a master key.
+ * The seals of a store as one thread knows them: each collection's, read from its row and kept while the row
+ * is the same; and the server's own, for credentials in configurations of collections that lie in clear
+ * themselves. Asking for a collection that was never sealed costs one look-up, and none on a server without a
+ * master key.
  */
 import { SEALS_KEPT_MAX } from '../../limits.js'
 import type { Table } from '../table.js'
@@ -23,7 +25,9 @@ export class Seals {
     this.#table = table
   }
 
-  /** In the transaction of the caller. Undefined where the collection never was sealed. @throws CorruptRecord */
+  /**
+   * In the transaction of the caller. Undefined where the collection never was sealed. @throws CorruptRecord
+   */
   of(collection: number): CollectionSeal | undefined {
     if (!this.keyring.canSeal) return undefined
     const row = this.#table.peek(counterKey(collection))

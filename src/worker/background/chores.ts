@@ -11,7 +11,6 @@ import { indexCompletion } from './index_completion.js'
 import { indexWatch } from './index_watch.js'
 import type { LaneWork } from './lane_work.js'
 import { purge } from './purge.js'
-import { revisionPacking } from './revision_packing.js'
 import { keyRotation } from './rotation.js'
 import { rowUpgrade } from './row_upgrade.js'
 import { storeComparison } from './scrub.js'
@@ -33,7 +32,6 @@ export function laneChores(parts: LaneChoreParts): readonly Service[] {
   return [
     expiry(parts),
     purge(parts, purgeRowsMax),
-    revisionPacking(parts),
     rowUpgrade(parts),
     storeComparison(parts, onFindings),
     indexCompletion(parts, isIndexBuilding),

@@ -41,6 +41,7 @@ export function expiry({ lane, tools, enqueue }: LaneWork): Chore {
 function sweep(documentsMax: number): Work {
   return {
     onFullDisk: 'runs',
+    origin: 'expiry',
     weight: documentsMax,
     run(transaction: WriteTransaction, effects: GroupEffects): boolean {
       const retired = new Set(transaction.view.retired())

@@ -10,6 +10,6 @@ export function indexMarkWork(isIncomplete: boolean): Work {
       transaction.markIndex(isIncomplete)
       return false
     },
-    answer: () => ({ status: 200, body: '' }),
+    answer: () => ({ body: '' }),
   }
 }

@@ -1,6 +1,7 @@
 /**
- * What the write lane does for a chunk of a bulk ingest: the documents in slices, as of any batch, and in the transaction of each slice the job's counters. So a job's record says exactly what is
- * stored, whenever the process ends.
+ * What the write lane does for a chunk of a bulk ingest: the documents in slices, as of any batch, and in the
+ * transaction of each slice the job's counters. So a job's record says exactly what is stored, whenever the
+ * process ends.
  */
 import { decideAbandoned, decideProgress, findRunnable, showIngest, shownError } from '../../domain/bulk_ingest.js'
 import type { IngestError, IngestProgress } from '../../domain/bulk_ingest.js'
@@ -23,6 +24,7 @@ export function ingestChunkWork(tools: CommitTools, command: IngestChunkCommand)
     get onFullDisk() {
       return next === 0 ? 'refused' : 'waits'
     },
+    origin: 'import',
     slices: slicesOf(documents),
     undo() {
       next = committed

@@ -1,5 +1,6 @@
 /**
- * Documents whose bodies lay in the memory of an earlier process: a start deletes them, by entries like any other delete, before anybody reads. Write lane.
+ * Documents whose bodies lay in the memory of an earlier process: a start deletes them, by entries like any
+ * other delete, before anybody reads. Write lane.
  */
 import { decideDelete } from '../../domain/decision.js'
 import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'
@@ -18,6 +19,7 @@ export function lostBodiesWork({ store, held }: LaneContext): Work | undefined {
   if (first === undefined || held.has(first.id)) return undefined
   return {
     onFullDisk: 'runs',
+    origin: 'upkeep',
     weight: COMMIT_SLICE_DOCUMENTS_MAX,
     run(transaction, effects) {
       // What was deleted has left the table: the first rows are the next.

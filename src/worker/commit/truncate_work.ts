@@ -1,6 +1,7 @@
 /**
- * Truncation of a collection's history as work of the write lane: slices in docid order, each bounded in documents looked at and in revisions removed, so that single writes go between. Documents
- * written while it runs are truncated to what they have when their slice comes. A damaged document is left as it is and named.
+ * Truncation of a collection's history as work of the write lane: slices in docid order, each bounded in
+ * documents looked at and in revisions removed, so that single writes go between. Documents written while it
+ * runs are truncated to what they have when their slice comes. A damaged document is left as it is and named.
  */
 import { requireApplicable } from '../../domain/writes/entry_check.js'
 import { decideTrim } from '../../domain/revision_trim.js'
@@ -28,7 +29,8 @@ export function truncate({ collection: name, keep }: TruncateCommand): Work {
       transaction.apply(decision.step.entry, decision.step.body)
       return decision.trimmed
     } catch (error) {
-      // Raised by `decide`, before anything was applied; everything else must end the process inside the transaction.
+      // Raised by `decide`, before anything was applied; everything else must end the process inside the
+      // transaction.
       if (!(error instanceof CorruptRecord)) throw error
       if (errors.length < BATCH_ERRORS_MAX) errors.push(error.message)
       nextDocid = docid + 1

@@ -1,5 +1,6 @@
 /**
- * What the write lane does with what was embedded: document by document in slices, as with any batch. Documents that were embedded for a store that has been replaced meanwhile are not written: their numbers
+ * What the write lane does with what was embedded: document by document in slices, as with any batch.
+ * Documents that were embedded for a store that has been replaced meanwhile are not written: their numbers
  * mean others here.
  */
 import type { VectorsCommand } from '../../domain/commands.js'
@@ -17,6 +18,7 @@ export function vectorsWork({ store }: CommitTools, { epoch, job, documents }: V
   let isOther = false
   return {
     onFullDisk: 'refused',
+    origin: 'upkeep',
     slices: slicesOf(documents),
     get weight() {
       return Math.max(1, Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next))

@@ -19,7 +19,8 @@ import type { WriteTransaction } from '../../store/apply.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { NoSpace, type Writer } from '../../store/writer.js'
 import { logCommand } from './command_log.js'
-import { refused, workOf } from './commit_work.js'
+import { workOf } from './command_work.js'
+import { refused } from './commit_work.js'
 import type { GroupEffects, OnFullDisk, Work } from './commit_work.js'
 import type { CommitAnswer, LaneContext, WriteLane } from '../request/handler.js'
 import { abandonedIngestsWork, ingestChunkWork } from './ingest_work.js'
@@ -63,10 +64,24 @@ export interface WriteLaneOptions {
    * @param enqueue puts work into the commit queue and resolves when it is on disk
    */
   readonly chores: (enqueue: (work: Work) => Promise<unknown>) => readonly Service[]
+  /** Consumers of the binlog: it keeps what they have not seen. */
+  readonly readers: () => BinlogReaders | undefined
   /** What a group has committed can be found from now on. */
   readonly onPublished: () => void
   /** So many documents wait for vectors. */
   readonly onQueueDepth: (depth: number) => void
+}
+
+/** What follows the binlog (src/worker/background/binlog_consumers.ts). */
+export interface BinlogReaders {
+  /** LSN of the newest entry that all have seen; undefined: there are none. */
+  readonly floor: bigint | undefined
+  /** What they may keep beyond the size that the binlog may have anyway. */
+  readonly lagBytesMax: number
+  /** Those that have not seen this entry begin anew. */
+  loseBelow(transaction: WriteTransaction, lsn: bigint): void
+  /** Entries were committed. */
+  wake(): void
 }
 
 /** Told by the guard of the space. */
@@ -255,7 +270,9 @@ class CommitQueue implements WriteLane, SpaceListener {
       weight: FULL_DISK_GROUP_DOCUMENTS,
       run: (transaction) => {
         const { rowsMax } = this.#options.space
-        return rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
+        const isMore = rowsMax !== undefined && transaction.trimBinlog(FULL_DISK_BINLOG_BYTES, rowsMax, lsnMax)
+        this.#options.readers()?.loseBelow(transaction, transaction.trimmedLsn)
+        return isMore
       },
       answer: () => ({ body: '' }),
     }
@@ -275,15 +292,26 @@ class CommitQueue implements WriteLane, SpaceListener {
       room -= pending.work.weight
       taken++
       const before = effects.queued.length
+      transaction.author = { origin: pending.work.origin ?? 'request', actor: null }
       if (pending.work.run(transaction, effects)) again.push(pending)
       else finished.push(pending)
       for (const named of effects.queued.slice(before)) pending.queued.push(named)
     }
     this.#group = this.#queue.slice(0, taken)
     this.#queue = [...this.#queue.slice(taken), ...again]
-    transaction.trimBinlog(this.#lane.config.binlogBytesMax, rowsMax ?? TRIM_ENTRIES_MAX)
+    this.#trim(transaction, rowsMax ?? TRIM_ENTRIES_MAX)
     const isQueueChanged = effects.isQueueChanged || effects.queued.length > 0
     return { finished, ...effects, isQueueChanged, released: transaction.released, lastLsn: transaction.nextLsn - 1n }
+  }
+
+  /** Down to the size that is configured, but for what consumers have not seen; that is bounded, too. */
+  #trim(transaction: WriteTransaction, entriesMax: number): void {
+    const { binlogBytesMax } = this.#lane.config
+    const readers = this.#options.readers()
+    const floor = readers?.floor
+    transaction.trimBinlog(binlogBytesMax, entriesMax, undefined, floor)
+    if (readers === undefined || floor === undefined || transaction.binlogBytes <= binlogBytesMax + readers.lagBytesMax) return
+    if (transaction.trimmedLsn >= floor) readers.loseBelow(transaction, floor + 1n)
   }
 
   /**
@@ -328,5 +356,6 @@ class CommitQueue implements WriteLane, SpaceListener {
       this.#options.onVectorFailure(error)
     }
     this.#options.onPublished()
+    this.#options.readers()?.wake()
   }
 }

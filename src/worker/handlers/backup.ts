@@ -10,8 +10,8 @@ import {
   restore as restoreRow,
 } from '../../operations/backup.js'
 import type { InputOf } from '../../operations/operation.js'
-import { BackupError, unpackBackup } from '../../store/backup_file.js'
-import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backups.js'
+import { BackupError, unpackBackup } from '../../store/backup/backup_file.js'
+import { backupDirectory, defaultNames, deleteBackup, isBackupName, listBackups, writeBackup } from '../../store/backup/backups.js'
 import { beginGeneration, generationPath } from '../../store/layout.js'
 import { unixSeconds } from '../../store/truth_store.js'
 import { prepareStore } from './restore_process.js'

@@ -19,11 +19,11 @@ import {
 } from '../../operations/embedding.js'
 import type { InputOf } from '../../operations/operation.js'
 import { textOfHead } from '../../store/head.js'
-import { variantCrc } from '../../store/vectors.js'
+import { variantCrc } from '../../store/vectors/vector_record.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer } from '../../wire/answer.js'
 import { io, prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
-import type { Collection } from '../../store/collection_row.js'
+import type { Collection } from '../../store/collections/collection_row.js'
 import type { View } from '../../store/view.js'
 
 function json(value: unknown): Answer {

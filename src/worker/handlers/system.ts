@@ -77,11 +77,12 @@ function vectorGauges(lane: LaneContext, view: View): VectorGauges {
 
 function metrics(lane: LaneContext): Answer {
   if (!lane.config.metrics) throw serviceError('notFound')
-  const [collections, schemas, counters, vectors] = lane.store.read((view) => [
+  const [collections, schemas, counters, vectors, positions] = lane.store.read((view) => [
     countCollections(view),
     countSchemas(view),
     view.storeCounters(),
     vectorGauges(lane, view),
+    view.binlog.positions(),
   ])
   const { fileBytes, readers, oldestReaderAge } = lane.store.sizes()
   const usage = process.cpuUsage()
@@ -94,6 +95,7 @@ function metrics(lane: LaneContext): Answer {
       readers,
       oldestReaderAge,
       binlogEntries: Number(counters.lastLsn - counters.trimmedLsn),
+      consumerLags: positions.map(([consumer, lsn]) => [consumer, Math.max(0, Number(counters.lastLsn - lsn))] as const),
       binlogBytes: counters.binlogBytes,
       lastLsn: counters.lastLsn,
       collections,

@@ -1,5 +1,5 @@
 /**
- * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored: src/store/history_tables.ts.
+ * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored: src/store/histories/history_tables.ts.
  */
 import { findDocument } from '../../domain/writes/changes.js'
 import { readLimit } from '../../domain/search/paging.js'
@@ -30,7 +30,7 @@ function query(lane: LaneContext, input: InputOf<typeof queryRow>): Answer {
   return lane.store.read((view) => {
     const range = readTimeRange(input.from, input.to, view.now)
     const head = findDocument(view, collection, key, lang)
-    const history = view.history(head.collection, head.docid)
+    const history = view.histories.of(head.collection, head.docid)
     const groups = history === undefined ? [] : eventsOf(history, type, range)
     const docId = documentId(collection, key, lang)
     const events: object[] = []
@@ -72,9 +72,9 @@ function hot(lane: LaneContext, input: InputOf<typeof hotRow>, request: RequestC
 function hottest(view: View, collection: number, topN: number, since: number, request: RequestContext): HotDocument[] {
   const found: HotDocument[] = []
   let seen = 0
-  for (const docid of view.hottest(collection, HOT_DOCUMENTS_SEEN_MAX)) {
+  for (const docid of view.histories.hottest(collection, HOT_DOCUMENTS_SEEN_MAX)) {
     if (++seen % FTS_POLL_RESULTS === 0 && request.shouldStop()) throw serviceError('deadline')
-    const history = view.history(collection, docid)
+    const history = view.histories.of(collection, docid)
     if (history === undefined || history.lastHotSecond < since) continue
     const head = view.head(collection, docid)
     if (head !== undefined) found.push({ head, count: history.hotCount, second: history.lastHotSecond })
@@ -90,7 +90,7 @@ function histogram(lane: LaneContext, input: InputOf<typeof histogramRow>): Answ
   return lane.store.read((view) => {
     const { begin, end } = minutesIn(readTimeRange(input.from, input.to, view.now), view.now)
     const collection = view.collection(name)
-    const buckets = collection === undefined ? [] : bucketsOf(view.eventMinutes(collection.id, eventType, begin, end), interval)
+    const buckets = collection === undefined ? [] : bucketsOf(view.histories.minutes(collection.id, eventType, begin, end), interval)
     return { body: JSON.stringify({ collection: name, eventType, interval, buckets }) }
   })
 }

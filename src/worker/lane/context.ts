@@ -7,7 +7,6 @@ import { basename, join, resolve } from 'node:path'
 import type { ChoreTools } from '../../chore.js'
 import { ControlBlock } from '../../wire/control_block.js'
 import { EmbeddingBlock } from '../../wire/embedding_block.js'
-import type { FetchObjects } from '../../wire/object_messages.js'
 import { analysisVersion } from '../../domain/documents/analysis_version.js'
 import { SettingsCache } from '../../domain/settings/collection_settings.js'
 import { Autocompleter } from '../../domain/fulltext/autocomplete.js'
@@ -29,11 +28,12 @@ import { DiskSpace, isNoSpace } from '../../store/disk_space.js'
 import { currentGeneration, generationPath, restoreAdvice, TRUTH_FILE } from '../../store/layout.js'
 import { instanceOf } from '../../store/objects.js'
 import type { Keyring } from '../../store/sealing/keyring.js'
-import { scrub } from '../../store/sealing/scrubbing.js'
+import { scrub } from '../../store/resealing/scrubbing.js'
 import { TruthStore } from '../../store/truth_store.js'
 import { AccessRings } from '../../telemetry/access_rings.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { LaneContext, WriteLane } from '../request/handler.js'
+import { BinlogConsumers } from '../background/binlog_consumers.js'
 import { laneChores } from '../background/chores.js'
 import { buildShare, describe, openIndex, rebuildStaleIndex } from './lane_index.js'
 import { beginSealing, keyringOf } from './sealing.js'
@@ -46,11 +46,14 @@ import { createWriteLane, type SpaceListener } from '../commit/write_lane.js'
 import { log } from '../../telemetry/log.js'
 import { DISK_FULL_VARIABLE, PAGES_DOUBTED_VARIABLE } from '../../supervisor.js'
 
+/** What a lane asks of the front end, and tells it. */
+type FrontEnd = Pick<LaneContext, 'fetchObjects' | 'notify'>
+
 /**
  * @param onFatal is told, once, why the process must not go on: nothing may be acknowledged afterwards.
- * @param fetchObjects asks the front end for objects that the index lacks
+ * @param front the way to the front end
  */
-export async function openLane(start: LaneStart, onFatal: (reason: string) => void, fetchObjects: FetchObjects): Promise<OpenLane> {
+export async function openLane(start: LaneStart, onFatal: (reason: string) => void, front: FrontEnd): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
   // A rebuild reads the store between the requests: it must not go on when that is closed.
   const end = new AbortController()
@@ -61,12 +64,7 @@ export async function openLane(start: LaneStart, onFatal: (reason: string) => vo
   const generation = currentGeneration(start.config.path)
   const keyring = keyringOf(start.config, openEngine())
   // Point reads analyse nothing.
-  const context = contextOf(
-    start,
-    await openScrubbed(start, generation, keyring),
-    createAnalyzer(undefined, start.kind === 'point'),
-    fetchObjects,
-  )
+  const context = contextOf(start, await openScrubbed(start, generation, keyring), createAnalyzer(undefined, start.kind === 'point'), front)
   if (start.kind === 'write') {
     beginSealing(context, keyring)
     const history = start.isReadOnly ? context.store.history() : await context.store.beginEpoch()
@@ -123,7 +121,7 @@ function vectorTuning({ vectorBqRerankFactor, vectorParallelWorkers, vectorParal
 }
 
 /** Everything that a lane remembers belongs to one store, and begins anew with it. */
-function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetchObjects: FetchObjects): LaneContext {
+function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, front: FrontEnd): LaneContext {
   const surfaces = new SurfaceWords()
   const held = heldBodies(start.config.limits)
   const control = new ControlBlock(start.control)
@@ -148,7 +146,8 @@ function contextOf(start: LaneStart, store: TruthStore, analyzer: Analyzer, fetc
     termVectors: new TermVectors(start.kind === 'read' ? TERM_VECTORS_BYTES_MAX / start.config.readLanes : 0),
     accesses: start.accesses === null ? undefined : new AccessRings(start.accesses, threadTelemetry().row),
     isReadOnly: start.isReadOnly,
-    fetchObjects,
+    fetchObjects: front.fetchObjects,
+    notify: front.notify,
     out: new ByteWriter(),
   }
 }
@@ -236,7 +235,7 @@ export async function adoptNextGeneration(
 ): Promise<OpenLane> {
   const control = new ControlBlock(start.control)
   await lane.settle()
-  const context = contextOf(start, store, lane.context.analyzer, lane.context.fetchObjects)
+  const context = contextOf(start, store, lane.context.analyzer, lane.context)
   if (start.kind === 'write') {
     const lastLsn = store.read((view) => view.storeCounters().lastLsn)
     context.engine.adoptNext()
@@ -274,19 +273,23 @@ function openWriteLane(context: LaneContext, control: ControlBlock, onFatal: (re
   })
   const tools: ChoreTools = { role: control, telemetry: threadTelemetry() }
   const space = guardSpace(context, control, tools, () => lane)
+  let consumers: BinlogConsumers | undefined
   const lane: WriteLane & SpaceListener = createWriteLane(context, {
     writer,
     space,
-    chores: (enqueue) =>
-      laneChores({
-        lane: context,
-        tools,
-        enqueue,
+    readers: () => consumers,
+    chores: (enqueue) => {
+      const parts = { lane: context, tools, enqueue }
+      consumers = new BinlogConsumers(parts)
+      const chores = laneChores({
+        ...parts,
         purgeRowsMax: () => space.rowsMax ?? PURGE_ROWS_MAX,
         isIndexBuilding: () => control.indexStale || (control.rebuildWanted && control.rebuiltShares < context.config.readLanes),
         onFindings: (count) => (control.findings = count),
         onFatal,
-      }),
+      })
+      return [...chores, consumers]
+    },
     onVectorFailure: (error) => {
       log.error('the vector engine refused a batch and is given what it lacks', { reason: error })
       beginLoading(context, control, onFatal, end)

@@ -66,7 +66,7 @@ class Lane {
 
   async open(): Promise<void> {
     try {
-      const opened = await openLane(this.#start, (reason) => this.#port.send({ kind: 'fatal', reason }), this.#port.fetchObjects)
+      const opened = await openLane(this.#start, (reason) => this.#port.send({ kind: 'fatal', reason }), this.#port)
       opened.indexed.then(
         () => this.#port.send({ kind: 'ready', row: this.#telemetryRow }),
         (error: unknown) => this.#fail(error),

@@ -56,6 +56,9 @@ export class LanePort {
     return new Promise((resolve) => this.#fetches.set(number, resolve))
   }
 
+  /** Tells the front end that something has changed. */
+  readonly notify = (topics: readonly string[]): void => this.send({ kind: 'noticed', topics })
+
   #settleFetch({ number, failures }: ObjectsFetched): void {
     this.#fetches.get(number)?.(failures)
     this.#fetches.delete(number)

@@ -50,6 +50,8 @@ export interface LaneContext {
   readonly chunker: Chunker
   /** Has the front end fetch objects that an index lacks; no request waits for them. */
   readonly fetchObjects: FetchObjects
+  /** Notifies the front end of changes (dispatch/notices.ts). */
+  readonly notify: (topics: readonly string[]) => void
   /** Which provider makes vectors, if any. */
   readonly embedding: EmbeddingBlock
   /** Reads on their way to the write lane; undefined where nothing is tracked. */

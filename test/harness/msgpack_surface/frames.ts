@@ -29,13 +29,14 @@ export function frameOf(value: unknown): Buffer {
 export class FrameReader {
   #rest = Buffer.alloc(0)
 
-  *take(chunk: Buffer): Generator<unknown, void> {
+  take(chunk: Buffer): unknown[] {
     this.#rest = Buffer.concat([this.#rest, chunk])
+    const values: unknown[] = []
     while (this.#rest.length >= 4 && this.#rest.length >= 4 + this.#rest.readUInt32LE(0)) {
       const end = 4 + this.#rest.readUInt32LE(0)
-      const value: unknown = unpack(this.#rest.subarray(4, end))
-      yield value
+      values.push(unpack(this.#rest.subarray(4, end)))
       this.#rest = this.#rest.subarray(end)
     }
+    return values
   }
 }

@@ -1,0 +1,186 @@
+/**
+ * The directory of backups: names that stay in it, and files that appear under their name only when they are
+ * whole and on disk. The long lane; the sweep at the start of the process.
+ */
+import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
+import { link, mkdtemp, open, rm } from 'node:fs/promises'
+import { join, resolve } from 'node:path'
+import { makeFolders } from '../../folders.js'
+import { BACKUP_NAMES_TRIED_MAX, BACKUPS_LISTED_MAX } from '../../limits.js'
+import { BackupError, peekSeal, sealBackup } from './backup_file.js'
+import type { BackupSeal } from './backup_file.js'
+import { flushDirectory as flushDirectorySync, TRUTH_FILE } from '../layout.js'
+
+/** What is being written; no backup can have such a name. */
+const UNFINISHED = '.backup-'
+
+/** A name, never a path: nothing that could lead out of the directory. */
+export function isBackupName(name: string): boolean {
+  return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(name)
+}
+
+/** @param configured empty: `backups/` in the data directory */
+export function backupDirectory(dataPath: string, configured: string): string {
+  return configured === '' ? join(resolve(dataPath), 'backups') : resolve(configured)
+}
+
+/**
+ * What a backup is called that was given no name: by its time, and with a number where that is taken
+ * (`backup-1700000000-2.db`).
+ */
+export function defaultNames(createdAt: number): readonly string[] {
+  return Array.from({ length: BACKUP_NAMES_TRIED_MAX }, (_, at) => `backup-${createdAt}${at === 0 ? '' : `-${at + 1}`}.db`)
+}
+
+/**
+ * @param names the first that is not taken becomes its name
+ * @param copy writes a consistent copy of the env to the path
+ * @returns its name
+ * @throws BackupError where all names are taken
+ */
+export async function writeBackup(
+  directory: string,
+  names: readonly string[],
+  about: Pick<BackupSeal, 'epoch' | 'lastLsn' | 'createdAt'>,
+  copy: (path: string) => Promise<void>,
+): Promise<string> {
+  makeFolders(directory, 0o700)
+  // A folder of its own, mode 0700: LMDB makes its copy readable for everybody.
+  const unfinished = await mkdtemp(join(directory, UNFINISHED))
+  try {
+    const path = join(unfinished, 'truth.mdb')
+    await copy(path)
+    await sealBackup(path, about)
+    const name = await giveName(path, directory, names)
+    await flushDirectory(directory)
+    return name
+  } finally {
+    await rm(unfinished, { recursive: true, force: true })
+  }
+}
+
+/** A link, which takes no name that is there already, whoever made it. */
+async function giveName(path: string, directory: string, names: readonly string[]): Promise<string> {
+  for (const name of names) {
+    try {
+      await link(path, join(directory, name))
+      return name
+    } catch (cause) {
+      if ((cause as NodeJS.ErrnoException).code !== 'EEXIST') throw cause
+    }
+  }
+  throw new BackupError('there already')
+}
+
+export interface ListedBackup {
+  readonly name: string
+  readonly bytes: number
+  /** Unix seconds; of one without a seal: when it was last written to. */
+  readonly createdAt: number
+  /** It ends in the seal of a whole backup. */
+  readonly sealed: boolean
+}
+
+/**
+ * Files under names that a restore takes, newest first; links and folders are none. What is being written has
+ * no such name yet.
+ */
+export function listBackups(directory: string): { readonly backups: readonly ListedBackup[]; readonly total: number } {
+  const found = filesIn(directory)
+  const newest = found
+    .sort((one, other) => other.writtenAt - one.writtenAt || (one.name < other.name ? -1 : 1))
+    .slice(0, BACKUPS_LISTED_MAX)
+  const backups = newest.map(({ name, bytes, writtenAt }) => {
+    const seal = peekSeal(join(directory, name))
+    return { name, bytes, createdAt: seal?.createdAt ?? writtenAt, sealed: seal !== undefined }
+  })
+  return { backups, total: found.length }
+}
+
+/** On disk when it returns. @returns false where there is no such backup */
+export function deleteBackup(directory: string, name: string): boolean {
+  const path = join(directory, name)
+  if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true || !mayBeBackup(directory, name)) return false
+  unlinkSync(path)
+  flushDirectorySync(directory)
+  return true
+}
+
+interface BackupFile {
+  readonly name: string
+  readonly bytes: number
+  /** Unix seconds. */
+  readonly writtenAt: number
+}
+
+/** Every regular file that may be a backup, in no order. */
+function filesIn(directory: string): BackupFile[] {
+  return namesIn(directory).flatMap((name) => {
+    const facts = isBackupName(name) ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined
+    const isBackup = facts?.isFile() === true && mayBeBackup(directory, name)
+    return isBackup ? [{ name, bytes: facts.size, writtenAt: Math.floor(facts.mtimeMs / 1000) }] : []
+  })
+}
+
+/**
+ * `SVC_BACKUP_DIR` may name the data directory or a generation, whose own files have names that a backup
+ * could have (`CURRENT`, `truth.mdb`). There only a file with a seal is a backup. Elsewhere an incomplete
+ * backup counts as one, so that it can be deleted.
+ */
+function mayBeBackup(directory: string, name: string): boolean {
+  const isStoreFolder = ['CURRENT', TRUTH_FILE].some((file) => existsSync(join(directory, file)))
+  return !isStoreFolder || peekSeal(join(directory, name)) !== undefined
+}
+
+/** None where the directory is not there yet. */
+function namesIn(directory: string): readonly string[] {
+  try {
+    return readdirSync(directory)
+  } catch (cause) {
+    if ((cause as NodeJS.ErrnoException).code === 'ENOENT') return []
+    throw cause
+  }
+}
+
+async function flushDirectory(path: string): Promise<void> {
+  const directory = await open(path, 'r')
+  try {
+    await directory.sync()
+  } finally {
+    await directory.close()
+  }
+}
+
+/**
+ * @returns a function that gives the unix seconds of the newest file in it, 0 where there is none. It reads
+ * the directory again only where that has changed.
+ */
+export function lastBackup(directory: string): () => number {
+  let readAt = -1
+  let newest = 0
+  return () => {
+    try {
+      const { mtimeMs } = statSync(directory)
+      if (mtimeMs === readAt) return newest
+      readAt = mtimeMs
+      newest = filesIn(directory).reduce((latest, { writtenAt }) => Math.max(latest, writtenAt), 0)
+    } catch {
+      // Not there yet, or removed meanwhile: the next look tells.
+      readAt = -1
+      newest = 0
+    }
+    return newest
+  }
+}
+
+/** Removes what a process that ended in the middle has left. Before any lane. */
+export function sweepBackups(directory: string): void {
+  let names: string[]
+  try {
+    names = readdirSync(directory)
+  } catch {
+    // Not there yet, or not ours to read: the first backup says so.
+    return
+  }
+  for (const name of names) if (name.startsWith(UNFINISHED)) rmSync(join(directory, name), { recursive: true, force: true })
+}

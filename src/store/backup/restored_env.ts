@@ -1,0 +1,108 @@
+/**
+ * What makes a copied env one that may be served: every record of every table is read and checked, every
+ * collection has its row, references lead to rows that are there, counters equal what they count; then the
+ * binlog is reset and a new epoch begins. Runs in a process of its own (src/restore_check.ts), because
+ * damaged pages can end the process that reads them. Layout: docs/formats/truth-env.md.
+ */
+import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits.js'
+import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
+import { removeGarbage } from '../bodies/body_references.js'
+import { openEntry } from '../entries/entry.js'
+import type { Environment } from '../environment.js'
+import { renewEpoch } from '../epochs.js'
+import { HEAD_FLAGS, type Head } from '../head.js'
+import { bodyKey, collectionOfKey, counterKey, docidOfKey, lsnOfKey, parseBodyKey } from '../keys.js'
+import { collectionIds } from '../collections/lost_collections.js'
+import { readObject } from '../objects.js'
+import { CorruptRecord } from '../record.js'
+import { SERVER_SETTINGS, SETTING_KINDS } from '../settings.js'
+import { View } from '../view.js'
+
+/** @throws CorruptRecord or any other Error: the env must not be served */
+export function checkEnvironment(environment: Environment): void {
+  checkNames(environment)
+  const retired = new Set([...environment.retired.getKeys()].map(collectionOfKey))
+  const { lastLsn } = readStoreCounters(environment)
+  for (const { key, value } of environment.binlog.getRange()) {
+    openEntry(environment.seals, lsnOfKey(key), value)
+    if (lsnOfKey(key) > lastLsn) throw new CorruptRecord(`binlog entry ${lsnOfKey(key)}`, `beyond the last LSN ${lastLsn}`)
+  }
+  const view = new View(environment, 0)
+  for (const key of environment.bodies.getKeys()) {
+    const body = parseBodyKey(key)
+    if (!retired.has(body.collection)) view.checkBody(body)
+  }
+  for (const { id, name } of new View(environment, 0).collections()) checkCollection(environment, id, name)
+}
+
+/** First, because nothing of a collection that has lost its row could be opened or counted. */
+function checkNames(environment: Environment): void {
+  const { heads, identities, sealedIdentities, collectionSettings, sealings, retired } = environment
+  const named = new View(environment, 0).collections().map(({ id }) => id)
+  const known = new Set([SERVER_SETTINGS, ...named, ...[...retired.getKeys()].map(collectionOfKey)])
+  for (const table of [heads, identities, sealedIdentities, collectionSettings, sealings]) {
+    for (const id of collectionIds(table)) {
+      if (!known.has(id)) throw new CorruptRecord(`collection ${id}`, 'it has rows, and no name leads to it')
+    }
+  }
+}
+
+function checkCollection(environment: Environment, id: number, name: string): void {
+  const view = new View(environment, 0)
+  const counted = { documents: 0, revisions: 0, metaTriples: 0, checksum: 0 }
+  const prefix = counterKey(id)
+  const range = { start: prefix, end: counterKey(id + 1) }
+  for (const kind of SETTING_KINDS) view.settings(id, kind)
+  for (const { key, value } of environment.heads.getRange(range)) {
+    const head = view.stateOf(value, id, docidOfKey(key))
+    checkReferences(environment, head)
+    const identity = view.find(id, ...identityOf(head))
+    if (identity?.docid !== head.docid) throw new CorruptRecord(`head ${id}/${head.docid}`, 'not found by its identity')
+    counted.documents++
+    counted.revisions += (head.flags & HEAD_FLAGS.revision) === 0 ? 0 : 1
+    counted.metaTriples += head.metaTriples
+    counted.checksum = (counted.checksum ^ head.contentHash) >>> 0
+  }
+  for (const { key, value } of environment.revisions.getRange(range)) {
+    checkReferences(environment, view.stateOf(value, id, docidOfKey(key)))
+    counted.revisions++
+  }
+  const { nextDocid: _, ...stored } = readCollectionCounters(environment, id)
+  for (const field of ['documents', 'revisions', 'metaTriples', 'checksum'] as const) {
+    if (stored[field] !== counted[field])
+      throw new CorruptRecord(`counters of ${name}`, `${field} ${stored[field]}, ${counted[field]} counted`)
+  }
+}
+
+function identityOf(head: Head): readonly [key: string, lang: string] {
+  const { key, lang } = JSON.parse(`${head.json.toString('utf8')}}`) as { key: string; lang: string }
+  return [key, lang]
+}
+
+function checkReferences(environment: Environment, { collection, docid, bodyLsn }: Head): void {
+  const key = bodyKey(collection, docid, bodyLsn)
+  if (!environment.bodies.doesExist(key) && readObject(environment, key) === undefined)
+    throw new CorruptRecord(`body ${collection}/${docid}/${bodyLsn}`, 'missing')
+}
+
+/**
+ * Followers and the index begin anew: no entry of before is there, and bodies that only the binlog referred
+ * to are gone.
+ */
+export function resetBinlog(environment: Environment): void {
+  const { root, binlog, garbage } = environment
+  for (;;) {
+    const keys = [...garbage.getKeys({ limit: RESTORE_ROWS_PER_TRANSACTION })]
+    if (keys.length === 0) break
+    root.transactionSync(() => {
+      const view = new View(environment, 0)
+      for (const key of keys) removeGarbage(environment, view, key, 0n)
+    })
+  }
+  binlog.clear()
+  root.transactionSync(() => {
+    const counters = readStoreCounters(environment)
+    writeStoreCounters(environment, { ...counters, trimmedLsn: counters.lastLsn, binlogBytes: 0 })
+  })
+  renewEpoch(environment)
+}

@@ -1,0 +1,47 @@
+/**
+ * How far consumers of the binlog have come: one row of `settings` each, written in the transaction of what
+ * the consumer does. Layout: docs/formats/truth-env.md.
+ */
+import type { Environment } from '../environment.js'
+import { lsnKey } from '../keys.js'
+import { DAMAGED_ROW } from '../record.js'
+
+const PREFIX = 'consumer/'
+/** Rows of before format 3, by consumer. */
+const FORMER_KEYS: Readonly<Record<string, Buffer>> = { 'revision-packing': Buffer.from('packed') }
+
+/** LSN of the last entry that the consumer has done; undefined: it has none, or a damaged one. */
+export function readPosition({ settings }: Environment, name: string): bigint | undefined {
+  const former = FORMER_KEYS[name]
+  const row = settings.get(keyOf(name)) ?? (former === undefined ? undefined : settings.get(former))
+  return row === undefined || row === DAMAGED_ROW || row.length !== 8 ? undefined : row.readBigUInt64BE(0)
+}
+
+/** Of all consumers that have one, by name. */
+export function readPositions(environment: Environment): (readonly [name: string, lsn: bigint])[] {
+  const start = Buffer.from(PREFIX)
+  const end = Buffer.from('consumer0')
+  const stored = [...environment.settings.getKeys({ start, end })].map((key) => Buffer.from(key).toString().slice(PREFIX.length))
+  const names = new Set([...stored, ...Object.keys(FORMER_KEYS)])
+  return [...names].sort().flatMap((name) => {
+    const lsn = readPosition(environment, name)
+    return lsn === undefined ? [] : [[name, lsn] as const]
+  })
+}
+
+/** Inside a write transaction. */
+export function writePosition(environment: Environment, name: string, lsn: bigint): void {
+  dropPosition(environment, name)
+  environment.settings.put(keyOf(name), lsnKey(lsn))
+}
+
+/** Inside a write transaction. */
+export function dropPosition({ settings }: Environment, name: string): void {
+  settings.remove(keyOf(name))
+  const former = FORMER_KEYS[name]
+  if (former !== undefined) settings.remove(former)
+}
+
+function keyOf(name: string): Buffer {
+  return Buffer.from(`${PREFIX}${name}`)
+}

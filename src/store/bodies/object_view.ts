@@ -1,0 +1,150 @@
+/**
+ * What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the
+ * view.
+ */
+import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
+import type { BodyOf, BodyReader } from './body_reader.js'
+import type { Environment } from '../environment.js'
+import type { Head } from '../head.js'
+import { isIndexIncomplete } from '../index_mark.js'
+import { bodyKey, counterKey, documentKey, parseBodyKey, prefixEnd } from '../keys.js'
+import {
+  BodiesWanted,
+  bodiesAt,
+  bodiesWithObjects,
+  clearReleases,
+  decodeObject,
+  isUnwanted,
+  MEMORY_LOCATION,
+  nextInOtherForm,
+  objectPlace,
+  ownerOf,
+  readObject,
+} from '../objects.js'
+import type { BodyObject } from '../objects.js'
+import { CLEAR } from '../sealing/collection_seal.js'
+import type { CollectionSeal } from '../sealing/collection_seal.js'
+import { keyIdOf } from '../sealing/sealed_record.js'
+
+export class ObjectView {
+  readonly #environment: Environment
+  readonly #bodies: BodyReader
+  readonly #sealOf: (collection: number) => CollectionSeal | undefined
+
+  constructor(environment: Environment, bodies: BodyReader, sealOf: (collection: number) => CollectionSeal | undefined) {
+    this.#environment = environment
+    this.#bodies = bodies
+    this.#sealOf = sealOf
+  }
+
+  /** The object that the body of a state has. @throws CorruptRecord */
+  of({ collection, docid, bodyLsn }: BodyOf): BodyObject | undefined {
+    return readObject(this.#environment, bodyKey(collection, docid, bodyLsn))
+  }
+
+  /** The body that has the object. */
+  ownerOf(object: BodyObject): BodyOf | undefined {
+    return ownerOf(this.#environment, object)
+  }
+
+  /** Whether the content lies in a storage backend and not in the env. */
+  isElsewhere(body: BodyOf): boolean {
+    return this.#bodies.objectOnly(body) !== undefined
+  }
+
+  /** Whether some body has one. */
+  isUsed(): boolean {
+    return this.#environment.objects.getKeysCount({ limit: 1 }) > 0
+  }
+
+  /** Whether documents may be missing from the index for want of objects. */
+  isIndexIncomplete(): boolean {
+    return isIndexIncomplete(this.#environment)
+  }
+
+  /** Whether some body of the collection has one. */
+  isUsedBy(collection: number): boolean {
+    return bodiesWithObjects(this.#environment, counterKey(collection), 1).length > 0
+  }
+
+  /**
+   * For a reader of several documents that has met one whose content is not at hand.
+   * @param met what it was told
+   * @throws BodiesWanted for the contents of all of them that are not, as many as are fetched at a time
+   */
+  wantAll(met: BodiesWanted, heads: Iterable<Head>): never {
+    const objects = [...met.objects]
+    let bytes = 0
+    for (const head of heads) {
+      const object = this.#bodies.objectOnly(head)
+      if (object === undefined || this.#environment.held.has(object.id) || met.objects.some(({ id }) => id.equals(object.id))) continue
+      objects.push(object)
+      bytes += object.bytes
+      if (objects.length >= OBJECTS_WANTED_MAX || bytes >= OBJECTS_WANTED_BYTES) break
+    }
+    throw new BodiesWanted(objects)
+  }
+
+  /** Where the first objects of the collection lie. */
+  locationsOf(collection: number, count: number): ReadonlySet<number> {
+    const bodies = bodiesWithObjects(this.#environment, counterKey(collection), count)
+    return new Set(bodies.flatMap((body) => readObject(this.#environment, body)?.location ?? []))
+  }
+
+  /** The record as it may lie in a storage backend: sealed where the collection is. */
+  sealed(collection: number, id: Buffer, record: Buffer): Buffer {
+    const seal = this.#sealOf(collection)
+    return seal === undefined || seal.writtenForm === CLEAR ? record : seal.seal(objectPlace(collection, id), record)
+  }
+
+  /** Id of the key that the collection's records are sealed under now, 0: in clear. */
+  writtenForm(collection: number): number {
+    return this.#sealOf(collection)?.writtenForm ?? CLEAR
+  }
+
+  /**
+   * The next body of the collection whose object is not in the form that its records have now: objects.ts.
+   */
+  nextInOtherForm(collection: number, from: Buffer | undefined, count: number): ReturnType<typeof nextInOtherForm> {
+    return nextInOtherForm(this.#environment, collection, this.writtenForm(collection), from, count)
+  }
+
+  /**
+   * How many present states lie under the collection's present key while their bodies' objects lie under
+   * which other one. Looks at every object of the collection.
+   */
+  statesBehind(collection: number): ReadonlyMap<number, number> {
+    const form = this.writtenForm(collection)
+    const prefix = counterKey(collection)
+    const counts = new Map<number, number>()
+    for (const { key, value } of this.#environment.objects.getRange({ start: prefix, end: prefixEnd(prefix) })) {
+      const { location, keyId } = decodeObject(value, () => `object of body ${key.toString('hex')}`)
+      if (location === MEMORY_LOCATION || keyId === form) continue
+      const head = this.#environment.heads.get(documentKey(collection, parseBodyKey(key).docid))
+      if (head !== undefined && keyIdOf(head) === form) counts.set(keyId, (counts.get(keyId) ?? 0) + 1)
+    }
+    return counts
+  }
+
+  /** Whether no body refers to the object, and none has for `seconds`. @param now unix seconds */
+  isUnwanted(location: number, id: Uint8Array, now: number, seconds: number): boolean {
+    return isUnwanted(this.#environment, location, id, now, seconds)
+  }
+
+  /** Objects that show encrypted collections in clear: objects.ts. */
+  clearReleases(from: Buffer | undefined, count: number): ReturnType<typeof clearReleases> {
+    return clearReleases(this.#environment, from, count)
+  }
+
+  /** Whether one is known. Looks at every release. */
+  hasClearReleases(): boolean {
+    let page = this.clearReleases(undefined, RELEASES_LOOKED_AT_MAX)
+    while (page.found.length === 0 && page.next !== undefined) page = this.clearReleases(page.next, RELEASES_LOOKED_AT_MAX)
+    return page.found.length > 0
+  }
+
+  /** Bodies with objects at a location, a page at a time. */
+  bodiesAt(location: number, count: number, from?: Buffer): ReturnType<typeof bodiesAt> {
+    return bodiesAt(this.#environment, location, count, from)
+  }
+}

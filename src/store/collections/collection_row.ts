@@ -1,0 +1,86 @@
+/**
+ * Rows of `collections`: id and name of a collection, by the name in lower case. Layout:
+ * docs/formats/truth-env.md.
+ */
+import type { Environment } from '../environment.js'
+import { collectionKey, collectionRowKey, isKey, lowerCaseForms } from '../keys.js'
+import { noteDamage } from '../noted_damage.js'
+import { CorruptRecord, DAMAGED_ROW, requireIntact } from '../record.js'
+import type { Table } from '../table.js'
+
+export interface Collection {
+  readonly id: number
+  /** As first written. */
+  readonly name: string
+}
+
+const ID_BYTES = 4
+
+export function encodeCollection(collection: Collection): Buffer {
+  const row = Buffer.from(`\0\0\0\0${collection.name}`)
+  row.writeUInt32LE(collection.id, 0)
+  return row
+}
+
+/** @throws CorruptRecord, also where the row is that of another collection */
+export function decodeCollection(key: Buffer, row: Buffer): Collection {
+  const name = (): string => `collection ${JSON.stringify(key.toString('utf8'))}`
+  requireIntact(row, ID_BYTES + 1, name)
+  const collection = { id: row.readUInt32LE(0), name: row.toString('utf8', ID_BYTES) }
+  if (!collectionKey(collection.name).equals(collectionKey(key.toString('utf8')))) throw new CorruptRecord(name(), 'it names another')
+  return collection
+}
+
+/**
+ * Every collection whose row can be believed, ordered by its lower-cased name: one that is damaged must not
+ * take the others with it.
+ */
+export function readCollections(collections: Table): Collection[] {
+  const found: Collection[] = []
+  for (const { key, value } of collections.getRange()) {
+    try {
+      found.push(decodeCollection(key, value))
+    } catch (error) {
+      noteDamage(error)
+    }
+  }
+  return found
+}
+
+/** @throws CorruptRecord */
+export function readCollection(environment: Environment, name: string): Collection | undefined {
+  for (const form of lowerCaseForms(name)) {
+    const key = collectionRowKey(form)
+    const row = isKey(key) ? environment.collections.get(key) : undefined
+    if (row !== undefined) return decodeCollection(key, row)
+  }
+  return undefined
+}
+
+/** What an entry says of its collection. */
+interface NamedCollection {
+  readonly collection: number
+  readonly collectionName: string
+}
+
+/** Nothing to do where it is there. */
+export function createCollection(environment: Environment, entry: NamedCollection): void {
+  if (keyOfRow(environment, entry) !== undefined) return
+  const row = encodeCollection({ id: entry.collection, name: entry.collectionName })
+  environment.collections.put(collectionKey(entry.collectionName), row)
+}
+
+export function removeCollection(environment: Environment, entry: NamedCollection): void {
+  const key = keyOfRow(environment, entry)
+  if (key !== undefined) environment.collections.remove(key)
+}
+
+/** Of the collection with this id: names that older versions told apart may be one now. */
+function keyOfRow(environment: Environment, { collection, collectionName }: NamedCollection): Buffer | undefined {
+  return lowerCaseForms(collectionName)
+    .map(collectionRowKey)
+    .find((key) => {
+      const row = environment.collections.get(key)
+      return row !== undefined && row !== DAMAGED_ROW && row.readUInt32LE(0) === collection
+    })
+}

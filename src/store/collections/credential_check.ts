@@ -1,0 +1,46 @@
+/**
+ * A start's look at the credentials in configurations: can they be opened with the keys that this server has
+ * been given? Who has lost a key learns it then, in one line, and not from the first request that needs one.
+ * The documents of those collections are served all the same. Write lane, before it opens the index.
+ */
+import { existsSync } from 'node:fs'
+import { dirname, join } from 'node:path'
+import { CREDENTIAL_NAMES_SHOWN } from '../../limits.js'
+import { readCollections } from './collection_row.js'
+import type { Environment } from '../environment.js'
+import { collectionOfKey } from '../keys.js'
+import { CorruptRecord } from '../record.js'
+import { isSealedForServer, openForServer } from './stored_settings.js'
+import { KEY_FILE_NAME } from '../sealing/key_file.js'
+import { KEY_FILE_ID } from '../sealing/keyring.js'
+import { keyIdOf } from '../sealing/sealed_record.js'
+
+/** @returns a line for the log; undefined where everything opens */
+export function unreadableCredentials(environment: Environment): string | undefined {
+  const lost = new Map<number, number>()
+  for (const { key, value } of environment.collectionSettings.getRange()) {
+    if (isSealedForServer(value) && !opens(environment, Buffer.from(key), value)) lost.set(collectionOfKey(key), keyIdOf(value))
+  }
+  if (lost.size === 0) return undefined
+  const names = readCollections(environment.collections)
+    .filter(({ id }) => lost.has(id))
+    .map(({ name }) => name)
+  if (names.length === 0) names.push('the server (places in object stores, embedding providers)')
+  const shown = names.slice(0, CREDENTIAL_NAMES_SHOWN).join(', ')
+  const more = names.length > CREDENTIAL_NAMES_SHOWN ? ` and ${names.length - CREDENTIAL_NAMES_SHOWN} more` : ''
+  const keys = [...new Set(lost.values())].map((id) => (id === KEY_FILE_ID ? `the file ${KEY_FILE_NAME}` : `encryption key id ${id}`))
+  return `the credentials in the configuration of ${shown}${more} can't be opened: they are sealed with ${keys.join(' and ')}, which is missing or another now; give it back, or set them again`
+}
+
+function opens(environment: Environment, key: Buffer, record: Buffer): boolean {
+  // The keyring would make a file that is not there.
+  const dataDirectory = dirname(dirname(environment.path))
+  if (keyIdOf(record) === KEY_FILE_ID && !existsSync(join(dataDirectory, KEY_FILE_NAME))) return false
+  try {
+    openForServer(environment, key, record, () => 'credentials')
+    return true
+  } catch (error) {
+    if (error instanceof CorruptRecord) return false
+    throw error
+  }
+}

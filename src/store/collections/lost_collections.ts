@@ -1,0 +1,118 @@
+/**
+ * Collections whose row is missing or damaged. A new collection under the name of such a one would be another
+ * collection: in clear where the old one was encrypted, and without its documents. So before a collection is
+ * made, its name is compared with what is lost. The result is cached until the next comparison of the store
+ * with itself ends (worker/background/scrub.ts).
+ */
+import { decodeCollection } from './collection_row.js'
+import type { Environment, LostCollections } from '../environment.js'
+import { collectionKey, collectionOfKey, collectionRowKey, counterKey, lowerCaseForms, prefixEnd } from '../keys.js'
+import { CorruptRecord } from '../record.js'
+import { TRAILER_BYTES, TRAILER_MARK } from '../row_checksum.js'
+import { SERVER_SETTINGS } from '../settings.js'
+import type { Table } from '../table.js'
+
+interface DamagedRow {
+  readonly key: Buffer
+  /** As it lies in the store, with what stands behind the value. */
+  readonly stored: Buffer
+}
+
+const ID_BYTES = 4
+const COLLECTION_MAX = 0xffff_ffff
+/** A row that can be believed is looked for among so many of a collection. */
+const WITNESSES_MAX = 16
+
+/** @param name of a collection that is to be made @throws CorruptRecord where it may be one that is there */
+export function requireNotLost(environment: Environment, name: string): void {
+  const { keys, reason } = (environment.lost.collections ??= findLost(environment))
+  if (reason === undefined && keys.size === 0) return
+  const record = `collection ${JSON.stringify(name)}`
+  if (lowerCaseForms(name).some((form) => keys.has(collectionRowKey(form).toString('hex'))))
+    throw new CorruptRecord(record, 'it may be one whose row is damaged')
+  if (reason !== undefined) throw new CorruptRecord(record, `it may be one that is lost: ${reason}`)
+}
+
+/** Ids that rows of the table begin with, each once, by one look for each. */
+export function* collectionIds(table: Table): Generator<number> {
+  for (let [key] = table.getKeys({ limit: 1 }); key !== undefined;) {
+    const id = collectionOfKey(key)
+    yield id
+    ;[key] = id === COLLECTION_MAX ? [] : table.getKeys({ start: counterKey(id + 1), limit: 1 })
+  }
+}
+
+function findLost(environment: Environment): LostCollections {
+  const { collections, retired } = environment
+  const known = new Set([...retired.getKeys()].map((key) => collectionOfKey(key)))
+  const damaged: DamagedRow[] = []
+  for (const { key, value } of collections.getRange()) {
+    try {
+      known.add(decodeCollection(key, value).id)
+    } catch (error) {
+      if (!(error instanceof CorruptRecord)) throw error
+      // The look for the value overwrites the buffer that the key lies in.
+      const at = Buffer.from(key)
+      damaged.push({ key: at, stored: collections.storedValue(at) as Buffer })
+    }
+  }
+  const lost = lostIds(environment, known)
+  const keys = new Set<string>()
+  let reason: string | undefined
+  for (const row of damaged) {
+    const found = keysOf(collections, row, lost)
+    if (found === undefined) reason = 'a row of the collections is damaged, and its name with it'
+    for (const key of found ?? []) keys.add(key.toString('hex'))
+  }
+  const [nameless] = lost
+  if (nameless !== undefined) reason = `collection ${nameless} has rows, and no name leads to it`
+  return { keys, reason }
+}
+
+/**
+ * Ids that rows of other tables begin with, and no row of the collections names. A damaged row does not
+ * count: its key may name another collection.
+ */
+function lostIds({ heads, collectionSettings, sealings }: Environment, known: ReadonlySet<number>): Set<number> {
+  const lost = new Set<number>()
+  for (const table of [heads, collectionSettings, sealings]) {
+    for (const id of collectionIds(table)) {
+      if (id === SERVER_SETTINGS || known.has(id) || lost.has(id)) continue
+      const start = counterKey(id)
+      const [witness] = table.intactKeys({ start, end: prefixEnd(start), limit: WITNESSES_MAX })
+      if (witness !== undefined) lost.add(id)
+    }
+  }
+  return lost
+}
+
+/**
+ * The keys that a damaged row may have had, provided that only one place of it is damaged. The id that it
+ * names is removed from `lost`.
+ * @returns undefined where it can't be told
+ */
+function keysOf(collections: Table, { key, stored }: DamagedRow, lost: Set<number>): readonly Buffer[] | undefined {
+  if (stored.length < ID_BYTES + TRAILER_BYTES) return undefined
+  // The checksum tells which of the two is changed, unless it is changed itself.
+  for (const id of lost) {
+    const mended = Buffer.from(stored)
+    mended.writeUInt32LE(id, 0)
+    if (!collections.holds(key, mended)) continue
+    lost.delete(id)
+    return [key]
+  }
+  const end = stored[stored.length - TRAILER_BYTES] === TRAILER_MARK ? stored.length - TRAILER_BYTES : stored.length
+  const name = stored.subarray(ID_BYTES, end)
+  const named = collectionKey(name.toString('utf8'))
+  const isNamed = collections.holds(named, stored)
+  const isKeyed = named.equals(collectionKey(key.toString('utf8')))
+  if (!isNamed && !isKeyed && !isOneByteOff(key, name)) return undefined
+  lost.delete(stored.readUInt32LE(0))
+  return isNamed ? [named] : [key, named]
+}
+
+/** But for the case of letters, which in a key is lost. */
+function isOneByteOff(key: Buffer, name: Buffer): boolean {
+  const [one, other] = [key, name].map((bytes) => bytes.toString('latin1').toLowerCase()) as [string, string]
+  return one.length === other.length && [...one].filter((letter, at) => letter !== other[at]).length <= 1
+}

@@ -1,0 +1,157 @@
+/**
+ * Where a collection's settings lie: in clear under their id; in a sealed collection under a keyed hash of
+ * the id, both text and id within the seal; and a configuration with credentials in another collection sealed
+ * with the server's key. Readers try every form, writers leave one. Any thread reads; only `apply` and the
+ * rotation write. Layout: docs/formats/truth-env.md.
+ */
+import type { Environment } from '../environment.js'
+import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../keys.js'
+import { CorruptRecord } from '../record.js'
+import { CLEAR, settingPlace } from '../sealing/collection_seal.js'
+import type { CollectionSeal } from '../sealing/collection_seal.js'
+import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'
+import type { SettingKind } from '../settings.js'
+
+/**
+ * crc32c, version, mark, key id, zero. The mark tells a sealed record from JSON text, which never begins with
+ * it.
+ */
+const SEALED_PREFIX_BYTES = 8
+const MARK_AT = 5
+const SEALED_MARK = 1
+/** CRC and version of a record in clear. */
+const CLEAR_PREFIX_BYTES = 5
+
+/** The parsed JSON of a setting. @throws CorruptRecord */
+export function readSetting(environment: Environment, collection: number, kind: SettingKind, id: string): unknown {
+  const code = SETTING_KINDS.indexOf(kind)
+  const seal = environment.seals.of(collection)
+  const name = (): string => `${kind} of collection ${collection}`
+  for (const form of seal?.state.forms ?? [CLEAR]) {
+    const rowKey = form === CLEAR ? settingKey(collection, code, id) : seal?.settingKey(form, code, id)
+    const record =
+      rowKey === undefined || !isKey(rowKey)
+        ? undefined
+        : (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).get(rowKey)
+    if (record === undefined || rowKey === undefined) continue
+    if (form !== CLEAR) return JSON.parse(openSetting(seal as CollectionSeal, rowKey, record, name)[1])
+    return decodeSetting(isSealedForServer(record) ? openForServer(environment, rowKey, record, name) : record, name)
+  }
+  return undefined
+}
+
+/**
+ * All settings of a kind, by id.
+ * @param unreadable is given the ids of those that are sealed for the server and can't be opened, instead of
+ * an error
+ * @throws CorruptRecord
+ */
+export function readSettings(
+  environment: Environment,
+  collection: number,
+  kind: SettingKind,
+  unreadable?: string[],
+): (readonly [id: string, value: unknown])[] {
+  const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
+  const range = { start, end: prefixEnd(start) }
+  const found: (readonly [string, unknown])[] = []
+  const name = (): string => `${kind} of collection ${collection}`
+  for (const { key, value } of environment.collectionSettings.getRange(range)) {
+    const id = idOfSettingKey(key)
+    try {
+      const record = isSealedForServer(value) ? openForServer(environment, Buffer.from(key), value, name) : value
+      found.push([id, decodeSetting(record, name)])
+    } catch (error) {
+      if (!(error instanceof CorruptRecord) || unreadable === undefined) throw error
+      unreadable.push(id)
+    }
+  }
+  const seal = environment.seals.of(collection)
+  if (seal === undefined) return found
+  for (const { key, value } of environment.sealedSettings.getRange(range)) {
+    const [id, json] = openSetting(seal, Buffer.from(key), value, name)
+    found.push([id, JSON.parse(json)])
+  }
+  // In the order of rows in clear, which a hash has not.
+  return found.sort(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
+}
+
+export function countSettings(environment: Environment, collection: number, kind: SettingKind): number {
+  const start = settingKey(collection, SETTING_KINDS.indexOf(kind), '')
+  const range = { start, end: prefixEnd(start) }
+  return environment.collectionSettings.getKeysCount(range) + environment.sealedSettings.getKeysCount(range)
+}
+
+/** In the collection's present form and no other. @param json null: the setting is gone */
+export function writeSetting(environment: Environment, collection: number, kind: SettingKind, id: string, json: string | null): void {
+  const code = SETTING_KINDS.indexOf(kind)
+  const seal = environment.seals.of(collection)
+  for (const form of seal?.state.forms ?? [CLEAR]) {
+    const rowKey = form === CLEAR ? settingKey(collection, code, id) : seal?.settingKey(form, code, id)
+    if (rowKey !== undefined) (form === CLEAR ? environment.collectionSettings : environment.sealedSettings).remove(rowKey)
+  }
+  if (json === null) return
+  if (seal === undefined || seal.writtenForm === CLEAR) {
+    const rowKey = settingKey(collection, code, id)
+    environment.collectionSettings.put(rowKey, holdsCredential(kind, json) ? sealForServer(environment, rowKey, json) : encodeSetting(json))
+    return
+  }
+  const rowKey = seal.settingKey(seal.writtenForm, code, id) as Buffer
+  environment.sealedSettings.put(rowKey, sealSetting(seal, rowKey, id, json))
+}
+
+/** Whether the text has what must never lie in clear, in whatever collection. */
+export function holdsCredential(kind: SettingKind, json: string | null): boolean {
+  if (kind === 'location' || kind === 'embedding-key') return true
+  if (kind !== 'config' || json === null) return false
+  const { storageConfig, cms } = JSON.parse(json) as { storageConfig?: { secretKey?: string }; cms?: { apiKey?: string } }
+  return (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''
+}
+
+/** The text within the seal: u16 bytes of the id, id, JSON. */
+export function sealSetting(seal: CollectionSeal, rowKey: Buffer, id: string, json: string): Buffer {
+  return seal.seal(settingPlace(rowKey), settingRecord(id, json))
+}
+
+/** @throws CorruptRecord */
+export function openSetting(seal: CollectionSeal, rowKey: Buffer, record: Buffer, name: () => string): readonly [id: string, json: string] {
+  return textsOf(seal.open(settingPlace(rowKey), record, name))
+}
+
+export function isSealedForServer(record: Buffer): boolean {
+  return record[MARK_AT] === SEALED_MARK
+}
+
+export function sealForServer(environment: Environment, rowKey: Buffer, json: string): Buffer {
+  return environment.seals.sealForServer(settingPlace(rowKey), settingRecord('', json))
+}
+
+/** As a record in clear. @throws CorruptRecord */
+export function openForServer(environment: Environment, rowKey: Buffer, record: Buffer, name: () => string): Buffer {
+  const [, json] = textsOf(environment.seals.openForServer(settingPlace(rowKey), record, name))
+  return encodeSetting(json)
+}
+
+function settingRecord(id: string, json: string): Buffer {
+  const record = Buffer.concat([Buffer.alloc(SEALED_PREFIX_BYTES + 2), Buffer.from(id), Buffer.from(json)])
+  record[MARK_AT] = SEALED_MARK
+  record.writeUInt16LE(Buffer.byteLength(id), SEALED_PREFIX_BYTES)
+  return record
+}
+
+function textsOf(record: Buffer): readonly [id: string, json: string] {
+  const idBegin = SEALED_PREFIX_BYTES + 2
+  const idEnd = idBegin + record.readUInt16LE(SEALED_PREFIX_BYTES)
+  if (idEnd > record.length) throw new CorruptRecord('setting', 'its id is longer than the record')
+  return [record.toString('utf8', idBegin, idEnd), record.toString('utf8', idEnd)]
+}
+
+/** A setting in clear, as the rotation finds it. */
+export function clearText(record: Buffer): string {
+  return record.toString('utf8', CLEAR_PREFIX_BYTES)
+}
+
+/** LSN of the last change; not a setting of any kind. */
+export function isStamp(key: Uint8Array): boolean {
+  return key.length === counterKey(0).length
+}

@@ -1,0 +1,125 @@
+/**
+ * Whole documents as answers show them: the JSON text of the head with the content in it. Texts read lately
+ * are cached (document_cache.ts) and valid while the state of the store stands.
+ */
+import type { BodyReader } from '../bodies/body_reader.js'
+import { ByteWriter } from '../byte_writer.js'
+import { STORE_COUNTERS } from '../counters.js'
+import type { Environment } from '../environment.js'
+import type { Head } from '../head.js'
+import { counterKey } from '../keys.js'
+import type { DocumentCache, Mark, StoredDocument } from './document_cache.js'
+import type { HeadReader } from './heads.js'
+
+const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
+const CONTENT_END = Buffer.from('"}')
+const NO_COUNTERS = Buffer.alloc(0)
+// Of this thread: one text at a time.
+const passing = new ByteWriter()
+
+export class DocumentReader {
+  readonly #environment: Environment
+  readonly #heads: HeadReader
+  readonly #bodies: BodyReader
+  readonly #now: number
+  readonly #lastLsn: () => bigint
+  readonly #cache: DocumentCache | undefined
+  #mark: Mark | undefined
+
+  /**
+   * @param now unix seconds
+   * @param lastLsn reads the LSN of the last entry
+   * @param cache of this thread; absent inside a write transaction
+   */
+  constructor(
+    environment: Environment,
+    { heads, bodies }: { readonly heads: HeadReader; readonly bodies: BodyReader },
+    now: number,
+    lastLsn: () => bigint,
+    cache: DocumentCache | undefined,
+  ) {
+    this.#environment = environment
+    this.#heads = heads
+    this.#bodies = bodies
+    this.#now = now
+    this.#lastLsn = lastLsn
+    this.#cache = cache
+  }
+
+  /** The mark of the state that the snapshot shows; undefined inside a write transaction. */
+  get mark(): Mark | undefined {
+    return this.#cache === undefined ? undefined : this.#markOf(this.#cache)
+  }
+
+  /**
+   * The document with its content. Undefined when there is none or it has expired.
+   * @param isKept false: it is not cached, and its text is valid until the next read only. For pages so long
+   * that they would drive out everything else and leave as much garbage.
+   */
+  get(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
+    const cached = this.#cache?.get(collection, docid)
+    if (this.#cache !== undefined && cached !== undefined && cached.mark === this.#markOf(this.#cache)) {
+      return cached.expiresAt > 0 && cached.expiresAt <= this.#now ? undefined : cached
+    }
+    const head = this.#heads.present(collection, docid)
+    return head === undefined ? undefined : this.#documentOf(head, cached, isKept)
+  }
+
+  /** Appends the JSON of the document: head, and content unless it was not asked for. */
+  write(head: Head, out: ByteWriter, withContent: boolean): void {
+    const cached = withContent ? this.#cache?.get(head.collection, head.docid) : undefined
+    if (cached !== undefined && cached.lsn === head.lsn) {
+      out.bytes(cached.json)
+      return
+    }
+    if (withContent) {
+      this.#writeWhole(head, out)
+    } else {
+      out.bytes(head.json)
+      out.ascii('}')
+    }
+  }
+
+  #documentOf(head: Head, cached: StoredDocument | undefined, isKept: boolean): StoredDocument {
+    const { collection, docid, lsn, indexedLsn, expiresAt } = head
+    const mark = this.#cache === undefined ? { lastLsn: lsn, soonestExpiry: undefined } : this.#markOf(this.#cache)
+    if (cached !== undefined && cached.lsn === lsn) {
+      cached.mark = mark
+      return cached
+    }
+    const json = isKept ? this.#textOf(head) : this.#passingTextOf(head)
+    const document: StoredDocument = { collection, docid, lsn, indexedLsn, expiresAt, json, mark }
+    if (isKept && this.#cache?.takes(json.length) === true) this.#cache.put(document)
+    return document
+  }
+
+  #textOf(head: Head): Buffer {
+    const content = this.#bodies.content(head)
+    const json = Buffer.allocUnsafeSlow(head.json.length + CONTENT_BEGIN.length + content.length + CONTENT_END.length)
+    let at = head.json.copy(json)
+    at += CONTENT_BEGIN.copy(json, at)
+    at += content.copy(json, at)
+    CONTENT_END.copy(json, at)
+    return json
+  }
+
+  #passingTextOf(head: Head): Buffer {
+    this.#writeWhole(head, passing.begin())
+    return passing.view()
+  }
+
+  #writeWhole(head: Head, out: ByteWriter): void {
+    out.bytes(head.json)
+    out.bytes(CONTENT_BEGIN)
+    this.#bodies.append(head, out)
+    out.bytes(CONTENT_END)
+  }
+
+  #markOf(cache: DocumentCache): Mark {
+    if (this.#mark === undefined) {
+      const counters = this.#environment.counters.peek(counterKey(STORE_COUNTERS)) ?? NO_COUNTERS
+      this.#mark = cache.mark(counters, this.#lastLsn)
+    }
+    return this.#mark
+  }
+}

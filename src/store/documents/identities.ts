@@ -1,0 +1,244 @@
+/**
+ * Whose a (key, lang) is: the identity rows and the further spellings, in clear or sealed. In a sealed
+ * collection keyed hashes stand for the texts in the keys of the rows, and the texts lie sealed in their
+ * values. While a collection changes from one form to the other (or from one key to the next) a row may lie
+ * in any of its forms: readers try each, writers leave just one. Layout: docs/formats/truth-env.md.
+ */
+import type { Environment } from '../environment.js'
+import { documentKey, identityRowKey, isKey, lowerCase, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
+import { CorruptRecord, requireIntact } from '../record.js'
+import { CLEAR, identityPlace, spellingPlace } from '../sealing/collection_seal.js'
+import type { CollectionSeal } from '../sealing/collection_seal.js'
+import type { Table } from '../table.js'
+
+/** The row behind an identity: whose it is, and how it was spelled by the last write. */
+export interface Identity {
+  readonly docid: number
+  readonly key: string
+  readonly lang: string
+}
+
+const NOTHING = Buffer.alloc(0)
+/** crc32c, version, zero, key id, zero, docid. */
+const SEALED_PREFIX_BYTES = 12
+const SPELLING_PREFIX_BYTES = 8
+
+/** A form of key and language in which a row may lie: `lowerCaseForms`. */
+type Place = readonly [key: string, lang: string]
+
+/** Nearly always one. */
+function placesOf(key: string, lang: string): readonly Place[] {
+  const langs = lowerCaseForms(lang)
+  return lowerCaseForms(key).flatMap((one) => langs.map((other): Place => [one, other]))
+}
+
+/** Whose identity (key, lang) is, whatever the spelling. @throws CorruptRecord */
+export function readIdentity(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  key: string,
+  lang: string,
+): Identity | undefined {
+  for (const place of placesOf(key, lang)) {
+    const found = readPlace(environment, seal, collection, place)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function readPlace(environment: Environment, seal: CollectionSeal | undefined, collection: number, place: Place): Identity | undefined {
+  if (seal === undefined) return readClear(environment, collection, place)
+  for (const form of seal.state.forms) {
+    const found = form === CLEAR ? readClear(environment, collection, place) : readSealed(environment, seal, form, place)
+    if (found !== undefined) return found
+  }
+  return undefined
+}
+
+function readClear(environment: Environment, collection: number, [key, lang]: Place): Identity | undefined {
+  const rowKey = identityRowKey(collection, key, lang)
+  const row = isKey(rowKey) ? environment.identities.peek(rowKey) : undefined
+  return row === undefined
+    ? undefined
+    : identityOf(
+        decodeIdentity(row, () => nameOf(rowKey)),
+        key,
+        lang,
+      )
+}
+
+/** A row that was found under another's key is damaged, whatever says so. @throws CorruptRecord */
+function identityOf(found: Identity, key: string, lang: string): Identity {
+  if (lowerCase(found.key) === lowerCase(key) && lowerCase(found.lang) === lowerCase(lang)) return found
+  throw new CorruptRecord(`identity of document ${found.docid}`, 'it is of another key')
+}
+
+function readSealed(environment: Environment, seal: CollectionSeal, form: number, [key, lang]: Place): Identity | undefined {
+  const rowKey = seal.identityKey(form, key, lang)
+  const row = rowKey === undefined ? undefined : environment.sealedIdentities.peek(rowKey)
+  return row === undefined || rowKey === undefined ? undefined : identityOf(openIdentity(seal, rowKey, row), key, lang)
+}
+
+/** @throws CorruptRecord */
+export function openIdentity(seal: CollectionSeal, rowKey: Buffer, row: Buffer): Identity {
+  requireIntact(row, SEALED_PREFIX_BYTES, () => nameOf(rowKey))
+  const name = (): string => `identity ${seal.collection}/${row.readUInt32LE(8)}`
+  return decodeIdentity(seal.open(identityPlace(rowKey), row, name).subarray(SEALED_PREFIX_BYTES - 4), name)
+}
+
+/**
+ * Docids of the documents with this key in any language, whatever the spelling, by language where the rows
+ * lie in clear; at most `count`.
+ */
+export function readDocidsOfKey(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  key: string,
+  count: number,
+): number[] {
+  const docids = new Set<number>()
+  for (const name of lowerCaseForms(key)) {
+    for (const form of seal?.state.forms ?? [CLEAR]) {
+      const start = form === CLEAR ? identityRowKey(collection, name, '') : seal?.identityKey(form, name, undefined)
+      if (start === undefined || docids.size >= count || !isKey(start)) continue
+      const table = form === CLEAR ? environment.identities : environment.sealedIdentities
+      for (const { key: rowKey, value } of table.getRange({ start, end: prefixEnd(start), limit: count - docids.size }))
+        docids.add(
+          (form === CLEAR ? decodeIdentity(value, () => nameOf(rowKey)) : openIdentity(seal as CollectionSeal, Buffer.from(rowKey), value))
+            .docid,
+        )
+    }
+  }
+  return [...docids]
+}
+
+/** Where the row of the document lies, in whatever form of sealing; undefined where it has none. */
+function placeOfRow(environment: Environment, collection: number, { docid, key, lang }: Identity): Place | undefined {
+  const seal = environment.seals.of(collection)
+  return placesOf(key, lang).find((place) => readPlace(environment, seal, collection, place)?.docid === docid)
+}
+
+/**
+ * Writes the row in the collection's present form and removes it in all others. It stays in its place where
+ * it has one: that of now may be another document's, which an older version made of the same name.
+ */
+export function writeIdentity(environment: Environment, collection: number, identity: Identity): void {
+  const seal = environment.seals.of(collection)
+  const written = seal?.writtenForm ?? CLEAR
+  const places = placesOf(identity.key, identity.lang)
+  const place = (places.length === 1 ? places[0] : placeOfRow(environment, collection, identity)) ?? [
+    lowerCase(identity.key),
+    lowerCase(identity.lang),
+  ]
+  removeForms(environment, collection, place, written)
+  if (seal === undefined || written === CLEAR) {
+    environment.identities.put(identityRowKey(collection, ...place), encodeIdentity(identity))
+    return
+  }
+  const rowKey = seal.identityKey(written, ...place) as Buffer
+  environment.sealedIdentities.put(rowKey, sealIdentity(seal, rowKey, identity))
+}
+
+export function sealIdentity(seal: CollectionSeal, rowKey: Buffer, identity: Identity): Buffer {
+  return seal.seal(identityPlace(rowKey), Buffer.concat([Buffer.alloc(SEALED_PREFIX_BYTES - 4), encodeIdentity(identity)]))
+}
+
+export function removeIdentity(environment: Environment, collection: number, identity: Identity): void {
+  const places = placesOf(identity.key, identity.lang)
+  const place = places.length === 1 ? places[0] : placeOfRow(environment, collection, identity)
+  if (place !== undefined) removeForms(environment, collection, place)
+}
+
+/** In every form of sealing but `kept`. */
+function removeForms(environment: Environment, collection: number, place: Place, kept?: number): void {
+  const seal = environment.seals.of(collection)
+  for (const form of seal?.state.forms ?? [CLEAR]) {
+    if (form === kept) continue
+    const rowKey = form === CLEAR ? identityRowKey(collection, ...place) : seal?.identityKey(form, ...place)
+    if (rowKey !== undefined) (form === CLEAR ? environment.identities : environment.sealedIdentities).remove(rowKey)
+  }
+}
+
+/**
+ * Whether the document was at some point written under just this spelling, beside that of its identity row.
+ * @throws CorruptRecord: a document would seem to be missing
+ */
+export function hasSpelling(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  docid: number,
+  key: string,
+  lang: string,
+): boolean {
+  const isSpelledInClear = (): boolean => {
+    const rowKey = spellingKey(collection, docid, key, lang)
+    return isKey(rowKey) && isThere(environment.spellings, rowKey)
+  }
+  if (seal === undefined) return isSpelledInClear()
+  return seal.state.forms.some((form) => {
+    if (form === CLEAR) return isSpelledInClear()
+    const rowKey = seal.spellingKey(form, docid, key, lang)
+    return rowKey !== undefined && isThere(environment.sealedSpellings, rowKey)
+  })
+}
+
+function isThere(spellings: Table, rowKey: Buffer): boolean {
+  const row = spellings.peek(rowKey)
+  if (row === undefined) return false
+  requireIntact(row, 0, () => `spelling ${rowKey.toString('hex')}`)
+  return true
+}
+
+export function writeSpelling(environment: Environment, collection: number, docid: number, key: string, lang: string): void {
+  const seal = environment.seals.of(collection)
+  if (seal === undefined || seal.writtenForm === CLEAR) {
+    environment.spellings.put(spellingKey(collection, docid, key, lang), NOTHING)
+    return
+  }
+  const rowKey = seal.spellingKey(seal.writtenForm, docid, key, lang) as Buffer
+  environment.sealedSpellings.put(rowKey, sealSpelling(seal, rowKey, key, lang))
+}
+
+export function sealSpelling(seal: CollectionSeal, rowKey: Buffer, key: string, lang: string): Buffer {
+  return seal.seal(spellingPlace(rowKey), Buffer.concat([Buffer.alloc(SPELLING_PREFIX_BYTES), Buffer.from(`${key}\0${lang}`)]))
+}
+
+/** @throws CorruptRecord */
+export function openSpelling(seal: CollectionSeal, rowKey: Buffer, row: Buffer): readonly [key: string, lang: string] {
+  const record = seal.open(spellingPlace(rowKey), row, () => `spelling ${rowKey.readUInt32BE(0)}/${rowKey.readUInt32BE(4)}`)
+  return splitSpelling(record.subarray(SPELLING_PREFIX_BYTES))
+}
+
+/** Key and language of the text in a row, or in the key of one in clear. */
+export function splitSpelling(text: Buffer): readonly [key: string, lang: string] {
+  const split = text.indexOf(0)
+  return [text.toString('utf8', 0, split), text.toString('utf8', split + 1)]
+}
+
+/** All of a document. */
+export function removeSpellings(environment: Environment, collection: number, docid: number): void {
+  const prefix = documentKey(collection, docid)
+  for (const table of [environment.spellings, environment.sealedSpellings])
+    for (const key of [...table.getKeys({ start: prefix, end: prefixEnd(prefix) })]) table.remove(key)
+}
+
+function encodeIdentity(identity: Identity): Buffer {
+  const row = Buffer.from(`\0\0\0\0${identity.key}\0${identity.lang}`)
+  row.writeUInt32LE(identity.docid, 0)
+  return row
+}
+
+/** @throws CorruptRecord */
+export function decodeIdentity(row: Buffer, name: () => string): Identity {
+  requireIntact(row, 5, name)
+  const split = row.indexOf(0, 4)
+  return { docid: row.readUInt32LE(0), key: row.toString('utf8', 4, split), lang: row.toString('utf8', split + 1) }
+}
+
+/** In errors: names the row, never a text of a sealed collection. */
+function nameOf(rowKey: Uint8Array): string {
+  return `identity ${Buffer.from(rowKey).toString('hex')}`
+}

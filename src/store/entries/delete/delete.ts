@@ -1,0 +1,73 @@
+/** Entries of kind `delete`. Layout: docs/formats/entries/delete.md. */
+import { moveExpiry } from '../../documents/expiry_rows.js'
+import { removeIdentity, removeSpellings } from '../../documents/identities.js'
+import { uncount } from '../../documents/revision_removal.js'
+import { HEAD_FLAGS } from '../../head.js'
+import { forgetHistory } from '../../histories/history_tables.js'
+import { documentKey, garbageKey, prefixEnd } from '../../keys.js'
+import { bodiesWithObjects } from '../../objects.js'
+import { forgetVectors } from '../../vectors/vector_tables.js'
+import { inCollection } from '../entry_kind.js'
+import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+
+/** The document is gone, with its revisions and spellings. */
+export interface DeleteEntry extends EntryBase {
+  readonly kind: 'delete'
+  readonly key: string
+  readonly lang: string
+  /** Empty in entries of versions before, which have none. */
+  readonly collectionName: string
+}
+
+const NOTHING = Buffer.alloc(0)
+
+function apply(target: ApplyTarget, entry: DeleteEntry): void {
+  const { environment } = target
+  const { collection, docid, lsn } = entry
+  const head = target.heads.evenExpired(collection, docid)
+  if (head === undefined) return
+  const counters = target.counters(collection)
+  const prefix = documentKey(collection, docid)
+  const range = { start: prefix, end: prefixEnd(prefix) }
+  counters.documents--
+  if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions--
+  uncount(counters, head)
+  environment.heads.remove(prefix)
+  for (const key of [...environment.revisions.getKeys(range)]) {
+    counters.revisions--
+    environment.revisions.remove(key)
+  }
+  for (const key of [...environment.bodies.getKeys(range)]) environment.garbage.put(garbageKey(lsn, key), NOTHING)
+  for (const key of [...environment.bodyCounts.getKeys(range)]) environment.bodyCounts.remove(key)
+  for (const key of bodiesWithObjects(environment, prefix)) target.dropObject(key)
+  removeSpellings(environment, collection, docid)
+  removeIdentity(environment, collection, { docid, key: entry.key, lang: entry.lang })
+  moveExpiry(environment, collection, docid, head.expiresAt, 0)
+  forgetHistory(environment, collection, docid)
+  forgetVectors(environment, collection, docid)
+}
+
+export const deletion: EntryKind<DeleteEntry> = {
+  name: 'delete',
+  code: 2,
+  index: 'document',
+  makesCollection: false,
+  isCounted: true,
+  keepsBody: true,
+  secrecyOf: inCollection,
+  encode: ({ key, lang, collectionName }) => [key, lang, collectionName],
+  decode: ({ lsn, collection, docid }, [key, lang, collectionName]) => ({
+    kind: 'delete',
+    lsn,
+    collection,
+    docid,
+    key: key as string,
+    lang: lang as string,
+    collectionName: (collectionName as string | undefined) ?? '',
+  }),
+  check: ({ key, lang, collectionName }, checks) => {
+    checks.identity(key, lang)
+    if (collectionName !== '') checks.collectionName(collectionName)
+  },
+  apply,
+}

@@ -1,0 +1,36 @@
+/** Entries of kind `drop`. Layout: docs/formats/entries/drop.md. */
+import { removeCollection } from '../../collections/collection_row.js'
+import { counterKey, lsnKey } from '../../keys.js'
+import { neverSealed } from '../entry_kind.js'
+import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+
+/** The collection is gone; docid is 0. */
+export interface DropEntry extends EntryBase {
+  readonly kind: 'drop'
+  readonly collectionName: string
+}
+
+/** Gone at once; its rows are removed in slices (collections/purging.ts). */
+function apply(target: ApplyTarget, entry: DropEntry): void {
+  const { environment } = target
+  removeCollection(environment, entry)
+  environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
+  // With the salt go the keys: what was sealed can't be opened any more, wherever a copy of it lies.
+  environment.sealings.remove(counterKey(entry.collection))
+  target.forgetCounters(entry.collection)
+}
+
+export const drop: EntryKind<DropEntry> = {
+  name: 'drop',
+  code: 3,
+  index: 'collection',
+  makesCollection: false,
+  isCounted: false,
+  keepsBody: true,
+  topicOf: () => 'drop',
+  secrecyOf: neverSealed,
+  encode: ({ collectionName }) => [collectionName],
+  decode: ({ lsn, collection }, [name]) => ({ kind: 'drop', lsn, collection, docid: 0, collectionName: name as string }),
+  check: ({ collectionName }, checks) => checks.collectionName(collectionName),
+  apply,
+}

@@ -1,0 +1,34 @@
+/** Entries of kind `expiry`. Layout: docs/formats/entries/expiry.md. */
+import { moveExpiry } from '../../documents/expiry_rows.js'
+import { writeHead } from '../../documents/heads.js'
+import { decodeHead } from '../../head.js'
+import { inCollection } from '../entry_kind.js'
+import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+
+/** The expiry of a document changed, and nothing else. */
+export interface ExpiryEntry extends EntryBase {
+  readonly kind: 'expiry'
+  readonly head: Buffer
+}
+
+function apply({ environment, heads }: ApplyTarget, entry: ExpiryEntry): void {
+  const { collection, docid } = entry
+  const head = decodeHead(entry.head, collection, () => `head of entry ${entry.lsn}`)
+  const old = heads.evenExpired(collection, docid)
+  writeHead(environment, collection, docid, entry.head)
+  moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+}
+
+export const expiry: EntryKind<ExpiryEntry> = {
+  name: 'expiry',
+  code: 1,
+  index: 'document',
+  makesCollection: false,
+  isCounted: false,
+  keepsBody: true,
+  secrecyOf: inCollection,
+  encode: ({ head }) => [head],
+  decode: ({ lsn, collection, docid }, [head]) => ({ kind: 'expiry', lsn, collection, docid, head: head as Buffer }),
+  check: ({ head }, checks) => checks.head(head),
+  apply,
+}

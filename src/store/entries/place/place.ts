@@ -1,0 +1,56 @@
+/** Entries of kind `place`. Layout: docs/formats/entries/place.md. */
+import { removeOnlyReference, writeBody } from '../../bodies/body_references.js'
+import { HEAD_FLAGS } from '../../head.js'
+import { bodyKey } from '../../keys.js'
+import { inCollection } from '../entry_kind.js'
+import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
+
+/** The body of a document's present state has another location from here on; its content is the same. */
+export interface PlaceEntry extends EntryBase {
+  readonly kind: 'place'
+  readonly bodyLsn: bigint
+  /** Record of the object; null: the body lies in the env only. */
+  readonly object: Buffer | null
+}
+
+/**
+ * Where the document has moved on since, its body lies where it was written.
+ * @param body what the env has to hold from now on, where it did not
+ */
+function apply(target: ApplyTarget, entry: PlaceEntry, body: Buffer | undefined): void {
+  const { environment } = target
+  const { collection, docid, bodyLsn, object } = entry
+  const head = target.heads.evenExpired(collection, docid)
+  if (head?.bodyLsn !== bodyLsn) return
+  const key = bodyKey(collection, docid, bodyLsn)
+  if (object === null) target.dropObject(key)
+  else target.setObject(key, object)
+  if (body !== undefined) writeBody(environment, collection, key, body)
+  // A revision keeps its body here.
+  if (object !== null && (head.flags & HEAD_FLAGS.revision) === 0) removeOnlyReference(environment, key)
+}
+
+export const place: EntryKind<PlaceEntry> = {
+  name: 'place',
+  code: 8,
+  index: 'none',
+  makesCollection: false,
+  isCounted: false,
+  keepsBody: true,
+  topicOf: () => 'place',
+  secrecyOf: inCollection,
+  encode: ({ bodyLsn, object }) => [bodyLsn, object],
+  decode: ({ lsn, collection, docid }, [bodyLsn, object]) => ({
+    kind: 'place',
+    lsn,
+    collection,
+    docid,
+    bodyLsn: BigInt(bodyLsn as number | bigint),
+    object: object as Buffer | null,
+  }),
+  check: ({ bodyLsn, object }, checks) => {
+    checks.lsn('bodyLsn', bodyLsn)
+    checks.object(object)
+  },
+  apply,
+}

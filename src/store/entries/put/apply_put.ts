@@ -1,0 +1,71 @@
+/**
+ * Applies a `put`: head, body, revision, counters, expiry, identity, and the queue of what is to be embedded.
+ */
+import { referBody, releaseBody } from '../../bodies/body_references.js'
+import { createCollection } from '../../collections/collection_row.js'
+import { writeHead } from '../../documents/heads.js'
+import { moveExpiry } from '../../documents/expiry_rows.js'
+import { readIdentity, writeIdentity, writeSpelling } from '../../documents/identities.js'
+import { removeRevisionsBelow, uncount } from '../../documents/revision_removal.js'
+import type { Environment } from '../../environment.js'
+import { decodeHead, HEAD_FLAGS } from '../../head.js'
+import type { Head } from '../../head.js'
+import { trackWrite } from '../../histories/history_tables.js'
+import { bodyKey, documentKey, lsnKey, revisionKey } from '../../keys.js'
+import type { ApplyTarget } from '../entry_kind.js'
+import type { PutEntry } from './put_entry.js'
+
+export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | undefined): void {
+  const { environment } = target
+  const { collection, docid, lsn } = entry
+  const head = decodeHead(entry.head, collection, () => `head of entry ${lsn}`)
+  const old = target.heads.evenExpired(collection, docid)
+  const counters = target.counters(collection)
+  if (docid >= counters.nextDocid) counters.nextDocid = docid + 1
+  createCollection(environment, entry)
+
+  referBody(environment, head, lsn, body)
+  if (old === undefined) {
+    counters.documents++
+  } else {
+    supersede(environment, old, lsn)
+    if (old.bodyLsn !== head.bodyLsn) target.dropObject(bodyKey(collection, docid, old.bodyLsn))
+    uncount(counters, old)
+  }
+  if (entry.object !== null) target.setObject(bodyKey(collection, docid, head.bodyLsn), entry.object)
+  if ((head.flags & HEAD_FLAGS.revision) !== 0) counters.revisions++
+  counters.metaTriples += head.metaTriples
+  counters.checksum = (counters.checksum ^ head.contentHash) >>> 0
+  removeRevisionsBelow(environment, target.revisions, counters, entry)
+
+  writeHead(environment, collection, docid, entry.head)
+  moveExpiry(environment, collection, docid, old?.expiresAt ?? 0, head.expiresAt)
+  if (entry.wantsVectors) environment.embedQueue.put(lsnKey(lsn), documentKey(collection, docid))
+  spell(environment, entry)
+  if (target.tracksHistory) trackWrite(environment, collection, docid, old === undefined ? 'create' : 'update', head.updatedAt)
+}
+
+/**
+ * The state before a put: a revision, counted when it was written, is kept as it was; otherwise its body is
+ * released.
+ */
+function supersede(environment: Environment, old: Head, lsn: bigint): void {
+  if ((old.flags & HEAD_FLAGS.revision) !== 0) {
+    environment.revisions.put(revisionKey(old.collection, old.docid, old.revision), old.record)
+  } else {
+    releaseBody(environment, bodyKey(old.collection, old.docid, old.bodyLsn), lsn)
+  }
+}
+
+/**
+ * Keeps the identity row at the latest spelling, and every other spelling ever written in a row of its own.
+ */
+function spell(environment: Environment, { collection, docid, key, lang }: PutEntry): void {
+  const known = readIdentity(environment, environment.seals.of(collection), collection, key, lang)
+  if (known !== undefined && known.docid === docid) {
+    if (known.key === key && known.lang === lang) return
+    writeSpelling(environment, collection, docid, known.key, known.lang)
+    writeSpelling(environment, collection, docid, key, lang)
+  }
+  writeIdentity(environment, collection, { docid, key, lang })
+}

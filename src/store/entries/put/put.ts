@@ -1,0 +1,48 @@
+/** Entries of kind `put`: a new state of a document. Layout: docs/formats/entries/put.md. */
+import { revisionOfRecord } from '../../head.js'
+import { inCollection } from '../entry_kind.js'
+import type { EntryBase, EntryKind, Fields } from '../entry_kind.js'
+import { applyPut } from './apply_put.js'
+import type { PutEntry } from './put_entry.js'
+
+function decode({ lsn, collection, docid }: EntryBase, fields: Fields): PutEntry {
+  return {
+    kind: 'put',
+    lsn,
+    collection,
+    docid,
+    collectionName: fields[0] as string,
+    key: fields[1] as string,
+    lang: fields[2] as string,
+    head: fields[3] as Buffer,
+    // The first entries have none of these.
+    trimBelow: (fields[4] as number | undefined) ?? 0,
+    object: (fields[5] as Buffer | null | undefined) ?? null,
+    wantsVectors: (fields[6] as boolean | undefined) ?? false,
+  }
+}
+
+export const put: EntryKind<PutEntry> = {
+  name: 'put',
+  code: 0,
+  index: 'document',
+  makesCollection: true,
+  isCounted: true,
+  keepsBody: true,
+  // The document had at least two states before: one may be stored as the difference from the other.
+  isMarked: ({ head }) => revisionOfRecord(head) > 2,
+  secrecyOf: inCollection,
+  encode: (entry) => [entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow, entry.object, entry.wantsVectors],
+  decode,
+  check: (entry, checks) => {
+    checks.collectionName(entry.collectionName)
+    checks.identity(entry.key, entry.lang)
+    checks.head(entry.head)
+    checks.whole('trimBelow', entry.trimBelow)
+    checks.object(entry.object)
+  },
+  apply: applyPut,
+  addEffects: ({ wantsVectors, collection, docid, lsn }, effects) => {
+    if (wantsVectors) effects.queued.push({ collection, docid, queued: Number(lsn), force: false })
+  },
+}

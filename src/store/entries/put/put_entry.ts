@@ -1,0 +1,20 @@
+/** What a `put` says. */
+import type { EntryBase } from '../entry_kind.js'
+
+/** A new state of a document. Creates the collection when its id is new. */
+export interface PutEntry extends EntryBase {
+  readonly kind: 'put'
+  readonly collectionName: string
+  readonly key: string
+  readonly lang: string
+  /** The head record as stored. */
+  readonly head: Buffer
+  /** Superseded states with a lower number are removed; 0: all are kept. */
+  readonly trimBelow: number
+  /**
+   * Record of the object that the body has in a storage backend; null: it has none, or the one that it had.
+   */
+  readonly object: Buffer | null
+  /** The document is to be embedded. */
+  readonly wantsVectors: boolean
+}

@@ -1,0 +1,59 @@
+/** Entries of kind `vectors`. Layout: docs/formats/entries/vectors.md. */
+import { lsnKey } from '../../keys.js'
+import { restampVectors, setVectors } from '../../vectors/vector_tables.js'
+import { inCollection } from '../entry_kind.js'
+import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
+
+/**
+ * What was embedded of a document, or that nothing is to be embedded. Its vectors are not part of the entry:
+ * they lie in the table until an entry sets others.
+ */
+export interface VectorsEntry extends EntryBase {
+  readonly kind: 'vectors'
+  /** LSN of the write that wanted it, which does not wait any more; 0: none. */
+  readonly queued: bigint
+  /** `restamp`: the vectors stay, and are those of the body with this LSN from here on. */
+  readonly change: VectorEntryChange
+  readonly bodyLsn: bigint
+}
+
+/** In the order of their codes on disk. */
+const CHANGES = ['keep', 'set', 'restamp'] as const
+type VectorEntryChange = (typeof CHANGES)[number]
+
+function decode({ lsn, collection, docid }: EntryBase, fields: Fields): VectorsEntry {
+  const [queued, code, bodyLsn] = fields as [number | bigint, number, number | bigint]
+  const change = CHANGES[code]
+  if (change === undefined) throw new Error(`binlog entry ${lsn}: unknown change of vectors ${code}`)
+  return { kind: 'vectors', lsn, collection, docid, queued: BigInt(queued), change, bodyLsn: BigInt(bodyLsn) }
+}
+
+/** @param record in clear, of an entry that sets one; undefined where a later entry has set another */
+function apply({ environment }: ApplyTarget, entry: VectorsEntry, record: Buffer | undefined): void {
+  const { collection, docid, queued, change, bodyLsn, lsn } = entry
+  if (queued > 0n) environment.embedQueue.remove(lsnKey(queued))
+  if (change === 'restamp') restampVectors(environment, collection, docid, bodyLsn)
+  else if (change === 'set' && record !== undefined) setVectors(environment, collection, docid, lsn, record)
+}
+
+export const vectors: EntryKind<VectorsEntry> = {
+  name: 'vectors',
+  code: 9,
+  // Vectors have an index of their own.
+  index: 'none',
+  makesCollection: false,
+  isCounted: false,
+  // The next entry of the document overwrites them.
+  keepsBody: false,
+  secrecyOf: inCollection,
+  encode: ({ queued, change, bodyLsn }) => [queued, CHANGES.indexOf(change), bodyLsn],
+  decode,
+  check: ({ queued, bodyLsn }, checks) => {
+    checks.lsn('queued', queued)
+    checks.lsn('bodyLsn', bodyLsn)
+  },
+  apply,
+  addEffects: ({ queued }, effects) => {
+    if (queued > 0n) effects.isQueueChanged = true
+  },
+}

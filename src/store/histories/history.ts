@@ -1,0 +1,109 @@
+/**
+ * What a document has gone through, in one record of bounded size: its writes, the reads that were tracked,
+ * and how often it was read for the leaderboard. Layout: docs/formats/truth-env.md.
+ *
+ * Writes: the first and the latest. Reads: groups of a second and a count. Where there are too many, the
+ * older half of the groups is joined in pairs, each under its later second: no read is forgotten, but when
+ * exactly it was fades with its age. Decision: docs/decisions/0081-histories-of-documents.md. Pure; written
+ * on the write lane.
+ */
+import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../limits.js'
+import { checkRecord, sealRecord } from '../record.js'
+
+/** In the order of their codes on disk. */
+export const EVENT_TYPES = ['create', 'update', 'access'] as const
+export type EventType = (typeof EVENT_TYPES)[number]
+
+/** So many events of the type in that second. */
+export interface EventGroup {
+  readonly type: EventType
+  /** Unix seconds. */
+  readonly second: number
+  readonly count: number
+}
+
+export interface History {
+  /** Reads that counted for the leaderboard, and the second of the last of them. */
+  hotCount: number
+  lastHotSecond: number
+  /** Ascending. */
+  writes: EventGroup[]
+  /** Ascending, one for a second. */
+  accesses: EventGroup[]
+}
+
+const PREFIX_BYTES = 24
+const WRITE_BYTES = 5
+const ACCESS_BYTES = 8
+
+export function emptyHistory(): History {
+  return { hotCount: 0, lastHotSecond: 0, writes: [], accesses: [] }
+}
+
+export function encodeHistory({ hotCount, lastHotSecond, writes, accesses }: History): Buffer {
+  const record = Buffer.alloc(PREFIX_BYTES + writes.length * WRITE_BYTES + accesses.length * ACCESS_BYTES)
+  record[5] = writes.length
+  record[6] = accesses.length
+  record.writeDoubleLE(hotCount, 8)
+  record.writeDoubleLE(lastHotSecond, 16)
+  let at = PREFIX_BYTES
+  for (const { second, type } of writes) {
+    record.writeUInt32LE(second, at)
+    record[at + 4] = EVENT_TYPES.indexOf(type)
+    at += WRITE_BYTES
+  }
+  for (const { second, count } of accesses) {
+    record.writeUInt32LE(second, at)
+    record.writeUInt32LE(Math.min(count, 0xffff_ffff), at + 4)
+    at += ACCESS_BYTES
+  }
+  sealRecord(record)
+  return record
+}
+
+/** @throws CorruptRecord */
+export function decodeHistory(record: Buffer, name: () => string): History {
+  checkRecord(record, PREFIX_BYTES, name)
+  const [writes, accesses] = [record[5] as number, record[6] as number]
+  checkRecord(record, PREFIX_BYTES + writes * WRITE_BYTES + accesses * ACCESS_BYTES, name)
+  const accessesBegin = PREFIX_BYTES + writes * WRITE_BYTES
+  return {
+    hotCount: record.readDoubleLE(8),
+    lastHotSecond: record.readDoubleLE(16),
+    writes: Array.from({ length: writes }, (_, index) => {
+      const at = PREFIX_BYTES + index * WRITE_BYTES
+      return { type: EVENT_TYPES[record[at + 4] as number] ?? 'update', second: record.readUInt32LE(at), count: 1 }
+    }),
+    accesses: Array.from({ length: accesses }, (_, index) => {
+      const at = accessesBegin + index * ACCESS_BYTES
+      return { type: 'access', second: record.readUInt32LE(at), count: record.readUInt32LE(at + 4) }
+    }),
+  }
+}
+
+/** The first write stays; of the others the latest. */
+export function addWrite(history: History, type: 'create' | 'update', second: number): void {
+  history.writes.push({ type, second, count: 1 })
+  if (history.writes.length > HISTORY_WRITES_MAX) history.writes.splice(1, 1)
+}
+
+/** Lanes hand over side by side, so a read may come after later ones. */
+export function addAccesses(history: History, second: number, count: number): void {
+  const { accesses } = history
+  let at = accesses.length
+  while (at > 0 && (accesses[at - 1] as EventGroup).second > second) at--
+  const same = accesses[at - 1]
+  if (same?.second === second) accesses[at - 1] = { ...same, count: same.count + count }
+  else accesses.splice(at, 0, { type: 'access', second, count })
+  if (accesses.length > HISTORY_ACCESS_GROUPS_MAX) history.accesses = joinOlderHalf(accesses)
+}
+
+function joinOlderHalf(groups: readonly EventGroup[]): EventGroup[] {
+  const half = Math.floor(groups.length / 4) * 2
+  const joined: EventGroup[] = []
+  for (let at = 0; at < half; at += 2) {
+    const [first, second] = groups.slice(at, at + 2) as [EventGroup, EventGroup]
+    joined.push({ ...second, count: first.count + second.count })
+  }
+  return [...joined, ...groups.slice(half)]
+}

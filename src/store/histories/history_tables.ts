@@ -1,0 +1,147 @@
+/**
+ * The three tables of tracking: histories by document, the leaderboard in its order, and counts by minute of
+ * a collection. Written inside write transactions, beside what they tell of: writes with the entry that makes
+ * them, so that neither is there without the other; reads when the write lane has collected them, no entries
+ * of the binlog. Layout: docs/formats/truth-env.md.
+ */
+import type { Environment } from '../environment.js'
+import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
+import type { EventType, History } from './history.js'
+import { counterKey, documentKey, docidOfKey, hotKey, minuteKey, minuteOfKey, prefixEnd } from '../keys.js'
+import { log } from '../../telemetry/log.js'
+import { noteDamage } from '../noted_damage.js'
+import { CorruptRecord, requireIntact } from '../record.js'
+
+/** Reads of one document that were made in the same second. */
+export interface Accesses {
+  readonly second: number
+  /** Those to be told by the history, and those that count for the leaderboard. */
+  readonly tracked: number
+  readonly hot: number
+}
+
+export function readHistory({ histories }: Environment, collection: number, docid: number): History | undefined {
+  const record = histories.get(documentKey(collection, docid))
+  return record === undefined ? undefined : decodeHistory(record, () => `history ${collection}/${docid}`)
+}
+
+/** Inside a write nothing may fail for a history's sake: a damaged one begins anew. */
+function historyToChange(environment: Environment, collection: number, docid: number): History | undefined {
+  try {
+    return readHistory(environment, collection, docid)
+  } catch (error) {
+    if (!(error instanceof CorruptRecord)) throw error
+    log.error('a history begins anew', { reason: error })
+    return emptyHistory()
+  }
+}
+
+export function trackWrite(environment: Environment, collection: number, docid: number, type: 'create' | 'update', second: number): void {
+  const history = historyToChange(environment, collection, docid) ?? emptyHistory()
+  addWrite(history, type, second)
+  environment.histories.put(documentKey(collection, docid), encodeHistory(history))
+  countMinute(environment, collection, type, second, 1)
+}
+
+export function trackAccesses(environment: Environment, collection: number, docid: number, accesses: readonly Accesses[]): void {
+  const history = historyToChange(environment, collection, docid) ?? emptyHistory()
+  const before = history.hotCount
+  for (const { second, tracked, hot } of accesses) {
+    if (tracked > 0) {
+      addAccesses(history, second, tracked)
+    }
+    if (hot > 0) {
+      history.hotCount += hot
+      history.lastHotSecond = Math.max(history.lastHotSecond, second)
+    }
+  }
+  environment.histories.put(documentKey(collection, docid), encodeHistory(history))
+  if (history.hotCount === before) return
+  if (before > 0) environment.leaderboard.remove(hotKey(collection, before, docid))
+  environment.leaderboard.put(hotKey(collection, history.hotCount, docid), NOTHING)
+}
+
+const NOTHING = Buffer.alloc(0)
+
+/** The document is gone, and what it went through with it; the counts of its collection stay. */
+export function forgetHistory(environment: Environment, collection: number, docid: number): void {
+  const history = historyToChange(environment, collection, docid)
+  if (history === undefined) return
+  environment.histories.remove(documentKey(collection, docid))
+  if (history.hotCount > 0) environment.leaderboard.remove(hotKey(collection, history.hotCount, docid))
+}
+
+/** Events of a collection in the minute of `second`. */
+function countMinute({ eventMinutes }: Environment, collection: number, type: EventType, second: number, count: number): void {
+  const key = minuteKey(collection, EVENT_TYPES.indexOf(type), Math.floor(second / 60))
+  const value = Buffer.allocUnsafe(4)
+  value.writeUInt32LE(Math.min(countOf(eventMinutes.get(key), key) + count, 0xffff_ffff), 0)
+  eventMinutes.put(key, value)
+}
+
+/** A count that can't be believed begins anew. */
+function countOf(row: Buffer | undefined, key: Buffer): number {
+  if (row === undefined) return 0
+  try {
+    requireIntact(row, 4, () => `events of minute ${key.toString('hex')}`)
+    return row.readUInt32LE(0)
+  } catch (error) {
+    noteDamage(error)
+    return 0
+  }
+}
+
+/**
+ * Reads by collection and minute, gathered over one transaction: a slice of many documents changes few rows.
+ */
+export class MinuteCounts {
+  readonly #counts = new Map<string, { readonly collection: number; readonly second: number; count: number }>()
+
+  add(collection: number, second: number, count: number): void {
+    const name = `${collection} ${Math.floor(second / 60)}`
+    const known = this.#counts.get(name)
+    if (known === undefined) this.#counts.set(name, { collection, second, count })
+    else known.count += count
+  }
+
+  write(environment: Environment): void {
+    for (const { collection, second, count } of this.#counts.values()) countMinute(environment, collection, 'access', second, count)
+  }
+}
+
+/** Minutes in which something happened, ascending. @param begin, end unix minutes, `end` exclusive */
+export function* minutesOf(
+  { eventMinutes }: Environment,
+  collection: number,
+  type: EventType,
+  begin: number,
+  end: number,
+): Generator<readonly [minute: number, count: number]> {
+  const code = EVENT_TYPES.indexOf(type)
+  const range = { start: minuteKey(collection, code, begin), end: minuteKey(collection, code, end) }
+  for (const { key, value } of eventMinutes.getRange(range)) yield [minuteOfKey(key), countOf(value, key)]
+}
+
+/** Removes minutes before `minute`. @returns how many; `rowsMax` where there may be more */
+export function forgetMinutes({ eventMinutes }: Environment, collection: number, minute: number, rowsMax: number): number {
+  let removed = 0
+  for (const code of EVENT_TYPES.keys()) {
+    const range = { start: minuteKey(collection, code, 0), end: minuteKey(collection, code, minute), limit: rowsMax - removed }
+    for (const key of [...eventMinutes.getKeys(range)]) {
+      eventMinutes.remove(key)
+      removed++
+    }
+    if (removed >= rowsMax) break
+  }
+  return removed
+}
+
+/** Docids of a collection, most read first; at most `count`. */
+export function* hottest({ leaderboard }: Environment, collection: number, count: number): Generator<number> {
+  const start = counterKey(collection)
+  for (const key of leaderboard.intactKeys({ start, end: prefixEnd(start), limit: count })) yield docidOfHotKey(key)
+}
+
+function docidOfHotKey(key: Uint8Array): number {
+  return docidOfKey(key.subarray(8))
+}

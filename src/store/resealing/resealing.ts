@@ -1,0 +1,206 @@
+/**
+ * Brings stored rows into the form that their collections have now: sealed with the primary key, or in clear.
+ * One step looks at some rows of one table, inside the write transaction; what is in form already is passed
+ * over, so a walk that begins anew loses nothing but time. A row that can't be opened stays as it is and is
+ * counted. Not entries: which key a row lies under is this node's own matter. Write lane only.
+ */
+import { sealOfEntry, wantedSealOfEntry, resealEntry } from '../entries/entry.js'
+import type { Environment } from '../environment.js'
+import { decodeIdentity, openIdentity, openSpelling, splitSpelling, writeIdentity, writeSpelling } from '../documents/identities.js'
+import { counterKey, docidOfKey, idOfSettingKey, lsnOfKey, prefixEnd } from '../keys.js'
+import { CorruptRecord, checkRecord } from '../record.js'
+import { SETTING_KINDS } from '../settings.js'
+import type { Table } from '../table.js'
+import {
+  clearText,
+  holdsCredential,
+  isSealedForServer,
+  isStamp,
+  openForServer,
+  openSetting,
+  sealForServer,
+  writeSetting,
+} from '../collections/stored_settings.js'
+import { bodyPlace, CLEAR, statePlace, vectorsPlace } from '../sealing/collection_seal.js'
+import type { CollectionSeal } from '../sealing/collection_seal.js'
+import { keyIdOf } from '../sealing/sealed_record.js'
+import type { SealedPlace } from '../sealing/sealed_record.js'
+
+/**
+ * The tables of a collection, in the order in which they are walked, which a job that an earlier version has
+ * begun goes on with: new ones come last. The binlog is walked once, behind all collections.
+ */
+export const RESEALED_TABLES = [
+  'heads', 'revisions', 'bodies', 'identities', 'sealedIdentities', 'spellings', 'sealedSpellings', 'collectionSettings', 'sealedSettings', 'vectors',
+] as const // prettier-ignore
+export type ResealedTable = (typeof RESEALED_TABLES)[number]
+
+export interface ResealedRows {
+  /** Where to go on; undefined: this was the end. */
+  readonly next: Buffer | undefined
+  readonly scanned: number
+  readonly resealed: number
+  readonly skipped: number
+  /** One line each; they name records, never texts. */
+  readonly errors: readonly string[]
+  /** By how much the binlog has grown. */
+  readonly grownBytes: number
+}
+
+/** What becomes of a row: it was in form, it was brought into form. */
+type Outcome = 'skipped' | 'resealed'
+
+/** @param from key to begin with; undefined: the first of the collection */
+export function resealTable(
+  environment: Environment,
+  collection: number,
+  table: ResealedTable,
+  from: Buffer | undefined,
+  rowsMax: number,
+): ResealedRows {
+  const prefix = counterKey(collection)
+  const end = prefixEnd(prefix)
+  const seal = environment.seals.of(collection)
+  if (seal === undefined && table !== 'collectionSettings')
+    return { next: undefined, scanned: 0, resealed: 0, skipped: 0, errors: [], grownBytes: 0 }
+  return walk(environment[table], from ?? prefix, end, rowsMax, (key, value) => resealRow(environment, seal, collection, table, key, value))
+}
+
+/** @param collection undefined: the entries of all */
+export function resealBinlog(
+  environment: Environment,
+  collection: number | undefined,
+  from: Buffer | undefined,
+  rowsMax: number,
+): ResealedRows {
+  let grownBytes = 0
+  const { seals, binlog } = environment
+  const rows = walk(binlog, from ?? Buffer.alloc(8), undefined, rowsMax, (key, record) => {
+    const lsn = lsnOfKey(key)
+    const wanted = wantedSealOfEntry(seals, lsn, record, collection)
+    const present = sealOfEntry(record)
+    if (wanted === undefined || (wanted.scope === present.scope && wanted.keyId === present.keyId)) return 'skipped'
+    const changed = resealEntry(seals, lsn, record)
+    grownBytes += changed.length - record.length
+    binlog.put(key, changed)
+    return 'resealed'
+  })
+  return { ...rows, grownBytes }
+}
+
+function walk(
+  table: Table,
+  start: Buffer,
+  end: Buffer | undefined,
+  rowsMax: number,
+  change: (key: Buffer, value: Buffer) => Outcome,
+): ResealedRows {
+  const range = end === undefined ? { start } : { start, end }
+  const rows = [...table.getRange({ ...range, limit: rowsMax + 1 })].map(({ key, value }) => ({ key: Buffer.from(key), value }))
+  const errors: string[] = []
+  let resealed = 0
+  const taken = rows.slice(0, rowsMax)
+  for (const { key, value } of taken) {
+    try {
+      if (change(key, value) === 'resealed') resealed++
+    } catch (error) {
+      if (!(error instanceof CorruptRecord)) throw error
+      errors.push(error.message)
+    }
+  }
+  const skipped = taken.length - resealed - errors.length
+  return { next: rows[rowsMax]?.key, scanned: taken.length, resealed, skipped, errors, grownBytes: 0 }
+}
+
+function resealRow(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  table: ResealedTable,
+  key: Buffer,
+  value: Buffer,
+): Outcome {
+  if (table === 'collectionSettings') return resealSetting(environment, seal, collection, key, value)
+  if (seal === undefined) return 'skipped'
+  switch (table) {
+    case 'heads':
+    case 'revisions':
+      return resealRecord(environment[table], seal, statePlace(collection, docidOfKey(key)), key, value)
+    case 'bodies':
+      return resealRecord(environment.bodies, seal, bodyPlace(key), key, value)
+    case 'vectors':
+      return resealRecord(environment.vectors, seal, vectorsPlace(key), key, value)
+    case 'sealedSettings':
+      return resealSealedSetting(environment, seal, key, value)
+    default:
+      return resealText(environment, seal, table, key, value)
+  }
+}
+
+/** A record that stays where it is. */
+function resealRecord(table: Table, seal: CollectionSeal, place: SealedPlace, key: Buffer, record: Buffer): Outcome {
+  if (keyIdOf(record) === seal.writtenForm) return 'skipped'
+  const name = (): string => `${place.kind} ${key.toString('hex')}`
+  // What is damaged must not get a seal that says it is whole.
+  if (keyIdOf(record) === CLEAR) checkRecord(record, place.clearBytes, name)
+  const clear = keyIdOf(record) === CLEAR ? record : seal.open(place, record, name)
+  table.put(key, seal.writtenForm === CLEAR ? clear : seal.seal(place, clear))
+  return 'resealed'
+}
+
+/** A row whose key stands for a text: it moves. */
+function resealText(
+  environment: Environment,
+  seal: CollectionSeal,
+  table: 'identities' | 'sealedIdentities' | 'spellings' | 'sealedSpellings',
+  key: Buffer,
+  value: Buffer,
+): Outcome {
+  const { collection, writtenForm } = seal
+  const isSealed = table === 'sealedIdentities' || table === 'sealedSpellings'
+  if ((isSealed ? keyIdOf(value) : CLEAR) === writtenForm) return 'skipped'
+  if (table === 'identities' || table === 'sealedIdentities') {
+    const identity = isSealed ? openIdentity(seal, key, value) : decodeIdentity(value, () => `identity ${key.toString('hex')}`)
+    // First: its place is kept.
+    writeIdentity(environment, collection, identity)
+    environment[table].remove(key)
+    return 'resealed'
+  }
+  const [name, lang] = isSealed ? openSpelling(seal, key, value) : splitSpelling(key.subarray(8))
+  environment[table].remove(key)
+  writeSpelling(environment, collection, docidOfKey(key), name, lang)
+  return 'resealed'
+}
+
+/** In clear, or a configuration that is sealed for its credentials. */
+function resealSetting(
+  environment: Environment,
+  seal: CollectionSeal | undefined,
+  collection: number,
+  key: Buffer,
+  record: Buffer,
+): Outcome {
+  if (isStamp(key)) return 'skipped'
+  const kind = SETTING_KINDS[key[4] as number] ?? 'config'
+  const name = (): string => `${kind} of collection ${collection}`
+  const isForServer = isSealedForServer(record)
+  if (!isForServer) checkRecord(record, 5, name)
+  const json = clearText(isForServer ? openForServer(environment, key, record, name) : record)
+  if (seal !== undefined && seal.writtenForm !== CLEAR) {
+    writeSetting(environment, collection, kind, idOfSettingKey(key), json)
+    return 'resealed'
+  }
+  const isInForm = isForServer ? keyIdOf(record) === environment.seals.keyring.primaryId : !holdsCredential(kind, json)
+  if (isInForm) return 'skipped'
+  environment.collectionSettings.put(key, sealForServer(environment, key, json))
+  return 'resealed'
+}
+
+function resealSealedSetting(environment: Environment, seal: CollectionSeal, key: Buffer, record: Buffer): Outcome {
+  if (keyIdOf(record) === seal.writtenForm) return 'skipped'
+  const kind = SETTING_KINDS[key[4] as number] ?? 'config'
+  const [id, json] = openSetting(seal, key, record, () => `${kind} of collection ${seal.collection}`)
+  environment.sealedSettings.remove(key)
+  writeSetting(environment, seal.collection, kind, id, json)
+  return 'resealed'
+}

@@ -1,0 +1,275 @@
+/**
+ * The work of each command but a chunk of a bulk ingest (ingest_work.ts), a truncation (truncate_work.ts) and
+ * vectors (vectors_work.ts). Every slice decides and applies document by document. Write lane only.
+ */
+import { decideCancel, decideSubmit } from '../../domain/bulk_ingest.js'
+import { changeOf, findDocument, prepareRestore, prepareUpdate, requireCollection } from '../../domain/writes/changes.js'
+import type { PreparedChange } from '../../domain/writes/changes.js'
+import type {
+  Command,
+  ForgetReleasesCommand,
+  IngestChunkCommand,
+  PlaceCommand,
+  PreparedDocument,
+  RestoreCommand,
+  SetTtlCommand,
+  UpdateCommand,
+} from '../../domain/commands.js'
+import { decideDelete, decideDrop, decideExpiry, decidePlace } from '../../domain/decision.js'
+import { checkTtl } from '../../domain/writes/preparation.js'
+import { decideRotation } from '../../domain/rotation.js'
+import { decideSettings } from '../../domain/settings_decision.js'
+import { ServiceError, serviceError } from '../../errors.js'
+import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
+import type { WriteTransaction } from '../../store/apply.js'
+import type { Head } from '../../store/head.js'
+import { BodiesWanted } from '../../store/objects.js'
+import { CorruptRecord } from '../../store/record.js'
+import { log } from '../../telemetry/log.js'
+import type { CommitAnswer } from '../request/handler.js'
+import {
+  carryOut,
+  decideChecked,
+  documentAnswer,
+  freeing,
+  guarded,
+  hold,
+  jsonAnswer,
+  refusalText,
+  requirePlace,
+  single,
+  slicesOf,
+} from './commit_work.js'
+import type { CommitTools, GroupEffects, Work } from './commit_work.js'
+import { truncate } from './truncate_work.js'
+import { vectorsWork } from './vectors_work.js'
+
+/** Of every command but a chunk of a bulk ingest, whose work is in ingest_work.ts. */
+export function workOf(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
+  return guarded(workOfKind(tools, command))
+}
+
+function workOfKind(tools: CommitTools, command: Exclude<Command, IngestChunkCommand>): Work {
+  switch (command.kind) {
+    case 'add':
+      return single((transaction, effects) => {
+        const decision = decideChecked(tools, transaction, command.collection, command.document)
+        carryOut(transaction, effects, decision.steps)
+        return documentAnswer(decision, command.document.escaped)
+      })
+    case 'update':
+    case 'restore':
+      return single((transaction, effects) => changeDocument(tools, transaction, effects, command))
+    case 'delete':
+      return freeing((transaction, effects) => {
+        const { collection, key, lang } = command
+        carryOut(transaction, effects, [decideDelete(transaction, findDocument(transaction.view, collection, key, lang))])
+        return jsonAnswer({ status: 'deleted', deleted: true, collection, key, lang })
+      })
+    case 'setTtl':
+      return single((transaction, effects) => setTtl(transaction, effects, command))
+    case 'deleteCollection':
+      return freeing((transaction, effects) => {
+        const collection = transaction.view.collection(command.collection)
+        const deleted = collection === undefined ? 0 : transaction.counters(collection.id).documents
+        if (collection !== undefined) carryOut(transaction, effects, [decideDrop(transaction, collection.id, collection.name)])
+        return jsonAnswer({ status: 'deleted', collection: command.collection, deleted, deletedCount: deleted })
+      })
+    case 'settings':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideSettings(transaction, command)
+        carryOut(transaction, effects, steps)
+        return { body: answer === undefined ? '' : JSON.stringify(answer) }
+      })
+    case 'submitIngest':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideSubmit(transaction, command)
+        carryOut(transaction, effects, steps)
+        return { body: JSON.stringify(answer) }
+      })
+    case 'cancelIngest':
+      return freeing((transaction, effects) => {
+        carryOut(transaction, effects, [decideCancel(transaction, command.id)])
+        return jsonAnswer({ status: 'cancelled', id: command.id })
+      })
+    case 'truncate':
+      return truncate(command)
+    case 'rotate':
+      return single((transaction, effects) => {
+        const { steps, answer } = decideRotation(transaction, command.id, command.collection, Date.now())
+        carryOut(transaction, effects, steps)
+        return jsonAnswer(answer)
+      })
+    case 'place':
+      return single((transaction, effects) => place(tools, transaction, effects, command))
+    case 'vectors':
+      return vectorsWork(tools, command)
+    case 'forgetReleases':
+      return forgetReleases(command)
+    case 'addBatch':
+      return addBatch(tools, command.collection, command.documents, command.errors)
+    case 'deleteBatch':
+      return deleteBatch(command.collection, command.documents, command.errors)
+  }
+}
+
+function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
+  let from: Buffer | undefined
+  return {
+    onFullDisk: 'runs',
+    weight: COMMIT_SLICE_DOCUMENTS_MAX,
+    run(transaction) {
+      if (from === undefined) transaction.forgetSwept(swept)
+      from = transaction.forgetReleases(before, from, RELEASES_LOOKED_AT_MAX)
+      return from !== undefined
+    },
+    answer: () => jsonAnswer({}),
+  }
+}
+
+/** Each placement stands for itself: what was refused is tried again by whoever moves bodies. */
+function place(tools: CommitTools, transaction: WriteTransaction, effects: GroupEffects, { collection, placements }: PlaceCommand): CommitAnswer {
+  let placed = 0
+  for (const placement of placements) {
+    const step = decidePlace(transaction, collection, placement)
+    if (step === undefined) continue
+    requirePlace(tools, transaction, collection, placement.object)
+    hold(tools, transaction, placement.object)
+    carryOut(transaction, effects, [step])
+    placed++
+  }
+  return jsonAnswer({ placed })
+}
+
+function setTtl(transaction: WriteTransaction, effects: GroupEffects, { collection, key, lang, ttl }: SetTtlCommand): CommitAnswer {
+  checkTtl(ttl)
+  const head = findDocument(transaction.view, collection, key, lang)
+  const escaped = Buffer.from(transaction.view.escapedContent(head))
+  const decision = decideExpiry(transaction, head, ttl > 0 ? transaction.view.now + ttl : 0)
+  carryOut(transaction, effects, decision.steps)
+  return documentAnswer(decision, escaped)
+}
+
+function changeDocument(
+  tools: CommitTools,
+  transaction: WriteTransaction,
+  effects: GroupEffects,
+  command: UpdateCommand | RestoreCommand,
+): CommitAnswer {
+  const head = findDocument(transaction.view, command.collection, command.key, command.lang)
+  const moved = head.docid !== command.base.docid || head.lsn !== command.base.lsn || hasLeft(transaction, head, command.document)
+  const document = moved ? sameObject(prepareAgain(tools, transaction, head, command).document, command.document) : command.document
+  const decision = decideChecked(tools, transaction, command.collection, document)
+  carryOut(transaction, effects, decision.steps)
+  return documentAnswer(decision, document.escaped)
+}
+
+/**
+ * Whether the body that the document would share was here when it was prepared, and lies elsewhere only by
+ * now: a revision keeps its body here, so it needs one of its own.
+ */
+function hasLeft({ view }: WriteTransaction, { collection, docid }: Head, { body }: PreparedDocument): boolean {
+  return body.kind === 'shared' && view.objects.isElsewhere({ collection, docid, bodyLsn: body.lsn })
+}
+
+/**
+ * The content is the same as before, as a rule: then its object is. Else it lies in the env until it is
+ * moved.
+ */
+function sameObject(document: PreparedDocument, before: PreparedDocument): PreparedDocument {
+  return before.object !== undefined && document.escaped.equals(before.escaped) ? { ...document, object: before.object } : document
+}
+
+function prepareAgain(
+  tools: CommitTools,
+  transaction: WriteTransaction,
+  head: Head,
+  command: UpdateCommand | RestoreCommand,
+): PreparedChange {
+  try {
+    return command.kind === 'update'
+      ? prepareUpdate(tools, transaction.view, head, changeOf(command))
+      : prepareRestore(tools, transaction.view, head, command.wanted)
+  } catch (error) {
+    if (error instanceof ServiceError || error instanceof CorruptRecord || error instanceof BodiesWanted) throw error
+    // A text that the analyzer gave up on. Nothing has been applied yet: a refusal, not the end of the
+    // process.
+    log.error('preparation on the write lane', { fault: error })
+    throw serviceError('internal')
+  }
+}
+
+function addBatch(tools: CommitTools, collection: string, documents: readonly PreparedDocument[], refusedBefore: readonly string[]): Work {
+  const refused = [...refusedBefore]
+  let next = 0
+  let added = 0
+  let updated = 0
+  return {
+    onFullDisk: 'refused',
+    slices: slicesOf(documents),
+    get weight() {
+      return Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next)
+    },
+    run(transaction, effects) {
+      const end = Math.min(next + COMMIT_SLICE_DOCUMENTS_MAX, documents.length)
+      for (; next < end; next++) {
+        const document = documents[next] as PreparedDocument
+        try {
+          const decision = decideChecked(tools, transaction, collection, document)
+          carryOut(transaction, effects, decision.steps)
+          if (decision.added) added++
+          else updated++
+        } catch (error) {
+          refused.push(`${document.key}: ${refusalText(transaction, error)}`)
+        }
+      }
+      return next < documents.length
+    },
+    answer() {
+      if (added + updated === 0 && refused.length > 0) {
+        return { code: 'allFailed', body: JSON.stringify({ error: `all documents failed: ${refused.slice(0, BATCH_ERRORS_MAX).join('; ')}` }) }
+      }
+      return jsonAnswer({ added, updated, failed: refused.length, errors: refused.slice(0, BATCH_ERRORS_MAX) })
+    },
+  }
+}
+
+function deleteBatch(collection: string, documents: readonly (readonly [string, string])[], refusedBefore: readonly string[]): Work {
+  const refused = [...refusedBefore]
+  let next = 0
+  let deleted = 0
+  let notFound = 0
+  return {
+    onFullDisk: 'runs',
+    get weight() {
+      return Math.min(COMMIT_SLICE_DOCUMENTS_MAX, documents.length - next)
+    },
+    run(transaction, effects) {
+      const end = Math.min(next + COMMIT_SLICE_DOCUMENTS_MAX, documents.length)
+      for (; next < end; next++) {
+        const [key, lang] = documents[next] as readonly [string, string]
+        try {
+          const found = transaction.view.collection(collection)
+          const head = found === undefined ? undefined : transaction.view.find(found.id, key, lang)
+          if (head === undefined) {
+            notFound++
+            continue
+          }
+          requireCollection(head, collection)
+          carryOut(transaction, effects, [decideDelete(transaction, head)])
+          deleted++
+        } catch (error) {
+          refused.push(`${key}: ${refusalText(transaction, error)}`)
+        }
+      }
+      return next < documents.length
+    },
+    answer: () =>
+      jsonAnswer({
+        deleted,
+        not_found: notFound,
+        failed: refused.length,
+        errors: refused.length === 0 ? null : refused.slice(0, BATCH_ERRORS_MAX),
+      }),
+  }
+}
