@@ -15,7 +15,6 @@ import { Dispatcher } from './dispatch/dispatcher.js'
 import { Embedding } from './background/embedding/embedding.js'
 import { ActiveEmbedding, type VectorConfig } from './background/embedding/provider.js'
 import { LoopOperations, type LoopInputReaders } from './dispatch/loop_operations.js'
-import { Notices } from './dispatch/notices.js'
 import type { RunningSurface } from './dispatch/surface.js'
 import { Lanes, type LanesListener } from './dispatch/lanes.js'
 import { answerHealth, systemAnswers } from './system/loop_answers.js'
@@ -61,8 +60,6 @@ class Server implements ServerState, LanesListener {
   readonly #vectorEngine = openVectorEngine()
   readonly #telemetry = Telemetry.create(laneOperations.map((operation) => operation.name))
   readonly #dispatcher: Dispatcher
-  /** Changes of the store, whatever made them. */
-  readonly #notices = new Notices()
   readonly #objects: ObjectIo
   readonly #vectors: Embedding
   readonly #embedding: ActiveEmbedding
@@ -86,10 +83,6 @@ class Server implements ServerState, LanesListener {
     const readers = Object.assign({}, ...surfaces.map(({ loopReaders }) => loopReaders)) as LoopInputReaders
     const loop = new LoopOperations([...systemAnswers(this), ...handlers], readers)
     this.#dispatcher = new Dispatcher(config, this.#control, this.#telemetry, this.#objects, loop, offered.length)
-    this.#dispatcher.onWritten('restore', ({ code, body }) => {
-      if (code === null)
-        log.info('restored', { backup: (JSON.parse(Buffer.from(body).toString()) as { readonly restored: string }).restored })
-    })
     const tools: ChoreTools = { role: this.#control, telemetry: this.#telemetry }
     this.#embedding = new ActiveEmbedding(config, this.#dispatcher, this.#telemetry, tools)
     this.#vectors = new Embedding(config, this.#dispatcher, this.#control, this.#embedding, held, this.#telemetry, tools)
@@ -227,7 +220,7 @@ class Server implements ServerState, LanesListener {
   }
 
   onNoticed(topics: readonly string[]): void {
-    this.#notices.emit(topics)
+    this.#dispatcher.notices.emit(topics)
   }
 
   onFatal(reason: string): void {

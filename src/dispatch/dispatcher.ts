@@ -30,6 +30,7 @@ import { Admission } from './admission.js'
 import { AuditTrail } from './audit_trail.js'
 import { CachedAnswers } from './cached_answers.js'
 import { Hold, type Held } from './hold.js'
+import { Notices } from './notices.js'
 import type { LoopOperations } from './loop_operations.js'
 import { Suspensions, type ObjectTransfers } from './suspensions.js'
 import type { LanePool } from './lane_pool.js'
@@ -54,7 +55,8 @@ export class Dispatcher {
   readonly #suspensions: Suspensions
   readonly #cached: CachedAnswers
   readonly #audit = new AuditTrail()
-  readonly #watched = new Map<string, ((answer: OutgoingAnswer) => void)[]>()
+  /** Changes of the store, whatever made them. */
+  readonly notices = new Notices()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
@@ -100,11 +102,6 @@ export class Dispatcher {
   readonly onIo: Suspensions['onIo'] = (operation, io, options) => this.#suspensions.onIo(operation, io, options)
   readonly onVectors: Suspensions['onVectors'] = (vectors) => this.#suspensions.onVectors(vectors)
   readonly overdueMs = (): number => this.#slots.overdueMs(performance.now())
-
-  /** Calls `run` whenever a write of this kind is answered. */
-  onWritten(operation: string, run: (answer: OutgoingAnswer) => void): void {
-    this.#watched.set(operation, [...(this.#watched.get(operation) ?? []), run])
-  }
 
   get slotsUsed(): number {
     return this.#slots.used
@@ -194,15 +191,10 @@ export class Dispatcher {
   }
 
   #finish(ticket: Ticket, answer: OutgoingAnswer): void {
-    this.#tell(ticket, answer)
     const sink = ticket.sink
     ticket.sink = null
     this.#end(ticket)
     sink?.answer(answer)
-  }
-
-  #tell({ operation }: Ticket, answer: OutgoingAnswer): void {
-    for (const run of this.#watched.get(operation.name) ?? []) run(answer)
   }
 
   /** Nothing else of the long lane runs meanwhile. */

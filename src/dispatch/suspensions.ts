@@ -111,6 +111,7 @@ export class Suspensions {
     let answer = successOf(body)
     try {
       if (ticket.sink !== null) await this.resumption.switchTo(generation)
+      log.info('restored', { backup: (JSON.parse(body) as { readonly restored: string }).restored })
     } catch (error) {
       log.error('restore', { fault: error })
       answer = refusalWith('restoreFailed', `restore failed: ${(error as Error).message}`)

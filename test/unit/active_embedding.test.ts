@@ -4,6 +4,7 @@ import { after, before, beforeEach, describe, it } from 'node:test'
 import { loadConfig, type Config } from '../../src/config/config.js'
 import type { Dispatcher } from '../../src/dispatch/dispatcher.js'
 import { ActiveEmbedding } from '../../src/background/embedding/provider.js'
+import { Notices } from '../../src/dispatch/notices.js'
 import type { Io } from '../../src/dispatch/io.js'
 import type { DispatchRequest } from '../../src/dispatch/ticket.js'
 import type { ErrorCode } from '../../src/errors.js'
@@ -25,14 +26,10 @@ class PlayedLanes {
   stored: OutgoingAnswer = answer(null, {})
   readonly io = new Map<string, Io>()
   readonly admission = { admitOwn: (operation: AnyOperation) => ({ operation }) }
-  readonly written = new Map<string, (answer: OutgoingAnswer) => void>()
+  readonly notices = new Notices()
 
   onIo(operation: AnyOperation, io: Io): void {
     this.io.set(operation.name, io)
-  }
-
-  onWritten(operation: string, run: (answer: OutgoingAnswer) => void): void {
-    this.written.set(operation, run)
   }
 
   submit({ admitted, sink }: DispatchRequest): null {
@@ -112,7 +109,7 @@ describe('the active embedding provider', () => {
     await embedding.load()
     assert.equal(heard.length, 1)
     lanes.stored = answer(null, {})
-    lanes.written.get('restore')?.(answer(null, {}))
+    lanes.notices.emit(['store'])
     await embedding.load()
     assert.deepEqual(heard, ['openai/n/8/r1', 'ollama/m/8/r1'])
   })

@@ -86,7 +86,7 @@ export class ActiveEmbedding implements Service {
       },
     })
     for (const operation of CHANGES) dispatcher.onIo(operation, this.#change)
-    dispatcher.onWritten('restore', () => void this.load())
+    dispatcher.notices.on('store', () => void this.load())
   }
 
   /**

@@ -40,7 +40,8 @@ export class BodyMoves implements Service {
       retry: { firstMs: MOVES_RETRY_MS, longestMs: MOVES_RETRY_MS },
       round: (signal) => this.#round(signal),
     })
-    for (const operation of ['setCollectionConfig', 'deleteCollectionConfig', 'restore']) dispatcher.onWritten(operation, () => this.wake())
+    for (const topic of ['setting/config', 'sealing']) dispatcher.notices.on(topic, () => this.wake())
+    dispatcher.notices.on('store', () => this.#look())
   }
 
   /** Once the lanes are there. The bulk lane is not woken for a server that has no objects. */
@@ -53,6 +54,12 @@ export class BodyMoves implements Service {
   wake(): void {
     this.#isWanted = true
     this.#againAt = performance.now() + DEADLINE_HEAVY_MS
+    this.#chore.wake()
+  }
+
+  /** Another store may be served. The bulk lane is not woken where it has no objects. */
+  #look(): void {
+    this.#againAt = performance.now()
     this.#chore.wake()
   }
 

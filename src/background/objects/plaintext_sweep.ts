@@ -46,8 +46,8 @@ export class PlaintextSweep implements Service {
       retry: { firstMs: SWEEP_RETRY_MS, longestMs: SWEEP_RETRY_MS },
       round: async (signal) => ((await this.#sweep(signal)) ? OBJECT_SWEEP_MS : CLEAR_SWEEP_MS),
     })
-    for (const operation of ['moveBodies', 'setCollectionConfig', 'restore'])
-      dispatcher.onWritten(operation, () => this.#chore.wake(CLEAR_SWEEP_MS))
+    for (const topic of ['place', 'sealing', 'setting/config', 'store'])
+      dispatcher.notices.on(topic, () => this.#chore.wake(CLEAR_SWEEP_MS))
   }
 
   /** Once the lanes are there. */

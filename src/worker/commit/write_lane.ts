@@ -33,6 +33,8 @@ interface Pending {
   readonly work: Work
   /** Of the command; 0 for what the lane does unasked. */
   readonly bytes: number
+  /** Name of the principal that asked for it; empty: it has none. */
+  readonly actor: string
   readonly finish: (answer: CommitAnswer) => void
   /** Its documents that want vectors. */
   readonly queued: NamedDocument[]
@@ -124,10 +126,10 @@ class CommitQueue implements WriteLane, SpaceListener {
 
   async commit(commands: Parameters<WriteLane['commit']>[0]): Promise<void> {
     await Promise.all(
-      commands.map(async ({ bytes, reply }) => {
+      commands.map(async ({ bytes, actor, reply }) => {
         const command = decodeCommand(bytes)
         const work = command.kind === 'ingestChunk' ? ingestChunkWork(this.#lane, command) : workOf(this.#lane, command)
-        const answer = await this.#enqueue(work, bytes.length)
+        const answer = await this.#enqueue(work, bytes.length, actor)
         logCommand(command, answer)
         reply(answer)
       }),
@@ -175,9 +177,9 @@ class CommitQueue implements WriteLane, SpaceListener {
     void this.#enqueue(this.#trimWork(checkpoint)).then(() => (this.#isTrimming = false))
   }
 
-  #enqueue(work: Work, bytes = 0): Promise<CommitAnswer> {
+  #enqueue(work: Work, bytes = 0, actor = ''): Promise<CommitAnswer> {
     return new Promise((finish) => {
-      this.#queue.push({ work, bytes, finish, queued: [] })
+      this.#queue.push({ work, bytes, actor, finish, queued: [] })
       this.#running ??= this.#run()
     })
   }
@@ -292,7 +294,7 @@ class CommitQueue implements WriteLane, SpaceListener {
       room -= pending.work.weight
       taken++
       const before = effects.queued.length
-      transaction.author = { origin: pending.work.origin ?? 'request', actor: null }
+      transaction.author = { origin: pending.work.origin ?? 'request', actor: pending.actor === '' ? null : pending.actor }
       if (pending.work.run(transaction, effects)) again.push(pending)
       else finished.push(pending)
       for (const named of effects.queued.slice(before)) pending.queued.push(named)
