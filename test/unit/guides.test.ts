@@ -1,4 +1,4 @@
-/** What users read is true: the guide's table of options is the one in the code, and every file that the documents link to is there. */
+/** What users read is true: the guide's table of options, the default stop words and the README's limits are those of the code. */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'
@@ -21,22 +21,6 @@ describe('documents for users', () => {
   it('the default stop words that are listed are those that the analyzer is compiled with', () => {
     const run = spawnSync(process.execPath, [join(root, 'scripts', 'generate-stop-words.mjs'), '--check'], { encoding: 'utf8' })
     assert.equal(run.status, 0, run.stderr)
-  })
-
-  it('every relative link leads to a file', () => {
-    for (const document of [
-      'README.md',
-      'CONTRIBUTING.md',
-      'ARCHITECTURE.md',
-      'docs/guides/configuration.md',
-      'docs/guides/command-line.md',
-      'docs/guides/bulk-ingest.md',
-      'docs/guides/embedding.md',
-    ]) {
-      for (const [, target] of readFileSync(join(root, document), 'utf8').matchAll(/\]\((?!https?:|#)([^)#]+)[^)]*\)/g)) {
-        assert.ok(existsSync(join(root, dirname(document), target ?? '')), `${document} links to ${target}`)
-      }
-    }
   })
 
   it("the README's limits are those of the code", () => {

@@ -1,0 +1,140 @@
+/**
+ * The written documents hold together: every decision record is in the index under its title, links and named source files
+ * exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs nothing.
+ */
+import assert from 'node:assert/strict'
+import { existsSync, readdirSync, readFileSync } from 'node:fs'
+import { dirname, join, posix } from 'node:path'
+import { describe, it } from 'node:test'
+import { fileURLToPath } from 'node:url'
+
+const COLUMNS_MAX = 110
+/** Folders that are not of the checkout, or are made by a build. */
+const SKIPPED = ['node_modules', 'dist', 'build', 'target', 'pkg', '.git']
+/** Documents that name paths of a former state: a change log is not rewritten when files move. */
+const HISTORICAL = ['CHANGELOG.md']
+/** Files of users in examples. */
+const EXAMPLES = ['guide/install.md']
+/** Under change elsewhere; to be wrapped with that change, then removed from here. */
+const NOT_WRAPPED_YET = ['ARCHITECTURE.md', 'docs/formats/binlog.md']
+
+function findRoot(folder: string): string {
+  return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))
+}
+const root = findRoot(dirname(fileURLToPath(import.meta.url)))
+
+function filesUnder(folder: string): string[] {
+  return readdirSync(join(root, folder), { withFileTypes: true }).flatMap((entry) => {
+    const path = posix.join(folder, entry.name)
+    if (!entry.isDirectory()) return [path]
+    return SKIPPED.includes(entry.name) || entry.name.startsWith('build-') ? [] : filesUnder(path)
+  })
+}
+
+const read = (path: string): string => readFileSync(join(root, path), 'utf8')
+const files = filesUnder('.')
+const documents = files.filter((path) => path.endsWith('.md'))
+const records = documents.filter((path) => /^docs\/decisions\/\d{4}-/.test(path))
+
+const withoutCode = (text: string): string => text.replace(/^\s*(```|~~~)[\s\S]*?^\s*\1/gm, '')
+
+/** The anchor that a heading gets in the usual renderers: lower case, marks removed, blanks as hyphens. */
+function anchorOf(heading: string): string {
+  return heading
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+    .trim()
+    .replaceAll(' ', '-')
+}
+
+function anchorsOf(path: string): string[] {
+  return [...withoutCode(read(path)).matchAll(/^#{1,6} (.+)$/gm)].map(([, heading = '']) => anchorOf(heading))
+}
+
+interface Line {
+  readonly number: number
+  readonly text: string
+}
+
+/** Lines of prose: no fenced code, no tables, and no line that is one unbreakable word, such as an address. */
+function proseLines(path: string): Line[] {
+  let fence: string | undefined
+  return read(path)
+    .split('\n')
+    .map((text, index) => ({ number: index + 1, text }))
+    .filter(({ text }) => {
+      const mark = /^\s*(```|~~~)/.exec(text)?.[1]
+      if (fence !== undefined) {
+        if (mark === fence) fence = undefined
+        return false
+      }
+      fence = mark
+      return mark === undefined && !/^\s*\|/.test(text) && /\S\s+\S/.test(text.replace(/^\s*(?:[-*>]|\d+\.)\s+/, ''))
+    })
+}
+
+describe('documents', () => {
+  it('a decision record has the title "# NNNN: What was decided", with the number of its file', () => {
+    assert.ok(records.length > 50)
+    for (const path of records) {
+      const [title = '', blank, first = ''] = read(path).split('\n')
+      const number = posix.basename(path).slice(0, 4)
+      assert.match(title, new RegExp(`^# ${number}: [\\p{Lu}\`/].*[^.]$`, 'u'), path)
+      assert.ok(title.length <= COLUMNS_MAX, `${path}: the title has ${title.length} characters`)
+      assert.equal(blank, '', `${path}: a blank line follows the title`)
+      assert.match(first, /^[\p{L}\p{N}`/]/u, `${path}: the first sentence says the decision`)
+    }
+  })
+
+  it('every decision record is in the index once, linked, with its number and title', () => {
+    const rows = [...read('docs/decisions/README.md').matchAll(/^\| \[(\d{4})\]\(([^)]+)\) \| (.+) \|$/gm)].map(
+      ([, number, file, title = '']) => `${file} ${number}: ${title.replaceAll('\\|', '|')}`,
+    )
+    const expected = records.map((path) => `${posix.basename(path)} ${/^# (.+)$/m.exec(read(path))?.[1]}`)
+    assert.deepEqual(rows.sort(), expected.sort())
+  })
+
+  it('every relative link leads to a file, and its anchor to a heading', () => {
+    for (const document of documents) {
+      for (const [, target = '', anchor] of withoutCode(read(document)).matchAll(/\]\((?!https?:|mailto:)([^)#\s]*)(?:#([^)\s]*))?\)/g)) {
+        const path = target === '' ? document : posix.join(posix.dirname(document), target)
+        assert.ok(existsSync(join(root, path)), `${document} links to ${target}`)
+        if (anchor !== undefined) assert.ok(anchorsOf(path).includes(anchor), `${document} links to ${target}#${anchor}`)
+      }
+    }
+  })
+
+  it('every source file that a document names by folder and name exists', () => {
+    const suffixes = new Set(files.flatMap((path) => path.split('/').map((_, index, parts) => parts.slice(index).join('/'))))
+    const stale = documents
+      .filter((document) => !HISTORICAL.includes(document))
+      .flatMap((document) =>
+        [...read(document).matchAll(/`((?:\w[\w.-]*\/)+[\w.-]+\.(?:ts|mjs|h|cc|c|rs|fbs|py|md|json))`/g)]
+          .map(([, path = '']) => path)
+          .filter((path) => !suffixes.has(path) && !EXAMPLES.includes(path))
+          .filter((path) => !/^(?:dist|build|pkg|wasm\/pkg|models\/minilm|node_modules)\//.test(path))
+          .map((path) => `${document} names ${path}`),
+      )
+    assert.deepEqual(stale, [])
+  })
+
+  it('Markdown wraps at 110 columns; tables, code and single words are excepted', () => {
+    const wrapped = documents.filter((document) => !NOT_WRAPPED_YET.includes(document))
+    const long = wrapped.flatMap((document) =>
+      proseLines(document)
+        .filter(({ text }) => [...text].length > COLUMNS_MAX)
+        .map(({ number }) => `${document}:${number}`),
+    )
+    assert.deepEqual(long, [])
+  })
+
+  it('the glossary defines each term once, and is linked from README and CONTRIBUTING', () => {
+    const terms = [...read('docs/glossary.md').matchAll(/^\| \*\*(.+?)\*\*/gm)].map(([, term = '']) => term.toLowerCase())
+    assert.ok(terms.length > 50)
+    assert.deepEqual(
+      terms.filter((term, index) => terms.indexOf(term) !== index),
+      [],
+    )
+    for (const document of ['README.md', 'CONTRIBUTING.md']) assert.match(read(document), /\]\(docs\/glossary\.md\)/, document)
+  })
+})
