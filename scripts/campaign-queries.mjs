@@ -18,7 +18,7 @@ import { planSearch } from '../dist/src/domain/fulltext/fulltext_search.js'
 import { createAnalyzer } from '../dist/src/engine/analyzer.js'
 import { openEngine } from '../dist/src/engine/native_engine.js'
 import { ServiceError } from '../dist/src/errors.js'
-import { DEADLINE_SEARCH_MS } from '../dist/src/limits.js'
+import { DEADLINE_SEARCH_MS } from '../dist/src/limits/deadlines.js'
 import { Random, runSeed } from '../dist/test/fault/random.js'
 
 const DEFAULTS = { ftsDefaultLang: 'en', ftsStemming: true, ftsSynonyms: true }

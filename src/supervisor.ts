@@ -7,7 +7,7 @@
 import { spawn } from 'node:child_process'
 import { availableParallelism } from 'node:os'
 import { programPath } from './installation.js'
-import { GC_HELPERS_CORES_MIN, SUPERVISOR_BACKOFF_MS_FIRST, SUPERVISOR_BACKOFF_MS_MAX, SUPERVISOR_QUICK_MS } from './limits.js'
+import { GC_HELPERS_CORES_MIN, SUPERVISOR_BACKOFF_MS_FIRST, SUPERVISOR_BACKOFF_MS_MAX, SUPERVISOR_QUICK_MS } from './limits/process.js'
 import { log } from './telemetry/log.js'
 
 /** Says to a process that it is the child. */

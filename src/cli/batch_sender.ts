@@ -4,7 +4,7 @@
  * refusal into a problem with the document's name. Throws only where the import cannot continue.
  */
 import { setTimeout as wait } from 'node:timers/promises'
-import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits.js'
+import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits/cli.js'
 import { batchBody, type BatchTarget } from './batches.js'
 import { ConnectionError, errorText, send } from './client.js'
 import type { Reply } from './client.js'

@@ -2,7 +2,8 @@
  * The CLI's HTTP client: JSON in, text out, over the connections that Node's fetch keeps alive. Knows which
  * answers are worth a second try; how often is the caller's choice.
  */
-import { ANSWER_BYTES_MAX, CLIENT_REQUEST_MS_MAX } from '../limits.js'
+import { ANSWER_BYTES_MAX } from '../limits/answers.js'
+import { CLIENT_REQUEST_MS_MAX } from '../limits/cli.js'
 import { TimeLimit } from '../time_limit.js'
 
 /** The command usually runs on the server's machine: compressing answers took half of an export's time. */

@@ -3,7 +3,7 @@
  * and the identity of each document.
  */
 import { createHash } from 'node:crypto'
-import { ANSWER_BYTES_MAX } from '../limits.js'
+import { ANSWER_BYTES_MAX } from '../limits/answers.js'
 import { AnswerError, sendForBytes } from './client.js'
 import { splitLines } from './line_splitter.js'
 

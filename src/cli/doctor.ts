@@ -5,7 +5,7 @@
 import { fork } from 'node:child_process'
 import type { DoctorMessage, DoctorRequest } from '../doctor_check.js'
 import { programPath } from '../installation.js'
-import { DOCTOR_HEAP_MB_MAX } from '../limits.js'
+import { DOCTOR_HEAP_MB_MAX } from '../limits/cli.js'
 
 const PROGRAM = programPath('doctor_check')
 /** Signals that no page of a store can cause. The kernel sends SIGKILL where memory runs out. */

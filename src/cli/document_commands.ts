@@ -1,7 +1,7 @@
 /** `mds add` and `mds delete`: one document. An error is one line, with exit code 1. */
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
-import { ADDED_FILE_BYTES_MAX } from '../limits.js'
+import { ADDED_FILE_BYTES_MAX } from '../limits/cli.js'
 import { request } from './client.js'
 
 /** What was asked for can't be done, in one line. */

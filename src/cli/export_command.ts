@@ -6,7 +6,7 @@ import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
 import { makeFolders } from '../folders.js'
-import { GIT_EXPORT_SAID_BYTES_MAX, GIT_EXPORT_WRITTEN_BYTES } from '../limits.js'
+import { GIT_EXPORT_SAID_BYTES_MAX, GIT_EXPORT_WRITTEN_BYTES } from '../limits/cli.js'
 import { request } from './client.js'
 import { gitStream, type ExportedHistory } from './git_stream.js'
 

@@ -5,7 +5,8 @@
  */
 import { isMap, isScalar, Lexer, parseDocument, Parser, visit } from 'yaml'
 import type { YAMLMap } from 'yaml'
-import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX, YAML_ALIASES_MAX } from '../limits.js'
+import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX } from '../limits/cli.js'
+import { YAML_ALIASES_MAX } from '../limits/process.js'
 
 export interface Frontmatter {
   readonly meta: Readonly<Record<string, string[]>>

@@ -4,7 +4,7 @@
  * path; the document's own block says what it is called (exported_file.ts). Pure.
  */
 import { createHash } from 'node:crypto'
-import { GIT_PATH_SEGMENT_BYTES_MAX } from '../limits.js'
+import { GIT_PATH_SEGMENT_BYTES_MAX } from '../limits/cli.js'
 
 /**
  * Control characters, what Windows refuses (`~` is in its short names, of which `git~1` is one), the mark of

@@ -4,7 +4,7 @@
  * held but those of a few documents; of a state remain its time, its place and its number. The same history
  * gives the same commits, byte for byte: names and texts are fixed, times are the states' own.
  */
-import { GIT_EXPORT_DOCUMENTS_AT_ONCE, GIT_EXPORT_STATES_MAX } from '../limits.js'
+import { GIT_EXPORT_DOCUMENTS_AT_ONCE, GIT_EXPORT_STATES_MAX } from '../limits/cli.js'
 import { AnswerError, request } from './client.js'
 import { digestOf, listDocuments, type ListedDocument, type StoredDocument, type StoredState } from './collection_documents.js'
 import { writeExportedFile } from './exported_file.js'

@@ -3,7 +3,7 @@
  * end. Exit code 1 when anything was not imported.
  */
 import { stat } from 'node:fs/promises'
-import { IMPORT_PROBLEMS_KEPT_MAX } from '../limits.js'
+import { IMPORT_PROBLEMS_KEPT_MAX } from '../limits/cli.js'
 import { ImportStopped } from './batch_sender.js'
 import { ConnectionError, errorText, send } from './client.js'
 import { SourceError } from './document.js'

@@ -4,7 +4,7 @@
  * file. The resume point follows the longest prefix of acknowledged batches. Memory: (concurrency + 1)
  * batches, whatever the source's size.
  */
-import { IMPORT_BATCH_BYTES_MAX, IMPORT_PROBLEMS_KEPT_MAX } from '../limits.js'
+import { IMPORT_BATCH_BYTES_MAX, IMPORT_PROBLEMS_KEPT_MAX } from '../limits/cli.js'
 import { groupBatches } from './batches.js'
 import type { Batch, BatchTarget } from './batches.js'
 import { sendBatch } from './batch_sender.js'

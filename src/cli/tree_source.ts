@@ -6,7 +6,7 @@
  */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { IMPORT_FILE_BYTES_MAX } from '../limits.js'
+import { IMPORT_FILE_BYTES_MAX } from '../limits/cli.js'
 import { documentItem, SourceError } from './document.js'
 import type { ImportSource, SourceItem } from './document.js'
 import { readExportedFile } from './exported_file.js'

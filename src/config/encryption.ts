@@ -4,7 +4,7 @@
  * at start. Spellings: service-2, "Audit, encryption, compliance".
  */
 import { readFileSync } from 'node:fs'
-import { PREVIOUS_KEYS_MAX } from '../limits.js'
+import { PREVIOUS_KEYS_MAX } from '../limits/encryption.js'
 import { ConfigError } from './sources.js'
 
 export interface EncryptionKey {

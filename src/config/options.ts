@@ -3,7 +3,15 @@
  * line of help. Everything about an option stands here and nowhere else; loader, help text and the list of
  * known names are derived. Pure data; main thread, at start.
  */
-import * as limits from '../limits.js'
+import { ANSWERS_CACHED_DEFAULT, ANSWERS_CACHED_MAX } from '../limits/answers.js'
+import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
+import { QUEUE_SEARCH_REQUESTS_MAX, SEARCH_QUEUE_MS_DEFAULT } from '../limits/dispatch.js'
+import { BODY_BYTES_CEILING, BODY_BYTES_DEFAULT, DOCUMENT_BYTES_MAX } from '../limits/input.js'
+import { READ_LANES_MAX } from '../limits/lanes.js'
+import { OBJECT_RETENTION_SECONDS_DEFAULT } from '../limits/objects.js'
+import { SHUTDOWN_SECONDS_DEFAULT } from '../limits/process.js'
+import { BINLOG_BYTES_DEFAULT } from '../limits/store.js'
+import { LOG_SLOW_MS_MAX } from '../limits/telemetry.js'
 import {
   parseAddress,
   parseBoolean,
@@ -154,8 +162,8 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     flag: 'max-body-bytes',
     variables: ['SVC_MAX_BODY_BYTES'],
     yaml: ['http.maxBodyBytes'],
-    fallback: limits.BODY_BYTES_DEFAULT,
-    parse: parseBytes(1024, limits.BODY_BYTES_CEILING),
+    fallback: BODY_BYTES_DEFAULT,
+    parse: parseBytes(1024, BODY_BYTES_CEILING),
     help: 'largest request body',
   },
   ftsStemming: {
@@ -206,8 +214,8 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     flag: 'search-cache-size',
     variables: ['SVC_SEARCH_CACHE_SIZE'],
     yaml: ['search.cacheSize'],
-    fallback: limits.ANSWERS_CACHED_DEFAULT,
-    parse: parseWhole(0, limits.ANSWERS_CACHED_MAX),
+    fallback: ANSWERS_CACHED_DEFAULT,
+    parse: parseWhole(0, ANSWERS_CACHED_MAX),
     help: 'answers kept for requests with cacheTtl; 0: none',
   },
   searchesMax: {
@@ -215,15 +223,15 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_SEARCH_MAX_CONCURRENT'],
     yaml: ['search.maxConcurrent'],
     fallback: 0,
-    parse: parseWhole(0, limits.QUEUE_SEARCH_REQUESTS_MAX),
+    parse: parseWhole(0, QUEUE_SEARCH_REQUESTS_MAX),
     help: 'searches that the lanes have at once; 0: as many as there are lanes for',
   },
   searchQueueMsMax: {
     flag: 'search-queue-timeout-ms',
     variables: ['SVC_SEARCH_QUEUE_TIMEOUT_MS'],
     yaml: ['search.queueTimeoutMs'],
-    fallback: limits.SEARCH_QUEUE_MS_DEFAULT,
-    parse: parseWhole(1, limits.DEADLINE_SEARCH_MS),
+    fallback: SEARCH_QUEUE_MS_DEFAULT,
+    parse: parseWhole(1, DEADLINE_SEARCH_MS),
     help: 'how long a search may wait for a lane before it is answered 503',
   },
   compressionEnabled: {
@@ -240,7 +248,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_COMPRESSION_SMALL_THRESHOLD'],
     yaml: ['compression.smallThreshold'],
     fallback: 1024,
-    parse: parseBytes(0, limits.DOCUMENT_BYTES_MAX),
+    parse: parseBytes(0, DOCUMENT_BYTES_MAX),
     help: 'contents from this size on get the light compression',
   },
   compressionMediumBytes: {
@@ -248,7 +256,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_COMPRESSION_MEDIUM_THRESHOLD'],
     yaml: ['compression.mediumThreshold'],
     fallback: 10_240,
-    parse: parseBytes(0, limits.DOCUMENT_BYTES_MAX),
+    parse: parseBytes(0, DOCUMENT_BYTES_MAX),
     help: 'contents from this size on get the strong compression',
   },
   durability: {
@@ -263,7 +271,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     flag: 'binlog-max-size',
     variables: ['SVC_BINLOG_MAX_SIZE'],
     yaml: ['binlog.maxSize', 'replication.binlogMaxSize'],
-    fallback: limits.BINLOG_BYTES_DEFAULT,
+    fallback: BINLOG_BYTES_DEFAULT,
     parse: parseBytes(2 ** 20, 2 ** 40),
     help: 'binlog kept beyond what consumers need',
   },
@@ -297,7 +305,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     flag: 's3-retention',
     variables: ['SVC_S3_RETENTION'],
     yaml: ['storage.s3Retention'],
-    fallback: limits.OBJECT_RETENTION_SECONDS_DEFAULT,
+    fallback: OBJECT_RETENTION_SECONDS_DEFAULT,
     parse: parseWhole(0, 2 ** 31),
     help: 'seconds for which an object store keeps what no document refers to any more, so that a backup of before can be restored',
   },
@@ -344,7 +352,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_LOG_SLOW_MS'],
     yaml: ['log.slowMs'],
     fallback: 0,
-    parse: parseWhole(0, limits.LOG_SLOW_MS_MAX),
+    parse: parseWhole(0, LOG_SLOW_MS_MAX),
     onSignal: true,
     help: 'a line in the log for each request that takes more milliseconds; 0: none',
   },
@@ -361,14 +369,14 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     variables: ['SVC_READ_LANES'],
     yaml: ['lanes.read'],
     fallback: 0,
-    parse: parseWhole(0, limits.READ_LANES_MAX),
+    parse: parseWhole(0, READ_LANES_MAX),
     help: 'threads that answer reads; 0 for one per core, at least two',
   },
   shutdownSecondsMax: {
     flag: 'shutdown-timeout-sec',
     variables: ['SVC_SHUTDOWN_TIMEOUT_SEC'],
     yaml: ['shutdownTimeoutSec'],
-    fallback: limits.SHUTDOWN_SECONDS_DEFAULT,
+    fallback: SHUTDOWN_SECONDS_DEFAULT,
     parse: parseWhole(1, 3600),
     help: 'how long a shutdown waits for accepted requests',
   },

@@ -3,7 +3,7 @@
  * gives the value, or throws `BadValue` with what was expected. Pure; runs once at start on the main thread.
  */
 
-import { OUTBOUND_ALLOWED_MAX } from '../limits.js'
+import { OUTBOUND_ALLOWED_MAX } from '../limits/outbound.js'
 import { parseAllowed } from '../outbound/allowlist.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LANGUAGES, resolveLanguage } from '../engine/languages.js'

@@ -3,7 +3,21 @@
  * none of them: flags can be read by every process of the machine (embedding.ts). Pure data; main thread, at
  * start.
  */
-import * as limits from '../limits.js'
+import { DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
+import {
+  EMBEDDINGS_CACHED_DEFAULT,
+  EMBEDDINGS_CACHED_MAX,
+  EMBEDDINGS_CACHED_MS_DEFAULT,
+  EMBEDDINGS_CACHED_MS_MAX,
+  EMBEDDING_CHUNK_CHARACTERS_DEFAULT,
+  EMBEDDING_CHUNK_CHARACTERS_MAX,
+  EMBEDDING_CHUNK_CHARACTERS_MIN,
+  EMBEDDING_QUEUE_DEFAULT,
+  EMBEDDING_QUEUE_MAX,
+  EMBEDDING_QUEUE_WAIT_MS_DEFAULT,
+} from '../limits/embedding.js'
+import { EMBEDDING_DIMENSIONS_MAX } from '../limits/providers.js'
+import { BQ_RERANK_FACTOR_DEFAULT, BQ_RERANK_FACTOR_MAX, VECTOR_PARALLEL_SIZE_DEFAULT, VECTOR_WORKERS_MAX } from '../limits/vectors.js'
 import { PROVIDER_NAMES } from '../outbound/embedding/models.js'
 import type { ProviderName } from '../outbound/embedding/models.js'
 import type { Option } from './option.js'
@@ -63,7 +77,7 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     yaml: ['embedding.dimensions'],
     fallback: 0,
     fallbackText: '',
-    parse: parseWhole(1, limits.EMBEDDING_DIMENSIONS_MAX),
+    parse: parseWhole(1, EMBEDDING_DIMENSIONS_MAX),
     help: 'dimensions of the vectors; default: those of the model',
   },
   embeddingApiUrl: {
@@ -87,17 +101,17 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     flag: 'embedding-queue-size',
     variables: ['SVC_EMBEDDING_QUEUE_SIZE'],
     yaml: ['embedding.queueSize'],
-    fallback: limits.EMBEDDING_QUEUE_DEFAULT,
-    parse: parseWhole(1, limits.EMBEDDING_QUEUE_MAX),
+    fallback: EMBEDDING_QUEUE_DEFAULT,
+    parse: parseWhole(1, EMBEDDING_QUEUE_MAX),
     help: 'documents that may wait for their vectors, those that are being embedded among them, before writes wait for room',
   },
   embeddingQueueWaitMs: {
     flag: 'embedding-queue-wait',
     variables: ['SVC_EMBEDDING_QUEUE_WAIT'],
     yaml: ['embedding.queueWait'],
-    fallback: limits.EMBEDDING_QUEUE_WAIT_MS_DEFAULT,
+    fallback: EMBEDDING_QUEUE_WAIT_MS_DEFAULT,
     fallbackText: '5s',
-    parse: parseDuration(0, limits.DEADLINE_HEAVY_MS),
+    parse: parseDuration(0, DEADLINE_HEAVY_MS),
     help: 'how long a write waits for room in that queue, a duration such as 500ms or 5s; 0: not at all',
   },
   embeddingChunkMode: {
@@ -121,25 +135,25 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     flag: 'embedding-chunk-size',
     variables: ['SVC_EMBEDDING_CHUNK_SIZE'],
     yaml: ['embedding.chunkSize'],
-    fallback: limits.EMBEDDING_CHUNK_CHARACTERS_DEFAULT,
-    parse: parseWhole(limits.EMBEDDING_CHUNK_CHARACTERS_MIN, limits.EMBEDDING_CHUNK_CHARACTERS_MAX),
+    fallback: EMBEDDING_CHUNK_CHARACTERS_DEFAULT,
+    parse: parseWhole(EMBEDDING_CHUNK_CHARACTERS_MIN, EMBEDDING_CHUNK_CHARACTERS_MAX),
     help: 'characters of a chunk',
   },
   embeddingCacheSize: {
     flag: 'embedding-cache-size',
     variables: ['SVC_EMBEDDING_CACHE_SIZE'],
     yaml: ['embedding.cacheSize'],
-    fallback: limits.EMBEDDINGS_CACHED_DEFAULT,
-    parse: parseWhole(0, limits.EMBEDDINGS_CACHED_MAX),
+    fallback: EMBEDDINGS_CACHED_DEFAULT,
+    parse: parseWhole(0, EMBEDDINGS_CACHED_MAX),
     help: 'vectors of query texts that are kept; 0: none',
   },
   embeddingCacheMsMax: {
     flag: 'embedding-cache-ttl',
     variables: ['SVC_EMBEDDING_CACHE_TTL'],
     yaml: ['embedding.cacheTtl'],
-    fallback: limits.EMBEDDINGS_CACHED_MS_DEFAULT,
+    fallback: EMBEDDINGS_CACHED_MS_DEFAULT,
     fallbackText: '1h',
-    parse: parseDuration(0, limits.EMBEDDINGS_CACHED_MS_MAX),
+    parse: parseDuration(0, EMBEDDINGS_CACHED_MS_MAX),
     help: 'for how long they are kept, a duration such as 10m or 1h',
   },
   vectorDefaultAlgorithm: {
@@ -154,8 +168,8 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     flag: 'vector-bq-rerank-factor',
     variables: ['SVC_VECTOR_BQ_RERANK_FACTOR'],
     yaml: ['vector.bqRerankFactor'],
-    fallback: limits.BQ_RERANK_FACTOR_DEFAULT,
-    parse: parseWhole(1, limits.BQ_RERANK_FACTOR_MAX),
+    fallback: BQ_RERANK_FACTOR_DEFAULT,
+    parse: parseWhole(1, BQ_RERANK_FACTOR_MAX),
     help: 'candidates of a bq search that are scored again, for each result',
   },
   vectorParallelWorkers: {
@@ -163,14 +177,14 @@ export const VECTOR_OPTIONS: { readonly [Name in keyof VectorOptionValues]: Opti
     variables: ['SVC_VECTOR_PARALLEL_WORKERS'],
     yaml: ['vector.parallelWorkers'],
     fallback: 0,
-    parse: parseWhole(0, limits.VECTOR_WORKERS_MAX),
+    parse: parseWhole(0, VECTOR_WORKERS_MAX),
     help: 'threads that one flat search uses at most; 0: one per core, at most 16',
   },
   vectorParallelMinSize: {
     flag: 'vector-parallel-min-size',
     variables: ['SVC_VECTOR_PARALLEL_MIN_SIZE'],
     yaml: ['vector.parallelMinSize'],
-    fallback: limits.VECTOR_PARALLEL_SIZE_DEFAULT,
+    fallback: VECTOR_PARALLEL_SIZE_DEFAULT,
     parse: parseWhole(1, 2 ** 31),
     help: 'vectors from which a flat search uses more than one thread',
   },

@@ -6,7 +6,7 @@
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Scalar } from 'yaml'
-import { CONFIG_FILE_BYTES_MAX, YAML_ALIASES_MAX } from '../limits.js'
+import { CONFIG_FILE_BYTES_MAX, YAML_ALIASES_MAX } from '../limits/process.js'
 import { ConfigError } from './sources.js'
 
 type Yaml = typeof import('yaml')

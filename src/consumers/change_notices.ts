@@ -4,7 +4,7 @@
  * watches. Which entries have a topic is said by their kinds (`topicOf`). The first notice of a lane has the
  * topic `store`: another store may be served than before, and everything is to be looked at.
  */
-import { NOTICE_ENTRIES_MAX } from '../limits.js'
+import { NOTICE_ENTRIES_MAX } from '../limits/consumers.js'
 import type { BinlogConsumer, ConsumerTools } from './consumer.js'
 
 /** Another store is served from now on, or notices were lost. */

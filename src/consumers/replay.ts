@@ -5,7 +5,7 @@
  * the write lane before its first group, so nothing changes meanwhile.
  */
 import { encodeDelete, encodeDrop, joinBatch } from '../engine/index_batch.js'
-import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits.js'
+import { REBUILD_BATCH_BYTES, REPLAY_ENTRIES_PER_PAGE } from '../limits/indexing.js'
 import type { StoredEntry } from '../store/entries/entry.js'
 import { kindOf } from '../store/entries/kinds.js'
 import type { View } from '../store/view.js'

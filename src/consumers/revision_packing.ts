@@ -5,7 +5,8 @@
  * short. Derived, and of this server only: no entry tells of it. Runs on the write lane; reads here,
  * `WriteTransaction.packBody` writes.
  */
-import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES, SWEEP_INTERVAL_MS } from '../limits.js'
+import { DELTA_CHAIN_REVISIONS, PACKING_ENTRIES_MAX, PACKING_PAUSE_MS, PACKING_SLICE_BYTES } from '../limits/revisions.js'
+import { SWEEP_INTERVAL_MS } from '../limits/upkeep.js'
 import type { PackedBody, WriteTransaction } from '../store/apply.js'
 import { encodeDelta } from '../store/body.js'
 import { decodeHead } from '../store/head.js'

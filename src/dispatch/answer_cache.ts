@@ -5,7 +5,7 @@
  * Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
  */
 import type { Principal } from '../access/principal.js'
-import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../limits.js'
+import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../limits/answers.js'
 import { factOf, type OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
 

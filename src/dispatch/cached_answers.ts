@@ -3,7 +3,7 @@
  * given: rights may have changed since it was made. Front-end thread only.
  */
 import { authorize } from '../access/authorize.js'
-import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../limits.js'
+import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../limits/answers.js'
 import { isInternal } from '../operations/operation.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
 import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'

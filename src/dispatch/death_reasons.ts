@@ -2,7 +2,7 @@
  * Why a lane has died. Its port reports the death, the pool the reason, in either order: the one that comes
  * first waits for the other. Front-end thread only.
  */
-import { LANE_DEATH_REASON_MS } from '../limits.js'
+import { LANE_DEATH_REASON_MS } from '../limits/lanes.js'
 
 export class DeathReasons {
   #said: { readonly text: string; readonly at: number } | undefined

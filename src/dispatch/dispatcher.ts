@@ -11,15 +11,15 @@
 import assert from 'node:assert/strict'
 import type { Config } from '../config/config.js'
 import {
-  BATCH_COMMAND_BYTES_MAX,
   BATCH_COMMANDS_MAX,
+  BATCH_COMMAND_BYTES_MAX,
   BATCH_REQUESTS_MAX,
   BATCH_SEARCHES_MAX,
   DEADLINE_SWEEP_MS,
   DIRECT_WRITE_BYTES_MAX,
   LONG_COMMIT_BYTES_MIN,
   SHARE_POINTS_MIN,
-} from '../limits.js'
+} from '../limits/dispatch.js'
 import { isInternal } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneAnswer } from '../wire/answer_codec.js'

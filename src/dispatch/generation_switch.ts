@@ -5,7 +5,7 @@
  * from here on, the next start serves the new generation. 4. Every lane adopts what it has opened. 5. What was queued goes on. A failure before 3 drops the next generation; one after 3 ends the process.
  */
 import { failPoint } from '../fail_point.js'
-import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits.js'
+import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import type { LanePool } from './lane_pool.js'
 import { log } from '../telemetry/log.js'

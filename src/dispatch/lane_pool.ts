@@ -16,7 +16,7 @@ import {
   SWITCH_LANE_MS_MAX,
   SWITCH_OPEN_MS_MAX,
   WRITE_LANE_DEATH_REASON_MS,
-} from '../limits.js'
+} from '../limits/lanes.js'
 import type { Config } from '../config/config.js'
 import { programPath } from '../installation.js'
 import type { LaneKind, LaneStart } from '../wire/lane_start.js'

@@ -3,9 +3,8 @@
  * replaced (unless they die one after the other), the write lane's death is the end. Front-end thread only.
  */
 import type { Config } from '../config/config.js'
+import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
 import {
-  COMMIT_SILENCE_MS_MAX,
-  COMMIT_WATCH_MS,
   LANE_DEATHS_MAX,
   LANE_DEATHS_WINDOW_MS,
   TASKS_PER_BULK_WORKER,
@@ -13,7 +12,7 @@ import {
   TASKS_PER_POINT_WORKER,
   TASKS_PER_READ_WORKER,
   TASKS_PER_WRITE_WORKER,
-} from '../limits.js'
+} from '../limits/lanes.js'
 import { AccessRings } from '../telemetry/access_rings.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { LaneKind } from '../wire/lane_start.js'

@@ -1,7 +1,7 @@
 /**
  * Where a batch of reads runs: read lanes, and the point lane beside searches. Searches leave one place to the others, so that a point read never waits for a search. Front-end thread only.
  */
-import { BATCH_SEARCHES_MAX } from '../limits.js'
+import { BATCH_SEARCHES_MAX } from '../limits/dispatch.js'
 import type { LanePool } from './lane_pool.js'
 import type { LanePools } from './lane_pools.js'
 

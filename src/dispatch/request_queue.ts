@@ -4,7 +4,7 @@
  * were answered or abandoned while they waited stay in place until they reach the head, where the dispatcher drops them;
  * they count against the bound until then, which is at most one drain away. Front-end thread only.
  */
-import { SURFACE_QUEUE_SHARE } from '../limits.js'
+import { SURFACE_QUEUE_SHARE } from '../limits/dispatch.js'
 import { OWN, type Surface } from './surface.js'
 import type { Ticket } from './ticket.js'
 

@@ -1,5 +1,6 @@
 /** The queues of the dispatcher, one for each class, with their bounds. */
-import { QUEUE_LONG_REQUESTS_MAX, SLOTS_MAX, type OverridableLimits } from '../limits.js'
+import { QUEUE_LONG_REQUESTS_MAX, SLOTS_MAX } from '../limits/dispatch.js'
+import type { OverridableLimits } from '../limits/overridable.js'
 import type { QueueClass } from '../operations/queue_class.js'
 import { RequestQueue } from './request_queue.js'
 

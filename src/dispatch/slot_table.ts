@@ -3,7 +3,7 @@
  * late and is dropped. Front-end thread only; the stop words behind the slots are shared (control_block.ts).
  */
 import assert from 'node:assert/strict'
-import { SLOTS_MAX } from '../limits.js'
+import { SLOTS_MAX } from '../limits/dispatch.js'
 import type { ControlBlock } from '../wire/control_block.js'
 import type { Ticket } from './ticket.js'
 

@@ -4,7 +4,7 @@
  * Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
-import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits.js'
+import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'
 import { offered } from '../operations/index.js'
 import type { Operation } from '../operations/operation.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../wire/answer.js'

@@ -3,7 +3,7 @@
  * objects that go to a store before the commit, objects or vectors that a lane lacks, capacity of the embedding queue, a
  * switch to a restored generation. Each keeps its slot meanwhile, whoever still waits for it. Front-end thread only.
  */
-import { SUSPENDED_BYTES_MAX } from '../limits.js'
+import { SUSPENDED_BYTES_MAX } from '../limits/dispatch.js'
 import { isInternal, type AnyOperation } from '../operations/operation.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'

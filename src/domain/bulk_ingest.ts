@@ -5,7 +5,8 @@
  * exact after any end of the process.
  */
 import { badRequest, serviceError } from '../errors.js'
-import { BATCH_ERRORS_MAX, JOB_MESSAGE_BYTES_MAX } from '../limits.js'
+import { BATCH_ERRORS_MAX } from '../limits/input.js'
+import { JOB_MESSAGE_BYTES_MAX } from '../limits/jobs.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { lowerCase } from '../store/keys.js'

@@ -2,7 +2,7 @@
  * `decide` for jobs: on the write lane, inside the write transaction, a wanted state of a job becomes
  * entries. Finished jobs are kept up to a bound; a new one drives out the oldest of them.
  */
-import { JOBS_KEPT_MAX } from '../limits.js'
+import { JOBS_KEPT_MAX } from '../limits/jobs.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { encodeJob } from '../store/jobs.js'
 import type { Job, JobFields, JobKind } from '../store/jobs.js'

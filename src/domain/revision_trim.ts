@@ -4,7 +4,7 @@
  * `decide` on the write lane, inside the write transaction; what it finds becomes part of an entry
  * (docs/decisions/0100-revisions-are-trimmed-by-number.md).
  */
-import { REVISIONS_TRIMMED_PER_ENTRY_MAX } from '../limits.js'
+import { REVISIONS_TRIMMED_PER_ENTRY_MAX } from '../limits/revisions.js'
 import type { WriteTransaction } from '../store/apply.js'
 import { encodeHead, HEAD_FLAGS, textOfHead } from '../store/head.js'
 import type { Head } from '../store/head.js'

@@ -6,7 +6,7 @@
  * docs/decisions/0110-encryption-at-rest.md.
  */
 import { serviceError } from '../errors.js'
-import { ROTATION_ROWS_MAX } from '../limits.js'
+import { ROTATION_ROWS_MAX } from '../limits/encryption.js'
 import type { WriteTransaction } from '../store/apply.js'
 import type { Job, JobFields } from '../store/jobs.js'
 import { SERVER_SETTINGS } from '../store/settings.js'

@@ -3,7 +3,7 @@
  * the word cutter, and gives back packed tokens or query tokens. One per thread; a trap or too much memory
  * costs the instance, never the thread. What becomes a term: docs/decisions/0012-text-analysis.md.
  */
-import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
+import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits/indexing.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
 import { askInstance, encodeHighlightQuery, highlightDocument, highlightKnown, vectorOfDocument } from './highlighter.js'
 import { languageIndex } from './languages.js'

@@ -3,7 +3,7 @@
  * where its brackets balance. One chunker per thread; a trap or too much memory costs the instance, never the
  * thread. Where it cuts: docs/decisions/0130-chunks.md.
  */
-import { CHUNKER_MEMORY_BYTES_KEPT_MAX } from '../limits.js'
+import { CHUNKER_MEMORY_BYTES_KEPT_MAX } from '../limits/indexing.js'
 import { instantiateWasm, type WasmExports } from './wasm_instance.js'
 
 export type ChunkMode = 'prose' | 'code'

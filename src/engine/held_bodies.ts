@@ -4,7 +4,7 @@
  * elsewhere and can be evicted. Needs no open index. Every call is synchronous and thread-safe, and copies:
  * bytes given may be changed afterwards, bytes got belong to the caller.
  */
-import type { OverridableLimits } from '../limits.js'
+import type { OverridableLimits } from '../limits/overridable.js'
 import { loadAddon } from './addon.js'
 
 /** Ids are 16 bytes; a TypeError else. */

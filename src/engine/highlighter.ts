@@ -3,7 +3,7 @@
  * by its term vector. Texts cross as bytes; the result is JSON text for the answer. Layout of the query:
  * wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
-import { HIGHLIGHT_PIECE_BYTES } from '../limits.js'
+import { HIGHLIGHT_PIECE_BYTES } from '../limits/fulltext.js'
 import { flagsOf, type Instance, placeHanWords } from './analyzer_instance.js'
 import { languageIndex } from './languages.js'
 import type { AnalysisOptions, HighlightQuery } from './types.js'

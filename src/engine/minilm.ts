@@ -7,7 +7,7 @@
 import { existsSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { join } from 'node:path'
-import { MINILM_TEXT_CHARACTERS_MAX, MINILM_TOKENS_MAX } from '../limits.js'
+import { MINILM_TEXT_CHARACTERS_MAX, MINILM_TOKENS_MAX } from '../limits/local_models.js'
 import { projectFolder } from '../installation.js'
 
 export interface Minilm {

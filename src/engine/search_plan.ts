@@ -3,7 +3,7 @@
  * error here; the engine checks the bytes again. Byte layout: docs/formats/search-plan.md.
  */
 import assert from 'node:assert'
-import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits.js'
+import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits/fulltext.js'
 import { paddedTextBytes, writeText } from './byte_layout.js'
 import type { PlanBoost, PlanNode, PlanRange, ScoringAlgorithm, SearchPlan, SortField } from './types.js'
 

@@ -7,7 +7,7 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { crc32 } from 'node:zlib'
-import { LOCAL_TEXT_BYTES_MAX } from '../limits.js'
+import { LOCAL_TEXT_BYTES_MAX } from '../limits/local_models.js'
 import { instantiateModule, type WasmMemory } from './wasm_module.js'
 import { projectFolder } from '../installation.js'
 

@@ -2,7 +2,7 @@
  * The TypeScript face of the native vector engine: translates requests and hits to bytes and back. The engine
  * behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
  */
-import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits.js'
+import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits/vectors.js'
 import { loadAddon } from './addon.js'
 import { NO_POLL_WORD } from './search_plan.js'
 import { decodeSimilar, decodeVectorHits, encodeVectorRequest } from './vector_bytes.js'

@@ -1,5 +1,6 @@
 /** Row of autocomplete. Pure data; rules in src/domain/fulltext/autocomplete.ts. */
-import { DEADLINE_SEARCH_MS, SURFACE_SECONDS_MAX } from '../limits.js'
+import { SURFACE_SECONDS_MAX } from '../limits/autocomplete.js'
+import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, operation, optional, shape, wholeNumber } from './schema.js'

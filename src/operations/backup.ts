@@ -1,5 +1,5 @@
 /** Rows of backup and restore. Pure data; rules in src/store/backup/backups.ts and src/dispatch/generation_switch.ts. */
-import { DEADLINE_HEAVY_MS, DEADLINE_LONG_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_LONG_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { operation, optional, shape, text } from './schema.js'

@@ -1,5 +1,11 @@
 /** Rows of bulk ingest: jobs that add documents behind an answered request. Pure data; rules in src/domain/bulk_ingest.ts. */
-import { DEADLINE_HEAVY_MS, DEADLINE_INGEST_CHUNK_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import {
+  DEADLINE_HEAVY_MS,
+  DEADLINE_INGEST_CHUNK_MS,
+  DEADLINE_POINT_MS,
+  DEADLINE_SEARCH_MS,
+  DEADLINE_WRITE_MS,
+} from '../limits/deadlines.js'
 import { batchItem, keepTimes } from './documents.js'
 import { named, namedOrReadable, OF_JOB } from './collection_access.js'
 import { Type } from './json_schema.js'

@@ -1,5 +1,5 @@
 /** Rows of the configuration of collections. Pure data; rules in src/domain/settings/collection_config.ts. */
-import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, mapOf, operation, optional, shape, word } from './schema.js'

@@ -1,5 +1,5 @@
 /** Rows of the schemas of collections. Pure data; rules in src/domain/schemas. */
-import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, metaMap, operation, optional, shape } from './schema.js'

@@ -1,5 +1,5 @@
 /** Rows of curation rules. Pure data; rules in src/domain/settings/curation.ts. */
-import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { Type } from './json_schema.js'
 import { collection, operation, optional, shape, text, unixSeconds, wholeNumber, word } from './schema.js'
 import { asked, changed, inCollection } from './settings_common.js'

@@ -1,5 +1,5 @@
 /** Rows of embedding: what clients ask, and what the front end asks of the lanes itself (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding. */
-import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named, READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, mapOf, internal, operation, optional, shape, wholeNumber } from './schema.js'

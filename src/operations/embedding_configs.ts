@@ -1,5 +1,5 @@
 /** Rows of stored embedding configurations. Pure data; rules in src/domain/settings/embedding_configs.ts. */
-import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { internal, operation, optional, shape, text, unixSeconds, word } from './schema.js'

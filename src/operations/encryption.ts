@@ -1,5 +1,5 @@
 /** Rows of encryption at rest. Pure data; rules in src/domain/rotation.ts. */
-import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { operation, optional, shape, text, wholeNumber } from './schema.js'

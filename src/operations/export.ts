@@ -1,5 +1,5 @@
 /** Rows that give out or take in whole collections. Pure data; rules in src/domain/export. */
-import { DEADLINE_HEAVY_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, filterMeta, operation, optional, word } from './schema.js'

@@ -1,5 +1,5 @@
 /** Rows of full-text search. Pure data; the query side is src/domain/fulltext. */
-import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { cacheHeaders } from './cache_headers.js'
 import { named, SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'

@@ -1,5 +1,5 @@
 /** The row of hybrid search. Pure data; rules in src/domain/hybrid. */
-import { DEADLINE_EMBEDDED_MS } from '../limits.js'
+import { DEADLINE_EMBEDDED_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, Document, facets, filterMeta, mapOf, operation, optional, shape, text, wholeNumber, word } from './schema.js'

@@ -1,5 +1,5 @@
 /** Rows of the revisions of a document. Pure data; rules in src/domain. */
-import { DEADLINE_HEAVY_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_HEAVY_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, Document, identity, mapOf, metaMap, operation, optional, shape, unixSeconds, wholeNumber } from './schema.js'

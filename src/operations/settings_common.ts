@@ -1,6 +1,6 @@
 /** What the rows of all settings of collections share. Pure data. */
 import { named } from './collection_access.js'
-import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits.js'
+import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 
 export const inCollection = { collections: named('collection'), group: 'Collection settings' } as const
 export const asked = { effect: 'read', permission: 'read', deadlineMs: DEADLINE_POINT_MS, audit: null } as const

@@ -1,5 +1,5 @@
 /** Rows of spell correction, offered where it is switched on. Pure data; rules in src/domain/spell. */
-import { DEADLINE_SEARCH_MS } from '../limits.js'
+import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { collection, lang, operation, optional, shape, text, wholeNumber } from './schema.js'

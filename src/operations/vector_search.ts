@@ -1,5 +1,5 @@
 /** Rows of search by vectors: nearest documents, classification, several collections, duplicates, projection. Pure data; rules in src/domain/vectors. */
-import { DEADLINE_HEAVY_MS, DEADLINE_EMBEDDED_MS } from '../limits.js'
+import { DEADLINE_EMBEDDED_MS, DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named, namedOrReadable } from './collection_access.js'
 import { Type } from './json_schema.js'
 import { includeContent, passageFields, retrievalFields } from './retrieval.js'

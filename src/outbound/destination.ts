@@ -4,7 +4,7 @@
  */
 import { networkInterfaces } from 'node:os'
 import { isIP } from 'node:net'
-import { OUTBOUND_URL_BYTES_MAX } from '../limits.js'
+import { OUTBOUND_URL_BYTES_MAX } from '../limits/outbound.js'
 import { classOfAddress } from './address_class.js'
 import { isAllowed } from './allowlist.js'
 import type { AllowedDestination } from './allowlist.js'

@@ -4,7 +4,7 @@
  * for whoever asked, and for those after it. Front-end thread, and the process that prepares a restore.
  */
 import { createHash } from 'node:crypto'
-import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits.js'
+import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits/objects.js'
 import { S3Client } from './s3_client.js'
 import type { S3Location } from './s3_location.js'
 import type { Outbound } from './safe_fetch.js'

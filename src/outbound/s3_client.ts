@@ -7,14 +7,14 @@ import { setTimeout } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import {
   S3_ANSWER_BYTES_MAX,
-  S3_ATTEMPT_MS_MAX,
   S3_ATTEMPTS_MAX,
+  S3_ATTEMPT_MS_MAX,
   S3_CONNECTIONS_MAX,
   S3_LISTED_MAX,
   S3_MS_MAX,
   S3_OBJECT_BYTES_MAX,
   S3_WAIT_MS_FIRST,
-} from '../limits.js'
+} from '../limits/objects.js'
 import { OutboundRefused } from './destination.js'
 import { loadAws4fetch } from './packages.js'
 import { BodyTooLarge } from './received_body.js'

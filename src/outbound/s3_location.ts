@@ -1,7 +1,7 @@
 /**
  * Where the objects of a collection lie: a bucket of an S3-compatible store, and a prefix in it. Checked once, when it is configured; the addresses that are made from it hold every key apart. Pure.
  */
-import { S3_KEY_BYTES_MAX } from '../limits.js'
+import { S3_KEY_BYTES_MAX } from '../limits/objects.js'
 
 export interface S3Location {
   /** `host`, `host:port`, or with http:// or https:// in front. */

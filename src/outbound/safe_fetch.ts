@@ -3,7 +3,7 @@
  * checks, the answer bounded in size after inflation, the whole bounded in time. Front-end thread: no lane awaits the network.
  */
 import type { Dispatcher } from 'undici'
-import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits.js'
+import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits/outbound.js'
 import { TimeLimit } from '../time_limit.js'
 import { guardedConnector, systemResolver } from './connector.js'
 import type { Resolver } from './connector.js'

@@ -3,7 +3,8 @@
  * document, its revisions and the binlog. The body of a superseded state may be stored as the difference from
  * the body of a later state of its document. Layout: docs/formats/truth-env.md.
  */
-import { BODY_RAW_BYTES_MAX, DELTA_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits.js'
+import { DELTA_RAW_BYTES_MAX } from '../limits/revisions.js'
+import { BODY_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits/store.js'
 import type { ByteWriter } from './byte_writer.js'
 import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from './record.js'

@@ -3,7 +3,7 @@
  * lane without ever becoming a JavaScript object or string. One a lane, used by one answer after the other;
  * not shared between threads.
  */
-import { ANSWER_SCRATCH_BYTES_KEPT } from '../limits.js'
+import { ANSWER_SCRATCH_BYTES_KEPT } from '../limits/answers.js'
 
 const BYTES_COPIED_ONE_BY_ONE = 48
 

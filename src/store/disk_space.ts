@@ -14,7 +14,7 @@ import {
   RESERVE_FILE_BYTES_MAX,
   RESERVE_FILE_PIECE_BYTES,
   RESERVE_FILE_SHARE,
-} from '../limits.js'
+} from '../limits/disk.js'
 import { writeWhole } from './write_whole.js'
 
 const RESERVE_FILE = 'RESERVE'

@@ -5,7 +5,7 @@
  * after its last. Layout: docs/formats/truth-env.md.
  */
 import { randomBytes } from 'node:crypto'
-import { EPOCHS_MAX } from '../limits.js'
+import { EPOCHS_MAX } from '../limits/store.js'
 import { readStoreCounters, requireStoreCounters } from './counters.js'
 import type { Environment } from './environment.js'
 import { requireIntact } from './record.js'

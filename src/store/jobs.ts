@@ -4,7 +4,7 @@
  * LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout:
  * docs/formats/truth-env.md.
  */
-import { JOB_ID_BYTES_MAX } from '../limits.js'
+import { JOB_ID_BYTES_MAX } from '../limits/jobs.js'
 import type { Table } from './table.js'
 import { prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'

@@ -3,7 +3,7 @@
  * identity of a document as text. Layout: docs/formats/truth-env.md. Every function returns a fresh buffer;
  * lmdb-js copies keys, so callers may drop it at once.
  */
-import { TRUTH_KEY_BYTES_MAX } from '../limits.js'
+import { TRUTH_KEY_BYTES_MAX } from '../limits/store.js'
 
 /**
  * Lower-casing of identities, without a locale, here and nowhere else. The two small letters of the Greek

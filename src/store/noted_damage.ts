@@ -2,7 +2,7 @@
  * Damage that is passed over, because what it belongs to can do without the row, is said in the log: once in
  * a thread for each record, as such rows may be met with every request.
  */
-import { NOTED_DAMAGE_MAX } from '../limits.js'
+import { NOTED_DAMAGE_MAX } from '../limits/store.js'
 import { log } from '../telemetry/log.js'
 import { CorruptRecord } from './record.js'
 

@@ -7,7 +7,7 @@
 import { createCipheriv, randomBytes, type Cipher } from 'node:crypto'
 import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { SPOOL_BUFFER_BYTES } from '../limits.js'
+import { SPOOL_BUFFER_BYTES } from '../limits/store.js'
 import { writeWholeSync } from './write_whole.js'
 
 const ALGORITHM = 'aes-256-ctr'

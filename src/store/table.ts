@@ -5,7 +5,7 @@
  * a whole (row_upgrade.ts). Layout: docs/formats/truth-env.md.
  */
 import type { Database } from 'lmdb'
-import { ROW_SCRATCH_BYTES } from '../limits.js'
+import { ROW_SCRATCH_BYTES } from '../limits/store.js'
 import { DAMAGED_ROW } from './record.js'
 import { extendedCrc, hasTrailer, rowChecksum, TRAILER_BYTES, TRAILER_MARK } from './row_checksum.js'
 

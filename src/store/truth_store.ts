@@ -3,7 +3,7 @@
  * threads of a process share the environment behind it. What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
-import { UNIX_SECONDS_MAX } from '../limits.js'
+import { UNIX_SECONDS_MAX } from '../limits/store.js'
 import { claimClockNote, log } from '../telemetry/log.js'
 import { DocumentCache } from './documents/document_cache.js'
 import type { StoreComparison } from './comparison/store_comparison.js'

@@ -4,7 +4,7 @@
  */
 import { accessSync, constants, statfsSync } from 'node:fs'
 import type { Config } from '../config/config.js'
-import { FREE_BYTES_WARNING, PROBE_CACHE_MS } from '../limits.js'
+import { FREE_BYTES_WARNING, PROBE_CACHE_MS } from '../limits/process.js'
 
 export interface Persistence {
   readonly path: string

@@ -5,7 +5,8 @@
  */
 import { Chore, type ChoreTools } from '../chore.js'
 import { badRequest } from '../errors.js'
-import { HEALTH_WATCH_MS, LANE_SILENCE_MS_MAX } from '../limits.js'
+import { LANE_SILENCE_MS_MAX } from '../limits/lanes.js'
+import { HEALTH_WATCH_MS } from '../limits/process.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Answer } from '../wire/answer.js'
 import type { Persistence } from './data_directory_probe.js'

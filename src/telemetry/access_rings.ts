@@ -6,7 +6,8 @@
  * lane reads that word, then the entries, then writes its own, after which the lane may use their places again. A lane that dies between the two leaves nothing half written that anybody reads; the thread that
  * takes its row goes on where it ended.
  */
-import { ACCESS_RING_ENTRIES, THREADS_MAX } from '../limits.js'
+import { THREADS_MAX } from '../limits/lanes.js'
+import { ACCESS_RING_ENTRIES } from '../limits/temporal.js'
 
 /** What is kept of a read. */
 export const ACCESS = { tracked: 1, hot: 2 } as const

@@ -6,7 +6,7 @@
 import { CHORE_STATES } from '../chore_list.js'
 import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'
 import type { EngineStats } from '../engine/types.js'
-import { METRIC_COLLECTIONS_MAX } from '../limits.js'
+import { METRIC_COLLECTIONS_MAX } from '../limits/telemetry.js'
 import type { Operation } from '../operations/operation.js'
 import { BATCH_BUCKETS, DURATION_BUCKETS, EMBEDDING_BUCKETS, UNROUTED, WAIT_BUCKETS } from './registry.js'
 import type { ChoreReading, CounterName, GaugeName, Histogram, TelemetryReading } from './registry.js'

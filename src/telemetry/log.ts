@@ -11,7 +11,7 @@
 import { writeSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import type { Logger } from 'pino'
-import { LOG_TEXT_CHARS_MAX, LOG_WAIT_MS_MAX } from '../limits.js'
+import { LOG_TEXT_CHARS_MAX, LOG_WAIT_MS_MAX } from '../limits/telemetry.js'
 
 export const LOG_FORMATS = ['text', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]

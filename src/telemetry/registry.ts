@@ -5,7 +5,7 @@
  */
 import assert from 'node:assert/strict'
 import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
-import { THREADS_MAX } from '../limits.js'
+import { THREADS_MAX } from '../limits/lanes.js'
 import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
 
 /** Statuses that have a counter of their own; every other one is counted as `other`. */

@@ -5,7 +5,7 @@
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { ERROR_CODES, type ErrorCode } from '../errors.js'
-import { INLINE_ANSWER_BYTES_MAX } from '../limits.js'
+import { INLINE_ANSWER_BYTES_MAX } from '../limits/wire.js'
 import type { Facts } from './answer.js'
 import { AnswerBatch } from './envelope/answer_batch.js'
 import { AnswerFrame } from './envelope/answer_frame.js'

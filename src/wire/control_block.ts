@@ -5,7 +5,7 @@
  * gone or its deadline has passed) and read by the lane that runs the request, and by the native engine, which is given the word's byte offset. A slot is not given to
  * another request before the lane has sent its frame, so a 1 never reaches a stranger. Single words, read and written atomically: no order between words is needed.
  */
-import { SLOTS_MAX } from '../limits.js'
+import { SLOTS_MAX } from '../limits/dispatch.js'
 import { ROLES, type Role } from '../role.js'
 
 /** In this order: the number in the shared word is the index. */

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import type { EmbeddingIdentity } from '../domain/embedding/embedding_identity.js'
-import { EMBEDDING_IDENTITY_BYTES_MAX } from '../limits.js'
+import { EMBEDDING_IDENTITY_BYTES_MAX } from '../limits/wire.js'
 
 const VERSION_WORD = 0
 const LENGTH_WORD = 1

@@ -4,7 +4,7 @@
  * One thread puts, one releases; a block's state word is all that they share beside its bytes, and a message lies between writing and reading them.
  * Most blocks hold an envelope; a few may be large, for one answer of many documents each: such buffers, transferred, made the loop's thread collect garbage for milliseconds after every few of them.
  */
-import { ENVELOPE_BLOCK_BYTES, LARGE_BLOCK_BYTES } from '../limits.js'
+import { ENVELOPE_BLOCK_BYTES, LARGE_BLOCK_BYTES } from '../limits/wire.js'
 
 const FREE = 0
 const TAKEN = 1

@@ -3,7 +3,7 @@
  * decoded in the lane. Decoded bodies are views of the envelope, valid until the lane has settled the batch.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
-import { INLINE_BODY_BYTES_MAX } from '../limits.js'
+import { INLINE_BODY_BYTES_MAX } from '../limits/wire.js'
 import { bytesOf, carry, transferable, type Envelope } from './envelope.js'
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 import { RequestBatch } from './envelope/request_batch.js'

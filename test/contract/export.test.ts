@@ -4,7 +4,7 @@
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'
 import { after, before, describe, it } from 'node:test'
-import { EXPORT_NAME_BYTES_MAX } from '../../src/limits.js'
+import { EXPORT_NAME_BYTES_MAX } from '../../src/limits/export.js'
 import { RawSocket } from '../harness/raw_socket.js'
 import { DocumentsClient, MISSING_FIELDS, summary } from './documents_client.js'
 import type { DocumentJson, Fields } from './documents_client.js'

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { HINT_CHARACTERS_MAX } from '../../src/limits.js'
+import { HINT_CHARACTERS_MAX } from '../../src/limits/input.js'
 import { startServer, type Server } from '../harness/server.js'
 
 describe('hints', () => {

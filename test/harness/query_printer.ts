@@ -2,7 +2,7 @@
  * The other way round from the query parser: a text that says a tree. What is printed must parse to the same tree (test/property/fulltext_parser.test.ts, scripts/campaign-parsers.mjs). Pure.
  */
 import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
-import { PROXIMITY_DISTANCE_DEFAULT } from '../../src/limits.js'
+import { PROXIMITY_DISTANCE_DEFAULT } from '../../src/limits/fulltext.js'
 
 /** A text that parses to the tree, in the dialect that the tree came from. */
 export function printQuery(node: SyntaxNode): string {

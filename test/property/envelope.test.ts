@@ -14,7 +14,7 @@ import { decodeRequests, encodeRequests } from '../../src/wire/request_codec.js'
 import { RequestQueue } from '../../src/dispatch/request_queue.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
-import { ENVELOPE_BLOCK_BYTES, INLINE_ANSWER_BYTES_MAX, INLINE_BODY_BYTES_MAX, LARGE_BLOCK_BYTES } from '../../src/limits.js'
+import { ENVELOPE_BLOCK_BYTES, INLINE_ANSWER_BYTES_MAX, INLINE_BODY_BYTES_MAX, LARGE_BLOCK_BYTES } from '../../src/limits/wire.js'
 import { operations } from '../../src/operations/index.js'
 
 // Bodies on both sides of the bounds between copied and transferred.

@@ -11,7 +11,7 @@ import { parseTree } from '../../src/domain/query/query_parser.js'
 import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
 import { printQuery } from '../harness/query_printer.js'
 import { ServiceError } from '../../src/errors.js'
-import { QUERY_BYTES_MAX } from '../../src/limits.js'
+import { QUERY_BYTES_MAX } from '../../src/limits/search.js'
 
 const PIECES = [
   'AND',

@@ -12,7 +12,7 @@ import { decideDelete, decideDrop, decidePut } from '../../src/domain/decision.j
 import { bucketsOf } from '../../src/domain/temporal/temporal_requests.js'
 import { bucketBegin, bucketEnd, bucketKey } from '../../src/domain/temporal/time_buckets.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'
-import { ACCESS_RING_ENTRIES, HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../src/limits.js'
+import { ACCESS_RING_ENTRIES, HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../src/limits/temporal.js'
 import type { WriteTransaction } from '../../src/store/apply.js'
 import { encodeBody, escapeContent } from '../../src/store/body.js'
 import { HEAD_FLAGS } from '../../src/store/head.js'

@@ -11,7 +11,7 @@ import { after, test } from 'node:test'
 import fc from 'fast-check'
 import { metadataDiff } from '../../src/domain/diff/metadata_diff.js'
 import { writeUnifiedDiff, type UnifiedDiff } from '../../src/domain/diff/unified_diff.js'
-import { DIFF_EDITS_MAX } from '../../src/limits.js'
+import { DIFF_EDITS_MAX } from '../../src/limits/revisions.js'
 import { escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
 

@@ -7,7 +7,7 @@ import { it } from 'node:test'
 import fc from 'fast-check'
 import { Template } from '../../src/domain/documents/template.js'
 import { ServiceError } from '../../src/errors.js'
-import { ANSWER_BYTES_MAX } from '../../src/limits.js'
+import { ANSWER_BYTES_MAX } from '../../src/limits/answers.js'
 import { escapeContent, unescapeContent } from '../../src/store/body.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
 

@@ -5,7 +5,7 @@ import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
 import { createAnalyzer } from '../../src/engine/analyzer.js'
 import { LANGUAGES, resolveLanguage } from '../../src/engine/languages.js'
-import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../../src/limits.js'
+import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../../src/limits/indexing.js'
 import { readPackedTokens } from '../harness/packed_tokens.js'
 
 const ENGLISH = { language: 'en', stem: true, markdown: true } as const

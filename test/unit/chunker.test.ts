@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'
 import { type ChunkMode, createChunker } from '../../src/engine/chunker.js'
-import { DOCUMENT_BYTES_MAX } from '../../src/limits.js'
+import { DOCUMENT_BYTES_MAX } from '../../src/limits/input.js'
 
 const chunker = createChunker()
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { flattenMetadata, readFrontmatter } from '../../src/cli/frontmatter.js'
-import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX } from '../../src/limits.js'
+import { FRONTMATTER_BYTES_MAX, FRONTMATTER_DEPTH_MAX } from '../../src/limits/cli.js'
 
 function metaOf(block: string): Readonly<Record<string, string[]>> {
   const { meta, problem } = readFrontmatter(`---\n${block}\n---\nbody\n`)

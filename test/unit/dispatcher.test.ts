@@ -11,7 +11,7 @@ import { Lanes } from '../../src/dispatch/lanes.js'
 import type { OutgoingAnswer } from '../../src/wire/answer.js'
 import { operationByName } from '../../src/operations/index.js'
 import type { AnyOperation } from '../../src/operations/operation.js'
-import { BATCH_SEARCHES_MAX } from '../../src/limits.js'
+import { BATCH_SEARCHES_MAX } from '../../src/limits/dispatch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { dispatcherOf, ownTelemetry, requestOf as requestOn, statusOf } from '../harness/dispatching.js'
 

@@ -1,7 +1,7 @@
 /** Providers against a real HTTP server that speaks their protocols, and fails in every way that one can. */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it } from 'node:test'
-import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_REQUESTS_AT_ONCE } from '../../src/limits.js'
+import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_REQUESTS_AT_ONCE } from '../../src/limits/providers.js'
 import { parseAllowed } from '../../src/outbound/allowlist.js'
 import type { AllowedDestination } from '../../src/outbound/allowlist.js'
 import { Breaker } from '../../src/outbound/embedding/breaker.js'

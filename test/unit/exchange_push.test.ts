@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
-import { PUSH_UNPROBED_BYTES_MAX, PUSH_UNSENT_BYTES_MAX } from '../../src/limits.js'
+import { PUSH_UNPROBED_BYTES_MAX, PUSH_UNSENT_BYTES_MAX } from '../../src/limits/surface.js'
 import { ExchangeServer, MIB, pushedAnswer, pushedText, TestConsumer, TestProducer, textAnswer } from '../harness/exchange_server.js'
 import type { RawSocket } from '../harness/raw_socket.js'
 

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { CHORE_NAMES, CHORE_STATES } from '../../src/chore_list.js'
-import { METRIC_COLLECTIONS_MAX } from '../../src/limits.js'
+import { METRIC_COLLECTIONS_MAX } from '../../src/limits/telemetry.js'
 import { operationByName, operations } from '../../src/operations/index.js'
 import { renderMetrics } from '../../src/telemetry/exposition.js'
 import type { StoreGauges } from '../../src/telemetry/exposition.js'

@@ -5,7 +5,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { dirname, join } from 'node:path'
 import { describe, it } from 'node:test'
 import { fileURLToPath } from 'node:url'
-import * as limits from '../../src/limits.js'
+import { BATCH_DOCUMENTS_MAX, BODY_BYTES_DEFAULT, DOCUMENT_BYTES_MAX, KEY_BYTES_MAX } from '../../src/limits/input.js'
+import { LIMIT_MAX } from '../../src/limits/search.js'
 
 function findRoot(folder: string): string {
   return existsSync(join(folder, 'package.json')) ? folder : findRoot(dirname(folder))
@@ -26,11 +27,11 @@ describe('documents for users', () => {
   it("the README's limits are those of the code", () => {
     const readme = readFileSync(join(root, 'README.md'), 'utf8')
     const rows = [
-      `| key | ${limits.KEY_BYTES_MAX.toLocaleString('en-US').replace(',', ' ')} bytes |`,
-      `| content of a document | ${limits.DOCUMENT_BYTES_MAX / 2 ** 20} MiB |`,
-      `| request body | ${limits.BODY_BYTES_DEFAULT / 2 ** 20} MiB (\`--max-body-bytes\`) |`,
-      `| documents in one add-batch | ${limits.BATCH_DOCUMENTS_MAX.toLocaleString('en-US').replace(',', ' ')} |`,
-      `| results of one search | ${limits.LIMIT_MAX.toLocaleString('en-US').replace(',', ' ')} |`,
+      `| key | ${KEY_BYTES_MAX.toLocaleString('en-US').replace(',', ' ')} bytes |`,
+      `| content of a document | ${DOCUMENT_BYTES_MAX / 2 ** 20} MiB |`,
+      `| request body | ${BODY_BYTES_DEFAULT / 2 ** 20} MiB (\`--max-body-bytes\`) |`,
+      `| documents in one add-batch | ${BATCH_DOCUMENTS_MAX.toLocaleString('en-US').replace(',', ' ')} |`,
+      `| results of one search | ${LIMIT_MAX.toLocaleString('en-US').replace(',', ' ')} |`,
     ]
     for (const row of rows) assert.ok(readme.includes(row), row)
   })

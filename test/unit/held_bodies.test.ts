@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { beforeEach, describe, it } from 'node:test'
 import { Worker } from 'node:worker_threads'
 import { heldBodies } from '../../src/engine/held_bodies.js'
-import { OVERRIDABLE } from '../../src/limits.js'
+import { OVERRIDABLE } from '../../src/limits/overridable.js'
 
 const OVERHEAD_BYTES = 192
 

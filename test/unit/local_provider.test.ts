@@ -3,7 +3,7 @@ import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { LocalProvider } from '../../src/background/embedding/local_provider.js'
 import { loadStaticModel } from '../../src/engine/static_model.js'
-import { EMBEDDING_CALLS_WAITING_MAX } from '../../src/limits.js'
+import { EMBEDDING_CALLS_WAITING_MAX } from '../../src/limits/providers.js'
 import { EmbeddingError } from '../../src/outbound/embedding/provider.js'
 
 const SETTINGS = { provider: 'local', model: 'static', dimensions: 256, apiKey: '', apiUrl: '' } as const

@@ -4,7 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { text } from 'node:stream/consumers'
 import { describe, it } from 'node:test'
-import { LOG_TEXT_CHARS_MAX } from '../../src/limits.js'
+import { LOG_TEXT_CHARS_MAX } from '../../src/limits/telemetry.js'
 import { textLine } from '../../src/telemetry/log.js'
 import type { LogFields } from '../../src/telemetry/log.js'
 

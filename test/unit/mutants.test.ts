@@ -20,7 +20,7 @@ function check(root: string): { readonly status: number | null; readonly faults:
 }
 
 const ROW = { id: 'a.row', source: 'contract', kind: 'limit', text: 'at most 7', proof: { test: 'takes seven' } }
-const MUTANT = { row: 'a.row', in: 'src/limits.ts', find: 'MOST = 7', replace: 'MOST = 8' }
+const MUTANT = { row: 'a.row', in: 'src/bounds.ts', find: 'MOST = 7', replace: 'MOST = 8' }
 let made = 0
 
 function repository(mutants: readonly object[], rows: readonly object[] = [ROW]): string {
@@ -28,7 +28,7 @@ function repository(mutants: readonly object[], rows: readonly object[] = [ROW])
   for (const folder of ['test/contract', 'test/mutants', 'src']) mkdirSync(join(root, folder), { recursive: true })
   writeFileSync(join(root, 'test/contract/coverage.json'), JSON.stringify(rows))
   writeFileSync(join(root, 'test/mutants/all.json'), JSON.stringify(mutants))
-  writeFileSync(join(root, 'src/limits.ts'), 'export const MOST = 7\nexport const LEAST = 1\nexport const FIRST = 1\n')
+  writeFileSync(join(root, 'src/bounds.ts'), 'export const MOST = 7\nexport const LEAST = 1\nexport const FIRST = 1\n')
   return root
 }
 
@@ -48,8 +48,8 @@ describe('mutations', () => {
 
   it('a mutation that does not fit the code any more is named', () => {
     const cases: readonly (readonly [object, RegExp])[] = [
-      [{ ...MUTANT, find: 'MOST = 9' }, /a\.row: src\/limits\.ts has no "MOST = 9" any more/],
-      [{ ...MUTANT, find: ' = 1' }, /a\.row: src\/limits\.ts has " = 1" more than once/],
+      [{ ...MUTANT, find: 'MOST = 9' }, /a\.row: src\/bounds\.ts has no "MOST = 9" any more/],
+      [{ ...MUTANT, find: ' = 1' }, /a\.row: src\/bounds\.ts has " = 1" more than once/],
       [{ ...MUTANT, replace: 'MOST = 7' }, /a\.row: nothing changes/],
       [{ row: 'a.row' }, /a\.row: an entry has exactly one of/],
       [{ ...MUTANT, option: 'path' }, /a\.row: an entry has exactly one of/],

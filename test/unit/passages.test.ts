@@ -4,7 +4,7 @@ import { describe, it } from 'node:test'
 import { Passages } from '../../src/domain/search/shown_passages.js'
 import { createChunker } from '../../src/engine/chunker.js'
 import { ServiceError } from '../../src/errors.js'
-import { EMBEDDING_CHUNK_CHARACTERS_DEFAULT } from '../../src/limits.js'
+import { EMBEDDING_CHUNK_CHARACTERS_DEFAULT } from '../../src/limits/embedding.js'
 
 describe('passages of documents', () => {
   const config = {

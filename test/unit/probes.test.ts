@@ -11,7 +11,7 @@ import type { Phase } from '../../src/wire/control_block.js'
 import type { ServerState } from '../../src/system/server_state.js'
 import { SlotTable } from '../../src/dispatch/slot_table.js'
 import type { Ticket } from '../../src/dispatch/ticket.js'
-import { LANE_SILENCE_MS_MAX } from '../../src/limits.js'
+import { LANE_SILENCE_MS_MAX } from '../../src/limits/lanes.js'
 import { entryOf } from '../../src/errors.js'
 import { systemAnswers } from '../../src/system/loop_answers.js'
 

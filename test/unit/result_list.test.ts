@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ResultList, type ResultBounds } from '../../src/domain/search/result_list.js'
-import { ANSWER_BYTES_MAX } from '../../src/limits.js'
+import { ANSWER_BYTES_MAX } from '../../src/limits/answers.js'
 import { ByteWriter } from '../../src/store/byte_writer.js'
 
 interface Answer {

@@ -10,7 +10,7 @@ import type { AllowedDestination } from '../../src/outbound/allowlist.js'
 import { OutboundRefused } from '../../src/outbound/destination.js'
 import { BodyTooLarge } from '../../src/outbound/received_body.js'
 import { Outbound } from '../../src/outbound/safe_fetch.js'
-import { OUTBOUND_ADDRESSES_MAX } from '../../src/limits.js'
+import { OUTBOUND_ADDRESSES_MAX } from '../../src/limits/outbound.js'
 import { forceCollections } from '../harness/forced_gc.js'
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { documentsOf, searchUntilFull } from '../../src/domain/search/rounds.js'
-import { SEARCH_AGAIN_FACTOR } from '../../src/limits.js'
+import { SEARCH_AGAIN_FACTOR } from '../../src/limits/search.js'
 import { BodiesWanted } from '../../src/store/objects.js'
 import type { TruthStore } from '../../src/store/truth_store.js'
 import type { View } from '../../src/store/view.js'

@@ -7,7 +7,7 @@ import { after, describe, it } from 'node:test'
 import { crc32 } from 'node:zlib'
 import fc from 'fast-check'
 import { loadStaticModel } from '../../src/engine/static_model.js'
-import { LOCAL_TEXT_BYTES_MAX } from '../../src/limits.js'
+import { LOCAL_TEXT_BYTES_MAX } from '../../src/limits/local_models.js'
 
 const ROOT = join(import.meta.dirname, '..', '..', '..')
 const directory = mkdtempSync(join(tmpdir(), 'mds-static-model-'))

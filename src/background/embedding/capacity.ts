@@ -6,7 +6,7 @@
  */
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
-import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits.js'
+import { EMBEDDING_ROOM_MARGIN_MS, EMBEDDING_ROOM_POLL_MS } from '../../limits/embedding.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import type { ControlBlock } from '../../wire/control_block.js'
 import type { NamedDocument, NamedDocuments } from '../../wire/embedding_messages.js'

@@ -5,13 +5,8 @@
  */
 import { createRequire } from 'node:module'
 import type { Piscina as Pool } from 'piscina'
-import {
-  EMBEDDING_CALLS_WAITING_MAX,
-  EMBEDDING_PAUSE_MS_MAX,
-  LOCAL_MODEL_HEAP_MB_MAX,
-  MINILM_BATCH_MAX,
-  STATIC_BATCH_MAX,
-} from '../../limits.js'
+import { LOCAL_MODEL_HEAP_MB_MAX, MINILM_BATCH_MAX, STATIC_BATCH_MAX } from '../../limits/local_models.js'
+import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_PAUSE_MS_MAX } from '../../limits/providers.js'
 import { programPath } from '../../installation.js'
 import { EmbeddingError, type EmbeddingProvider, type EmbeddingRole } from '../../outbound/embedding/provider.js'
 import { variantOf, type ProviderSettings } from '../../outbound/embedding/settings.js'

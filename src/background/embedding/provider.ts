@@ -7,7 +7,7 @@
 import { Chore, type ChoreTools, type Rest } from '../../chore.js'
 import type { Config } from '../../config/config.js'
 import { isFault } from '../../errors.js'
-import { EMBEDDING_RELOAD_MS } from '../../limits.js'
+import { EMBEDDING_RELOAD_MS } from '../../limits/providers.js'
 import {
   activeEmbeddingConfig,
   createEmbeddingConfig,

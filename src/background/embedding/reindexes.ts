@@ -5,7 +5,8 @@
  * vectors are skipped. Front-end thread only.
  */
 import { setTimeout } from 'node:timers/promises'
-import { BATCH_ERRORS_MAX, EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits.js'
+import { EMBEDDING_STORE_RETRY_MS, REINDEXES_MAX } from '../../limits/embedding.js'
+import { BATCH_ERRORS_MAX } from '../../limits/input.js'
 import { unembedded, vectorReindex } from '../../operations/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import { outgoing, refusal } from '../../dispatch/answers.js'

@@ -5,7 +5,7 @@
  */
 import { setTimeout } from 'node:timers/promises'
 import { CATALOGUE, isFault, isUnavailable } from '../../errors.js'
-import { EMBEDDING_REFUSALS_MAX, EMBEDDING_STORE_RETRY_MS } from '../../limits.js'
+import { EMBEDDING_REFUSALS_MAX, EMBEDDING_STORE_RETRY_MS } from '../../limits/embedding.js'
 import { embeddingInputs, storeVectors } from '../../operations/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'

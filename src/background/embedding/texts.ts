@@ -7,12 +7,12 @@ import type { Config } from '../../config/config.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import {
-  EMBEDDING_FAILURES_TOLD_MS,
   EMBEDDINGS_HELD_MAX,
   EMBEDDINGS_HELD_MS_MIN,
   EMBEDDINGS_LACKING_MS,
   EMBEDDINGS_WANTED_MS_MAX,
-} from '../../limits.js'
+  EMBEDDING_FAILURES_TOLD_MS,
+} from '../../limits/embedding.js'
 import { EmbeddingError, type EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { Telemetry } from '../../telemetry/registry.js'
 import { TimeLimit } from '../../time_limit.js'

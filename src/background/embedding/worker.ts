@@ -10,12 +10,12 @@ import {
   EMBEDDING_FAILURES_TOLD_MS,
   EMBEDDING_POLL_MS,
   EMBEDDING_QUEUE_PAGE,
-  EMBEDDING_SLICE_DOCUMENTS_MAX,
   EMBEDDING_SLICES_MAX,
+  EMBEDDING_SLICE_DOCUMENTS_MAX,
   EMBEDDING_TRIES_MAX,
   EMBEDDING_WAIT_MS_MAX,
   EMBEDDING_WAIT_MS_MIN,
-} from '../../limits.js'
+} from '../../limits/embedding.js'
 import { queuedEmbeddings } from '../../operations/embedding.js'
 import type { EmbeddingProvider } from '../../outbound/embedding/provider.js'
 import type { ControlBlock } from '../../wire/control_block.js'

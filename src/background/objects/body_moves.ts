@@ -6,7 +6,8 @@
  */
 import { Chore, type ChoreTools } from '../../chore.js'
 import { isFault } from '../../errors.js'
-import { DEADLINE_HEAVY_MS, MOVES_POLL_MS, MOVES_RETRY_MS, OBJECT_SWEEP_MS } from '../../limits.js'
+import { DEADLINE_HEAVY_MS } from '../../limits/deadlines.js'
+import { MOVES_POLL_MS, MOVES_RETRY_MS, OBJECT_SWEEP_MS } from '../../limits/objects.js'
 import { bodyLocations, misplacedBodies, moveBodies } from '../../operations/storage.js'
 import type { Service } from '../../services.js'
 import type { Telemetry } from '../../telemetry/registry.js'

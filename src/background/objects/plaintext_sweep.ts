@@ -5,7 +5,8 @@
  * answer, it is done again. Front-end thread only.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
-import { CLEAR_SWEEP_MS, DEADLINE_HEAVY_MS, OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits.js'
+import { DEADLINE_HEAVY_MS } from '../../limits/deadlines.js'
+import { CLEAR_SWEEP_MS, OBJECT_SWEEP_MS, SWEEP_RETRY_MS } from '../../limits/objects.js'
 import { clearObjects, forgetReleases } from '../../operations/storage.js'
 import type { ObjectStores } from '../../outbound/object_stores.js'
 import type { S3Location } from '../../outbound/s3_location.js'

@@ -4,7 +4,7 @@
  * count as replaced: always right, and the result says that it may be longer than it needs to be. Pure.
  */
 import { diffArrays } from 'diff'
-import { DIFF_EDITS_MAX, DIFF_LINES_MAX, DIFF_MS_MAX, DIFF_TEXT_COMPARED_MAX } from '../../limits.js'
+import { DIFF_EDITS_MAX, DIFF_LINES_MAX, DIFF_MS_MAX, DIFF_TEXT_COMPARED_MAX } from '../../limits/revisions.js'
 import type { Stretch } from './common_ends.js'
 import { EscapedLines } from './escaped_lines.js'
 

@@ -4,7 +4,7 @@
  * outside of JavaScript's heap, whatever their size. Pure.
  */
 import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { commonEnds } from './common_ends.js'
 import { EscapedLines } from './escaped_lines.js'

@@ -3,7 +3,7 @@
  * Identity rules 1 to 3: service-1, "Document".
  */
 import { badRequest } from '../../errors.js'
-import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits.js'
+import { COLLECTION_BYTES_MAX, KEY_BYTES_MAX, LANG_BYTES_MAX } from '../../limits/input.js'
 import { lowerCase } from '../../store/keys.js'
 
 /** `|` is not escaped. */

@@ -9,7 +9,8 @@
  * names are. Pure.
  */
 import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX, TEMPLATE_NAMES_BYTES_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { TEMPLATE_NAMES_BYTES_MAX } from '../../limits/input.js'
 import { escapeContent } from '../../store/body.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 

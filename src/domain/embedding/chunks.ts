@@ -4,7 +4,7 @@
  */
 import { createHash } from 'node:crypto'
 import type { Chunker } from '../../engine/chunker.js'
-import { EMBEDDING_CHUNKS_MAX } from '../../limits.js'
+import { EMBEDDING_CHUNKS_MAX } from '../../limits/embedding.js'
 import { crc32c } from '../../store/packages.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import { codeMarksOf, isCodeDocument } from '../documents/code_document.js'

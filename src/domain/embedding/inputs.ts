@@ -2,7 +2,7 @@
  * Finds the texts of documents that need vectors: each document is cut, its chunks are compared with those
  * that have vectors, and the texts of the others are returned. Runs on the bulk lane, over one view.
  */
-import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits.js'
+import { EMBEDDING_SLICE_BYTES_MAX, EMBEDDING_STEPS_MAX } from '../../limits/embedding.js'
 import { unescapeContent } from '../../store/body.js'
 import type { Head } from '../../store/head.js'
 import type { VectorRecord } from '../../store/vectors/vector_record.js'

@@ -4,7 +4,7 @@
  * (src/background/embedding/texts.ts), and is retried. Read lanes and the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDINGS_WANTED_MAX } from '../../limits.js'
+import { EMBEDDINGS_WANTED_MAX } from '../../limits/embedding.js'
 import type { EmbeddingRole } from '../../outbound/embedding/provider.js'
 import type { EmbeddingIdentity } from './embedding_identity.js'
 

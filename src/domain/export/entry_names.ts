@@ -5,7 +5,7 @@
  * filter of fixed size; a false positive only adds a docid to a name.
  */
 import { crc32, crc32c } from '../../store/packages.js'
-import { EXPORT_NAME_BITS, EXPORT_NAME_BYTES_MAX, EXPORT_NAME_HASHES, EXPORT_NAME_TRIES_MAX } from '../../limits.js'
+import { EXPORT_NAME_BITS, EXPORT_NAME_BYTES_MAX, EXPORT_NAME_HASHES, EXPORT_NAME_TRIES_MAX } from '../../limits/export.js'
 
 const EXTENSION = '.md'
 

@@ -5,7 +5,7 @@
  * docs/decisions/0101-exports-come-in-parts.md. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
-import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits.js'
+import { EXPORT_PAGE_DOCUMENTS_MAX, EXPORT_PART_BYTES, EXPORT_POLL_DOCUMENTS } from '../../limits/export.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'

@@ -5,7 +5,7 @@
  * fflate: docs/decisions/0195-zip-exports-keep-their-own-writer.md. One export; bulk lane.
  */
 import { deflateRawSync } from 'node:zlib'
-import { ZIP_DEFLATE_LEVEL } from '../../limits.js'
+import { ZIP_DEFLATE_LEVEL } from '../../limits/export.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { crc32 } from '../../store/packages.js'
 import type { Spool } from '../../store/spool.js'

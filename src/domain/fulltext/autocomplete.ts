@@ -6,8 +6,13 @@
  * docs/decisions/0064-autocomplete.md.
  */
 import type { Completion } from '../../engine/types.js'
-import { AUTOCOMPLETE_CHARACTERS_MAX, AUTOCOMPLETE_ITEMS_DEFAULT, AUTOCOMPLETE_ITEMS_MAX } from '../../limits.js'
-import { AUTOCOMPLETE_LOOK_UPS_MAX, AUTOCOMPLETE_STEPS_BACK_MAX } from '../../limits.js'
+import {
+  AUTOCOMPLETE_CHARACTERS_MAX,
+  AUTOCOMPLETE_ITEMS_DEFAULT,
+  AUTOCOMPLETE_ITEMS_MAX,
+  AUTOCOMPLETE_LOOK_UPS_MAX,
+  AUTOCOMPLETE_STEPS_BACK_MAX,
+} from '../../limits/autocomplete.js'
 import type { View } from '../../store/view.js'
 import { STANDARD_FIELDS } from './scoring.js'
 import { foldLetters, type LookUps, type SurfaceTools, type SurfaceWords } from '../words/surface_words.js'

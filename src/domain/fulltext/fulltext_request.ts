@@ -4,15 +4,9 @@
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import {
-  CACHE_TTL_SECONDS_MAX,
-  FACETS_MAX,
-  FUZZY_EDITS_MAX,
-  PAGE_DEPTH_MAX,
-  PROXIMITY_DISTANCE_DEFAULT,
-  PROXIMITY_DISTANCE_MAX,
-  QUERY_BYTES_MAX,
-} from '../../limits.js'
+import { CACHE_TTL_SECONDS_MAX } from '../../limits/answers.js'
+import { FACETS_MAX, FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
+import { PAGE_DEPTH_MAX, QUERY_BYTES_MAX } from '../../limits/search.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 import { type Filters, parseFilters } from '../search/filters.js'
 import { readLimit, readOffset } from '../search/paging.js'

@@ -7,15 +7,9 @@ import { performance } from 'node:perf_hooks'
 import { expandPlan } from '../../engine/expanded_plan.js'
 import type { Hit, Hits, SearchEngine, SearchPlan } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import {
-  CACHED_PAGE_DOCUMENTS_MAX,
-  CURATION_APPLIED_MAX,
-  FTS_POLL_RESULTS,
-  FTS_RECHECK_BYTES_MAX,
-  FTS_HITS_MAX,
-  FTS_SLACK_HITS,
-  PLAN_CURSORS_MAX,
-} from '../../limits.js'
+import { FTS_HITS_MAX, FTS_RECHECK_BYTES_MAX, FTS_SLACK_HITS, PLAN_CURSORS_MAX } from '../../limits/fulltext.js'
+import { CACHED_PAGE_DOCUMENTS_MAX, FTS_POLL_RESULTS } from '../../limits/search.js'
+import { CURATION_APPLIED_MAX } from '../../limits/settings.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'

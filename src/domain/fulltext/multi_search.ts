@@ -5,7 +5,8 @@
  */
 import { performance } from 'node:perf_hooks'
 import { badRequest, serviceError, ServiceError, entryOf } from '../../errors.js'
-import { ANSWER_BYTES_MAX, MULTI_SEARCHES_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { MULTI_SEARCHES_MAX } from '../../limits/fulltext.js'
 import { readLimit } from '../search/paging.js'
 import type { WrittenResult } from './fulltext_answer.js'
 import type { FulltextRequest } from './fulltext_request.js'

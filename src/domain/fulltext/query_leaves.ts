@@ -4,7 +4,7 @@
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm, QueryToken } from '../../engine/types.js'
-import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits.js'
+import { FTS_SYNONYM_TOKENS_MAX, PLAN_LEAVES_MAX } from '../../limits/fulltext.js'
 import { identifierAlternatives } from '../words/identifiers.js'
 import type { FieldTable } from './query_fields.js'
 import type { Alternative, QueryWords } from '../words/reading.js'

@@ -5,7 +5,7 @@
  */
 import { badRequest } from '../../errors.js'
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
-import { PLAN_DEPTH_MAX } from '../../limits.js'
+import { PLAN_DEPTH_MAX } from '../../limits/fulltext.js'
 import { FieldTable } from './query_fields.js'
 import { LeafTable, nodeOf } from './query_leaves.js'
 import type { ParsedQuery } from '../query/query_mode.js'

@@ -4,7 +4,8 @@
  */
 import type { ScoringAlgorithm } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX, META_KEY_BYTES_MAX } from '../../limits.js'
+import { FIELD_WEIGHTS_MAX, FTS_FIELD_WEIGHT_MAX } from '../../limits/fulltext.js'
+import { META_KEY_BYTES_MAX } from '../../limits/input.js'
 
 /** As the contract names them; pmisparse is bm25 with further terms, which the collection itself suggests. */
 export type Algorithm = ScoringAlgorithm | 'pmisparse'

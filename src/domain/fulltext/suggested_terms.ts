@@ -3,7 +3,7 @@
  * less than the words themselves. Pure.
  */
 import type { PlanNode, PlanTerm } from '../../engine/types.js'
-import { PLAN_LEAVES_MAX, RELATED_QUERY_TERMS_MAX } from '../../limits.js'
+import { PLAN_LEAVES_MAX, RELATED_QUERY_TERMS_MAX } from '../../limits/fulltext.js'
 import type { QueryPlan } from './query_plan.js'
 import type { RelatedTerm } from './related_terms.js'
 

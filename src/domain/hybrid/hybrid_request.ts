@@ -4,7 +4,7 @@
  */
 import type { VectorAlgorithm } from '../../engine/vector_types.js'
 import { badRequest } from '../../errors.js'
-import { HYBRID_TOP_K_DEFAULT } from '../../limits.js'
+import { HYBRID_TOP_K_DEFAULT } from '../../limits/vectors.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 import { readRequest, type FulltextDefaults, type FulltextInput, type FulltextRequest } from '../fulltext/fulltext_request.js'
 import { readChoice, readNumber, readTopK, type VectorChoice, type VectorInput } from '../vectors/vector_request.js'

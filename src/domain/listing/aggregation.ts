@@ -6,7 +6,9 @@
  */
 import type { Aggregated, AggregationRequest, TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { FACET_SIZE_DEFAULT, FACETS_MAX, FACET_VALUES_COUNTED_MAX, LIMIT_MAX, META_KEY_BYTES_MAX } from '../../limits.js'
+import { FACETS_MAX, FACET_SIZE_DEFAULT, FACET_VALUES_COUNTED_MAX } from '../../limits/fulltext.js'
+import { META_KEY_BYTES_MAX } from '../../limits/input.js'
+import { LIMIT_MAX } from '../../limits/search.js'
 import type { Filters } from '../search/filters.js'
 import { parseFilters } from '../search/filters.js'
 import type { FacetBucket } from '../search/facets.js'

@@ -6,7 +6,8 @@
  */
 import type { Hits, SearchEngine, SearchPlan, SortField, StopWord } from '../../engine/types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX, CACHED_PAGE_DOCUMENTS_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { CACHED_PAGE_DOCUMENTS_MAX, DUE_COUNTED_MAX, LISTING_ROUNDS_MAX, PAGE_DEPTH_MAX } from '../../limits/search.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { textOfHead } from '../../store/head.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'

@@ -2,7 +2,7 @@
  * Cuts a query with operators into tokens. Linear in the length of the text: every character is looked at a
  * bounded number of times. Grammar and reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
-import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits.js'
+import { FUZZY_EDITS_MAX, PROXIMITY_DISTANCE_DEFAULT, PROXIMITY_DISTANCE_MAX } from '../../limits/fulltext.js'
 import type { Dialect } from './query_dialect.js'
 import { readQuoted } from './query_text.js'
 import { isClearPattern, isPattern } from './wildcards.js'

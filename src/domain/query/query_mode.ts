@@ -4,7 +4,7 @@
  * `mode` says so. Reasons: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import { badRequest, ServiceError } from '../../errors.js'
-import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits.js'
+import { PROXIMITY_DISTANCE_DEFAULT } from '../../limits/fulltext.js'
 import { AUTO, BOOLEAN, EXPRESSION } from './query_dialect.js'
 import { lexQuery, readDistance } from './query_lexer.js'
 import { parseTree } from './query_parser.js'

@@ -9,7 +9,7 @@
  *   clause := (NOT | '-' | '+')* (field ':')* ( '(' or ')' | phrase | near | word | fuzzy | pattern )
  */
 import { badRequest } from '../../errors.js'
-import { FTS_QUERY_NESTING_MAX } from '../../limits.js'
+import { FTS_QUERY_NESTING_MAX } from '../../limits/fulltext.js'
 import type { Dialect } from './query_dialect.js'
 import { type Lexeme, lexQuery } from './query_lexer.js'
 import { queryProblem } from './query_text.js'

@@ -4,7 +4,8 @@
  * Rules: service-1, "Schema validation", and docs/decisions/0080-schemas-of-collections.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
-import { META_KEYS_MAX, META_VALUES_MAX, SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits.js'
+import { META_KEYS_MAX, META_VALUES_MAX } from '../../limits/input.js'
+import { SCHEMA_BYTES_MAX, SCHEMA_ENUM_VALUES_MAX } from '../../limits/schemas.js'
 import { compilePattern } from './patterns.js'
 
 /** What the texts of a field may be read as. */

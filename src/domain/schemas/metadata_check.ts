@@ -3,7 +3,7 @@
  * Texts: algorithms.md, section 13. Time is bounded: patterns are linear, and one document may cost them only
  * so many steps. Pure; any lane.
  */
-import { SCHEMA_ERRORS_MAX, SCHEMA_PATTERN_STEPS_MAX, SCHEMA_TEXT_SHOWN_MAX } from '../../limits.js'
+import { SCHEMA_ERRORS_MAX, SCHEMA_PATTERN_STEPS_MAX, SCHEMA_TEXT_SHOWN_MAX } from '../../limits/schemas.js'
 import type { Metadata } from '../documents/metadata.js'
 import type { CollectionSchema, FieldRules, ValueType } from './collection_schema.js'
 import { compilePattern } from './patterns.js'

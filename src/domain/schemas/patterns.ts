@@ -4,7 +4,7 @@
  * (docs/decisions/0051-what-a-start-loads.md). Compiled patterns are kept per thread, a bounded number.
  */
 import { createRequire } from 'node:module'
-import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits.js'
+import { SCHEMA_PATTERNS_COMPILED_MAX, SCHEMA_PATTERN_BYTES_MAX, SCHEMA_PATTERN_INSTRUCTIONS_MAX } from '../../limits/schemas.js'
 import { BoundedCache } from '../bounded_cache.js'
 
 export interface Pattern {

@@ -5,7 +5,7 @@
  * documents that changed after the engine's snapshot. Pure; read lanes.
  */
 import { badRequest } from '../../errors.js'
-import { BOOST_FACTOR_MAX, BOOSTS_MAX } from '../../limits.js'
+import { BOOSTS_MAX, BOOST_FACTOR_MAX } from '../../limits/fulltext.js'
 
 export interface Boost {
   readonly key: string

@@ -4,7 +4,7 @@
  * once, even where the query does not find it, but never where the request's filters exclude it. Rules:
  * docs/decisions/0061-curation.md.
  */
-import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits.js'
+import { CURATION_APPLIED_MAX, CURATION_VARIANTS_MAX } from '../../limits/settings.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Curation, Pin } from '../settings/curation.js'

@@ -3,7 +3,8 @@
  * one of its values. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
-import { FILTER_VALUES_MAX, META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits.js'
+import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/input.js'
+import { FILTER_VALUES_MAX } from '../../limits/search.js'
 
 /** AND between filters, OR between the values of one. A filter without values requires the key. */
 export type Filters = readonly (readonly [key: string, values: readonly string[]])[]

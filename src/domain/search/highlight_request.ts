@@ -3,7 +3,7 @@
  * "Full-text search", and docs/decisions/0071-highlights.md.
  */
 import { badRequest } from '../../errors.js'
-import { HIGHLIGHT_FRAGMENT_BYTES_MAX, HIGHLIGHT_TAG_BYTES_MAX, HIGHLIGHTS_MAX } from '../../limits.js'
+import { HIGHLIGHTS_MAX, HIGHLIGHT_FRAGMENT_BYTES_MAX, HIGHLIGHT_TAG_BYTES_MAX } from '../../limits/fulltext.js'
 
 type Absent = null | undefined
 

@@ -5,7 +5,7 @@
  */
 import type { AnalysisOptions, Highlighter, HighlightTerm, PlanNode } from '../../engine/types.js'
 import { serviceError } from '../../errors.js'
-import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits.js'
+import { HIGHLIGHT_ANSWER_BYTES_MAX } from '../../limits/fulltext.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 import { isCodeDocument } from '../documents/code_document.js'
 import { type AnalysisTools } from '../documents/analysis.js'

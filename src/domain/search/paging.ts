@@ -3,7 +3,7 @@
  * docs/decisions/0004-limit-zero-is-the-default.md.
  */
 import { serviceError } from '../../errors.js'
-import { LIMIT_DEFAULT, LIMIT_MAX } from '../../limits.js'
+import { LIMIT_DEFAULT, LIMIT_MAX } from '../../limits/search.js'
 
 type Absent = null | undefined
 

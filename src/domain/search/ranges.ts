@@ -6,7 +6,8 @@
  */
 import type { PlanRange } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
-import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX, RANGES_MAX } from '../../limits.js'
+import { RANGES_MAX } from '../../limits/fulltext.js'
+import { META_KEY_BYTES_MAX, META_VALUE_BYTES_MAX } from '../../limits/input.js'
 import { RANGE_BOUNDS, type RangeBound, type RangeBoundName, type RangeInput, type RangesInput } from '../../operations/ranges.js'
 
 interface Operand {

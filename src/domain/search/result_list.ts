@@ -5,7 +5,7 @@
  * own fields. One per request.
  */
 import { badRequest } from '../../errors.js'
-import { ANSWER_BYTES_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { FacetCounter } from './facets.js'
 

@@ -4,7 +4,7 @@
  * the whole document. Pure; any lane. Rules: docs/decisions/0141-retrieval-modes.md.
  */
 import { badRequest } from '../../errors.js'
-import { WINDOW_SIZE_MAX } from '../../limits.js'
+import { WINDOW_SIZE_MAX } from '../../limits/vectors.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 
 type Absent = null | undefined

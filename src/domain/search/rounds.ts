@@ -5,7 +5,7 @@
  * for more hits, on newer snapshots, until the page is full, the engine has no more hits, or the bound on
  * hits is reached. Read lanes.
  */
-import { SEARCH_AGAIN_FACTOR } from '../../limits.js'
+import { SEARCH_AGAIN_FACTOR } from '../../limits/search.js'
 import type { TruthStore } from '../../store/truth_store.js'
 import type { View } from '../../store/view.js'
 import { readingOf } from '../documents/wanted_bodies.js'

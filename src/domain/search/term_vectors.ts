@@ -5,7 +5,7 @@
  * document again costs a third of scanning it, and its text takes three times the bytes. Format of a vector:
  * wasm/analyzer/src/highlight/term_vector.rs. One per read lane.
  */
-import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits.js'
+import { TERM_VECTOR_CONTENT_BYTES_MAX } from '../../limits/fulltext.js'
 import type { StoredDocument } from '../../store/documents/document_cache.js'
 
 /** What an entry takes beside its vector, about. */

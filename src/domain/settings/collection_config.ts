@@ -15,7 +15,7 @@ import {
   RESPONSE_PROMPT_BYTES_MAX,
   REVISIONS_KEPT_MAX,
   TOP_K_MAX,
-} from '../../limits.js'
+} from '../../limits/settings.js'
 
 export interface StorageConfig {
   readonly endpoint?: string

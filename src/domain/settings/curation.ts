@@ -4,7 +4,8 @@
  * and docs/decisions/0061-curation.md. Pure; any lane.
  */
 import { badRequest } from '../../errors.js'
-import { CURATION_DOCUMENTS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import { QUERY_BYTES_MAX } from '../../limits/search.js'
+import { CURATION_DOCUMENTS_MAX } from '../../limits/settings.js'
 import { checkIdentity } from '../documents/identity.js'
 
 export interface Pin {

@@ -6,7 +6,7 @@
  * docs/decisions/0135-embedding-configurations.md. Pure; decided on the write lane, shown on any.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { EMBEDDING_CONFIG_ID_BYTES_MAX, EMBEDDING_CONFIG_NAME_BYTES_MAX, EMBEDDING_CONFIGS_MAX } from '../../limits.js'
+import { EMBEDDING_CONFIGS_MAX, EMBEDDING_CONFIG_ID_BYTES_MAX, EMBEDDING_CONFIG_NAME_BYTES_MAX } from '../../limits/providers.js'
 import { PROVIDER_NAMES, type ProviderName } from '../../outbound/embedding/models.js'
 import { checkSettings, isProviderName, ProviderSettingsError, urlOf } from '../../outbound/embedding/settings.js'
 import type { ProviderSettings } from '../../outbound/embedding/settings.js'

@@ -5,7 +5,7 @@
  * one. Rules: service-2, "Storage backends"; docs/decisions/0093-storage-backends.md.
  */
 import { badRequest } from '../../errors.js'
-import { LOCATION_OBJECTS_LOOKED_AT_MAX, LOCATIONS_MAX } from '../../limits.js'
+import { LOCATIONS_MAX, LOCATION_OBJECTS_LOOKED_AT_MAX } from '../../limits/objects.js'
 import type { S3Location } from '../../outbound/s3_location.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
 import { CorruptRecord } from '../../store/record.js'

@@ -14,7 +14,7 @@ import {
   SPELL_NEAR_TERMS_MAX,
   SPELL_SHORT_CHARACTERS_MAX,
   SPELL_TWO_EDITS_CHARACTERS_MIN,
-} from '../../limits.js'
+} from '../../limits/spell.js'
 import type { View } from '../../store/view.js'
 import type { LookUps, SurfaceTools, SurfaceWords } from '../words/surface_words.js'
 import { editDistance } from './edit_distance.js'

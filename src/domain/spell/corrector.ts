@@ -3,7 +3,8 @@
  * never changed. One per lane; its cache is valid while index and settings are unchanged. Read lanes.
  * Reasons: docs/decisions/0065-spell-correction.md.
  */
-import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX, SURFACE_SECONDS_MAX } from '../../limits.js'
+import { SURFACE_SECONDS_MAX } from '../../limits/autocomplete.js'
+import { SPELL_CORRECTIONS_MAX, SPELL_WORDS_MAX } from '../../limits/spell.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'
 import { NO_SETTINGS, type CollectionSettings, type SpellWords } from '../settings/collection_settings.js'

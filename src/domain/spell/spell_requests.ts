@@ -10,7 +10,7 @@ import {
   SPELL_SUGGESTIONS_DEFAULT,
   SPELL_SUGGESTIONS_MAX,
   SPELL_TEXT_BYTES_MAX,
-} from '../../limits.js'
+} from '../../limits/spell.js'
 import { readStopWords } from '../words/vocabulary.js'
 import { applyCorrections, type Misspelling } from './corrector.js'
 

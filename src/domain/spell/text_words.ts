@@ -3,7 +3,7 @@
  * punctuation. Numbers, identifiers (`snake_case`, `camelCase`, `v2`), names in capitals, paths, addresses,
  * patterns and everything in quotation marks are what they are. Pure and linear in the length of the text.
  */
-import { SPELL_WORD_CHARACTERS_MAX } from '../../limits.js'
+import { SPELL_WORD_CHARACTERS_MAX } from '../../limits/spell.js'
 
 export interface Word {
   /** As written. */

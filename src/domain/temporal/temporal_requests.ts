@@ -5,14 +5,14 @@
  */
 import type { TimeInterval } from '../../engine/types.js'
 import { badRequest } from '../../errors.js'
+import { UNIX_SECONDS_MAX } from '../../limits/store.js'
 import {
   EVENTS_SECONDS_DEFAULT,
   EVENT_BUCKETS_MAX,
   EVENT_MINUTES_DAYS_KEPT,
   HOT_DOCUMENTS_DEFAULT,
   HOT_DOCUMENTS_MAX,
-  UNIX_SECONDS_MAX,
-} from '../../limits.js'
+} from '../../limits/temporal.js'
 import { EVENT_TYPES } from '../../store/histories/history.js'
 import type { EventGroup, EventType, History } from '../../store/histories/history.js'
 import type { CollectionConfig } from '../settings/collection_config.js'

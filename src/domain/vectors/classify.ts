@@ -4,7 +4,8 @@
  */
 import type { EmbeddingIdentity } from '../embedding/embedding_identity.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX, QUERY_BYTES_MAX } from '../../limits.js'
+import { QUERY_BYTES_MAX } from '../../limits/search.js'
+import { CLASSIFIED_CHARACTERS_MAX, CLASSIFY_LABELS_MAX } from '../../limits/vectors.js'
 import { unescapeContent } from '../../store/body.js'
 import { findDocument } from '../writes/changes.js'
 import { vectorsOfTexts } from '../embedding/text_vectors.js'

@@ -6,13 +6,8 @@
 import { createHash } from 'node:crypto'
 import type { SimilarGroup, VectorMetric } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import {
-  ANSWER_BYTES_MAX,
-  DUPLICATES_DOCUMENTS_DEFAULT,
-  DUPLICATES_DOCUMENTS_MAX,
-  DUPLICATES_NEIGHBOURS,
-  OVERSAMPLE_DEFAULT,
-} from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { DUPLICATES_DOCUMENTS_DEFAULT, DUPLICATES_DOCUMENTS_MAX, DUPLICATES_NEIGHBOURS, OVERSAMPLE_DEFAULT } from '../../limits/vectors.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import { unescapeContent } from '../../store/body.js'
 import type { View } from '../../store/view.js'

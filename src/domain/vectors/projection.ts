@@ -3,7 +3,7 @@
  * without a covariance matrix. A query is projected onto the same two axes. Bulk lane.
  */
 import { serviceError } from '../../errors.js'
-import { PROJECTION_ITERATIONS } from '../../limits.js'
+import { PROJECTION_ITERATIONS } from '../../limits/vectors.js'
 import { textOfHead } from '../../store/head.js'
 import type { View } from '../../store/view.js'
 import type { Stop } from '../search/context.js'

@@ -4,14 +4,10 @@
  */
 import type { VectorAlgorithm, VectorMetric, VectorQuantization } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import {
-  EMBEDDING_DIMENSIONS_MAX,
-  LIMIT_MAX,
-  OVERSAMPLE_DEFAULT,
-  OVERSAMPLE_MAX,
-  QUERY_BYTES_MAX,
-  VECTOR_ELEMENT_MAX,
-} from '../../limits.js'
+import { EMBEDDING_DIMENSIONS_MAX } from '../../limits/providers.js'
+import { LIMIT_MAX, QUERY_BYTES_MAX } from '../../limits/search.js'
+import { OVERSAMPLE_MAX } from '../../limits/settings.js'
+import { OVERSAMPLE_DEFAULT, VECTOR_ELEMENT_MAX } from '../../limits/vectors.js'
 import type { RetrievalProfile } from '../settings/collection_config.js'
 
 type Absent = null | undefined

@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks'
 import type { VectorEngine, VectorHit, VectorSearchRequest } from '../../engine/vector_types.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits.js'
+import { VECTOR_HITS_MAX, VECTOR_SLACK_HITS } from '../../limits/vectors.js'
 import type { ByteWriter } from '../../store/byte_writer.js'
 import { textOfHead, type Head } from '../../store/head.js'
 import type { TruthStore } from '../../store/truth_store.js'

@@ -16,7 +16,7 @@ import {
   SURFACE_STEMS_MAX,
   SURFACE_TERMS_MAX,
   SURFACE_TEXT_BYTES_MAX,
-} from '../../limits.js'
+} from '../../limits/autocomplete.js'
 import { readingAll } from '../documents/wanted_bodies.js'
 import type { View } from '../../store/view.js'
 import { BoundedCache } from '../bounded_cache.js'

@@ -5,7 +5,7 @@
  */
 import { resolveLanguage } from '../../engine/languages.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { SETTING_TEXT_BYTES_MAX, SYNONYMS_PER_TERM_MAX } from '../../limits.js'
+import { SETTING_TEXT_BYTES_MAX, SYNONYMS_PER_TERM_MAX } from '../../limits/settings.js'
 import { DEFAULT_STOP_WORDS } from './default_stop_words.js'
 
 /** Lower-case, with single spaces: two spellings of a term are one. @throws ServiceError 400 */

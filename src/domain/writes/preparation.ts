@@ -5,7 +5,7 @@
  */
 import { encodeUpsert } from '../../engine/index_batch.js'
 import { badRequest } from '../../errors.js'
-import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits.js'
+import { DOCUMENT_BYTES_MAX, STATED_EXPIRY_MAX, STATED_TIME_MAX, TTL_SECONDS_MAX } from '../../limits/input.js'
 import { encodeBody, escapeContent } from '../../store/body.js'
 import type { Compression } from '../../store/body.js'
 import { HEAD_FLAGS } from '../../store/head.js'

@@ -2,7 +2,7 @@
  * Circuit breaker of one provider. Closed: requests are sent. After some failures in a row, or when the provider named a time, open: none is sent until the pause is over. Then one is, as a trial; its
  * success closes the circuit, its failure opens it for twice as long. Time is given by the caller (performance.now()). Pure state; front-end thread. Why it is our own: docs/decisions/0134-embedding-providers.md.
  */
-import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_PAUSE_MS_MAX } from '../../limits.js'
+import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_PAUSE_MS_MAX } from '../../limits/providers.js'
 
 export type BreakerState = 'closed' | 'open' | 'trial'
 

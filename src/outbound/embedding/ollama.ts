@@ -1,7 +1,7 @@
 /**
  * Ollama's `POST /api/embed`: a longer text is cut by the server; roles are texts in front (models.ts). And which of its models is there, for a server that nothing was configured for. Front-end thread.
  */
-import { EMBEDDING_ANSWER_FRAME_BYTES, OLLAMA_DETECTION_MS_MAX } from '../../limits.js'
+import { EMBEDDING_ANSWER_FRAME_BYTES, OLLAMA_DETECTION_MS_MAX } from '../../limits/providers.js'
 import type { Outbound } from '../safe_fetch.js'
 import { dimensionsOf, PREFERRED_OLLAMA_MODELS, PROVIDER_DEFAULTS } from './models.js'
 import { listOf, objectOf } from './protocol.js'

@@ -1,6 +1,6 @@
 /** Rows of an answer as vectors: each of the wanted length, each value a number that the vector engine takes. Nothing else gets in. Pure. */
 import { endianness } from 'node:os'
-import { VECTOR_ELEMENT_MAX } from '../../limits.js'
+import { VECTOR_ELEMENT_MAX } from '../../limits/vectors.js'
 import { BadAnswer } from './protocol.js'
 
 const VALUE_BYTES = Float32Array.BYTES_PER_ELEMENT

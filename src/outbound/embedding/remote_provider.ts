@@ -7,17 +7,17 @@ import { setTimeout } from 'node:timers/promises'
 import type { Dispatcher } from 'undici'
 import {
   EMBEDDING_ANSWER_FRAME_BYTES,
-  EMBEDDING_ATTEMPT_MS_MAX,
   EMBEDDING_ATTEMPTS_MAX,
-  EMBEDDING_NUMBER_BYTES_MAX,
+  EMBEDDING_ATTEMPT_MS_MAX,
   EMBEDDING_NUMBERS_ENCODED_MAX,
   EMBEDDING_NUMBERS_MAX,
+  EMBEDDING_NUMBER_BYTES_MAX,
   EMBEDDING_PAUSE_MS_MAX,
   EMBEDDING_REQUESTS_AT_ONCE,
   EMBEDDING_RETRY_AFTER_WAITED_MS_MAX,
   EMBEDDING_SLOW_MS,
   EMBEDDING_WAIT_MS_FIRST,
-} from '../../limits.js'
+} from '../../limits/providers.js'
 import type { Outbound } from '../safe_fetch.js'
 import { Breaker, type BreakerState } from './breaker.js'
 import { failureOfError, failureOfStatus, type Failure } from './failure.js'

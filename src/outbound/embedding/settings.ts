@@ -1,7 +1,8 @@
 /**
  * What a provider is made from, whether options or a stored configuration say it, and what may be said. The one place where an API key is held beside the headers of a request. Pure.
  */
-import { EMBEDDING_DIMENSIONS_MAX, EMBEDDING_KEY_BYTES_MAX, EMBEDDING_MODEL_BYTES_MAX, OUTBOUND_URL_BYTES_MAX } from '../../limits.js'
+import { OUTBOUND_URL_BYTES_MAX } from '../../limits/outbound.js'
+import { EMBEDDING_DIMENSIONS_MAX, EMBEDDING_KEY_BYTES_MAX, EMBEDDING_MODEL_BYTES_MAX } from '../../limits/providers.js'
 import { factsOf, PROVIDER_DEFAULTS, PROVIDER_NAMES, ROLE_SCHEME } from './models.js'
 import type { ProviderName } from './models.js'
 

@@ -1,7 +1,7 @@
 /**
  * Turns of requests to one provider: so many side by side, queries before documents, and documents never in all places. Whoever gives up while it waits leaves its place. Front-end thread.
  */
-import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits.js'
+import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/providers.js'
 import { EmbeddingError } from './provider.js'
 import type { EmbeddingRole } from './provider.js'
 

@@ -5,7 +5,7 @@
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
-import { BACKUP_PIECE_BYTES } from '../../limits.js'
+import { BACKUP_PIECE_BYTES } from '../../limits/backup.js'
 import { crc32c } from '../packages.js'
 import { writeWhole } from '../write_whole.js'
 

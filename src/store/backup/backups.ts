@@ -6,7 +6,7 @@ import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from
 import { link, mkdtemp, open, rm } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { makeFolders } from '../../folders.js'
-import { BACKUP_NAMES_TRIED_MAX, BACKUPS_LISTED_MAX } from '../../limits.js'
+import { BACKUPS_LISTED_MAX, BACKUP_NAMES_TRIED_MAX } from '../../limits/backup.js'
 import { BackupError, peekSeal, sealBackup } from './backup_file.js'
 import type { BackupSeal } from './backup_file.js'
 import { flushDirectory as flushDirectorySync, TRUTH_FILE } from '../layout.js'

@@ -4,7 +4,7 @@
  * binlog is reset and a new epoch begins. Runs in a process of its own (src/restore_check.ts), because
  * damaged pages can end the process that reads them. Layout: docs/formats/truth-env.md.
  */
-import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits.js'
+import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits/backup.js'
 import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
 import { removeGarbage } from '../bodies/body_references.js'
 import { openEntry } from '../entries/entry.js'

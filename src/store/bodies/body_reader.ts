@@ -3,7 +3,8 @@
  * their document, which may be such a difference, too, and those that lie in a storage backend, as far as
  * their bytes are at hand.
  */
-import { DELTA_CHAIN_REVISIONS, OPENED_BODY_BYTES } from '../../limits.js'
+import { OPENED_BODY_BYTES } from '../../limits/encryption.js'
+import { DELTA_CHAIN_REVISIONS } from '../../limits/revisions.js'
 import { appendBody, baseOfBody, decodeBody, decodeDelta, isDelta } from '../body.js'
 import type { ByteWriter } from '../byte_writer.js'
 import type { Environment } from '../environment.js'

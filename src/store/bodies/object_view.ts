@@ -2,7 +2,7 @@
  * What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the
  * view.
  */
-import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
+import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'

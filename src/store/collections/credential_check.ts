@@ -5,7 +5,7 @@
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
-import { CREDENTIAL_NAMES_SHOWN } from '../../limits.js'
+import { CREDENTIAL_NAMES_SHOWN } from '../../limits/encryption.js'
 import { readCollections } from './collection_row.js'
 import type { Environment } from '../environment.js'
 import { collectionOfKey } from '../keys.js'

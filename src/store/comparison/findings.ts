@@ -1,5 +1,5 @@
 /** What a comparison of the store with itself has found: so many of each kind, and the first ones by name. */
-import { FINDINGS_LISTED_MAX } from '../../limits.js'
+import { FINDINGS_LISTED_MAX } from '../../limits/store.js'
 
 export const FINDING_KINDS = [
   /** The checksum over key and value, or that of the record, does not hold. */

@@ -5,7 +5,7 @@
  * mark ends with the next commit; under a new mark its head is read again and the text kept only if the
  * head's LSN is the same. One per thread that reads; not for the inside of a write transaction.
  */
-import { DOCUMENT_CACHED_BYTES_MAX } from '../../limits.js'
+import { DOCUMENT_CACHED_BYTES_MAX } from '../../limits/store.js'
 
 /** A document with its content. */
 export interface StoredDocument {

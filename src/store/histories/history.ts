@@ -7,7 +7,7 @@
  * exactly it was fades with its age. Decision: docs/decisions/0081-histories-of-documents.md. Pure; written
  * on the write lane.
  */
-import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../limits.js'
+import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../limits/temporal.js'
 import { checkRecord, sealRecord } from '../record.js'
 
 /** In the order of their codes on disk. */

@@ -9,7 +9,7 @@
 import type { RootDatabase } from 'lmdb'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { SCRUB_BYTES_AT_ONCE, SCRUB_ROOM_BYTES } from '../../limits.js'
+import { SCRUB_BYTES_AT_ONCE, SCRUB_ROOM_BYTES } from '../../limits/encryption.js'
 import type { Environment } from '../environment.js'
 import { openEnvironment, openTable } from '../environment.js'
 

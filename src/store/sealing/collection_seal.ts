@@ -4,7 +4,7 @@
  * more. `forms` are the key ids under which rows may lie (0: in clear): who looks a row up by text tries
  * each. The row behind it: docs/formats/truth-env.md. Any thread reads; only `apply` and the rotation write.
  */
-import { SEAL_LANGS_KEPT_MAX } from '../../limits.js'
+import { SEAL_LANGS_KEPT_MAX } from '../../limits/encryption.js'
 import { documentKey, lsnKey } from '../keys.js'
 import { checkRecord, sealRecord } from '../record.js'
 import { HMAC_BYTES, KEY_BYTES } from './cipher.js'

@@ -4,7 +4,7 @@
  * themselves. Asking for a collection that was never sealed costs one look-up, and none on a server without a
  * master key.
  */
-import { SEALS_KEPT_MAX } from '../../limits.js'
+import { SEALS_KEPT_MAX } from '../../limits/encryption.js'
 import type { Table } from '../table.js'
 import { counterKey } from '../keys.js'
 import { CollectionSeal, decodeSealing } from './collection_seal.js'

@@ -4,7 +4,7 @@
  * the exchange for it each time. Front-end thread only.
  */
 import type { HttpResponse } from 'uWebSockets.js'
-import { ANSWER_STREAMED_BYTES_MIN } from '../../limits.js'
+import { ANSWER_STREAMED_BYTES_MIN } from '../../limits/surface.js'
 import type { PushedBody } from '../../wire/body_streams.js'
 import type { HttpAnswer } from './http_answer.js'
 import { BodyParts } from './body_parts.js'

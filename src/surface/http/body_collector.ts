@@ -2,7 +2,7 @@
  * A request body that is read as a whole: one buffer, bounded by the operation's limit and counted in the
  * budget of all bodies until the request is answered. Front-end thread only.
  */
-import { BODY_FIRST_BYTES } from '../../limits.js'
+import { BODY_FIRST_BYTES } from '../../limits/surface.js'
 import type { ByteBudget } from './byte_budget.js'
 
 /** After a chunk: more is expected, the body is complete, or it is refused for this. */

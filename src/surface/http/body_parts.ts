@@ -4,7 +4,7 @@
  * copy because the lane's memory is given back. A client that takes nothing for a time loses its connection.
  * Knows no socket: exchange.ts gives it one. Front-end thread only.
  */
-import { PART_PIECE_BYTES, PART_PULSE_MS, PART_RESERVE_BYTES } from '../../limits.js'
+import { PART_PIECE_BYTES, PART_PULSE_MS, PART_RESERVE_BYTES } from '../../limits/surface.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
 import type { ByteBudget } from './byte_budget.js'
 

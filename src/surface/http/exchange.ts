@@ -10,7 +10,7 @@
 import assert from 'node:assert/strict'
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { ErrorCode } from '../../errors.js'
-import { BODY_STALL_MS_MAX } from '../../limits.js'
+import { BODY_STALL_MS_MAX } from '../../limits/surface.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
 import { endAtOnce, sendBody, writeHead, type AnswerChannel, type BodySender } from './answer_writer.js'
 import type { ByteBudget } from './byte_budget.js'

@@ -6,7 +6,7 @@
  * Decision: docs/decisions/0182-web-pages-and-this-machine.md.
  */
 import type { ErrorCode } from '../../errors.js'
-import { GUARD_NAMES_KEPT_MAX } from '../../limits.js'
+import { GUARD_NAMES_KEPT_MAX } from '../../limits/surface.js'
 
 export interface Asked {
   /** Upper case. */

@@ -9,7 +9,7 @@
  * socket. So after some bytes of small pieces the next one is filled up with pulses to that size: a probe.
  */
 import assert from 'node:assert/strict'
-import { PUSH_PROBE_BYTES, PUSH_PULSE_MS, PUSH_UNPROBED_BYTES_MAX, PUSH_UNSENT_BYTES_MAX } from '../../limits.js'
+import { PUSH_PROBE_BYTES, PUSH_PULSE_MS, PUSH_UNPROBED_BYTES_MAX, PUSH_UNSENT_BYTES_MAX } from '../../limits/surface.js'
 import type { BodyPush, DetachReason, PushedBody } from '../../wire/body_streams.js'
 import type { ByteBudget } from './byte_budget.js'
 import type { OpenStreams } from './open_streams.js'

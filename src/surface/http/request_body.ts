@@ -5,7 +5,7 @@
 import type { HttpResponse } from 'uWebSockets.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
 import type { ErrorCode } from '../../errors.js'
-import { DISCARDED_BYTES_MAX } from '../../limits.js'
+import { DISCARDED_BYTES_MAX } from '../../limits/surface.js'
 import { BodyCollector } from './body_collector.js'
 import { BodyStream, type StreamRefusal } from './body_stream.js'
 import type { ByteBudget } from './byte_budget.js'

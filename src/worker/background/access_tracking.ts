@@ -10,7 +10,13 @@
 import { Chore } from '../../chore.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
-import { ACCESS_PAUSE_FACTOR, ACCESS_PAUSE_MS_MAX, ACCESS_SLICE_DOCUMENTS_MAX, ACCESS_TAKEN_MS, ACCESS_WAITING_MAX } from '../../limits.js'
+import {
+  ACCESS_PAUSE_FACTOR,
+  ACCESS_PAUSE_MS_MAX,
+  ACCESS_SLICE_DOCUMENTS_MAX,
+  ACCESS_TAKEN_MS,
+  ACCESS_WAITING_MAX,
+} from '../../limits/temporal.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Accesses } from '../../store/histories/history_tables.js'
 import { ACCESS, type AccessRings } from '../../telemetry/access_rings.js'

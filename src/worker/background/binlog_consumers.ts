@@ -11,7 +11,7 @@
 import { Chore } from '../../chore.js'
 import type { BinlogConsumer, ConsumerMaker, ConsumerSlice } from '../../consumers/consumer.js'
 import { CONSUMERS } from '../../consumers/registry.js'
-import { CONSUMER_POSITION_ENTRIES, CONSUMER_RETRY_MS } from '../../limits.js'
+import { CONSUMER_POSITION_ENTRIES, CONSUMER_RETRY_MS } from '../../limits/consumers.js'
 import { mayWriteUnasked } from '../../role.js'
 import type { Service } from '../../services.js'
 import type { WriteTransaction } from '../../store/apply.js'

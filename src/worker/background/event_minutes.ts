@@ -4,7 +4,9 @@
  */
 import { Chore } from '../../chore.js'
 import { oldestMinute } from '../../domain/temporal/temporal_requests.js'
-import { EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, EVENT_MINUTES_SWEEP_MS, PURGE_ROWS_MAX, SWEEP_INTERVAL_MS } from '../../limits.js'
+import { PURGE_ROWS_MAX } from '../../limits/commit.js'
+import { EVENT_MINUTES_SWEEP_COLLECTIONS_MAX, EVENT_MINUTES_SWEEP_MS } from '../../limits/temporal.js'
+import { SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'

@@ -4,7 +4,7 @@
  */
 import { Chore } from '../../chore.js'
 import { decideDelete } from '../../domain/decision.js'
-import { SWEEP_INTERVAL_MS } from '../../limits.js'
+import { SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
 import { noteDamage } from '../../store/noted_damage.js'

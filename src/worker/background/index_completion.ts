@@ -9,7 +9,7 @@
  */
 import { Chore } from '../../chore.js'
 import type { RebuildShare } from '../../consumers/rebuild.js'
-import { UNINDEXED_POLL_MS } from '../../limits.js'
+import { UNINDEXED_POLL_MS } from '../../limits/indexing.js'
 import { indexMarkWork } from '../commit/index_mark_work.js'
 import type { LaneWork } from './lane_work.js'
 import { rebuild } from './object_fetching.js'

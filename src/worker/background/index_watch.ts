@@ -4,7 +4,7 @@
  * memory for ever: this process ends, and the next start replays. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { INDEX_WATCH_MS } from '../../limits.js'
+import { INDEX_WATCH_MS } from '../../limits/indexing.js'
 import { log } from '../../telemetry/log.js'
 import type { LaneWork } from './lane_work.js'
 

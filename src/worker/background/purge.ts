@@ -3,7 +3,7 @@
  * only.
  */
 import { Chore } from '../../chore.js'
-import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits.js'
+import { SWEEP_DOCUMENTS_MAX, SWEEP_INTERVAL_MS } from '../../limits/upkeep.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Work } from '../commit/commit_work.js'
 import { DONE, type LaneWork } from './lane_work.js'

@@ -5,7 +5,8 @@
  */
 import { Chore } from '../../chore.js'
 import { stepRotation, unfinishedRotation } from '../../domain/rotation.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX, ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN, ROTATION_WAIT_MS } from '../../limits.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
+import { ROTATION_POLL_MS, ROTATION_REST_FACTOR, ROTATION_REST_MS_MIN, ROTATION_WAIT_MS } from '../../limits/encryption.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'
 import type { LaneContext } from '../request/handler.js'

@@ -3,7 +3,7 @@
  * work in the write lane's queue, slice by slice, with rests as long as the slices. Write lane only.
  */
 import { Chore } from '../../chore.js'
-import { UPGRADE_BYTES_MAX, UPGRADE_ROWS_MAX } from '../../limits.js'
+import { UPGRADE_BYTES_MAX, UPGRADE_ROWS_MAX } from '../../limits/upkeep.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { log } from '../../telemetry/log.js'
 import type { Work } from '../commit/commit_work.js'

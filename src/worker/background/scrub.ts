@@ -12,7 +12,7 @@ import {
   SCRUB_PAUSE_MS_MIN,
   SCRUB_PAUSE_TIMES,
   SCRUB_ROWS,
-} from '../../limits.js'
+} from '../../limits/upkeep.js'
 import { FINDING_KINDS } from '../../store/comparison/findings.js'
 import type { Findings } from '../../store/comparison/findings.js'
 import { StoreComparison } from '../../store/comparison/store_comparison.js'

@@ -20,7 +20,9 @@ import { checkTtl } from '../../domain/writes/preparation.js'
 import { decideRotation } from '../../domain/rotation.js'
 import { decideSettings } from '../../domain/settings_decision.js'
 import { ServiceError, serviceError } from '../../errors.js'
-import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
+import { BATCH_ERRORS_MAX } from '../../limits/input.js'
+import { RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { Head } from '../../store/head.js'
 import { BodiesWanted } from '../../store/objects.js'
@@ -128,7 +130,12 @@ function forgetReleases({ before, swept }: ForgetReleasesCommand): Work {
 }
 
 /** Each placement stands for itself: what was refused is tried again by whoever moves bodies. */
-function place(tools: CommitTools, transaction: WriteTransaction, effects: GroupEffects, { collection, placements }: PlaceCommand): CommitAnswer {
+function place(
+  tools: CommitTools,
+  transaction: WriteTransaction,
+  effects: GroupEffects,
+  { collection, placements }: PlaceCommand,
+): CommitAnswer {
   let placed = 0
   for (const placement of placements) {
     const step = decidePlace(transaction, collection, placement)
@@ -227,7 +234,10 @@ function addBatch(tools: CommitTools, collection: string, documents: readonly Pr
     },
     answer() {
       if (added + updated === 0 && refused.length > 0) {
-        return { code: 'allFailed', body: JSON.stringify({ error: `all documents failed: ${refused.slice(0, BATCH_ERRORS_MAX).join('; ')}` }) }
+        return {
+          code: 'allFailed',
+          body: JSON.stringify({ error: `all documents failed: ${refused.slice(0, BATCH_ERRORS_MAX).join('; ')}` }),
+        }
       }
       return jsonAnswer({ added, updated, failed: refused.length, errors: refused.slice(0, BATCH_ERRORS_MAX) })
     },

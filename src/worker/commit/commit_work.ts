@@ -14,7 +14,7 @@ import type { Step } from '../../domain/step.js'
 import type { HeldBodies } from '../../engine/held_bodies.js'
 import type { VectorChange } from '../../engine/vector_types.js'
 import { CATALOGUE, ServiceError, serviceError, type ErrorCode } from '../../errors.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import type { EntryEffects, EntryOrigin } from '../../store/entries/entry_kind.js'
 import { kindOf } from '../../store/entries/kinds.js'
@@ -100,7 +100,8 @@ export function guarded(work: Work): Work {
       try {
         return work.run(transaction, effects)
       } catch (error) {
-        answer = error instanceof BodiesWanted ? { code: 'backendUnavailable', body: '', wanted: error.objects } : refusal(transaction, error)
+        answer =
+          error instanceof BodiesWanted ? { code: 'backendUnavailable', body: '', wanted: error.objects } : refusal(transaction, error)
         return false
       }
     },

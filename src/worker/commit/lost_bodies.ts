@@ -3,7 +3,7 @@
  * other delete, before anybody reads. Write lane.
  */
 import { decideDelete } from '../../domain/decision.js'
-import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
 import { parseBodyKey } from '../../store/keys.js'
 import { MEMORY_LOCATION } from '../../store/objects.js'
 import { noteDamage } from '../../store/noted_damage.js'

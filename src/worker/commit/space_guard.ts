@@ -6,7 +6,7 @@
  * docs/decisions/0150-a-full-disk-refuses-writes.md.
  */
 import { Chore, type ChoreTools } from '../../chore.js'
-import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits.js'
+import { DISK_RETRY_MS_FIRST, DISK_RETRY_MS_MAX, DISK_WATCH_MS, FULL_DISK_ROWS, RESERVE_FILE_SHARE } from '../../limits/disk.js'
 import type { DiskSpace } from '../../store/disk_space.js'
 
 export interface SpaceGuardParts {

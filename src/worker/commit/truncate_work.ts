@@ -5,7 +5,9 @@
  */
 import { requireApplicable } from '../../domain/writes/entry_check.js'
 import { decideTrim } from '../../domain/revision_trim.js'
-import { BATCH_ERRORS_MAX, COMMIT_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_REVISIONS_MAX } from '../../limits.js'
+import { COMMIT_SLICE_DOCUMENTS_MAX } from '../../limits/commit.js'
+import { BATCH_ERRORS_MAX } from '../../limits/input.js'
+import { TRUNCATE_SLICE_DOCUMENTS_MAX, TRUNCATE_SLICE_REVISIONS_MAX } from '../../limits/revisions.js'
 import type { TruncateCommand } from '../../domain/commands.js'
 import type { WriteTransaction } from '../../store/apply.js'
 import { CorruptRecord } from '../../store/record.js'

@@ -5,7 +5,7 @@
 import { performance } from 'node:perf_hooks'
 import { Aggregation } from '../../domain/listing/aggregation.js'
 import { serviceError } from '../../errors.js'
-import { AGGREGATE_DUE_MAX } from '../../limits.js'
+import { AGGREGATE_DUE_MAX } from '../../limits/fulltext.js'
 import { aggregate as aggregateRow } from '../../operations/collections.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'

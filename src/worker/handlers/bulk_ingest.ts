@@ -9,7 +9,7 @@ import type { IngestError } from '../../domain/bulk_ingest.js'
 import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument } from '../../domain/commands.js'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'
-import { INGEST_CHUNK_BYTES_WANTED, INGEST_CHUNK_DOCUMENTS_MAX } from '../../limits.js'
+import { INGEST_CHUNK_BYTES_WANTED, INGEST_CHUNK_DOCUMENTS_MAX } from '../../limits/jobs.js'
 import {
   cancelBulkIngest as cancelRow,
   getBulkIngest as getRow,

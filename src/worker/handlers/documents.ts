@@ -11,7 +11,7 @@ import { checkTtl, prepareDocument } from '../../domain/writes/preparation.js'
 import { writeRulesOf, type WriteRules } from '../../domain/writes/write_rules.js'
 import { Template } from '../../domain/documents/template.js'
 import { ServiceError, badRequest, serviceError } from '../../errors.js'
-import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits.js'
+import { BATCH_DOCUMENTS_MAX, TEMPLATE_VARIABLES_MAX } from '../../limits/input.js'
 import { HEAD_FLAGS } from '../../store/head.js'
 import {
   add as addRow,

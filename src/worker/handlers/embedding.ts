@@ -7,7 +7,7 @@ import { encodeCommand } from '../../domain/commands.js'
 import { cuttingOf } from '../../domain/embedding/chunks.js'
 import { cutDocuments } from '../../domain/embedding/inputs.js'
 import { serviceError } from '../../errors.js'
-import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_LOOKED_AT_MAX } from '../../limits.js'
+import { UNEMBEDDED_DOCUMENTS_MAX, UNEMBEDDED_LOOKED_AT_MAX } from '../../limits/embedding.js'
 import {
   embeddingInputs as inputsRow,
   queuedEmbeddings as queuedRow,

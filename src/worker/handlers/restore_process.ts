@@ -2,7 +2,7 @@
 import { fork } from 'node:child_process'
 import type { Config } from '../../config/config.js'
 import { programPath } from '../../installation.js'
-import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits.js'
+import { RESTORE_HEAP_MB_MAX, RESTORE_POLL_MS } from '../../limits/backup.js'
 
 const PROGRAM = programPath('restore_check')
 

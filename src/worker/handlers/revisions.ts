@@ -7,7 +7,8 @@ import { metadataDiff } from '../../domain/diff/metadata_diff.js'
 import { writeUnifiedDiff } from '../../domain/diff/unified_diff.js'
 import { stateBefore, stateOfRevision } from '../../domain/documents/past_states.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX, FTS_POLL_RESULTS } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { FTS_POLL_RESULTS } from '../../limits/search.js'
 import {
   restoreRevision as restoreRow,
   revisionDiff as diffRow,

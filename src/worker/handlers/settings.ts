@@ -12,7 +12,7 @@ import { defaultStopWords, readStopWords, readSynonyms, readTerm } from '../../d
 import type { SettingsChange } from '../../domain/settings/settings_commands.js'
 import { collectionOfRule } from '../../domain/settings_decision.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { STOP_WORDS_REQUESTED_MAX } from '../../limits.js'
+import { STOP_WORDS_REQUESTED_MAX } from '../../limits/settings.js'
 import {
   deleteCollectionConfig as deleteConfigRow,
   getCollectionConfig as getConfigRow,

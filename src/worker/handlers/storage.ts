@@ -6,7 +6,7 @@ import { encodeCommand } from '../../domain/commands.js'
 import type { Placement } from '../../domain/commands.js'
 import { storageOfCollection, type Storage } from '../../domain/settings/storage.js'
 import { readingAll } from '../../domain/documents/wanted_bodies.js'
-import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits.js'
+import { MISPLACED_LOOKED_AT_MAX, MOVED_BYTES_WANTED, MOVED_DOCUMENTS_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
 import {
   bodyLocations as bodyLocationsRow,
   clearObjects as clearRow,

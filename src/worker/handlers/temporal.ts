@@ -14,7 +14,9 @@ import {
   readTopN,
 } from '../../domain/temporal/temporal_requests.js'
 import { badRequest, serviceError } from '../../errors.js'
-import { ANSWER_BYTES_MAX, EVENTS_LIMIT_DEFAULT, FTS_POLL_RESULTS, HOT_DOCUMENTS_SEEN_MAX } from '../../limits.js'
+import { ANSWER_BYTES_MAX } from '../../limits/answers.js'
+import { FTS_POLL_RESULTS } from '../../limits/search.js'
+import { EVENTS_LIMIT_DEFAULT, HOT_DOCUMENTS_SEEN_MAX } from '../../limits/temporal.js'
 import { temporalHistogram as histogramRow, temporalHot as hotRow, temporalQuery as queryRow } from '../../operations/temporal.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { Head } from '../../store/head.js'

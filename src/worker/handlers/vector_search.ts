@@ -3,7 +3,7 @@
  * src/domain/hybrid. Run on read lanes, duplicates and projections on the bulk lane.
  */
 import { badRequest, serviceError } from '../../errors.js'
-import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits.js'
+import { CROSS_TOP_K_DEFAULT, PROJECTION_POINTS_DEFAULT, PROJECTION_POINTS_MAX, VECTOR_TOP_K_DEFAULT } from '../../limits/vectors.js'
 import { vectorsOfTextsIfAny } from '../../domain/embedding/text_vectors.js'
 import { parseFilters } from '../../domain/search/filters.js'
 import type { SearchedCollection } from '../../domain/search/context.js'

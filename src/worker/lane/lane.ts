@@ -6,7 +6,7 @@
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import type { LaneHello } from '../../wire/lane_messages.js'
 import { openEngine } from '../../engine/native_engine.js'
-import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits.js'
+import { ENVELOPE_BLOCKS_PER_LANE, LARGE_BLOCKS_PER_LANE } from '../../limits/wire.js'
 import { laneOperations } from '../../operations/index.js'
 import { joinLog, log } from '../../telemetry/log.js'
 import { installTelemetry, Telemetry } from '../../telemetry/registry.js'

@@ -14,7 +14,7 @@ import type { LaneMessage } from '../../wire/lane_messages.js'
 import type { FetchFailure } from '../../outbound/object_stores.js'
 import type { FetchObjects, ObjectsFetched, ObjectsWanted } from '../../wire/object_messages.js'
 import type { LaneOrder } from '../../wire/lane_messages.js'
-import { ANSWER_HOLD_US_MAX, ANSWERS_COALESCED_MAX, ENVELOPE_BYTES_WANTED } from '../../limits.js'
+import { ANSWERS_COALESCED_MAX, ANSWER_HOLD_US_MAX, ENVELOPE_BYTES_WANTED } from '../../limits/wire.js'
 
 export class LanePort {
   readonly #encoder: AnswerEncoder

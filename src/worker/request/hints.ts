@@ -5,7 +5,7 @@
  * nothing of fields that may hold a secret. Lane threads.
  */
 import { ServiceError } from '../../errors.js'
-import { HINT_CHARACTERS_MAX, HINT_EXCERPT_CHARACTERS_MAX, HINT_EXAMPLE_CHARACTERS_MAX } from '../../limits.js'
+import { HINT_CHARACTERS_MAX, HINT_EXAMPLE_CHARACTERS_MAX, HINT_EXCERPT_CHARACTERS_MAX } from '../../limits/input.js'
 import type { Schema } from '../../operations/json_schema.js'
 import { NULLS, type Input } from './input.js'
 

@@ -5,7 +5,8 @@
  */
 import { gzipSync } from 'node:zlib'
 import { badRequest } from '../../../errors.js'
-import { GZIP_BYTES_MAX, GZIP_BYTES_MIN, QUERY_PARAMETERS_MAX } from '../../../limits.js'
+import { GZIP_BYTES_MAX, GZIP_BYTES_MIN } from '../../../limits/answers.js'
+import { QUERY_PARAMETERS_MAX } from '../../../limits/input.js'
 import type { Schema } from '../../../operations/json_schema.js'
 import type { FormReader } from '../../../worker/request/form_reader.js'
 import { parseBody, scannerOf, settle, type Input } from '../../../worker/request/input.js'

@@ -1,0 +1,46 @@
+/** Bounds of answers: how large one may be, which are compressed, which are cached to be given again. */
+import { KIB, MIB } from './units.js'
+
+/**
+ * Bytes of one answer that carries documents: eight of the largest bodies, within the bounds of a Buffer and
+ * of a message. A larger page is refused, not cut.
+ */
+export const ANSWER_BYTES_MAX = 256 * MIB
+/**
+ * Capacity that the answer writer of a lane keeps from one answer to the next: a page of 1 600 documents of
+ * 5 KB. Buffers of megabytes that are allocated for each answer keep V8 marking.
+ */
+export const ANSWER_SCRATCH_BYTES_KEPT = 8 * MIB
+/** Smaller answers are not compressed: gzip would save less than a packet. */
+export const GZIP_BYTES_MIN = 1024
+/**
+ * Larger answers are not compressed: gzip would occupy a lane for more than 0.3 s, and memory for a second
+ * copy.
+ */
+export const GZIP_BYTES_MAX = 32 * MIB
+/**
+ * Answers that a lane gives in parts at the same time. Each keeps some MB at most (a ZIP export 4 MB of
+ * names).
+ */
+export const ANSWER_STREAMS_MAX = 16
+
+// ---- Cached answers
+
+/** Seconds. The longest `cacheTtl` of the contract. */
+export const CACHE_TTL_SECONDS_MAX = 3600
+/** Answers that are cached where their request allows it (`SVC_SEARCH_CACHE_SIZE`): the contract's number. */
+export const ANSWERS_CACHED_DEFAULT = 500
+/** Highest `SVC_SEARCH_CACHE_SIZE`. */
+export const ANSWERS_CACHED_MAX = 100_000
+/** Bytes of all these answers: 500 of 128 KB. */
+export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
+/** A larger answer is not cached: it would evict ten others. */
+export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
+/**
+ * Answers that are cached until the next write, for operations whose answers are small (completions, 1 KB):
+ * what people type begins with a few thousand prefixes. The bytes include the cache keys of up to 8 KB each.
+ */
+export const ANSWERS_KEPT_MAX = 8192
+export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB
+/** A larger request is not looked up, because its body is a part of the cache key. */
+export const CACHED_REQUEST_BYTES_MAX = 16 * KIB

@@ -1,0 +1,43 @@
+/**
+ * Bounds of the write lane's background work on the store: sweep of expired documents, scrub, upgrade of
+ * rows.
+ */
+import { MIB } from './units.js'
+
+/** Pause between two sweeps when nothing was due. Readers treat expired documents as gone meanwhile. */
+export const SWEEP_INTERVAL_MS = 1000
+/**
+ * Expired documents that one sweep deletes, about 15 ms. Where there are more, the next follows after a pause
+ * of the same length. 0 turns sweeping off.
+ */
+export const SWEEP_DOCUMENTS_MAX = 256
+/**
+ * Rows, and bytes of their values, that get their checksums in one transaction after an upgrade: some 20 ms
+ * of the write lane, which then serves others for as long.
+ */
+export const UPGRADE_ROWS_MAX = 2000
+export const UPGRADE_BYTES_MAX = 2 * MIB
+
+// ---- Comparison of the store with itself
+
+/**
+ * Time from the start of one comparison to the start of the next, beside the requests. Damage is known within
+ * a day.
+ */
+export const SCRUB_INTERVAL_MS = 86_400_000
+/**
+ * Longest time from the start of the write lane to its first comparison. A start has other things to read.
+ */
+export const SCRUB_BEGIN_MS_MAX = 60_000
+/** Rows, and bytes of their values, that one slice reads: some 3 ms of the write lane, or one large body. */
+export const SCRUB_ROWS = 500
+export const SCRUB_BYTES = MIB
+/**
+ * Pause between slices, as a multiple of the slice, so that a comparison takes a tenth of a thread; and the
+ * shortest pause. At 500 rows or 1 MiB in 30 ms a day is enough for 1 400 million rows or 2.8 TB.
+ */
+export const SCRUB_PAUSE_TIMES = 10
+export const SCRUB_PAUSE_MS_MIN = 20
+/** Revisions or bodies of one document, and bytes of its bodies, that one slice compares: some 40 ms. */
+export const SCRUB_DOCUMENT_ROWS_MAX = 5000
+export const SCRUB_DOCUMENT_BYTES_MAX = 32 * MIB
