@@ -6,7 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectRoot } from './lib/root.mjs'
 
-const target = join(projectRoot, 'src', 'domain', 'fulltext', 'default_stop_words.ts')
+const target = join(projectRoot, 'src', 'domain', 'words', 'default_stop_words.ts')
 const table = readFileSync(join(projectRoot, 'wasm', 'analyzer', 'src', 'stop_words.rs'), 'utf8')
 const lists = [...table.matchAll(/^static ([A-Z]{2}): &\[&str\] = &\[([\s\S]*?)^\];/gm)].map(([, code, words]) => {
   const list = [...words.matchAll(/"([^"]+)"/g)].map(([, word]) => word)

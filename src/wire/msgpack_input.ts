@@ -1,6 +1,9 @@
 /** Inputs in the form `msgpack`: one map with texts as keys. Encoded on any thread, decoded in a lane. */
-import { Packr } from 'msgpackr'
+import { createRequire } from 'node:module'
 import type { EncodedInput } from './form.js'
+
+// As in store/packages.ts: one file instead of many small ones, in every thread of a start.
+const { Packr } = createRequire(import.meta.url)('msgpackr') as typeof import('msgpackr')
 
 const packr = new Packr({ useRecords: false, int64AsType: 'number', mapsAsObjects: true })
 const NO_PARAMS: readonly string[] = []
@@ -15,9 +18,12 @@ export function bytesInput(body: Uint8Array): EncodedInput {
   return { form: 'msgpack', head: '', params: NO_PARAMS, body, mayCompress: false }
 }
 
-/** @throws Error for bytes that are not one value. Byte strings of the result are views of `body`. */
+/**
+ * Memory that threads share is copied first: the package's native part, which reads texts, may not be given any.
+ * @throws Error for bytes that are not one value. Byte strings of the result are views of the bytes that were read.
+ */
 export function unpackInput(body: Uint8Array): unknown {
-  return packr.unpack(body)
+  return packr.unpack(body.buffer instanceof SharedArrayBuffer ? new Uint8Array(body) : body)
 }
 
 export function packAnswer(value: unknown): Uint8Array {

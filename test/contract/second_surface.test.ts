@@ -4,60 +4,17 @@
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
-import { connect, type Socket } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { after, before, describe, it } from 'node:test'
-import { fileURLToPath } from 'node:url'
 import { entryOf, type ErrorCode } from '../../src/errors.js'
-import { SOCKET_VARIABLE, THREAD_VARIABLE } from '../harness/msgpack_surface/index.js'
-import { frameOf, FrameReader, type Answered, type Asked } from '../harness/msgpack_surface/frames.js'
+import { Client, SURFACE_EDITS, surfaceEnv } from '../harness/msgpack_surface/client.js'
+import type { Answered } from '../harness/msgpack_surface/frames.js'
 import { scratchCopy, type ScratchCopy } from '../harness/scratch_copy.js'
 import { startServer, type Server } from '../harness/server.js'
 
-const thread = fileURLToPath(new URL('../harness/msgpack_surface/thread.js', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'mds-surface-'))
 const path = join(folder, 'socket')
-
-/** The one line, and the import that it needs. */
-const EDITS = [
-  {
-    file: 'src/surface/index.ts',
-    find: "import { httpSurface } from './http/http_surface.js'\n",
-    replace: "import { httpSurface } from './http/http_surface.js'\nimport { msgpackSurface } from '../../test/harness/msgpack_surface/index.js'\n",
-  },
-  { file: 'src/surface/index.ts', find: '= [httpSurface]', replace: '= [httpSurface, msgpackSurface]' },
-]
-
-class Client {
-  readonly #socket: Socket
-  readonly #frames = new FrameReader()
-  readonly #waiting = new Map<number, (answer: Answered) => void>()
-  #lastId = 0
-
-  constructor() {
-    this.#socket = connect(path)
-    this.#socket.on('data', (chunk) => {
-      for (const each of this.#frames.take(chunk)) {
-        const answer = each as Answered
-        this.#waiting.get(answer.id)?.(answer)
-      }
-    })
-  }
-
-  ask(operation: string, input: unknown, parts?: number): Promise<Answered> {
-    const id = ++this.#lastId
-    const asked: Asked = { id, operation, input, ...(parts === undefined ? {} : { parts }) }
-    return new Promise((resolve) => {
-      this.#waiting.set(id, resolve)
-      this.#socket.write(frameOf(asked))
-    })
-  }
-
-  end(): void {
-    this.#socket.destroy()
-  }
-}
 
 const textOf = ({ body }: Answered): string => Buffer.from(body).toString()
 /** As HTTP would say it. */
@@ -69,10 +26,15 @@ describe('a second surface', () => {
   let client: Client
 
   before(async () => {
-    copy = await scratchCopy(EDITS)
-    server = await startServer({ main: copy.main, env: { [THREAD_VARIABLE]: thread, [SOCKET_VARIABLE]: path, SVC_SPELL: 'true' } })
-    client = new Client()
-    const documents = Array.from({ length: 300 }, (_, at) => ({ key: `k${at}`, lang: 'en', meta: { n: [String(at % 7)] }, contentMd: `word ${at}` }))
+    copy = await scratchCopy(SURFACE_EDITS)
+    server = await startServer({ main: copy.main, env: { ...surfaceEnv(path), SVC_SPELL: 'true' } })
+    client = new Client(path)
+    const documents = Array.from({ length: 300 }, (_, at) => ({
+      key: `k${at}`,
+      lang: 'en',
+      meta: { n: [String(at % 7)] },
+      contentMd: `word ${at}`,
+    }))
     assert.equal((await server.post('/v1/add-batch', { collection: 'c', documents })).status, 200)
   })
   after(async () => {
@@ -131,7 +93,8 @@ describe('a second surface', () => {
   })
 
   it('surface: cached answers are shared in form, not between forms, and permission is asked before each is given', async () => {
-    const asked = async (): Promise<number> => Number(/mddb_authorizations_cached_total (\d+)/.exec((await server.get('/metrics')).text)?.[1])
+    const asked = async (): Promise<number> =>
+      Number(/mddb_authorizations_cached_total (\d+)/.exec((await server.get('/metrics')).text)?.[1])
     const search = { collection: 'c', query: 'word', cacheTtl: 60, limit: 3 }
     const first = await client.ask('fts', search)
     assert.deepEqual(first.facts, ['cache', 'miss', 'cacheSeconds', '60'])
@@ -139,12 +102,14 @@ describe('a second surface', () => {
     const second = await client.ask('fts', search)
     assert.deepEqual([second.facts, textOf(second)], [['cache', 'hit', 'cacheSeconds', '60'], textOf(first)])
     assert.equal((await asked()) - before, 1)
+    for (const path of ['loop', 'lane', 'cached'])
+      assert.match((await server.get('/metrics')).text, new RegExp(`^mddb_authorizations_${path}_total \\d+$`, 'm'))
     assert.equal((await server.post('/v1/fts', search)).headers['x-cache'], 'miss')
   })
 
   it('surface: clients that go leave nothing behind', async () => {
     for (let round = 0; round < 5; round++) {
-      const leaving = new Client()
+      const leaving = new Client(path)
       for (let at = 0; at < 50; at++) void leaving.ask('export', { collection: 'c', format: 'zip' })
       await leaving.ask('get', { collection: 'c', key: 'k1', lang: 'en' })
       leaving.end()

@@ -27,11 +27,14 @@ export async function scratchCopy(edits: readonly Edit[]): Promise<ScratchCopy> 
   for (const { file, find, replace } of edits) {
     const text = changed.get(file) ?? readFileSync(join(root, file), 'utf8')
     if (text.split(find).length !== 2) throw new Error(`${file} has ${JSON.stringify(find)} ${text.split(find).length - 1} times`)
-    changed.set(file, text.replace(find, () => replace))
+    changed.set(
+      file,
+      text.replace(find, () => replace),
+    )
   }
-  const { bundle } = (await import(pathToFileURL(join(root, 'scripts', 'lib', 'bundle.mjs')).href)) as {
+  const bundler = (await import(pathToFileURL(join(root, 'scripts', 'lib', 'bundle.mjs')).href)) as {
     bundle(root: string, folder: string, changed: ReadonlyMap<string, string>): Promise<void>
   }
-  await bundle(root, folder, changed)
+  await bundler.bundle(root, folder, changed)
   return { main: join(folder, 'dist', 'bin', 'main.js'), remove: () => rmSync(folder, { recursive: true, force: true }) }
 }

@@ -184,6 +184,34 @@ describe('queue and slots', () => {
     )
   })
 
+  it('a flood on one surface takes no share of another, and does not delay it by more than one turn', () => {
+    const [flooding, other] = [SURFACE, { ...SURFACE, name: 'other', index: 2 }]
+    fc.assert(
+      fc.property(fc.array(fc.constantFrom('flood', 'other', 'take'), { maxLength: 2_000 }), (steps) => {
+        const queue = new RequestQueue(64, 2)
+        const waiting = { flood: 0, other: 0 }
+        let turnsSinceOther = 0
+        for (const step of steps) {
+          if (step === 'take') {
+            const taken = queue.shift()
+            const isOther = taken?.surface === other
+            turnsSinceOther = isOther || waiting.other === 0 ? 0 : turnsSinceOther + 1
+            assert.ok(turnsSinceOther <= 1, 'another surface waits while the flood is served twice')
+            if (taken !== undefined) waiting[isOther ? 'other' : 'flood']--
+            continue
+          }
+          const surface = step === 'flood' ? flooding : other
+          if (queue.isFullFor(surface)) continue
+          queue.push(ticketOf({ surface }))
+          waiting[step]++
+        }
+        assert.equal(queue.length, waiting.flood + waiting.other)
+        while (!queue.isFullFor(flooding)) queue.push(ticketOf({ surface: flooding }))
+        assert.equal(queue.isFullFor(other), waiting.other >= 56 || queue.length >= 64, 'the flood leaves a share')
+      }),
+    )
+  })
+
   it('a frame finds its request by slot and generation, and never one that has taken the slot since', () => {
     const slots = new SlotTable(ControlBlock.create())
     const first = ticketOf()

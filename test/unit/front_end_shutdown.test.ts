@@ -27,7 +27,7 @@ it('front end: once it stops listening, pushed answers end in order and the surf
     },
     abandon: () => undefined,
   } as unknown as Dispatcher
-  const config = loadConfig(['--addr', '127.0.0.1:0'], {})
+  const config = loadConfig(['--http-addr', '127.0.0.1:0'], {})
   const frontEnd = new FrontEnd({ config, dispatcher, telemetry, surface: SURFACE })
   const address = await frontEnd.listen()
   const socket = await RawSocket.open(Number(address.split(':').at(-1)))

@@ -36,6 +36,8 @@ export interface CrossSearch {
   readonly limit: number
   readonly filters: Filters
   readonly withContent: boolean
+  /** Without targets it looks into every collection of which this is true. */
+  readonly mayRead: (collection: string) => boolean
 }
 
 interface Target extends SearchedCollection {
@@ -69,7 +71,7 @@ const WHOLE: Retrieval = { mode: 'parent', windowSize: 0 }
 export function searchAcross(tools: CrossTools, search: CrossSearch, stop: Stop): Uint8Array {
   const startedMs = performance.now()
   const source = search.source === undefined ? undefined : tools.store.read((view) => sourceOf(view, search))
-  const targets = tools.store.read((view) => targetsOf(tools, view, search.targets))
+  const targets = tools.store.read((view) => targetsOf(tools, view, search))
   requireDimensions(
     tools,
     source === undefined ? search.vector : undefined,
@@ -192,9 +194,12 @@ function headOfParts(view: View, collection: number, parts: string): Head | unde
  * Collections that are not there have no documents.
  * @throws ServiceError 400 for what can't be the name of one
  */
-function targetsOf(tools: CrossTools, view: View, names: readonly string[]): readonly Target[] {
+function targetsOf(tools: CrossTools, view: View, { targets: names, mayRead }: CrossSearch): readonly Target[] {
   for (const collection of names) checkNames({ collection })
-  const wanted = names.length === 0 ? view.collections() : [...new Set(names)].flatMap((name) => view.collection(name) ?? [])
+  const wanted =
+    names.length === 0
+      ? view.collections().filter(({ name }) => mayRead(name))
+      : [...new Set(names)].flatMap((name) => view.collection(name) ?? [])
   if (wanted.length > CROSS_COLLECTIONS_MAX)
     throw badRequest(`invalid targetCollections: at most ${CROSS_COLLECTIONS_MAX} are searched at once`)
   return wanted.map(({ id, name }) => ({ id, name, settings: tools.settings.of(view, id) }))

@@ -101,8 +101,9 @@ function get(lane: LaneContext, { id }: InputOf<typeof getRow>): Answer {
   return json(lane.store.read((view) => showIngest(findIngest(view, id))))
 }
 
-function list(lane: LaneContext, { collection }: InputOf<typeof listRow>): Answer {
-  const jobs = lane.store.read((view) => ingestsOf(view, collection).map(showIngest))
+function list(lane: LaneContext, { collection }: InputOf<typeof listRow>, { access }: RequestContext): Answer {
+  const found = lane.store.read((view) => ingestsOf(view, collection))
+  const jobs = found.filter(({ fields }) => access.mayRead(String(fields.collection))).map(showIngest)
   return json({ jobs, total: jobs.length })
 }
 

@@ -22,7 +22,7 @@ import { textOfHead } from '../../store/head.js'
 import { variantCrc } from '../../store/vectors/vector_record.js'
 import { threadTelemetry } from '../../telemetry/registry.js'
 import type { Answer } from '../../wire/answer.js'
-import { io, prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { io, prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import type { Collection } from '../../store/collections/collection_row.js'
 import type { View } from '../../store/view.js'
 
@@ -93,12 +93,13 @@ function store(_lane: LaneContext, { message }: InputOf<typeof storeRow>): Uint8
   return encodeCommand({ kind: 'vectors', epoch: Buffer.from(epoch, 'hex'), job, documents })
 }
 
-function stats(lane: LaneContext): Answer {
+function stats(lane: LaneContext, _input: unknown, { access }: RequestContext): Answer {
   const { config, embedding } = lane
   const { current } = embedding
   const present = current === undefined ? undefined : variantCrc(current.variant)
+  const shown = (view: View): readonly Collection[] => view.collections().filter(({ name }) => access.mayRead(name))
   const [collections, depth] = lane.store.read((view) => [
-    Object.fromEntries(view.collections().map((collection) => [collection.name, countsOf(view, collection, present)])),
+    Object.fromEntries(shown(view).map((collection) => [collection.name, countsOf(view, collection, present)])),
     view.vectors.queueDepth,
   ])
   // What is stored may not be searchable yet: the write lane counts it once the vector engine was told of it.

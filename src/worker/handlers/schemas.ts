@@ -16,7 +16,7 @@ import {
 } from '../../operations/collection_schemas.js'
 import type { InputOf } from '../../operations/operation.js'
 import type { Answer } from '../../wire/answer.js'
-import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 
 interface Named {
   readonly collection: string
@@ -44,11 +44,11 @@ function get(lane: LaneContext, { collection: name }: Named): Answer {
   return json({ collection: name, schema: schema ?? null, enabled: schema !== undefined })
 }
 
-function list(lane: LaneContext): Answer {
+function list(lane: LaneContext, _input: unknown, { access }: RequestContext): Answer {
   const schemas = lane.store.read((view) =>
     view.collections().flatMap(({ id, name }) => {
       const schema = schemaTextOf(view, id)
-      return schema === undefined ? [] : [{ collection: name, schema }]
+      return schema === undefined || !access.mayRead(name) ? [] : [{ collection: name, schema }]
     }),
   )
   return json({ schemas })

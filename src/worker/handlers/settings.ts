@@ -37,7 +37,7 @@ import type { InputOf } from '../../operations/operation.js'
 import type { View } from '../../store/view.js'
 import type { Answer } from '../../wire/answer.js'
 import type { StoreFirst } from '../../wire/messages.js'
-import { prepare, read, type BoundHandler, type LaneContext } from '../request/handler.js'
+import { prepare, read, type BoundHandler, type LaneContext, type RequestContext } from '../request/handler.js'
 import { NULLS } from '../request/input.js'
 import { probedFirst } from '../request/storage.js'
 
@@ -85,11 +85,11 @@ function deleteConfig(_lane: LaneContext, { collection }: InputOf<typeof deleteC
   return command(collection, { kind: 'unconfigure' })
 }
 
-function listConfigs(lane: LaneContext): Answer {
+function listConfigs(lane: LaneContext, _input: unknown, { access }: RequestContext): Answer {
   const configs = lane.store.read((view) =>
     view.collections().flatMap(({ id, name }) => {
       const config = configOf(view, id)
-      return config === undefined ? [] : [{ collection: name, config: showConfig(config) }]
+      return config === undefined || !access.mayRead(name) ? [] : [{ collection: name, config: showConfig(config) }]
     }),
   )
   return json({ configs, total: configs.length })

@@ -97,6 +97,7 @@ function answerAcross(lane: LaneContext, input: InputOf<typeof crossRow>, stop: 
     vector: readQueryVector(input.queryVector),
     source: sourceCollection && sourceDocID ? { collection: sourceCollection, id: sourceDocID } : undefined,
     targets: input.targetCollections ?? [],
+    mayRead: (collection: string) => stop.access.mayRead(collection),
     choice: readChoice(input, lane.config.vectorDefaultAlgorithm),
     limit: readTopK(input.topK, CROSS_TOP_K_DEFAULT),
     filters: parseFilters(input.filterMeta),

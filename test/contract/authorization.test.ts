@@ -1,0 +1,77 @@
+/**
+ * Authorisation is asked for every operation on every path. Proved by servers whose answer to the question is no: then
+ * no operation answers anything else, over HTTP or another surface, on the loop, in a lane, or from the cache.
+ */
+import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { after, it } from 'node:test'
+import { operations } from '../../src/operations/index.js'
+import { exampleInput } from '../../src/surface/http/openapi.js'
+import { Client, SURFACE_EDITS, surfaceEnv } from '../harness/msgpack_surface/client.js'
+import { scratchCopy, type Edit } from '../harness/scratch_copy.js'
+import { startServer } from '../harness/server.js'
+
+const folder = mkdtempSync(join(tmpdir(), 'mds-authorization-'))
+after(() => rmSync(folder, { recursive: true, force: true }))
+
+const FORBIDDEN = '{"error":"forbidden"}'
+const EVERYTHING_ON = { SVC_SPELL: 'true', SVC_TEMPORAL: 'true', SVC_ENCRYPTION_KEY: Buffer.alloc(32, 7).toString('base64') }
+
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value))
+
+/** The question is answered with no where `condition` holds. */
+function refusing(condition: string): Edit {
+  const question = '  if (!isAllowed(operation, principal, collections)) throw'
+  return {
+    file: 'src/access/authorize.ts',
+    find: question,
+    replace: question.replace('!isAllowed(operation, principal, collections)', condition),
+  }
+}
+
+it('authorization: asked for every operation, on the loop and in the lanes, whichever surface brings it', async () => {
+  const path = join(folder, 'socket')
+  const copy = await scratchCopy([...SURFACE_EDITS, refusing('!isInternal(operation)')])
+  const server = await startServer({ main: copy.main, env: { ...EVERYTHING_ON, ...surfaceEnv(path) } })
+  const client = new Client(path)
+  try {
+    for (const row of operations) {
+      const input = exampleInput(row.input)
+      const overPort = await client.ask(row.name, input)
+      assert.deepEqual([overPort.code, Buffer.from(overPort.body).toString()], ['forbidden', FORBIDDEN], row.name)
+      for (const { method, path: route } of row.http?.routes ?? []) {
+        const target = route.replaceAll(/:(\w+)/g, (_, name: string) => encodeURIComponent(textOf(input[name])))
+        const query = new URLSearchParams(Object.entries(input).map(([name, value]): [string, string] => [name, textOf(value)]))
+        const answer = method === 'GET' ? await server.get(`${target}?${query.toString()}`) : await server.request(method, target, input)
+        assert.deepEqual([answer.status, answer.text], [403, FORBIDDEN], `${method} ${route}`)
+      }
+    }
+  } finally {
+    client.end()
+    await server.stop()
+    copy.remove()
+  }
+})
+
+it('authorization: asked before a cached answer is given, whether its request or its operation has it cached', async () => {
+  const copy = await scratchCopy([refusing("path === 'cached'")])
+  const server = await startServer({ main: copy.main })
+  try {
+    await server.post('/v1/add', { collection: 'c', key: 'k', lang: 'en', contentMd: 'word', meta: {} })
+    const cached = [
+      () => server.post('/v1/fts', { collection: 'c', query: 'word', cacheTtl: 60 }),
+      () => server.get('/v1/fts?collection=c&q=word&cacheTtl=60'),
+      () => server.get('/v1/autocomplete?collection=c&prefix=wo&q=wo&query=wo'),
+    ]
+    for (const ask of cached) {
+      assert.equal((await ask()).status, 200)
+      const again = await ask()
+      assert.deepEqual([again.status, again.text], [403, FORBIDDEN])
+    }
+  } finally {
+    await server.stop()
+    copy.remove()
+  }
+})

@@ -1,0 +1,59 @@
+/** The recipes of CONTRIBUTING.md, carried out in scratch copies of the server. */
+import assert from 'node:assert/strict'
+import { it } from 'node:test'
+import { scratchCopy, type Edit } from '../harness/scratch_copy.js'
+import { startServer } from '../harness/server.js'
+
+const ROW = `
+export const countWords = operation({
+  ...common,
+  name: 'countWords',
+  description: 'How many words a text has',
+  effect: 'read',
+  permission: 'read',
+  cost: 'point',
+  http: { routes: [{ method: 'POST', path: '/v1/count-words' }] },
+  input: Type.Object({ collection, text: Type.String({ description: 'What to count.' }) }),
+  output: shape('A count.', { words: Type.Integer() }),
+  deadlineMs: DEADLINE_POINT_MS,
+  audit: null,
+})
+
+export const collectionOperations = [countWords, `
+
+const HANDLER = `
+function countWords(_lane: LaneContext, { text }: InputOf<typeof countWordsRow>): Answer {
+  return { body: JSON.stringify({ words: text.split(' ').length }) }
+}
+
+export const collectionHandlers: readonly BoundHandler[] = [
+  read(countWordsRow, countWords),`
+
+/** Two files: the rows of an area and its handlers. */
+const EDITS: readonly Edit[] = [
+  { file: 'src/operations/collections.ts', find: '\nexport const collectionOperations = [', replace: ROW },
+  { file: 'src/worker/handlers/collections.ts', find: '\nexport const collectionHandlers: readonly BoundHandler[] = [', replace: HANDLER },
+  {
+    file: 'src/worker/handlers/collections.ts',
+    find: "import type { InputOf } from '../../operations/operation.js'\n",
+    replace:
+      "import { countWords as countWordsRow } from '../../operations/collections.js'\nimport type { InputOf } from '../../operations/operation.js'\n",
+  },
+]
+
+it('recipe: an operation is added in two files; it is routed, validated, listed and described from its row', async () => {
+  const copy = await scratchCopy(EDITS)
+  const server = await startServer({ main: copy.main })
+  try {
+    const answer = await server.post('/v1/count-words', { collection: 'c', text: 'one two three' })
+    assert.deepEqual([answer.status, answer.text], [200, '{"words":3}'])
+    assert.equal((await server.post('/v1/count-words', { collection: 'c' })).text.includes('missing fields'), true)
+    const { http } = (await server.get('/v1/endpoints')).json<{ http: { path: string }[] }>()
+    assert.ok(http.some(({ path }) => path === '/v1/count-words'))
+    assert.ok((await server.get('/openapi.json')).text.includes('/v1/count-words'))
+    assert.match((await server.get('/metrics')).text, /path="\/v1\/count-words"/)
+  } finally {
+    await server.stop()
+    copy.remove()
+  }
+})

@@ -1,0 +1,52 @@
+/** A client of the surface, and what puts the surface into a scratch copy of the server. */
+import { connect, type Socket } from 'node:net'
+import { fileURLToPath } from 'node:url'
+import type { Edit } from '../scratch_copy.js'
+import { frameOf, FrameReader, type Answered, type Asked } from './frames.js'
+import { SOCKET_VARIABLE, THREAD_VARIABLE } from './index.js'
+
+/** The one line in the list of surfaces, and the import that it needs. */
+export const SURFACE_EDITS: readonly Edit[] = [
+  {
+    file: 'src/surface/index.ts',
+    find: "import { httpSurface } from './http/http_surface.js'\n",
+    replace:
+      "import { httpSurface } from './http/http_surface.js'\nimport { msgpackSurface } from '../../test/harness/msgpack_surface/index.js'\n",
+  },
+  { file: 'src/surface/index.ts', find: '= [httpSurface]', replace: '= [httpSurface, msgpackSurface]' },
+]
+
+/** @param path of the socket */
+export function surfaceEnv(path: string): Readonly<Record<string, string>> {
+  return { [THREAD_VARIABLE]: fileURLToPath(new URL('./thread.js', import.meta.url)), [SOCKET_VARIABLE]: path }
+}
+
+export class Client {
+  readonly #socket: Socket
+  readonly #frames = new FrameReader()
+  readonly #waiting = new Map<number, (answer: Answered) => void>()
+  #lastId = 0
+
+  constructor(path: string) {
+    this.#socket = connect(path)
+    this.#socket.on('data', (chunk) => {
+      for (const each of this.#frames.take(chunk)) {
+        const answer = each as Answered
+        this.#waiting.get(answer.id)?.(answer)
+      }
+    })
+  }
+
+  ask(operation: string, input: unknown, parts?: number): Promise<Answered> {
+    const id = ++this.#lastId
+    const asked: Asked = { id, operation, input, ...(parts === undefined ? {} : { parts }) }
+    return new Promise((resolve) => {
+      this.#waiting.set(id, resolve)
+      this.#socket.write(frameOf(asked))
+    })
+  }
+
+  end(): void {
+    this.#socket.destroy()
+  }
+}
