@@ -1,8 +1,10 @@
 /**
- * Question: how many MB a second does one thread cut into chunks, prose by the structure of markdown and code by its brackets, the copy into the module included?
- * Against, in the same run: a split of the same text at blank lines in JavaScript, paragraphs put together to the budget, which is the least that a chunker of prose does.
- * Corpus: md10k, the first 10 000 documents of md50k, for prose; the project's own TypeScript, one text a file, for code. Run: npm run bench:chunks. Processor time, because benches share machines.
- * Last result: bench/README.md.
+ * Question: how many MB a second does one thread cut into chunks, prose by the structure of markdown and code
+ * by its brackets, the copy into the module included? Against, in the same run: a split of the same text at
+ * blank lines in JavaScript, paragraphs put together to the budget, which is the least that a chunker of
+ * prose does. Corpus: md10k, the first 10 000 documents of md50k, for prose; the project's own TypeScript,
+ * one text a file, for code. Run: npm run bench:chunks. Processor time, because benches share machines. Last
+ * result: bench/README.md.
  */
 import { readdirSync, readFileSync } from 'node:fs'
 import path from 'node:path'

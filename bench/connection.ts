@@ -1,6 +1,7 @@
 /**
- * One keep-alive HTTP/1.1 connection for load: requests are bytes made before the clock starts, answers are read by Content-Length alone. Much cheaper than a general client, because on a
- * small machine the client's cost is part of what is measured. One request in flight a connection; loopback only.
+ * One keep-alive HTTP/1.1 connection for load: requests are bytes made before the clock starts, answers are
+ * read by Content-Length alone. Much cheaper than a general client, because on a small machine the client's
+ * cost is part of what is measured. One request in flight a connection; loopback only.
  */
 import { connect, type Socket } from 'node:net'
 import { once } from 'node:events'

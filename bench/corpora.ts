@@ -1,5 +1,6 @@
 /**
- * The corpora that the benches read, in the folder `shared` beside the project (MDS_SHARED names another one). Documents are NDJSON lines `{key, lang, meta, contentMd}`.
+ * The corpora that the benches read, in the folder `shared` beside the project (MDS_SHARED names another
+ * one). Documents are NDJSON lines `{key, lang, meta, contentMd}`.
  */
 import { createReadStream, existsSync, readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,9 +1,11 @@
 /**
- * Question: what does encryption at rest cost? Gets and adds of whole documents in an encrypted collection against one in clear, on one server, rounds in turn, so that both meet the same machine and the same store; the server's
- * processor time for each. Then a rotation of the encrypted collection's keys under gets: their p99 before and meanwhile.
- * Corpus: md50k; gets at random over all of them, so that hardly any is at hand; adds replace some of them. Load by `wrk`. Medians of 5. Run: npm run bench:encryption [-- DOCUMENTS=50000] [SECONDS=3] [PARTS=get,add,rotate] [DIRECTORY]
- * DIRECTORY is filled where it is empty, and kept.
- * Aim: less than 15 % of each rate; p99 of get less than doubled. Last result: bench/README.md.
+ * Question: what does encryption at rest cost? Gets and adds of whole documents in an encrypted collection
+ * against one in clear, on one server, rounds in turn, so that both meet the same machine and the same store;
+ * the server's processor time for each. Then a rotation of the encrypted collection's keys under gets: their
+ * p99 before and meanwhile. Corpus: md50k; gets at random over all of them, so that hardly any is at hand;
+ * adds replace some of them. Load by `wrk`. Medians of 5. Run: npm run bench:encryption [-- DOCUMENTS=50000]
+ * [SECONDS=3] [PARTS=get,add,rotate] [DIRECTORY] DIRECTORY is filled where it is empty, and kept. Aim: less
+ * than 15 % of each rate; p99 of get less than doubled. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -58,7 +60,10 @@ async function ok<T extends { readonly status: number; readonly text: string }>(
   return answer
 }
 
-/** The same documents in the same order whatever the collection. A step that has no divisor in common with their number meets all of them. */
+/**
+ * The same documents in the same order whatever the collection. A step that has no divisor in common with
+ * their number meets all of them.
+ */
 function some(count: number): readonly CorpusDocument[] {
   return Array.from({ length: Math.min(count, documents.length) }, (_, at) => documents[(at * 7919) % documents.length]!)
 }

@@ -1,6 +1,7 @@
 /**
- * What our engine is fed in benches, made by the service's own code: index batches from documents (analyzer, index fields, encoder) and search plans from queries (parser, planner, encoder).
- * In memory for benches in Node, and as files for native/bench, which describes their layout.
+ * What our engine is fed in benches, made by the service's own code: index batches from documents (analyzer,
+ * index fields, encoder) and search plans from queries (parser, planner, encoder). In memory for benches in
+ * Node, and as files for native/bench, which describes their layout.
  */
 import { closeSync, openSync, readSync, writeSync } from 'node:fs'
 import { loadConfig } from '../src/config/config.js'

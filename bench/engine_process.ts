@@ -1,6 +1,8 @@
 /**
- * A program of its own: our engine as Node sees it, by the protocol of peer_process.ts: `node engine_process.js analyse CORPUS.ndjson` indexes documents, analysis included; `publish BATCHES`
- * indexes batches that are ready. A measured search is what a lane does: encode the plan, call the addon, decode the hits. One thread asks; the engine's merge threads share its core.
+ * A program of its own: our engine as Node sees it, by the protocol of peer_process.ts: `node
+ * engine_process.js analyse CORPUS.ndjson` indexes documents, analysis included; `publish BATCHES` indexes
+ * batches that are ready. A measured search is what a lane does: encode the plan, call the addon, decode the
+ * hits. One thread asks; the engine's merge threads share its core.
  */
 import { createInterface } from 'node:readline'
 import { createAnalyzer } from '../src/engine/analyzer.js'

@@ -1,6 +1,7 @@
 /**
- * What an LMDB file holds, in pages that are reachable: trees, overflow pages, the free list's own pages and the two meta pages. The rest of the file is free for reuse. Opened read-only, by no
- * more than the file's own tables, so that it works for the truth env and for any other; the server must have stopped.
+ * What an LMDB file holds, in pages that are reachable: trees, overflow pages, the free list's own pages and
+ * the two meta pages. The rest of the file is free for reuse. Opened read-only, by no more than the file's
+ * own tables, so that it works for the truth env and for any other; the server must have stopped.
  */
 import { existsSync, readdirSync, statSync } from 'node:fs'
 import path from 'node:path'

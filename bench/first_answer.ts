@@ -1,6 +1,7 @@
 /**
- * How long a start takes for a client: from the exec of node to the first right answer of a search. An answer is right when it is what the server answered before it ended; anything else,
- * a refused connection or a 503 included, is not yet an answer.
+ * How long a start takes for a client: from the exec of node to the first right answer of a search. An answer
+ * is right when it is what the server answered before it ended; anything else, a refused connection or a 503
+ * included, is not yet an answer.
  */
 import { setTimeout as pause } from 'node:timers/promises'
 import { startServer, type Server, type ServerOptions } from '../test/harness/server.js'

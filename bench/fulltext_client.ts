@@ -1,5 +1,6 @@
 /**
- * What the full-text benches ask of a server: fill a collection, search it, and read the ranking from the answer.
+ * What the full-text benches ask of a server: fill a collection, search it, and read the ranking from the
+ * answer.
  */
 import type { Connection } from './connection.js'
 import { postBytes } from './connection.js'

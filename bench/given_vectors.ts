@@ -1,5 +1,7 @@
 /**
- * Vectors that were made before, given to a server by a provider of the bench: one that speaks OpenAI's protocol on loopback and knows the vector of each text. So a bench asks what users ask, by texts, over the real way.
+ * Vectors that were made before, given to a server by a provider of the bench: one that speaks OpenAI's
+ * protocol on loopback and knows the vector of each text. So a bench asks what users ask, by texts, over the
+ * real way.
  */
 import { readFileSync } from 'node:fs'
 import { createServer, type Server } from 'node:http'

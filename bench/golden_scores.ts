@@ -1,6 +1,7 @@
 /**
- * Question: what does Lucene score the small collection of the golden tests? Writes test/golden/scores/lucene.json, which the tests read; to be run when collection.json or scores.json changed.
- * Run: npm run bench:golden-scores
+ * Question: what does Lucene score the small collection of the golden tests? Writes
+ * test/golden/scores/lucene.json, which the tests read; to be run when collection.json or scores.json
+ * changed. Run: npm run bench:golden-scores
  */
 import { execFileSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

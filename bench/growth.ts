@@ -1,9 +1,12 @@
 /**
- * Question: how do search latency and indexing rate change while a collection grows from 5 000 to 50 000 to 200 000 documents?
- * The baseline is the service itself at 5 000. Over HTTP, durable: add-batch of 500 on two connections, the rate of the last 5 000 documents of each stage; then, once the server is idle, searches on one
- * connection with ten whole documents in the answer: median over HTTP, and the service's own time (searchStats.durationMs), which is told for one document, too: that leaves little but the engine. A first 5 000 documents in another collection warm the server up.
- * Corpus: md50k, repeated under new keys; queries/md.json. Run: npm run bench:growth [-- STAGE,STAGE...]. Aims: latency grows by less than the corpus, the rate falls by less than 20 %.
- * Last result: bench/README.md.
+ * Question: how do search latency and indexing rate change while a collection grows from 5 000 to 50 000 to
+ * 200 000 documents? The baseline is the service itself at 5 000. Over HTTP, durable: add-batch of 500 on two
+ * connections, the rate of the last 5 000 documents of each stage; then, once the server is idle, searches on
+ * one connection with ten whole documents in the answer: median over HTTP, and the service's own time
+ * (searchStats.durationMs), which is told for one document, too: that leaves little but the engine. A first 5
+ * 000 documents in another collection warm the server up. Corpus: md50k, repeated under new keys;
+ * queries/md.json. Run: npm run bench:growth [-- STAGE,STAGE...]. Aims: latency grows by less than the
+ * corpus, the rate falls by less than 20 %. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

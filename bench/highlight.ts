@@ -1,8 +1,10 @@
 /**
- * Question: what do highlights cost? Fifty whole documents a page (7 to 15 KB each), with `highlight` and without, in turn; the whole request as the client sees it, one connection, and the server's
- * processor time for it. `large`: one hit of 4 MB. `first`: each request once, when its documents are highlighted for the first time.
- * Corpus: md50k and queries/md.json, as the classes of bench/query_classes.ts say; rounds are interleaved, medians of 5. Run: npm run bench:highlight [-- SECONDS].
- * Aim: at most 1.5 times the request without. Last result: bench/README.md.
+ * Question: what do highlights cost? Fifty whole documents a page (7 to 15 KB each), with `highlight` and
+ * without, in turn; the whole request as the client sees it, one connection, and the server's processor time
+ * for it. `large`: one hit of 4 MB. `first`: each request once, when its documents are highlighted for the
+ * first time. Corpus: md50k and queries/md.json, as the classes of bench/query_classes.ts say; rounds are
+ * interleaved, medians of 5. Run: npm run bench:highlight [-- SECONDS]. Aim: at most 1.5 times the request
+ * without. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -23,7 +25,10 @@ const LIMIT = 50
 const QUERIES = 200
 const KINDS: readonly QueryClass[] = ['term_high', 'title', 'nl', 'and2', 'phrase2']
 const LARGE_BYTES = 4_000_000
-/** Term vectors are made when a lane shows a document for the second time, and a connection's requests go to two lanes. */
+/**
+ * Term vectors are made when a lane shows a document for the second time, and a connection's requests go to
+ * two lanes.
+ */
 const WARM_PASSES = 6
 
 interface Round extends LoadResult {

@@ -1,11 +1,14 @@
 /**
- * Question: how many title searches a second does the whole server answer over HTTP, ten whole documents in each answer, and what does a stream of slow searches do to `/v1/get`?
- * Against, in the same run: the Lucene server of the shared aids (the same paths, LH), loaded with the same documents and warmed; rounds are interleaved, medians count. How alike the answers
- * are is told as the share of the ten keys that both have. Load by wrk on 16 keep-alive connections, or by the bench itself where it is missing.
- * Slow searches: unions of the 50 commonest words, all matches counted, on one connection that never rests, and on four; phrases of two of them, answers of 300 whole documents and listings of as
- * many, on two; while 16 connections get.
- * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS]. Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches.
- * Last result: bench/README.md.
+ * Question: how many title searches a second does the whole server answer over HTTP, ten whole documents in
+ * each answer, and what does a stream of slow searches do to `/v1/get`? Against, in the same run: the Lucene
+ * server of the shared aids (the same paths, LH), loaded with the same documents and warmed; rounds are
+ * interleaved, medians count. How alike the answers are is told as the share of the ten keys that both have.
+ * Load by wrk on 16 keep-alive connections, or by the bench itself where it is missing. Slow searches: unions
+ * of the 50 commonest words, all matches counted, on one connection that never rests, and on four; phrases of
+ * two of them, answers of 300 whole documents and listings of as many, on two; while 16 connections get.
+ * Corpus: md50k, queries/md.json (title). Run: npm run bench:http-search [-- DOCUMENTS] [SECONDS] [ROUNDS].
+ * Aims: 3 x Lucene, p99 at most 4 x p50; p99 of get at most 3 x with slow searches. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,9 +1,12 @@
 /**
- * Question: how many documents a second does one core index, text analysis and merges included, beside Tantivy 0.27 (Rust, one thread) and Lucene 9.12 in the same run?
- * No HTTP and no store: documents are in memory before the clock starts; it stops when all are searchable. Ours: analyzer (WASM) and engine in one Node process, batches of 500; content and every
- * metadata key are indexed, markup is left out. Peers: content and key. Each engine is a process of its own, pinned to one core, so that the work of its background threads counts; rounds are
- * interleaved, the median counts. Processor time is told, too, because benches share machines.
- * Corpus: md50k. Run: npm run bench:indexing [-- DOCUMENTS] [ROUNDS]. Aim: at least Tantivy's rate. Last result: bench/README.md.
+ * Question: how many documents a second does one core index, text analysis and merges included, beside
+ * Tantivy 0.27 (Rust, one thread) and Lucene 9.12 in the same run? No HTTP and no store: documents are in
+ * memory before the clock starts; it stops when all are searchable. Ours: analyzer (WASM) and engine in one
+ * Node process, batches of 500; content and every metadata key are indexed, markup is left out. Peers:
+ * content and key. Each engine is a process of its own, pinned to one core, so that the work of its
+ * background threads counts; rounds are interleaved, the median counts. Processor time is told, too, because
+ * benches share machines. Corpus: md50k. Run: npm run bench:indexing [-- DOCUMENTS] [ROUNDS]. Aim: at least
+ * Tantivy's rate. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

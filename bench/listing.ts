@@ -1,9 +1,12 @@
 /**
- * Question: how many pages a second does /v1/search answer, ten whole documents each at 16 connections, sorted by every field in both directions, filtered by metadata and not; and how much
- * of that is lost when the collection grows from 10 000 to 50 000 documents? `filtered`: 60 filters with 100 to 3 000 matches in 50 000. `unfiltered`: the first 200 documents of each order.
- * `anywhere`: pages at random depth, whose documents no cache holds. Beside the rate: the server's processor time per request, which is steadier on a machine that others use.
- * Corpus: md50k and its first 10 000 lines, queries/filters.json; seed below. Load by wrk; rounds are interleaved, medians of 5. Run: npm run bench:listing [SECONDS].
- * Aim: 10 000/s filtered and unfiltered at 50 000; time at most 1.5 times that at 10 000. Last result: bench/README.md.
+ * Question: how many pages a second does /v1/search answer, ten whole documents each at 16 connections,
+ * sorted by every field in both directions, filtered by metadata and not; and how much of that is lost when
+ * the collection grows from 10 000 to 50 000 documents? `filtered`: 60 filters with 100 to 3 000 matches in
+ * 50 000. `unfiltered`: the first 200 documents of each order. `anywhere`: pages at random depth, whose
+ * documents no cache holds. Beside the rate: the server's processor time per request, which is steadier on a
+ * machine that others use. Corpus: md50k and its first 10 000 lines, queries/filters.json; seed below. Load
+ * by wrk; rounds are interleaved, medians of 5. Run: npm run bench:listing [SECONDS]. Aim: 10 000/s filtered
+ * and unfiltered at 50 000; time at most 1.5 times that at 10 000. Last result: bench/README.md.
  */
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

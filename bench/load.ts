@@ -1,5 +1,6 @@
 /**
- * Closed-loop load: a number of connections, each sending its next request when the last is answered, for a stretch of time. An answer other than 200 ends the bench: a fast error is no result.
+ * Closed-loop load: a number of connections, each sending its next request when the last is answered, for a
+ * stretch of time. An answer other than 200 ends the bench: a fast error is no result.
  */
 import { setImmediate as turn } from 'node:timers/promises'
 import { Connection } from './connection.js'
@@ -41,8 +42,10 @@ export async function runLoad(port: number, connections: number, seconds: number
 }
 
 /**
- * Open loop: requests are due at a steady rate, whatever the answers do, and a time counts from when the request was due, also while it waits for a connection. So a server that stalls for a while
- * is not spared the requests that would have come meanwhile (coordinated omission). The client looks at the clock all the time, because timers are a millisecond late: it needs a core.
+ * Open loop: requests are due at a steady rate, whatever the answers do, and a time counts from when the
+ * request was due, also while it waits for a connection. So a server that stalls for a while is not spared
+ * the requests that would have come meanwhile (coordinated omission). The client looks at the clock all the
+ * time, because timers are a millisecond late: it needs a core.
  */
 export async function runOpenLoad(
   port: number,

@@ -1,12 +1,16 @@
 /**
- * The Lucene server of the shared aids: the same HTTP paths over Lucene 9.12, without durability. Started on a free port, stopped by its process id.
+ * The Lucene server of the shared aids: the same HTTP paths over Lucene 9.12, without durability. Started on
+ * a free port, stopped by its process id.
  */
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { createServer, type AddressInfo } from 'node:net'
 import { luceneClassPath } from './peers.js'
 
-/** Without `nodelay` its head and body are two packets, and every answer waits 40 ms for the client's delayed acknowledgement. */
+/**
+ * Without `nodelay` its head and body are two packets, and every answer waits 40 ms for the client's delayed
+ * acknowledgement.
+ */
 const FLAGS = ['-Xmx2g', '-Dsun.net.httpserver.nodelay=true']
 
 export interface LuceneServer {
@@ -14,7 +18,10 @@ export interface LuceneServer {
   stop(): Promise<void>
 }
 
-/** Null where Lucene cannot be had. What it prints on its error stream is a stack for every connection that load closes: ignored. */
+/**
+ * Null where Lucene cannot be had. What it prints on its error stream is a stack for every connection that
+ * load closes: ignored.
+ */
 export async function startLuceneServer(directory: string): Promise<LuceneServer | null> {
   const classPath = luceneClassPath()
   if (classPath === null) return null

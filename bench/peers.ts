@@ -1,7 +1,8 @@
 /**
- * The programs that the benches compare with, made ready once in .cache/bench: a Python environment with what PyPI has (PostgreSQL, Tantivy, ir_measures), the Lucene programs built with Maven, and the
- * Tantivy program built with Cargo.
- * Where one cannot be had the bench says so and goes on without that peer. `MDS_BENCH_PYTHON` names an interpreter that has the packages already.
+ * The programs that the benches compare with, made ready once in .cache/bench: a Python environment with what
+ * PyPI has (PostgreSQL, Tantivy, ir_measures), the Lucene programs built with Maven, and the Tantivy program
+ * built with Cargo. Where one cannot be had the bench says so and goes on without that peer.
+ * `MDS_BENCH_PYTHON` names an interpreter that has the packages already.
  */
 import { execFileSync, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -70,7 +71,10 @@ export function lucenePeerClassPath(): string | null {
   }
 }
 
-/** The Tantivy peer (bench/peers/tantivy), compiled in release mode, or null where there is no Rust. Cargo decides whether there is something to do, and shows its progress. */
+/**
+ * The Tantivy peer (bench/peers/tantivy), compiled in release mode, or null where there is no Rust. Cargo
+ * decides whether there is something to do, and shows its progress.
+ */
 export function tantivyPeer(): string | null {
   const folder = path.join(CACHE, 'tantivy')
   const manifest = path.join(PROJECT_ROOT, 'bench/peers/tantivy/Cargo.toml')
@@ -122,7 +126,10 @@ export function peerScript(name: string): string {
   return target
 }
 
-/** Runs a peer to its end and returns its JSON lines. Null where it fails. @param cores for taskset: `0` pins it to one core */
+/**
+ * Runs a peer to its end and returns its JSON lines. Null where it fails. @param cores for taskset: `0` pins
+ * it to one core
+ */
 export function runPeer(name: string, cores: string, command: string, args: readonly string[]): PeerRows | null {
   const run = spawnSync('taskset', ['-c', cores, command, ...args], {
     encoding: 'utf8',

@@ -1,5 +1,6 @@
 /**
- * Commands bound to the first core, by `taskset` where the system has it: what runs on one core can be compared by the work it does.
+ * Commands bound to the first core, by `taskset` where the system has it: what runs on one core can be
+ * compared by the work it does.
  */
 import { spawnSync } from 'node:child_process'
 
@@ -11,7 +12,10 @@ export function pinned(command: readonly string[]): readonly string[] {
   return canPin ? ['taskset', '-c', CORE, ...command] : command
 }
 
-/** Moves all threads of a process that runs, and of its children, to the cores (`0`, `0,1`). False where there is no `taskset`. */
+/**
+ * Moves all threads of a process that runs, and of its children, to the cores (`0`, `0,1`). False where there
+ * is no `taskset`.
+ */
 export function movePinned(pid: number, cores: string): boolean {
   if (!canPin) return false
   const children =

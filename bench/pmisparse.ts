@@ -1,7 +1,9 @@
 /**
- * Question: what does pmisparse cost beside bm25? Ten whole documents a page; `durationMs` of the server and the time that the client sees, one connection. `first`: every query for the first time,
- * when the related terms of its words are learnt; `again`: the rounds after it, both algorithms in turn.
- * Corpus: md50k and queries/md.json, classes title and nl. Run: npm run bench:pmisparse. Aim: at most 3 times bm25. Last result: bench/README.md.
+ * Question: what does pmisparse cost beside bm25? Ten whole documents a page; `durationMs` of the server and
+ * the time that the client sees, one connection. `first`: every query for the first time, when the related
+ * terms of its words are learnt; `again`: the rounds after it, both algorithms in turn. Corpus: md50k and
+ * queries/md.json, classes title and nl. Run: npm run bench:pmisparse. Aim: at most 3 times bm25. Last
+ * result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

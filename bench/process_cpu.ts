@@ -1,5 +1,6 @@
 /**
- * Processor time of another process, all its threads: what a result cost, which is steadier than its rate on a machine that others use too. Linux only (/proc).
+ * Processor time of another process, all its threads: what a result cost, which is steadier than its rate on
+ * a machine that others use too. Linux only (/proc).
  */
 import { readFileSync } from 'node:fs'
 

@@ -1,5 +1,6 @@
 /**
- * Memory of another process that is its own: anonymous pages. Pages of mapped files are the system's to take back, and not counted. Linux only (/proc).
+ * Memory of another process that is its own: anonymous pages. Pages of mapped files are the system's to take
+ * back, and not counted. Linux only (/proc).
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'

@@ -1,6 +1,7 @@
 /**
- * The classes of queries/md.json as requests of this service, and as what its planner makes of them. One meaning for all benches: words are OR, phrases one phrase, operators what they say;
- * BM25 over the content, as the peers score.
+ * The classes of queries/md.json as requests of this service, and as what its planner makes of them. One
+ * meaning for all benches: words are OR, phrases one phrase, operators what they say; BM25 over the content,
+ * as the peers score.
  */
 import { readFileSync } from 'node:fs'
 import { NO_SETTINGS } from '../src/domain/settings/collection_settings.js'
@@ -58,7 +59,10 @@ export function requestOf(collection: string, kind: QueryClass, query: string): 
   return { ...base, mode: 'simple', fuzzy: EDITS[kind] ?? 0, query: query.replace(/[^\p{L}\p{N}\s]+/gu, ' ') }
 }
 
-/** What the service would ask the engine, but for exactly ten hits: the service asks for some more, to make up for documents that go meanwhile. */
+/**
+ * What the service would ask the engine, but for exactly ten hits: the service asks for some more, to make up
+ * for documents that go meanwhile.
+ */
 export function planOf(analyzer: Analyzer, collection: number, kind: QueryClass, query: string, count: boolean): SearchPlan {
   const request = readRequest({ ...requestOf('bench', kind, query), count }, DEFAULTS)
   return {

@@ -1,6 +1,8 @@
 /**
- * Random full-text requests of every mode over the words of a corpus: words as often as they occur, misspelt ones, patterns with wildcards anywhere, phrases that stand in a document, words near each
- * other, nested operators, filters that exist, queries of nothing but common words. Most are what people ask; some are as heavy as the language allows. Seeded.
+ * Random full-text requests of every mode over the words of a corpus: words as often as they occur, misspelt
+ * ones, patterns with wildcards anywhere, phrases that stand in a document, words near each other, nested
+ * operators, filters that exist, queries of nothing but common words. Most are what people ask; some are as
+ * heavy as the language allows. Seeded.
  */
 import type { Random } from '../test/fault/random.js'
 import type { CorpusDocument } from './corpora.js'

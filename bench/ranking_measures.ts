@@ -1,6 +1,7 @@
 /**
- * Measures of ranking quality with trec_eval's definitions. Gains are linear (not 2^gain - 1), the discount is log2(rank + 1), the ideal ranking is made of all judged documents, and a query
- * without results counts as 0. Checked once against ir_measures on Lucene's runs: Cranfield 0.5223, CISI 0.3845, equal to four places.
+ * Measures of ranking quality with trec_eval's definitions. Gains are linear (not 2^gain - 1), the discount
+ * is log2(rank + 1), the ideal ranking is made of all judged documents, and a query without results counts as
+ * 0. Checked once against ir_measures on Lucene's runs: Cranfield 0.5223, CISI 0.3845, equal to four places.
  */
 
 import { readTable } from './corpora.js'

@@ -1,8 +1,12 @@
 /**
- * Question: what do ranges, boosts, facets and filters add to a full-text search, and how long does an aggregation take? Each query of a class is asked plain and with each refinement, one after the
- * other on one connection, so that all see the same machine; latencies as the client sees them. `ratio`: of the medians, and of the 99th percentiles, to those of the plain query with as many results.
- * Corpus: md50k, queries/md.json (40 queries a class, 5 rounds, the first of which warms up); each document has a number of its own (`n`, 51 318 values) beside its metadata.
- * Run: npm run bench:refine. Aim: every refinement at most 1.5 times the plain query; an aggregation under 5 ms without a filter, under 20 ms with one. Last result: bench/README.md.
+ * Question: what do ranges, boosts, facets and filters add to a full-text search, and how long does an
+ * aggregation take? Each query of a class is asked plain and with each refinement, one after the other on one
+ * connection, so that all see the same machine; latencies as the client sees them. `ratio`: of the medians,
+ * and of the 99th percentiles, to those of the plain query with as many results. Corpus: md50k,
+ * queries/md.json (40 queries a class, 5 rounds, the first of which warms up); each document has a number of
+ * its own (`n`, 51 318 values) beside its metadata. Run: npm run bench:refine. Aim: every refinement at most
+ * 1.5 times the plain query; an aggregation under 5 ms without a filter, under 20 ms with one. Last result:
+ * bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,6 @@
 /**
- * How a bench reports: each measurement at once as a JSON line, and all of them as a table at the end. Standard output only.
+ * How a bench reports: each measurement at once as a JSON line, and all of them as a table at the end.
+ * Standard output only.
  */
 export type Measurement = Readonly<Record<string, string | number | null>>
 

@@ -1,13 +1,18 @@
 /**
- * Question: how many top-10 searches a second does one thread of the engine answer, by class of query, beside Lucene 9.12 and Tantivy 0.27 (Rust) in the same run?
- * Engine level, no HTTP, one core: each engine in a process of its own (peer_process.ts), loaded, merged into one segment, warmed, then measured in turn: ours, Lucene, Tantivy, ours, ...; medians
- * of 5 slices of whole passes. Queries are analysed beforehand, in all three. Ours is asked with the service's own plans on the service's own
- * analysis: natively (native/bench) and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: the best ten as the engine's own document numbers;
- * `keys`: the peers read the stored key of each, as a caller needs who knows documents by their keys; `exact`: all matches counted, too, which forbids skipping.
- * What differs: our index has the metadata fields, too; Tantivy's `en_stem` keeps stop words. Words with edits and patterns (fuzzy1, fuzzy2, wild) are scored by BM25 in ours; Lucene scores the
- * 50 best words of a fuzzy query and gives every match of a pattern the same score, Tantivy does so for both, so that either may stop early where all are equal.
- * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES] (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aim: geometric mean at least 1.0 x Tantivy and
- * 1.5 x Lucene, no class under 0.7 x the better. Last result: bench/README.md.
+ * Question: how many top-10 searches a second does one thread of the engine answer, by class of query, beside
+ * Lucene 9.12 and Tantivy 0.27 (Rust) in the same run? Engine level, no HTTP, one core: each engine in a
+ * process of its own (peer_process.ts), loaded, merged into one segment, warmed, then measured in turn: ours,
+ * Lucene, Tantivy, ours, ...; medians of 5 slices of whole passes. Queries are analysed beforehand, in all
+ * three. Ours is asked with the service's own plans on the service's own analysis: natively (native/bench)
+ * and as a lane asks (N-API: encode the plan, search, decode the hits). `top`: the best ten as the engine's
+ * own document numbers; `keys`: the peers read the stored key of each, as a caller needs who knows documents
+ * by their keys; `exact`: all matches counted, too, which forbids skipping. What differs: our index has the
+ * metadata fields, too; Tantivy's `en_stem` keeps stop words. Words with edits and patterns (fuzzy1, fuzzy2,
+ * wild) are scored by BM25 in ours; Lucene scores the 50 best words of a fuzzy query and gives every match of
+ * a pattern the same score, Tantivy does so for both, so that either may stop early where all are equal.
+ * Corpus: md50k, queries/md.json. Run: npm run bench:search-engine [-- CLASS,CLASS...] [SLICES]
+ * (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aim: geometric mean at least 1.0 x Tantivy and 1.5 x Lucene,
+ * no class under 0.7 x the better. Last result: bench/README.md.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -29,7 +34,10 @@ const SLICE_SECONDS = 0.1
 const WARM_UP_SECONDS = { Lucene: 0.7, 'N-API': 0.3 } as Readonly<Record<string, number>>
 const PEER_COLUMNS = ['top', 'keys', 'exact'] as const
 const OUR_COLUMNS: Readonly<Record<string, readonly Wanted[]>> = { ours: ['top', 'exact'], 'N-API': ['top'] }
-/** What of ours a column of a peer is compared with: our hits name their documents, there is no key to look up. */
+/**
+ * What of ours a column of a peer is compared with: our hits name their documents, there is no key to look
+ * up.
+ */
 const OURS_FOR = { top: 'top', keys: 'top', exact: 'exact' } as const
 const slices = Number(process.argv[3] ?? 5)
 const chosen = CLASSES.filter((kind) => process.argv[2]?.split(',').includes(kind) ?? true)

@@ -1,11 +1,13 @@
 /**
  * Question: how soon does a server answer, and what memory does it hold, with a store that is there already?
- * Time from the exec of node to the first right answer of a search: after a clean stop, after kill -9 of an idle server, and after kill -9 of one that has just written 500 documents, which the start
- * has to analyse again; the server alone and under its supervisor.
- * Two stores: md50k in one collection, and 10 000 collections of 5 documents. Medians of 5 starts, with the processor time that they took; then anonymous memory, idle.
- * There is no peer: the measure is the clock.
- * Corpus: md50k. Run: npm run bench:start [-- PART,PART [DIRECTORY]], parts documents, collections (the stores are made in the directory on the first run and kept; without one they are made anew and removed). Aims: 0.5 s and 500 MB; with
- * the collections 0.5 s and 150 MB. Last result: bench/README.md.
+ * Time from the exec of node to the first right answer of a search: after a clean stop, after kill -9 of an
+ * idle server, and after kill -9 of one that has just written 500 documents, which the start has to analyse
+ * again; the server alone and under its supervisor. Two stores: md50k in one collection, and 10 000
+ * collections of 5 documents. Medians of 5 starts, with the processor time that they took; then anonymous
+ * memory, idle. There is no peer: the measure is the clock. Corpus: md50k. Run: npm run bench:start [--
+ * PART,PART [DIRECTORY]], parts documents, collections (the stores are made in the directory on the first run
+ * and kept; without one they are made anew and removed). Aims: 0.5 s and 500 MB; with the collections 0.5 s
+ * and 150 MB. Last result: bench/README.md.
  */
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

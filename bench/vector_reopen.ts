@@ -1,8 +1,11 @@
 /**
- * Question: how long does a process take from nothing to its first answer by vectors, where the files and the graph of 100 000 vectors of 384 numbers are on disk?
- * Engine level, no HTTP: opening the directory (every checksum is computed), comparing with the stamps that truth has, one hnsw search; in a process of its own each time, once with the files in the page
- * cache of the system and once without (dropped by `dd oflag=nocache`, where there is one). Wall-clock time. Vectors are drawn around centres, as embeddings lie.
- * Run: npm run bench:vector-reopen [-- VECTORS] [ROUNDS]. Aim: under 1 s with 100 000. Last result: bench/README.md.
+ * Question: how long does a process take from nothing to its first answer by vectors, where the files and the
+ * graph of 100 000 vectors of 384 numbers are on disk? Engine level, no HTTP: opening the directory (every
+ * checksum is computed), comparing with the stamps that truth has, one hnsw search; in a process of its own
+ * each time, once with the files in the page cache of the system and once without (dropped by `dd
+ * oflag=nocache`, where there is one). Wall-clock time. Vectors are drawn around centres, as embeddings lie.
+ * Run: npm run bench:vector-reopen [-- VECTORS] [ROUNDS]. Aim: under 1 s with 100 000. Last result:
+ * bench/README.md.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'

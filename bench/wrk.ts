@@ -1,6 +1,7 @@
 /**
- * Load by `wrk`, where it is installed: a generator in C that takes little of the cores it shares with the server. The requests are cycled by each thread; keep-alive connections; a closed loop.
- * Without it the benches' own client sends the same requests.
+ * Load by `wrk`, where it is installed: a generator in C that takes little of the cores it shares with the
+ * server. The requests are cycled by each thread; keep-alive connections; a closed loop. Without it the
+ * benches' own client sends the same requests.
  */
 import { execFile, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'

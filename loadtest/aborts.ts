@@ -1,7 +1,9 @@
 /**
- * Does the server live through bad clients? Mixed load of good requests, connections cut at random places, slow senders, readers that stop, oversized bodies, garbage and
- * malformed JSON, for as long as the first argument says (seconds). Fails when the server ends, when a good request gets a wrong answer, when memory grows after the
- * first minute (or the first half of a shorter run), or when slots stay taken at the end. One JSON line per sample. Run: npm run loadtest:aborts [SECONDS] [SEED].
+ * Does the server live through bad clients? Mixed load of good requests, connections cut at random places,
+ * slow senders, readers that stop, oversized bodies, garbage and malformed JSON, for as long as the first
+ * argument says (seconds). Fails when the server ends, when a good request gets a wrong answer, when memory
+ * grows after the first minute (or the first half of a shorter run), or when slots stay taken at the end. One
+ * JSON line per sample. Run: npm run loadtest:aborts [SECONDS] [SEED].
  */
 import { readFileSync } from 'node:fs'
 import { setTimeout as pause } from 'node:timers/promises'
@@ -121,7 +123,10 @@ async function goodClient(server: Server): Promise<void> {
   }
 }
 
-/** Memory of the process's own: pages of the data file that are mapped grow with the file and are the system's to take back. */
+/**
+ * Memory of the process's own: pages of the data file that are mapped grow with the file and are the system's
+ * to take back.
+ */
 function rssBytes(pid: number): number {
   return Number(/RssAnon:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? Number.NaN) * 1024
 }

@@ -1,11 +1,14 @@
 /**
- * Autocomplete under load: how long does a keystroke wait for its completions, on 16 connections? Prefixes as people type them: of each of the 300 commonest words every beginning, one after the
- * other. First after a start, when no lane remembers anything, each prefix once; then over and over, as fast as answers come (closed loop) and at rates of typing (open loop: a time counts from
- * when the request was due); then beside one connection that adds documents, so that nothing that was answered may be said again. Interleaved with it two requests that need no work, as controls:
- * one that goes through the lanes, one that the loop answers. At last one connection alone, cold, each length of prefix for itself.
- * Corpus: md50k. Load by wrk, also with the server and it on a core each; cold and open rounds by the bench's own client. Run: npm run loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY]
- * (of a server that has them in its collection md; new documents are added to it).
- * Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
+ * Autocomplete under load: how long does a keystroke wait for its completions, on 16 connections? Prefixes as
+ * people type them: of each of the 300 commonest words every beginning, one after the other. First after a
+ * start, when no lane remembers anything, each prefix once; then over and over, as fast as answers come
+ * (closed loop) and at rates of typing (open loop: a time counts from when the request was due); then beside
+ * one connection that adds documents, so that nothing that was answered may be said again. Interleaved with
+ * it two requests that need no work, as controls: one that goes through the lanes, one that the loop answers.
+ * At last one connection alone, cold, each length of prefix for itself. Corpus: md50k. Load by wrk, also with
+ * the server and it on a core each; cold and open rounds by the bench's own client. Run: npm run
+ * loadtest:autocomplete [-- DOCUMENTS] [SECONDS] [DIRECTORY] (of a server that has them in its collection md;
+ * new documents are added to it). Aim: p99 under 2 ms on 16 connections. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'

@@ -1,8 +1,10 @@
 /**
- * Many documents expire in one second while others are read: does a get ever wait for the sweep? Fills a collection whose documents all expire at one moment and reads others on 8 connections, first
- * undisturbed, then from just before that moment on, while the sweep lasts. Run after run on one server, so that what earlier sweeps left behind is there.
- * Corpus: md50k, twice. Load by wrk, whose own pauses are none. Run: npm run loadtest:expiry [-- DOCUMENTS=100000] [RUNS=5]
- * Aim: no get over 50 ms (median of the runs' longest). Last result: bench/README.md.
+ * Many documents expire in one second while others are read: does a get ever wait for the sweep? Fills a
+ * collection whose documents all expire at one moment and reads others on 8 connections, first undisturbed,
+ * then from just before that moment on, while the sweep lasts. Run after run on one server, so that what
+ * earlier sweeps left behind is there. Corpus: md50k, twice. Load by wrk, whose own pauses are none. Run: npm
+ * run loadtest:expiry [-- DOCUMENTS=100000] [RUNS=5] Aim: no get over 50 ms (median of the runs' longest).
+ * Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

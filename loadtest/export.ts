@@ -1,6 +1,8 @@
 /**
- * Export under the whole server: what a large collection costs in memory, and how fast it comes from a warm cache, as NDJSON and as ZIP. Documents: 5 KB of words, seeded, 100 000 unless told otherwise; the client reads and
- * counts. Resident memory is sampled during the second export of each kind; its rise is against the moment before, when the first one has warmed the cache and the heap.
+ * Export under the whole server: what a large collection costs in memory, and how fast it comes from a warm
+ * cache, as NDJSON and as ZIP. Documents: 5 KB of words, seeded, 100 000 unless told otherwise; the client
+ * reads and counts. Resident memory is sampled during the second export of each kind; its rise is against the
+ * moment before, when the first one has warmed the cache and the heap.
  *
  *   npm run loadtest:export -- [--documents 100000] [--seed 7]
  */

@@ -1,8 +1,10 @@
 /**
- * The whole server under load: how many gets and durable adds a second on how many connections, and what the hand-over to the lanes costs?
- * Peers in the same run: the same front end answering a constant of the same size on its loop (no hand-over), and bare uWebSockets.js. Rounds are interleaved, the median counts.
- * Corpus: md50k, uniform keys (seeded); keep-alive connections from a process of its own. Run: npm run loadtest:get-add [DOCUMENTS] [SECONDS].
- * Aim: get at 64 connections at least 0.6 of the constant. Last result (2 cores, shared with other work): see bench/README.md.
+ * The whole server under load: how many gets and durable adds a second on how many connections, and what the
+ * hand-over to the lanes costs? Peers in the same run: the same front end answering a constant of the same
+ * size on its loop (no hand-over), and bare uWebSockets.js. Rounds are interleaved, the median counts.
+ * Corpus: md50k, uniform keys (seeded); keep-alive connections from a process of its own. Run: npm run
+ * loadtest:get-add [DOCUMENTS] [SECONDS]. Aim: get at 64 connections at least 0.6 of the constant. Last
+ * result (2 cores, shared with other work): see bench/README.md.
  */
 import { fork } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,10 +1,15 @@
 /**
- * Question: how many vector searches a second does the whole server answer over HTTP, at which recall and latency, and what does a hybrid search cost beside its two parts?
- * `POST /v1/vector-search` with given vectors on 16 connections, by graph (`hnsw`) and exactly (`flat`); against, in the same run and on the same vectors, pgvector with HNSW asked by pgbench with
- * prepared statements on 16 connections, its `ef_search` such that its recall is not above ours, and its default of 40. Both show key, language and metadata of ten documents. Server and client on a core each.
- * Then `/v1/fts`, `/v1/vector-search` and `/v1/hybrid-search` for the same queries with the contents of ten documents, interleaved. Medians of the rounds; recall of the best ten against the exact ten.
- * Corpus: vec/win32 (40 000 x 384) with their documents of md50k, cut to 2 000 characters. Load by wrk, or by the bench itself where it is missing. Run: npm run loadtest:vector-search [-- SECONDS] [ROUNDS] [PARTS]
- * Aims: 5 x pgvector at equal recall; p99 of a hybrid search at most the sum of its parts'. Last result: bench/README.md.
+ * Question: how many vector searches a second does the whole server answer over HTTP, at which recall and
+ * latency, and what does a hybrid search cost beside its two parts? `POST /v1/vector-search` with given
+ * vectors on 16 connections, by graph (`hnsw`) and exactly (`flat`); against, in the same run and on the same
+ * vectors, pgvector with HNSW asked by pgbench with prepared statements on 16 connections, its `ef_search`
+ * such that its recall is not above ours, and its default of 40. Both show key, language and metadata of ten
+ * documents. Server and client on a core each. Then `/v1/fts`, `/v1/vector-search` and `/v1/hybrid-search`
+ * for the same queries with the contents of ten documents, interleaved. Medians of the rounds; recall of the
+ * best ten against the exact ten. Corpus: vec/win32 (40 000 x 384) with their documents of md50k, cut to 2
+ * 000 characters. Load by wrk, or by the bench itself where it is missing. Run: npm run
+ * loadtest:vector-search [-- SECONDS] [ROUNDS] [PARTS] Aims: 5 x pgvector at equal recall; p99 of a hybrid
+ * search at most the sum of its parts'. Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -75,7 +80,10 @@ function nearestRows(documents: Vectors, query: Float32Array): number[] {
     .slice(0, TOP_K)
 }
 
-/** The documents of the vectors, in their order. Each begins with its key: the provider of the bench knows a vector by its text. */
+/**
+ * The documents of the vectors, in their order. Each begins with its key: the provider of the bench knows a
+ * vector by its text.
+ */
 async function readCorpus(): Promise<readonly CorpusDocument[]> {
   const byKey = new Map((await readDocuments(sharedPath('corpora/md/md50k.ndjson.gz'))).map((document) => [document.key, document]))
   return readTable(sharedPath('corpora/vec/win32.docs.keys.txt')).map(([key = '']) => {

@@ -1,8 +1,9 @@
-// Builds the WASM modules from wasm/ into wasm/pkg, which is committed, so that users need no Rust.
-//   npm run build:wasm              builds when the sources differ from those that pkg was built from, else does nothing
-//   npm run build:wasm -- --check   says whether pkg is stale; exit code 1 if it is
-// Toolchain: Rust with the target wasm32-unknown-unknown (rustup), or Debian's rustc-web, cargo-web, rust-web-src and lld-19;
-// wasm-bindgen-cli of the version in wasm/bindings/Cargo.toml; wasm-opt (binaryen) makes the module smaller and faster where it is found.
+// Builds the WASM modules from wasm/ into wasm/pkg, which is committed, so that users need no Rust. npm run
+// build:wasm builds when the sources differ from those that pkg was built from, else does nothing npm run
+// build:wasm -- --check says whether pkg is stale; exit code 1 if it is Toolchain: Rust with the target
+// wasm32-unknown-unknown (rustup), or Debian's rustc-web, cargo-web, rust-web-src and lld-19;
+// wasm-bindgen-cli of the version in wasm/bindings/Cargo.toml; wasm-opt (binaryen) makes the module smaller
+// and faster where it is found.
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
@@ -30,7 +31,8 @@ const modules = [
   { crate: 'mds-bindings', name: 'mds' },
   { crate: 'mds-model-bindings', name: 'static_model' },
 ]
-// 96 MiB: lexicon (2 x 4 MB of slots, 12 MB of bytes), one record (8 MB) and its result (8 MB), each doubled while it grows.
+// 96 MiB: lexicon (2 x 4 MB of slots, 12 MB of bytes), one record (8 MB) and its result (8 MB), each doubled
+// while it grows.
 const memoryBytesMax = 96 << 20
 
 function sourceFiles(folder) {
@@ -68,7 +70,8 @@ function rustToolchain() {
   if (rustup.status === 0 && rustup.stdout.includes(target)) return { cargo: 'cargo', rustc: 'rustc', env: {}, args: [] }
   const linker = ['wasm-ld-19', 'wasm-ld'].find((name) => firstLine(name, ['--version']) !== undefined)
   if (existsSync('/usr/bin/rustc') && existsSync('/usr/lib/rustlib/src/rust/library') && linker !== undefined) {
-    // Debian ships the standard library as source; building it asks for the unstable flag that RUSTC_BOOTSTRAP permits.
+    // Debian ships the standard library as source; building it asks for the unstable flag that
+    // RUSTC_BOOTSTRAP permits.
     const env = { RUSTC: '/usr/bin/rustc', RUSTC_BOOTSTRAP: '1', CARGO_TARGET_WASM32_UNKNOWN_UNKNOWN_LINKER: linker }
     return { cargo: '/usr/bin/cargo', rustc: '/usr/bin/rustc', env, args: ['-Zbuild-std=std,panic_abort'] }
   }

@@ -1,6 +1,8 @@
 /**
- * Fuzzes the native parsers and what is read from the index env and from files of vectors, under AddressSanitizer and UBSan: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600].
- * Inputs that widen the coverage are kept in build-fuzz/corpus and begin the next run; a crash leaves its input there and ends the campaign. Needs clang with its fuzzer runtime.
+ * Fuzzes the native parsers and what is read from the index env and from files of vectors, under
+ * AddressSanitizer and UBSan: node scripts/campaign-fuzz.mjs [SECONDS_PER_TARGET=600]. Inputs that widen the
+ * coverage are kept in build-fuzz/corpus and begin the next run; a crash leaves its input there and ends the
+ * campaign. Needs clang with its fuzzer runtime.
  */
 import { spawnSync } from 'node:child_process'
 import { mkdirSync } from 'node:fs'

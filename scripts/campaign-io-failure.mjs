@@ -1,7 +1,9 @@
 /**
- * Sweeps the place where the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the n-th call, under load and at the start): node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1] [PASSED=0] [COUNT].
- * PERCENT of all points, drawn by the seed; SHARE 1/2 and 2/2 of the same seed are two halves for two processes; the first PASSED points of the share are passed over and COUNT more are looked at, so that a sweep of hours can be made in parts.
- * Needs a build with tests. MDS_TEST_SEED repeats a run.
+ * Sweeps the place where the disk fails (test/fault/io_failure_matrix.ts: kinds of calls x errors x the n-th
+ * call, under load and at the start): node scripts/campaign-io-failure.mjs [PERCENT=100] [SHARE=1/1]
+ * [PASSED=0] [COUNT]. PERCENT of all points, drawn by the seed; SHARE 1/2 and 2/2 of the same seed are two
+ * halves for two processes; the first PASSED points of the share are passed over and COUNT more are looked
+ * at, so that a sweep of hours can be made in parts. Needs a build with tests. MDS_TEST_SEED repeats a run.
  * Every tenth line sums up; a point that breaks a promise is printed whole, and its directory is kept.
  */
 import { FailureRun } from '../dist/test/fault/io_failure_run.js'

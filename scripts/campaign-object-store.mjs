@@ -1,6 +1,7 @@
 /**
- * Mixed writes to a collection in an object store, while the store is killed and started, then while the server is: node scripts/campaign-object-store.mjs [WRITES=1000] [KILLS=10].
- * Needs a build with tests and versitygw (scripts/install-object-store.mjs). MDS_TEST_SEED repeats a run.
+ * Mixed writes to a collection in an object store, while the store is killed and started, then while the
+ * server is: node scripts/campaign-object-store.mjs [WRITES=1000] [KILLS=10]. Needs a build with tests and
+ * versitygw (scripts/install-object-store.mjs). MDS_TEST_SEED repeats a run.
  */
 import { runObjectStore } from '../dist/test/fault/object_store_run.js'
 import { runSeed } from '../dist/test/fault/random.js'

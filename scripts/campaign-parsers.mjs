@@ -1,7 +1,9 @@
 /**
- * `npm run campaign:parsers -- [seconds]`: throws texts at the query parsers, so many seconds each for boolean, expression and auto. Texts are made of the languages' own pieces, of what earlier texts
- * were made of, and of random characters. For each text: a tree or a 400, never anything else; a tree that is printed parses to the same tree; what is planned is within the engine's bounds; none
- * takes longer than it may. Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
+ * `npm run campaign:parsers -- [seconds]`: throws texts at the query parsers, so many seconds each for
+ * boolean, expression and auto. Texts are made of the languages' own pieces, of what earlier texts were made
+ * of, and of random characters. For each text: a tree or a 400, never anything else; a tree that is printed
+ * parses to the same tree; what is planned is within the engine's bounds; none takes longer than it may.
+ * Needs a build with tests. Prints the seed; `MDS_SEED=n` repeats a run.
  */
 import assert from 'node:assert/strict'
 import { NO_SETTINGS } from '../dist/src/domain/settings/collection_settings.js'
@@ -17,7 +19,10 @@ import { encodePlan, NO_POLL_WORD } from '../dist/src/engine/search_plan.js'
 import { ServiceError } from '../dist/src/errors.js'
 
 const seconds = Number(process.argv[2] ?? 600)
-/** Of processor time. A text has 4 KiB at most: parsing and planning it takes some milliseconds, and garbage is collected meanwhile. */
+/**
+ * Of processor time. A text has 4 KiB at most: parsing and planning it takes some milliseconds, and garbage
+ * is collected meanwhile.
+ */
 const TEXT_MS_MAX = 1000
 const TEXT_CHARACTERS_MAX = 1000
 

@@ -1,6 +1,6 @@
 /**
- * Cuts the power of recorded runs at many moments and reports every loss: node scripts/campaign-power-cut.mjs [CUTS=500]. A fresh recording every 50 cuts. Needs a build with tests.
- * MDS_TEST_SEED repeats a run.
+ * Cuts the power of recorded runs at many moments and reports every loss: node scripts/campaign-power-cut.mjs
+ * [CUTS=500]. A fresh recording every 50 cuts. Needs a build with tests. MDS_TEST_SEED repeats a run.
  */
 import { cutPower, recordRun } from '../dist/test/fault/power_cut_run.js'
 import { runSeed } from '../dist/test/fault/random.js'

@@ -1,8 +1,9 @@
 /**
- * Asks the engine so many random queries of every kind over 51 318 documents, as a lane asks it: text, plan, addon, hits; each under the deadline of searches.
- *   node scripts/campaign-queries.mjs [QUERIES=100000]
- * Fails where one does not answer within it or fails otherwise than by a 400 for its syntax. Prints the slowest ones of each kind, p50 and p99. MDS_TEST_SEED repeats a run, MDS_BENCH_DOCUMENTS makes
- * the corpus smaller. Needs a build, and the corpus in the folder `shared` beside the project; without that it is skipped.
+ * Asks the engine so many random queries of every kind over 51 318 documents, as a lane asks it: text, plan,
+ * addon, hits; each under the deadline of searches. node scripts/campaign-queries.mjs [QUERIES=100000] Fails
+ * where one does not answer within it or fails otherwise than by a 400 for its syntax. Prints the slowest
+ * ones of each kind, p50 and p99. MDS_TEST_SEED repeats a run, MDS_BENCH_DOCUMENTS makes the corpus smaller.
+ * Needs a build, and the corpus in the folder `shared` beside the project; without that it is skipped.
  */
 import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'
@@ -34,7 +35,8 @@ const seed = runSeed()
 const corpus = sharedPath('corpora/md/md50k.ndjson.gz')
 console.log(`MDS_TEST_SEED=${seed}`)
 
-// The deadline passes while the engine has this thread: another one sets the stop word. Word 0 stops the query, word 1 says which one runs, word 2 ends the watch.
+// The deadline passes while the engine has this thread: another one sets the stop word. Word 0 stops the
+// query, word 1 says which one runs, word 2 ends the watch.
 const control = new Int32Array(new SharedArrayBuffer(12))
 const watch = new Worker(
   `const { workerData: { control, deadlineMs } } = require('node:worker_threads')

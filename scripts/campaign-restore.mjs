@@ -1,7 +1,9 @@
 /**
- * Restores a served store under load, again and again, in every way in which that goes well or wrong (test/fault/restore_run.ts): node scripts/campaign-restore.mjs [REPEATS=100].
- * A repeat is one good restore and one of the failures in turn, so 100 repeats meet each of them four times. Needs a build with tests, and the right to mount for those in which the disk is
- * full; without it they are left out, and it says so. MDS_TEST_SEED repeats a run.
+ * Restores a served store under load, again and again, in every way in which that goes well or wrong
+ * (test/fault/restore_run.ts): node scripts/campaign-restore.mjs [REPEATS=100]. A repeat is one good restore
+ * and one of the failures in turn, so 100 repeats meet each of them four times. Needs a build with tests, and
+ * the right to mount for those in which the disk is full; without it they are left out, and it says so.
+ * MDS_TEST_SEED repeats a run.
  */
 import { runSeed } from '../dist/test/fault/random.js'
 import { RestoreRun, SCENARIOS } from '../dist/test/fault/restore_run.js'

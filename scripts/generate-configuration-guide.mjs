@@ -1,6 +1,7 @@
 /**
- * Writes the table of docs/guides/configuration.md from the table of options (src/config/options.ts), between its two markers: node scripts/generate-configuration-guide.mjs.
- * With --check it only compares; exit code 1 where the guide is not what it would write. Needs a compiled checkout.
+ * Writes the table of docs/guides/configuration.md from the table of options (src/config/options.ts), between
+ * its two markers: node scripts/generate-configuration-guide.mjs. With --check it only compares; exit code 1
+ * where the guide is not what it would write. Needs a compiled checkout.
  */
 import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * Lint and layout checks of the three languages: `npm run lint` runs those whose tools are here, `npm run lint -- eslint clang-tidy` the named ones, `--fix` lets the formatters write.
- * Exit code 0 when all that ran passed, 1 when one failed, 77 when nothing could run because the tools are missing.
+ * Lint and layout checks of the three languages: `npm run lint` runs those whose tools are here, `npm run
+ * lint -- eslint clang-tidy` the named ones, `--fix` lets the formatters write. Exit code 0 when all that ran
+ * passed, 1 when one failed, 77 when nothing could run because the tools are missing.
  */
 import { spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'

@@ -107,7 +107,8 @@ function removeOrphans() {
 async function installPackages() {
   if (packagesAreCurrent()) return
   checkBuildTools()
-  // Warnings are not shown: the only one is that uws-pack, which ships binaries for Node 20 too, declares Node 22 as its engine.
+  // Warnings are not shown: the only one is that uws-pack, which ships binaries for Node 20 too, declares
+  // Node 22 as its engine.
   const command = ['npm', 'ci', '--ignore-scripts', '--loglevel=error']
   await runStep('installing packages (npm ci)', command, { cwd: root, logPath: logFile('packages') })
   if (!packagesAreCurrent()) throw new Error('npm ci ended well but left packages out: remove node_modules and try again')

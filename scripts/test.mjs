@@ -1,8 +1,10 @@
 /**
- * `npm test`: every compiled test file in ordered groups, then the native tests where they are built; a table of times; one closing line over all runners.
- * Arguments pick files by a part of their path: `npm test -- unit` or `npm test -- contract/fulltext`. Files named `*.long.test.ts` take minutes and run with TEST_LONG=1 only.
- * Native tests need GoogleTest; without it they count as one skipped test.
- * Groups run one after the other: tests of one group may share the two cores, a fault test must not share them with a contract test.
+ * `npm test`: every compiled test file in ordered groups, then the native tests where they are built; a table
+ * of times; one closing line over all runners. Arguments pick files by a part of their path: `npm test --
+ * unit` or `npm test -- contract/fulltext`. Files named `*.long.test.ts` take minutes and run with
+ * TEST_LONG=1 only. Native tests need GoogleTest; without it they count as one skipped test. Groups run one
+ * after the other: tests of one group may share the two cores, a fault test must not share them with a
+ * contract test.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -15,7 +17,10 @@ import { seconds } from './lib/child.mjs'
 import { filesUnder } from './lib/fingerprint.mjs'
 import { projectRoot } from './lib/root.mjs'
 
-/** In order of how early a failure is worth knowing. `concurrency`: files at once. `fileMsMax`: a hang becomes a failure. */
+/**
+ * In order of how early a failure is worth knowing. `concurrency`: files at once. `fileMsMax`: a hang becomes
+ * a failure.
+ */
 const GROUPS = [
   { name: 'unit', concurrency: 2, fileMsMax: 120_000 },
   { name: 'golden', concurrency: 2, fileMsMax: 120_000 },
@@ -39,7 +44,10 @@ function filesOf(group) {
     .map((file) => join(projectRoot, file))
 }
 
-/** Counts tests, not suites, and names what failed. A file that dies before its first test counts as one failed test. */
+/**
+ * Counts tests, not suites, and names what failed. A file that dies before its first test counts as one
+ * failed test.
+ */
 async function runGroup(group, files) {
   const tally = { name: group.name, passed: 0, failed: 0, skipped: 0, failures: [], fileMs: new Map(), startMs: Date.now() }
   const stream = run({ files, concurrency: group.concurrency, timeout: group.fileMsMax })
@@ -75,7 +83,10 @@ function reason(event) {
   return `${place}\n${lines.map((line) => `    ${line}`).join('\n')}`
 }
 
-/** ctest prints `98% tests passed, 1 tests failed out of 50`; anything else, a build that fails for example, counts as one failed test. */
+/**
+ * ctest prints `98% tests passed, 1 tests failed out of 50`; anything else, a build that fails for example,
+ * counts as one failed test.
+ */
 async function runNative() {
   const tally = { name: 'native', passed: 0, failed: 0, skipped: 0, failures: [], fileMs: new Map(), startMs: Date.now() }
   if (!hasGoogleTest()) {

@@ -1,7 +1,7 @@
 /**
- * The catalogue of operating errors: each text that the contract fixes, and what it is in each protocol, once. Every
- * refusal carries its code from where it is made to the surface that writes it, across threads. Programming errors
- * are assertions, not entries here.
+ * The catalogue of operating errors: each text that the contract fixes, and what it is in each protocol,
+ * once. Every refusal carries its code from where it is made to the surface that writes it, across threads.
+ * Programming errors are assertions, not entries here.
  */
 
 /** What a protocol says of an error beside its text. */
@@ -108,11 +108,14 @@ export function isUnavailable(code: ErrorCode | null): boolean {
 }
 
 /**
- * An answer that is not a success. Thrown by handlers and domain rules, turned into `{"error": text}`, with its `hint`
- * where it has one, in one place.
+ * An answer that is not a success. Thrown by handlers and domain rules, turned into `{"error": text}`, with
+ * its `hint` where it has one, in one place.
  */
 export class ServiceError extends Error {
-  /** @param text in place of the catalogue's @param hint for authors of clients: the field, what is expected, and what was sent */
+  /**
+   * @param text in place of the catalogue's @param hint for authors of clients: the field, what is expected,
+   * and what was sent
+   */
   constructor(
     readonly code: ErrorCode,
     text: string = CATALOGUE[code].text,

@@ -1,6 +1,7 @@
 /**
- * Program of a lane's thread, which Piscina loads. Puts together what runs on lanes: the lane itself and the readers of
- * the forms in which surfaces write their inputs. The lane is open before Piscina can give it a batch.
+ * Program of a lane's thread, which Piscina loads. Puts together what runs on lanes: the lane itself and the
+ * readers of the forms in which surfaces write their inputs. The lane is open before Piscina can give it a
+ * batch.
  */
 import { httpForm } from './surface/http/lane/form.js'
 import { startLane } from './worker/lane/lane.js'

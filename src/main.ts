@@ -1,5 +1,6 @@
 /**
- * The program: configuration, then either the supervisor with the server as its child, or the server itself. Loads nothing heavy before the configuration is known good.
+ * The program: configuration, then either the supervisor with the server as its child, or the server itself.
+ * Loads nothing heavy before the configuration is known good.
  */
 import { isatty } from 'node:tty'
 import { ConfigError, helpText, loadConfig, wantsHelp, wantsVersion, type Config } from './config/config.js'

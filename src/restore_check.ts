@@ -1,6 +1,8 @@
 /**
- * A process of its own that makes a copied store ready to be served: every record is checked, the binlog reset, the index built; all of it is on disk when it ends with 0. Damaged pages of LMDB can end the process that reads
- * them: this one, not the server. It is told what to do by its parent, and ends when that does. Started by src/worker/handlers/restore_process.ts.
+ * A process of its own that makes a copied store ready to be served: every record is checked, the binlog
+ * reset, the index built; all of it is on disk when it ends with 0. Damaged pages of LMDB can end the process
+ * that reads them: this one, not the server. It is told what to do by its parent, and ends when that does.
+ * Started by src/worker/handlers/restore_process.ts.
  */
 import { join } from 'node:path'
 import type { Config } from './config/config.js'
@@ -66,7 +68,10 @@ async function prepare({ config, path }: RestoreCheck): Promise<void> {
   await store.close()
 }
 
-/** As a start does, and first: to the check of the records whatever can't be opened is damage, and nobody should throw a whole backup away because a key was missing. */
+/**
+ * As a start does, and first: to the check of the records whatever can't be opened is damage, and nobody
+ * should throw a whole backup away because a key was missing.
+ */
 function requireKeys(environment: Environment): void {
   try {
     sealing.beginSealing(environment)
@@ -106,7 +111,10 @@ async function buildIndex({ config, engine, store }: Prepared, path: string, his
   engine.flush()
 }
 
-/** Files of all vectors that may lie on disk, and their graphs. What the engine holds in memory only is bounded by waiting for its files now and then, the later the more they have. */
+/**
+ * Files of all vectors that may lie on disk, and their graphs. What the engine holds in memory only is
+ * bounded by waiting for its files now and then, the later the more they have.
+ */
 function storeVectors(store: TruthStore, path: string, history: Uint8Array, sealed: ReadonlySet<number>): void {
   const vectors = openVectorEngine()
   vectors.open(join(path, VECTORS_FOLDER), history)

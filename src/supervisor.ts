@@ -147,8 +147,9 @@ function runChild(argv: readonly string[], told: Readonly<Record<string, string>
 }
 
 /**
- * V8 gives each collection to four helper threads as well. With few cores they compete with the lanes and the loop: at 64 connections on 2 cores they took 10 of 62 us of
- * CPU per point read, and without them no other thread's own time grew. A flag of the start: V8 traps when it is changed later.
+ * V8 gives each collection to four helper threads as well. With few cores they compete with the lanes and the
+ * loop: at 64 connections on 2 cores they took 10 of 62 us of CPU per point read, and without them no other
+ * thread's own time grew. A flag of the start: V8 traps when it is changed later.
  */
 export function gcFlags(): readonly string[] {
   return availableParallelism() <= GC_HELPERS_CORES_MIN ? ['--single-threaded-gc'] : []

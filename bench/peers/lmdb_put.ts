@@ -1,6 +1,7 @@
 /**
- * A program of its own: what bare lmdb-js does with the same bodies on the same disk, one put at a time, each awaited until it is flushed: `node lmdb_put.js CORPUS.ndjson DIR SECONDS INDEX_KEYS`.
- * INDEX_KEYS small puts go into the same commit, as an index in the same store would make them. Prints one JSON line.
+ * A program of its own: what bare lmdb-js does with the same bodies on the same disk, one put at a time, each
+ * awaited until it is flushed: `node lmdb_put.js CORPUS.ndjson DIR SECONDS INDEX_KEYS`. INDEX_KEYS small puts
+ * go into the same commit, as an index in the same store would make them. Prints one JSON line.
  */
 import { readFileSync } from 'node:fs'
 import path from 'node:path'

@@ -1,6 +1,7 @@
 /**
- * Runs one build step as a child process: output goes to a log file, the terminal sees one line at the start, one every ten seconds, and one at the end.
- * A failing step prints the end of its log and throws. No dependencies: this runs before `npm ci` has.
+ * Runs one build step as a child process: output goes to a log file, the terminal sees one line at the start,
+ * one every ten seconds, and one at the end. A failing step prints the end of its log and throws. No
+ * dependencies: this runs before `npm ci` has.
  */
 import { spawn } from 'node:child_process'
 import { closeSync, mkdirSync, openSync, readFileSync } from 'node:fs'

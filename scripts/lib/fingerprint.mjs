@@ -1,6 +1,7 @@
 /**
- * Content hashes of the inputs of a build step, and the stamps that remember them. Content, not modification time: a `git checkout` that changes nothing rebuilds nothing.
- * No dependencies: this runs before `npm ci` has.
+ * Content hashes of the inputs of a build step, and the stamps that remember them. Content, not modification
+ * time: a `git checkout` that changes nothing rebuilds nothing. No dependencies: this runs before `npm ci`
+ * has.
  */
 import { createHash } from 'node:crypto'
 import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs'
@@ -8,7 +9,10 @@ import { dirname, join } from 'node:path'
 
 const SKIPPED = new Set(['node_modules', 'dist', 'build', 'target', '.git'])
 
-/** Files under `path` (a file or folder, relative to `root`), relative, sorted. A path that does not exist has none. */
+/**
+ * Files under `path` (a file or folder, relative to `root`), relative, sorted. A path that does not exist has
+ * none.
+ */
 export function filesUnder(root, path) {
   const absolute = join(root, path)
   if (!existsSync(absolute)) return []
@@ -38,7 +42,9 @@ export function hashOf(root, paths, extra = '') {
   return hash.digest('hex')
 }
 
-/** One small JSON file of `{step: hash}`. An unreadable one counts as empty: then everything is built again. */
+/**
+ * One small JSON file of `{step: hash}`. An unreadable one counts as empty: then everything is built again.
+ */
 export function openStamps(path) {
   let stamps
   try {

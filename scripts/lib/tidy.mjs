@@ -1,6 +1,8 @@
 /**
- * clang-tidy over the native sources, those alone that changed since it last passed: what it found clean is remembered by content in native/tidy.json, which is committed with the sources. A hash covers a file, the headers
- * of ours that it includes, how it is compiled and the checks; another version of clang-tidy looks at everything again. clang-tidy takes 8 to 20 s a file.
+ * clang-tidy over the native sources, those alone that changed since it last passed: what it found clean is
+ * remembered by content in native/tidy.json, which is committed with the sources. A hash covers a file, the
+ * headers of ours that it includes, how it is compiled and the checks; another version of clang-tidy looks at
+ * everything again. clang-tidy takes 8 to 20 s a file.
  */
 import { spawn, spawnSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -33,7 +35,10 @@ function hashOf(file, options, rules) {
   return hash.digest('hex')
 }
 
-/** How each file is compiled, without what differs from one checkout to the next: its own folder. Nothing is compiled for it. */
+/**
+ * How each file is compiled, without what differs from one checkout to the next: its own folder. Nothing is
+ * compiled for it.
+ */
 function compilations() {
   const configured = spawnSync(
     'cmake',

@@ -1,8 +1,8 @@
 /**
- * May this principal run this operation on these collections? Asked for every request of every surface: on the loop for
- * operations that are answered there and before a cached answer is given, in a lane before the handler runs. While
- * access control is off everybody is the anonymous principal, who may do everything; the question is on every path from
- * the start, so that no operation and no surface is added beside it. Pure.
+ * May this principal run this operation on these collections? Asked for every request of every surface: on
+ * the loop for operations that are answered there and before a cached answer is given, in a lane before the
+ * handler runs. While access control is off everybody is the anonymous principal, who may do everything; the
+ * question is on every path from the start, so that no operation and no surface is added beside it. Pure.
  */
 import { serviceError } from '../errors.js'
 import { ALL_COLLECTIONS, namesAt } from '../operations/collection_access.js'
@@ -21,14 +21,16 @@ export interface Authorized {
   readonly principal: Principal
   /** The collections on which the permission was asked; empty where the caller is shown what it may read. */
   readonly collections: readonly string[]
-  /** Whether the caller may be shown this collection: for listings and for operations over all collections. */
+  /**
+   * Whether the caller may be shown this collection: for listings and for operations over all collections.
+   */
   mayRead(collection: string): boolean
 }
 
 /**
  * The collections that a validated input touches, by the row; empty: those that the caller may read.
- * @param collectionOfJob undefined: there is no such job, and whether there is one is only told to a caller that may
- * read all collections
+ * @param collectionOfJob undefined: there is no such job, and whether there is one is only told to a caller
+ * that may read all collections
  */
 export function collectionsOf(
   operation: AnyOperation,

@@ -1,8 +1,8 @@
 /** Who asks. A principal travels with each request from its surface to its handler, across threads. */
 
 /**
- * `anonymous`: a client while access control is off. `system`: the server itself, for what it does unasked; no surface
- * makes one.
+ * `anonymous`: a client while access control is off. `system`: the server itself, for what it does unasked;
+ * no surface makes one.
  */
 export type PrincipalKind = 'anonymous' | 'system'
 

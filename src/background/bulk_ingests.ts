@@ -22,8 +22,8 @@ import type { OutgoingAnswer } from '../wire/answer.js'
 import { log } from '../telemetry/log.js'
 
 /**
- * What may have been written, and what ends a lane, is not asked for again; nor what an object store did not take for as
- * long as it is asked: the store may stay away for days.
+ * What may have been written, and what ends a lane, is not asked for again; nor what an object store did not
+ * take for as long as it is asked: the store may stay away for days.
  */
 const FINAL: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['outcomeUnknown', 'laneLost', 'backendUnavailable'])
 

@@ -1,6 +1,7 @@
 /**
- * Configuration: flag > environment > YAML file > default, from the table in config/options.ts. The result is plain, frozen data that crosses threads as `workerData`.
- * Runs once, on the main thread, before anything is opened; a bad value ends the start in one line.
+ * Configuration: flag > environment > YAML file > default, from the table in config/options.ts. The result is
+ * plain, frozen data that crosses threads as `workerData`. Runs once, on the main thread, before anything is
+ * opened; a bad value ends the start in one line.
  */
 import { availableParallelism } from 'node:os'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'

@@ -1,7 +1,7 @@
 /**
- * What forbids an operation now, whoever asks: access mode, phase, warm-up, full disk, restore. Asked by a surface before
- * it reads the body of a request, so that a refused one costs nothing, and for every request that is submitted. How many
- * may wait is the queues' business (request_queue.ts). Front-end thread only.
+ * What forbids an operation now, whoever asks: access mode, phase, warm-up, full disk, restore. Asked by a
+ * surface before it reads the body of a request, so that a refused one costs nothing, and for every request
+ * that is submitted. How many may wait is the queues' business (request_queue.ts). Front-end thread only.
  */
 import type { ErrorCode } from '../errors.js'
 import type { AnyOperation, Operation } from '../operations/operation.js'

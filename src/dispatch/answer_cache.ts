@@ -1,8 +1,8 @@
 /**
- * Answers that may be given again: to the same request by the same principal, as long as nothing is written and the time
- * that the request (`cacheTtl`) or its operation allows has not passed. Front-end thread only, so that every lane's
- * answers are in one place. The least recently used is evicted first (order is tracked once the cache is half full).
- * Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
+ * Answers that may be given again: to the same request by the same principal, as long as nothing is written
+ * and the time that the request (`cacheTtl`) or its operation allows has not passed. Front-end thread only,
+ * so that every lane's answers are in one place. The least recently used is evicted first (order is tracked
+ * once the cache is half full). Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
  */
 import type { Principal } from '../access/principal.js'
 import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../limits/answers.js'
@@ -60,7 +60,8 @@ export class AnswerCache {
       this.#drop(name, kept)
       return { name, commits }
     }
-    // While there is room for as many again, nobody has to know what was used last: moving an entry with every hit makes the map grow and be copied, time and again.
+    // While there is room for as many again, nobody has to know what was used last: moving an entry with
+    // every hit makes the map grow and be copied, time and again.
     if (this.#kept.size * 2 > this.#answersMax) {
       this.#drop(name, kept)
       this.#keep(name, kept)
@@ -100,7 +101,10 @@ export class AnswerCache {
   }
 }
 
-/** Whether the request allows that its answer is given again: searched for, not parsed; the lane that parses it says for how long. */
+/**
+ * Whether the request allows that its answer is given again: searched for, not parsed; the lane that parses
+ * it says for how long.
+ */
 export function asksForCache({ input }: CachedRequest): boolean {
   const { head, body } = input
   if (body !== null && body.length > CACHED_REQUEST_BYTES_MAX) return false

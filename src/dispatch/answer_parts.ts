@@ -1,5 +1,6 @@
 /**
- * Answers that a lane gives in parts: it keeps the rest until that is asked for, or told that nobody wants it any more. Front-end thread only.
+ * Answers that a lane gives in parts: it keeps the rest until that is asked for, or told that nobody wants it
+ * any more. Front-end thread only.
  */
 import type { AnswerRest, AnswerSink } from '../wire/answer.js'
 import type { Ticket } from './ticket.js'

@@ -1,4 +1,7 @@
-/** Answers that the front end makes itself: refusals of the catalogue, and answers of handlers on their way out. Pure. */
+/**
+ * Answers that the front end makes itself: refusals of the catalogue, and answers of handlers on their way
+ * out. Pure.
+ */
 import { CATALOGUE, ERROR_CODES, ServiceError, type ErrorCode } from '../errors.js'
 import type { Answer, Facts, OutgoingAnswer } from '../wire/answer.js'
 

@@ -1,6 +1,6 @@
 /**
- * Emits the audit events of all requests, of every surface, in one place: named by the row, with who asked and how it
- * ended. Costs one look while nobody listens. Front-end thread only.
+ * Emits the audit events of all requests, of every surface, in one place: named by the row, with who asked
+ * and how it ended. Costs one look while nobody listens. Front-end thread only.
  */
 import { isInternal } from '../operations/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'

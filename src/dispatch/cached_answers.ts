@@ -1,6 +1,6 @@
 /**
- * Gives cached answers again, to every surface, and keeps new ones. The permission is asked before a cached answer is
- * given: rights may have changed since it was made. Front-end thread only.
+ * Gives cached answers again, to every surface, and keeps new ones. The permission is asked before a cached
+ * answer is given: rights may have changed since it was made. Front-end thread only.
  */
 import { authorize } from '../access/authorize.js'
 import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../limits/answers.js'

@@ -1,24 +1,22 @@
 /**
- * Where requests wait and how they reach the lanes. Knows no protocol: a request is an operation, an encoded input, who
- * asks, a deadline and where its answer goes. Front-end thread only; every call is synchronous and short.
+ * Where requests wait and how they reach the lanes. Knows no protocol: a request is an operation, an encoded
+ * input, who asks, a deadline and where its answer goes. Front-end thread only; every call is synchronous and
+ * short.
  *
- * A request gets a slot and a place in the queue of its class, or 503 at once. Once a turn of the loop, what queued
- * meanwhile is dealt in batches over the free task places of the pools (drain batching: one hand-over carries many
- * requests). A frame from a lane ends a request, carries its prepared command to the write lane, or suspends it. Every
- * ticket that was accepted is answered exactly once: by its frame, by the deadline sweep, or when its batch is lost; or
- * its client has gone.
+ * A request gets a slot and a place in the queue of its class, or 503 at once. Once a turn of the loop, what
+ * queued meanwhile is dealt in batches over the free task places of the pools (drain batching: one hand-over
+ * carries many requests). A frame from a lane ends a request, carries its prepared command to the write lane,
+ * or suspends it. Every ticket that was accepted is answered exactly once: by its frame, by the deadline
+ * sweep, or when its batch is lost; or its client has gone.
  */
 import assert from 'node:assert/strict'
 import type { Config } from '../config/config.js'
 import {
   BATCH_COMMANDS_MAX,
   BATCH_COMMAND_BYTES_MAX,
-  BATCH_REQUESTS_MAX,
-  BATCH_SEARCHES_MAX,
   DEADLINE_SWEEP_MS,
   DIRECT_WRITE_BYTES_MAX,
   LONG_COMMIT_BYTES_MIN,
-  SHARE_POINTS_MIN,
 } from '../limits/dispatch.js'
 import { isInternal } from '../operations/operation.js'
 import type { Telemetry } from '../telemetry/registry.js'
@@ -42,10 +40,6 @@ import { requestQueues } from './request_queues.js'
 import { SlotTable } from './slot_table.js'
 import { ticketOf, type DispatchRequest, type Ticket } from './ticket.js'
 import type { AnswerSink, OutgoingAnswer } from '../wire/answer.js'
-
-const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
-// A queue is not dealt over more workers than pays: waking a second one costs more than this much of the class's work.
-const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
 export class Dispatcher {
   readonly #slots: SlotTable
@@ -141,7 +135,8 @@ export class Dispatcher {
     this.telemetry.add('aborted_requests', 1)
     this.control.setStopped(ticket.slot, true)
     if (ticket.batch !== 0) return
-    // Still queued: dropped when it reaches the head of its queue. Its body is not kept so long: nobody counts its bytes any more.
+    // Still queued: dropped when it reaches the head of its queue. Its body is not kept so long: nobody
+    // counts its bytes any more.
     ticket.body = null
     this.#scheduleDrain()
   }
@@ -156,7 +151,10 @@ export class Dispatcher {
     clearInterval(this.#sweep)
   }
 
-  /** Every write that a lane may have committed is answered `outcome unknown`, everything else 503, to be asked again. For the end of a process that must not go on. */
+  /**
+   * Every write that a lane may have committed is answered `outcome unknown`, everything else 503, to be
+   * asked again. For the end of a process that must not go on.
+   */
   failEverything(): void {
     this.#slots.forEach((one) => this.#answer(one, one.batch !== 0 && one.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown'))
   }
@@ -225,7 +223,10 @@ export class Dispatcher {
     return writes === 0 && this.#suspensions.isQuiet && (held !== 'everything' || point + search === 0)
   }
 
-  /** Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many answers come in parts. */
+  /**
+   * Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many
+   * answers come in parts.
+   */
   #goOn(before: Ticket, stream: number, sink: AnswerSink): Ticket | null {
     const ticket = nextPartOf(before, stream, sink)
     if (!this.#slots.take(ticket)) {
@@ -260,7 +261,10 @@ export class Dispatcher {
     ticket.onCommitted = null
   }
 
-  /** The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have gone on to another batch are not touched. */
+  /**
+   * The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have
+   * gone on to another batch are not touched.
+   */
   #onBatchLost(tickets: readonly Ticket[], batch: number): void {
     for (const ticket of tickets) {
       if (ticket.batch !== batch) continue
@@ -272,7 +276,10 @@ export class Dispatcher {
     }
   }
 
-  /** A write goes to the write lane unprepared when nothing else is on its way there: one hop less for a lone client, and no loss where there is no crowd. */
+  /**
+   * A write goes to the write lane unprepared when nothing else is on its way there: one hop less for a lone
+   * client, and no loss where there is no crowd.
+   */
   #canGoDirect(ticket: Ticket): boolean {
     return (
       this.#hold.held === 'nothing' &&
@@ -342,9 +349,8 @@ export class Dispatcher {
         oldestAt = head.queuedAt
       }
       if (oldest === undefined || place === null) return
-      const share = Math.max(SHARE_MIN[oldest], Math.ceil(this.#queues[oldest].length / place.freeTasks))
-      const most = oldest === 'search' ? Math.min(SHARE_MAX.search, this.#places.searchesLeft()) : SHARE_MAX[oldest]
-      this.#run(place, oldest, this.#takeBatch(oldest, Math.min(most, share)))
+      const share = this.#places.shareOf(oldest, this.#queues[oldest].length, place.freeTasks)
+      this.#run(place, oldest, this.#takeBatch(oldest, share))
     }
   }
 
@@ -419,7 +425,9 @@ export class Dispatcher {
     this.#scheduleDrain()
   }
 
-  /** Answers from the catalogue and tells the lane to stop. The ticket keeps its slot until its frame comes. */
+  /**
+   * Answers from the catalogue and tells the lane to stop. The ticket keeps its slot until its frame comes.
+   */
   #answer(ticket: Ticket, code: Parameters<typeof refusal>[0]): void {
     const sink = ticket.sink
     if (sink === null) return

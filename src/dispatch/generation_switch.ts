@@ -1,8 +1,12 @@
 /**
- * Makes every lane serve another generation of the store, so that no request is refused, none sees a part of each, and the old one is served as before if anything goes wrong. Front-end thread only.
+ * Makes every lane serve another generation of the store, so that no request is refused, none sees a part of
+ * each, and the old one is served as before if anything goes wrong. Front-end thread only.
  *
- * 1. Every lane opens the next generation beside the present one. 2. Requests that may write are queued, and those under way end; then all, for some milliseconds. 3. `CURRENT` is replaced, on disk: whatever ends the process
- * from here on, the next start serves the new generation. 4. Every lane adopts what it has opened. 5. What was queued goes on. A failure before 3 drops the next generation; one after 3 ends the process.
+ * 1. Every lane opens the next generation beside the present one. 2. Requests that may write are queued, and
+ *    those under way end; then all, for some milliseconds. 3. `CURRENT` is replaced, on disk: whatever ends
+ *    the process from here on, the next start serves the new generation. 4. Every lane adopts what it has
+ *    opened. 5. What was queued goes on. A failure before 3 drops the next generation; one after 3 ends the
+ *    process.
  */
 import { failPoint } from '../fail_point.js'
 import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits/lanes.js'

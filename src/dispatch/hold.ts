@@ -1,5 +1,6 @@
 /**
- * Requests are held back while the lanes change what they serve: `writes` those that may write and heavy ones, `everything` all. Bounded by the queues, and each request by its deadline. Front-end thread only.
+ * Requests are held back while the lanes change what they serve: `writes` those that may write and heavy
+ * ones, `everything` all. Bounded by the queues, and each request by its deadline. Front-end thread only.
  */
 export type Held = 'nothing' | 'writes' | 'everything'
 
@@ -14,7 +15,9 @@ export class Hold {
     return this.#held
   }
 
-  /** Resolves when nothing of what is held is in a lane any more, and every prepared write has been committed. */
+  /**
+   * Resolves when nothing of what is held is in a lane any more, and every prepared write has been committed.
+   */
   async begin(held: Held): Promise<void> {
     this.#held = held
     if (!this.isQuiet(held)) await new Promise<void>((resolve) => this.#waiters.push(resolve))

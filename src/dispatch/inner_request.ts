@@ -6,7 +6,10 @@ import type { OutgoingAnswer } from '../wire/answer.js'
 import { bytesInput, msgpackInput } from '../wire/msgpack_input.js'
 import type { Dispatcher } from './dispatcher.js'
 
-/** @param input the fields, or all of them encoded already, given away @returns the answer, a refusal as well; its body is the caller's */
+/**
+ * @param input the fields, or all of them encoded already, given away @returns the answer, a refusal as well;
+ * its body is the caller's
+ */
 export function ask(dispatcher: Dispatcher, operation: AnyOperation, input: object | Uint8Array): Promise<OutgoingAnswer> {
   return new Promise((resolve) => {
     dispatcher.submit({

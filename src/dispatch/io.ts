@@ -1,14 +1,17 @@
 /**
- * What an operation does on the front end between its lane and its answer: wait for a turn, keep work for later, ask the
- * network. No lane awaits any of that. The lane has checked and prepared; its message says what is to be done. Front-end
- * thread only.
+ * What an operation does on the front end between its lane and its answer: wait for a turn, keep work for
+ * later, ask the network. No lane awaits any of that. The lane has checked and prepared; its message says
+ * what is to be done. Front-end thread only.
  */
 import { refusal } from './answers.js'
 import { log } from '../telemetry/log.js'
 import type { OutgoingAnswer } from '../wire/answer.js'
 
 export interface IoTools {
-  /** Has the write lane commit a prepared command. @returns its answer, or null where nothing was written because nobody waits for the answer any more */
+  /**
+   * Has the write lane commit a prepared command. @returns its answer, or null where nothing was written
+   * because nobody waits for the answer any more
+   */
   readonly commit: (command: Uint8Array) => Promise<OutgoingAnswer | null>
 }
 

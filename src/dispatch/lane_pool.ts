@@ -1,10 +1,12 @@
 /**
- * A fixed set of worker threads of one kind, over Piscina. A batch goes out as one Piscina task; its answers come back over one MessagePort per worker, before the task
- * settles, and the task's result says no more than "done". Front-end thread only.
+ * A fixed set of worker threads of one kind, over Piscina. A batch goes out as one Piscina task; its answers
+ * come back over one MessagePort per worker, before the task settles, and the task's result says no more than
+ * "done". Front-end thread only.
  *
- * `atomics: 'disabled'`: Piscina's default parks an idle worker in Atomics.wait, in which lmdb-js never resets its read snapshot (docs of the fault: architecture.md,
- * section 1). The pool neither grows nor shrinks; a worker is never terminated to cancel a request. A worker that dies is replaced by Piscina; its unanswered
- * requests are the business of the batch's `settled`.
+ * `atomics: 'disabled'`: Piscina's default parks an idle worker in Atomics.wait, in which lmdb-js never
+ * resets its read snapshot (docs of the fault: architecture.md, section 1). The pool neither grows nor
+ * shrinks; a worker is never terminated to cancel a request. A worker that dies is replaced by Piscina; its
+ * unanswered requests are the business of the batch's `settled`.
  */
 import { createRequire } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
@@ -66,7 +68,10 @@ export class LanePool {
   readonly #reasons: DeathReasons
   #toLoad: number
   #allLoaded: () => void = () => undefined
-  /** Every thread has loaded its code, or one could not: from then on the process may end. An end while a thread loads an addon is the addon's crash. */
+  /**
+   * Every thread has loaded its code, or one could not: from then on the process may end. An end while a
+   * thread loads an addon is the addon's crash.
+   */
   readonly loaded: Promise<void>
   #wasReady = false
   /** Orders that lanes have not obeyed yet, by number. */
@@ -96,7 +101,8 @@ export class LanePool {
       minThreads: threads,
       maxThreads: threads,
       concurrentTasksPerWorker: tasksPerThread,
-      // The dispatcher never hands out more tasks than there are places; a replaced worker may make some wait here.
+      // The dispatcher never hands out more tasks than there are places; a replaced worker may make some wait
+      // here.
       maxQueue: threads * tasksPerThread,
       atomics: 'disabled',
       recordTiming: false,
@@ -105,7 +111,8 @@ export class LanePool {
       workerData: laneStart,
     })
     this.#pool.on('message', (message: LaneHello) => this.#greet(message.port, new EnvelopeBlocks(message.answers)))
-    // A worker that died between two tasks, or before it could open its port; the death of one that had opened it is told by the port.
+    // A worker that died between two tasks, or before it could open its port; the death of one that had
+    // opened it is told by the port.
     this.#pool.on('error', (error: Error) => {
       this.#reasons.say(error.message)
       this.#allLoaded()
@@ -143,7 +150,8 @@ export class LanePool {
 
   /**
    * Hands a batch to the least busy worker. The tickets' bodies belong to the lane afterwards.
-   * @param settled the task place is free again; `lost`: the worker died or the task failed, and what has not been answered will not be.
+   * @param settled the task place is free again; `lost`: the worker died or the task failed, and what has not
+   * been answered will not be.
    */
   run(tickets: readonly Ticket[], settled: (lost: boolean) => void): void {
     this.#inFlight += 1
@@ -157,7 +165,8 @@ export class LanePool {
       },
       (error: Error) => {
         this.#reasons.say(error.message)
-        // Answers that the worker sent before it died are delivered first: they are in its port already, and a turn of the loop reads it.
+        // Answers that the worker sent before it died are delivered first: they are in its port already, and
+        // a turn of the loop reads it.
         setImmediate(() => {
           releaseEnvelope(envelope, this.#blocks)
           this.#inFlight -= 1
@@ -192,7 +201,8 @@ export class LanePool {
   /** Lets every worker finish and close what it holds. The pool takes no batch afterwards. */
   async close(): Promise<void> {
     this.#closing = true
-    // One worker a task: each holds its place until all have closed, because a closing worker settles only after its own work.
+    // One worker a task: each holds its place until all have closed, because a closing worker settles only
+    // after its own work.
     await Promise.all(Array.from({ length: this.threads }, () => this.#pool.run(CLOSE_TASK)))
     for (const port of this.#ports) port.close()
     await this.#pool.destroy()

@@ -1,6 +1,7 @@
 /**
- * The pools of a running server: read, write, and bulk from its first use on. Says when all lanes are ready and judges what a lane's death means: a read or bulk worker is
- * replaced (unless they die one after the other), the write lane's death is the end. Front-end thread only.
+ * The pools of a running server: read, write, and bulk from its first use on. Says when all lanes are ready
+ * and judges what a lane's death means: a read or bulk worker is replaced (unless they die one after the
+ * other), the write lane's death is the end. Front-end thread only.
  */
 import type { Config } from '../config/config.js'
 import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
@@ -71,7 +72,8 @@ export class Lanes implements LanePools, LaneEvents {
     this.#switch = new GenerationSwitch(generations, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
     this.#accesses = config.temporal && !isReadOnly ? AccessRings.create() : null
-    // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the write lane has opened the store.
+    // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the
+    // write lane has opened the store.
     this.write = this.#start('write', 1)
     this.read = this.#start('read', this.config.readLanes)
     this.#commitWatch = setInterval(() => this.#watchCommit(), COMMIT_WATCH_MS).unref()
@@ -154,7 +156,9 @@ export class Lanes implements LanePools, LaneEvents {
     if (this.#deaths.length > LANE_DEATHS_MAX) this.listener.onFatal('lanes die one after the other')
   }
 
-  /** The write lane waits for its flushes, so a disk that does not answer must be noticed by another thread. */
+  /**
+   * The write lane waits for its flushes, so a disk that does not answer must be noticed by another thread.
+   */
   #watchCommit(): void {
     if (this.control.commitAgeMs < COMMIT_SILENCE_MS_MAX) return
     clearInterval(this.#commitWatch)

@@ -1,6 +1,6 @@
 /**
- * Operations of cost `loop`: answered on the front end, for every surface, with what needs no store. Each takes
- * microseconds. Front-end thread only.
+ * Operations of cost `loop`: answered on the front end, for every surface, with what needs no store. Each
+ * takes microseconds. Front-end thread only.
  */
 import { authorize, collectionsOf } from '../access/authorize.js'
 import { badRequest } from '../errors.js'

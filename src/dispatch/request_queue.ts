@@ -1,8 +1,9 @@
 /**
- * A bounded queue of tickets: first in, first out for each surface, and the surfaces by turns, so that a flood on one
- * does not delay another. Each surface may fill the queue but for the shares that are kept for the others. Tickets that
- * were answered or abandoned while they waited stay in place until they reach the head, where the dispatcher drops them;
- * they count against the bound until then, which is at most one drain away. Front-end thread only.
+ * A bounded queue of tickets: first in, first out for each surface, and the surfaces by turns, so that a
+ * flood on one does not delay another. Each surface may fill the queue but for the shares that are kept for
+ * the others. Tickets that were answered or abandoned while they waited stay in place until they reach the
+ * head, where the dispatcher drops them; they count against the bound until then, which is at most one drain
+ * away. Front-end thread only.
  */
 import { SURFACE_QUEUE_SHARE } from '../limits/dispatch.js'
 import { OWN, type Surface } from './surface.js'

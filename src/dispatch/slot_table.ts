@@ -1,6 +1,7 @@
 /**
- * Slots for the requests that are queued or in a lane: a bounded table that names each by (slot, generation). A frame whose generation is not the slot's present one is
- * late and is dropped. Front-end thread only; the stop words behind the slots are shared (control_block.ts).
+ * Slots for the requests that are queued or in a lane: a bounded table that names each by (slot, generation).
+ * A frame whose generation is not the slot's present one is late and is dropped. Front-end thread only; the
+ * stop words behind the slots are shared (control_block.ts).
  */
 import assert from 'node:assert/strict'
 import { SLOTS_MAX } from '../limits/dispatch.js'

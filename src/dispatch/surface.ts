@@ -1,11 +1,13 @@
-/** A surface as the core knows it: whose requests are admitted, with which share, and how it is started and ended. */
-
-/** What clients of a surface may do: `SVC_MODE` and its variants by protocol. */
-export type AccessMode = 'read' | 'write' | 'wr'
+/**
+ * A surface as the core knows it: whose requests are admitted, with which share, and how it is started and
+ * ended.
+ */
+import type { AccessMode } from '../config/values.js'
 
 export interface Surface {
   /** Label of its metrics. */
   readonly name: string
+  /** What its clients may do: `SVC_MODE` and its variants by protocol. */
   readonly mode: AccessMode
   /** Its place among the surfaces of the server; 0: the server itself. */
   readonly index: number

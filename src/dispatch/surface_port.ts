@@ -1,7 +1,7 @@
 /**
- * The front end's end of the port to a surface in a thread of its own: requests that come on it take the same way as
- * those of HTTP, through admission, audit, cached answers and queues. What may be under way is bounded for each port.
- * Front-end thread only.
+ * The front end's end of the port to a surface in a thread of its own: requests that come on it take the same
+ * way as those of HTTP, through admission, audit, cached answers and queues. What may be under way is bounded
+ * for each port. Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
 import { SURFACE_PORT_BYTES_MAX, SURFACE_PORT_REQUESTS_MAX } from '../limits/dispatch.js'

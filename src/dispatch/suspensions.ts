@@ -1,7 +1,8 @@
 /**
- * Requests that are suspended while the front end does something for them, and then go on: the io of their operation,
- * objects that go to a store before the commit, objects or vectors that a lane lacks, capacity of the embedding queue, a
- * switch to a restored generation. Each keeps its slot meanwhile, whoever still waits for it. Front-end thread only.
+ * Requests that are suspended while the front end does something for them, and then go on: the io of their
+ * operation, objects that go to a store before the commit, objects or vectors that a lane lacks, capacity of
+ * the embedding queue, a switch to a restored generation. Each keeps its slot meanwhile, whoever still waits
+ * for it. Front-end thread only.
  */
 import { SUSPENDED_BYTES_MAX } from '../limits/dispatch.js'
 import { isInternal, type AnyOperation } from '../operations/operation.js'
@@ -25,7 +26,10 @@ import type { Ticket } from './ticket.js'
 
 /** The dispatcher's side of a suspension. */
 export interface Resumption {
-  /** Has the write lane commit the command. @returns its answer, or null where nothing was written because nobody waits for the answer any more */
+  /**
+   * Has the write lane commit the command. @returns its answer, or null where nothing was written because
+   * nobody waits for the answer any more
+   */
   commit(ticket: Ticket, command: Uint8Array): Promise<OutgoingAnswer | null>
   finish(ticket: Ticket, answer: OutgoingAnswer): void
   /** Into its queue again, with its body. */
@@ -40,9 +44,15 @@ export interface Resumption {
 
 /** Bodies in storage backends. Never rejects. */
 export interface ObjectTransfers {
-  /** Sends what the command needs, as long as somebody waits for it, and calls `commit`. @returns the refusal where a store did not take it */
+  /**
+   * Sends what the command needs, as long as somebody waits for it, and calls `commit`. @returns the refusal
+   * where a store did not take it
+   */
   storeFirst(message: StoreFirst, isWanted: () => boolean, commit: () => Promise<void>): Promise<OutgoingAnswer | undefined>
-  /** @param isForClient whether the answer goes to a client that may read the documents @returns the refusal where they can't be had */
+  /**
+   * @param isForClient whether the answer goes to a client that may read the documents @returns the refusal
+   * where they can't be had
+   */
   bring(objects: FetchFirst['objects'], isForClient: boolean): Promise<OutgoingAnswer | undefined>
   /** For the index of a lane, outside of requests. */
   readonly bringEach: FetchObjects
@@ -80,7 +90,10 @@ export class Suspensions {
     this.#vectors = vectors
   }
 
-  /** Whether no command may come out of what is under way. What was prepared from one store must not be committed to the next: locations and seals mean something else there. */
+  /**
+   * Whether no command may come out of what is under way. What was prepared from one store must not be
+   * committed to the next: locations and seals mean something else there.
+   */
   get isQuiet(): boolean {
     return this.#beforeCommit.size === 0
   }
@@ -147,7 +160,10 @@ export class Suspensions {
     if (refused !== undefined) this.#finish(ticket, refused)
   }
 
-  /** The request runs again with the objects that it has lacked, as often as there are more, until its deadline. */
+  /**
+   * The request runs again with the objects that it has lacked, as often as there are more, until its
+   * deadline.
+   */
   async #bring(ticket: Ticket, { objects, body, isCommand }: FetchFirst, bytes: number): Promise<void> {
     if (isCommand) this.#beforeCommit.add(ticket)
     const refused = await this.#counted(bytes, () => this.objects.bring(objects, !isInternal(ticket.operation)))
@@ -174,7 +190,10 @@ export class Suspensions {
     else this.resumption.finish(ticket, refused)
   }
 
-  /** What is held here outlives its request's place in the bound of bodies, which a client that goes gives back. One that is alone is never refused, however large it is. */
+  /**
+   * What is held here outlives its request's place in the bound of bodies, which a client that goes gives
+   * back. One that is alone is never refused, however large it is.
+   */
   async #counted(bytes: number, run: () => Promise<OutgoingAnswer | undefined>): Promise<OutgoingAnswer | undefined> {
     if (this.#bytes > 0 && this.#bytes + bytes > this.bytesMax) return refusal('overloaded')
     this.#bytes += bytes

@@ -1,7 +1,7 @@
 /**
- * One accepted request on its way through the lanes: from the queue of its class to the frame that ends it. Front-end
- * thread only. A ticket holds its slot until the lane has sent a frame for it (or the lane is lost), even when the client
- * has long gone: only then may the slot be given away.
+ * One accepted request on its way through the lanes: from the queue of its class to the frame that ends it.
+ * Front-end thread only. A ticket holds its slot until the lane has sent a frame for it (or the lane is
+ * lost), even when the client has long gone: only then may the slot be given away.
  */
 import type { Principal } from '../access/principal.js'
 import { laneIndexOf } from '../operations/index.js'
@@ -45,11 +45,14 @@ export interface Ticket {
   body: Uint8Array | null
   /** Prepare and commit in one go on the write lane. */
   direct: boolean
-  /** The batch with which a lane has it, 0 while it is queued. What a lane does with it is known only from a frame. */
+  /**
+   * The batch with which a lane has it, 0 while it is queued. What a lane does with it is known only from a
+   * frame.
+   */
   batch: number
   /**
-   * Receives what the write lane says of the command that the front end has made of the request (io.ts); null: the
-   * answer goes to the sink.
+   * Receives what the write lane says of the command that the front end has made of the request (io.ts);
+   * null: the answer goes to the sink.
    */
   onCommitted: ((answer: OutgoingAnswer | null) => void) | null
   /** Null once answered or abandoned. */

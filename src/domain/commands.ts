@@ -1,12 +1,16 @@
 /**
- * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes; the byte strings in a decoded command are views of those bytes.
+ * Commands: what a read lane has prepared and the write lane decides on. They cross threads as msgpack bytes;
+ * the byte strings in a decoded command are views of those bytes.
  */
 import type { CancelIngestCommand, IngestError, SubmitIngestCommand } from './bulk_ingest.js'
 import { Packr } from '../store/packages.js'
 import type { EmbeddedDocument } from './embedding/embedded_document.js'
 import type { SettingsCommand } from './settings/settings_commands.js'
 
-/** A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision number. */
+/**
+ * A document as it will be stored, but for what only the write lane knows: docid, LSN, times, revision
+ * number.
+ */
 export interface PreparedDocument {
   readonly key: string
   readonly lang: string
@@ -24,7 +28,10 @@ export interface PreparedDocument {
   readonly object?: PreparedObject
   /** The JSON-escaped content for the answer; empty where the answer holds no document. */
   readonly escaped: Buffer
-  /** An upsert for the index without its stamp (docs/formats/index-batch.md); empty where the document is not indexed. */
+  /**
+   * An upsert for the index without its stamp (docs/formats/index-batch.md); empty where the document is not
+   * indexed.
+   */
   readonly index: Buffer
   /** Seconds to live from now on; 0 for ever; null keeps the expiry as it is. */
   readonly ttl: number | null
@@ -189,7 +196,10 @@ export interface VectorsCommand {
   readonly documents: readonly EmbeddedDocument[]
 }
 
-/** Since when objects have been nobody's is forgotten where that was before, and of those that have been removed. */
+/**
+ * Since when objects have been nobody's is forgotten where that was before, and of those that have been
+ * removed.
+ */
 export interface ForgetReleasesCommand {
   readonly kind: 'forgetReleases'
   /** Unix seconds, and including. */
@@ -234,7 +244,10 @@ interface PackedSettings {
   readonly json: string
 }
 
-/** Bytes in a buffer of their own, which the caller may transfer: the packer's buffer, of which they would be a view, must stay with the packer. */
+/**
+ * Bytes in a buffer of their own, which the caller may transfer: the packer's buffer, of which they would be
+ * a view, must stay with the packer.
+ */
 export function encodeCommand(command: Command): Uint8Array {
   return new Uint8Array(packr.pack(command.kind === 'settings' ? { kind: 'settings', json: JSON.stringify(command) } : command))
 }

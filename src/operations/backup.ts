@@ -1,4 +1,7 @@
-/** Rows of backup and restore. Pure data; rules in src/store/backup/backups.ts and src/dispatch/generation_switch.ts. */
+/**
+ * Rows of backup and restore. Pure data; rules in src/store/backup/backups.ts and
+ * src/dispatch/generation_switch.ts.
+ */
 import { DEADLINE_HEAVY_MS, DEADLINE_LONG_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'

@@ -1,4 +1,7 @@
-/** Rows of bulk ingest: jobs that add documents behind an answered request. Pure data; rules in src/domain/bulk_ingest.ts. */
+/**
+ * Rows of bulk ingest: jobs that add documents behind an answered request. Pure data; rules in
+ * src/domain/bulk_ingest.ts.
+ */
 import {
   DEADLINE_HEAVY_MS,
   DEADLINE_INGEST_CHUNK_MS,

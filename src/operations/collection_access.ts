@@ -1,9 +1,11 @@
 /**
- * Which collections an operation touches: permission is asked on each of them. Pure data and the one function that
- * reads names out of an input.
+ * Which collections an operation touches: permission is asked on each of them. Pure data and the one function
+ * that reads names out of an input.
  */
 
-/** Permission is asked on this name where an operation touches no collection in particular, or all of them. */
+/**
+ * Permission is asked on this name where an operation touches no collection in particular, or all of them.
+ */
 export const ALL_COLLECTIONS = '*'
 
 export type CollectionAccess =

@@ -1,4 +1,6 @@
-/** Rows of the documents themselves: write, read, find by metadata, delete. Pure data; rules in src/domain. */
+/**
+ * Rows of the documents themselves: write, read, find by metadata, delete. Pure data; rules in src/domain.
+ */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'

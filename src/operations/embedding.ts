@@ -1,4 +1,7 @@
-/** Rows of embedding: what clients ask, and what the front end asks of the lanes itself (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding. */
+/**
+ * Rows of embedding: what clients ask, and what the front end asks of the lanes itself
+ * (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding.
+ */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named, READABLE } from './collection_access.js'
 import { Type } from './json_schema.js'
@@ -120,7 +123,6 @@ export const storeVectors = internal({
   description: 'Stores vectors that were made',
   effect: 'write',
   cost: 'write',
-  isBinary: true,
   input: Type.Object({ message: Type.Unsafe<Uint8Array>({}) }),
   output: Type.Object({ settled: Type.Integer(), isOther: Type.Boolean() }),
   deadlineMs: DEADLINE_HEAVY_MS,

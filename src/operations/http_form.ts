@@ -8,8 +8,8 @@ export interface HttpRoute {
 
 export interface HttpForm {
   /**
-   * The first is the canonical one. GET input comes from the query string, all other input from the JSON body and, for
-   * what is missing there, the query string.
+   * The first is the canonical one. GET input comes from the query string, all other input from the JSON body
+   * and, for what is missing there, the query string.
    */
   readonly routes: readonly HttpRoute[]
   /** Status of a success, where it is not 200. */

@@ -1,6 +1,7 @@
 /**
- * The table of operations: every row of every domain, checked once at load. Routes, validation, OpenAPI, `/v1/endpoints`, metric labels and permissions are derived from it.
- * Pure data; loaded by every thread, loads no engine.
+ * The table of operations: every row of every domain, checked once at load. Routes, validation, OpenAPI,
+ * `/v1/endpoints`, metric labels and permissions are derived from it. Pure data; loaded by every thread,
+ * loads no engine.
  */
 import { autocompleteOperations } from './autocomplete.js'
 import { configOperations } from './collection_config.js'
@@ -76,7 +77,10 @@ export function offered(options: object): readonly Operation[] {
   return operations.filter(({ feature }) => feature === undefined || (options as Readonly<Record<string, unknown>>)[feature] === true)
 }
 
-/** @throws Error for a table that contradicts itself: a mistake of ours, found by the first test that loads it. */
+/**
+ * @throws Error for a table that contradicts itself: a mistake of ours, found by the first test that loads
+ * it.
+ */
 export function checked(rows: readonly Operation[]): readonly Operation[] {
   const names = new Set<string>()
   const routes = new Set<string>()

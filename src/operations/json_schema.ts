@@ -1,7 +1,9 @@
 /**
- * JSON Schema as the rows use it: what makes the schemas, and the TypeScript types that follow from them. A schema is plain data, the same that the OpenAPI document shows.
- * Of our own because every thread loads it before the first answer: it takes no measurable time, where the library that was here took 0.18 s a thread
- * (docs/decisions/0050-schemas-of-our-own.md). Only the keywords below exist; src/worker/request/schema_check.ts knows those of an input and refuses others. Pure.
+ * JSON Schema as the rows use it: what makes the schemas, and the TypeScript types that follow from them. A
+ * schema is plain data, the same that the OpenAPI document shows. Of our own because every thread loads it
+ * before the first answer: it takes no measurable time, where the library that was here took 0.18 s a thread
+ * (docs/decisions/0050-schemas-of-our-own.md). Only the keywords below exist;
+ * src/worker/request/schema_check.ts knows those of an input and refuses others. Pure.
  */
 
 type TypeName = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'

@@ -1,8 +1,8 @@
 /**
- * An operation is one row, declared once. Routes, validation, authorisation, audit events, OpenAPI, `/v1/endpoints`
- * and metric labels are derived from it. A row knows no protocol; beside it stands, optionally, its form in each.
- * Rows are pure data. Handlers live in `src/worker/handlers` and are bound to rows, so that the front end loads no
- * engine.
+ * An operation is one row, declared once. Routes, validation, authorisation, audit events, OpenAPI,
+ * `/v1/endpoints` and metric labels are derived from it. A row knows no protocol; beside it stands,
+ * optionally, its form in each. Rows are pure data. Handlers live in `src/worker/handlers` and are bound to
+ * rows, so that the front end loads no engine.
  */
 import type { ErrorCode } from '../errors.js'
 import type { CollectionAccess } from './collection_access.js'
@@ -10,17 +10,17 @@ import type { HttpForm } from './http_form.js'
 import type { Schema, ValueOf } from './json_schema.js'
 
 /**
- * What an operation does to stored data: decides the access modes in which it may run. `system` runs in every mode
- * (health, metrics, config).
+ * What an operation does to stored data: decides the access modes in which it may run. `system` runs in every
+ * mode (health, metrics, config).
  */
 export type Effect = 'read' | 'write' | 'system'
 
 export type Permission = 'public' | 'read' | 'write' | 'admin'
 
 /**
- * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch. `write`:
- * prepared on a read lane, committed on the write lane. `heavy`: bulk lane. `long`: the long lane, which may wait for
- * files.
+ * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch.
+ * `write`: prepared on a read lane, committed on the write lane. `heavy`: bulk lane. `long`: the long lane,
+ * which may wait for files.
  */
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
@@ -34,7 +34,10 @@ interface Core<Input extends Schema, Output extends Schema> {
   readonly input: Input
   readonly output: Output
   readonly deadlineMs: number
-  /** It begins work that outlives its answer and belongs to the present store: refused while a restore is under way. */
+  /**
+   * It begins work that outlives its answer and belongs to the present store: refused while a restore is
+   * under way.
+   */
   readonly notDuringRestore?: true
   /** A write that is admitted while the disk is full: it frees space, or takes none of the store's. */
   readonly freesSpace?: true
@@ -71,17 +74,21 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
   readonly errors?: readonly ErrorCode[]
   /** Its answers may be cached where the request allows it (`cacheTtl`). */
   readonly isRepeatable?: boolean
-  /** Its answers are small and depend on the request and the store only: they are cached for so many seconds while nothing is written. */
+  /**
+   * Its answers are small and depend on the request and the store only: they are cached for so many seconds
+   * while nothing is written.
+   */
   readonly keptSeconds?: number
   /** Absent: not offered over HTTP. */
   readonly http?: HttpForm
 }
 
-/** What the server asks of its own lanes. No surface offers it, so nobody is asked for a permission and nothing is audited. */
+/**
+ * What the server asks of its own lanes. No surface offers it, so nobody is asked for a permission and
+ * nothing is audited.
+ */
 export interface InternalOperation<Input extends Schema = Schema, Output extends Schema = Schema> extends Core<Input, Output> {
   readonly isInternal: true
-  /** Its input is bytes that the front end made: the input's `message`. */
-  readonly isBinary?: true
 }
 
 /** What a lane can run. */

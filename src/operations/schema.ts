@@ -1,6 +1,6 @@
 /**
- * Pieces that the rows' schemas are made of. Conventions of the whole table: unknown fields are ignored, null counts as absent, a required text is not empty.
- * Pure data; loaded by every thread.
+ * Pieces that the rows' schemas are made of. Conventions of the whole table: unknown fields are ignored, null
+ * counts as absent, a required text is not empty. Pure data; loaded by every thread.
  */
 import { Type } from './json_schema.js'
 import type { Annotations, Fields, ObjectOf, Schema } from './json_schema.js'
@@ -18,7 +18,10 @@ export function internal<Input extends Schema, Output extends Schema>(
   return { ...row, isInternal: true }
 }
 
-/** Marks a field that may be absent. Null means the same: it is dropped before the schema is asked (src/worker/request/input.ts), and the OpenAPI document says so. */
+/**
+ * Marks a field that may be absent. Null means the same: it is dropped before the schema is asked
+ * (src/worker/request/input.ts), and the OpenAPI document says so.
+ */
 export const optional = Type.Optional
 
 /** A required text that is not empty. */
@@ -26,14 +29,18 @@ export function text(description: string, example: string): Schema<string> {
   return Type.String({ minLength: 1, description, examples: [example] })
 }
 
-/** A text of which these values are known. Others pass the schema, because the contract fixes the operation's own answer to them. */
+/**
+ * A text of which these values are known. Others pass the schema, because the contract fixes the operation's
+ * own answer to them.
+ */
 export function word(values: readonly string[], description: string, fallback?: string): Schema<string> {
   const standard = fallback === undefined ? {} : { default: fallback }
   return Type.Unsafe<string>({ type: 'string', anyOf: [{ enum: [...values] }, {}], description, ...standard })
 }
 
 /**
- * One of a list whose items stand for themselves: the title and fields are for the reader, and any value passes, because the operation answers for each item alone.
+ * One of a list whose items stand for themselves: the title and fields are for the reader, and any value
+ * passes, because the operation answers for each item alone.
  */
 export function ownItem(title: string, schema: Schema): Schema {
   return Type.Unsafe<unknown>({ title, anyOf: [schema, {}] })

@@ -1,4 +1,7 @@
-/** What the front end asks of the lanes about bodies in storage backends (src/background/objects/body_moves.ts, object_sweep.ts): no client can. */
+/**
+ * What the front end asks of the lanes about bodies in storage backends
+ * (src/background/objects/body_moves.ts, object_sweep.ts): no client can.
+ */
 import { Type } from './json_schema.js'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS } from '../limits/deadlines.js'
 import { internal } from './schema.js'

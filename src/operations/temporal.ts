@@ -1,4 +1,7 @@
-/** Rows of tracking: what documents have gone through, offered where it is switched on. Pure data; rules in src/domain/temporal. */
+/**
+ * Rows of tracking: what documents have gone through, offered where it is switched on. Pure data; rules in
+ * src/domain/temporal.
+ */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'

@@ -1,6 +1,7 @@
 /**
- * `SVC_OUTBOUND_ALLOWLIST`: destinations that the operator vouches for, whatever their addresses. An entry is a name (`ollama.internal`), all names below one (`*.example.com`), an address or a
- * network (`10.1.0.0/16`), each with or without a port. Pure.
+ * `SVC_OUTBOUND_ALLOWLIST`: destinations that the operator vouches for, whatever their addresses. An entry is
+ * a name (`ollama.internal`), all names below one (`*.example.com`), an address or a network (`10.1.0.0/16`),
+ * each with or without a port. Pure.
  */
 import { loadIpaddr } from './packages.js'
 

@@ -1,6 +1,7 @@
 /**
- * How connections are opened: the host is resolved once, every address is checked, and the connection goes to a checked address and nowhere else. So a name that resolves to something else the
- * next time (DNS rebinding) gains nothing, and neither does a redirect: each new connection comes through here.
+ * How connections are opened: the host is resolved once, every address is checked, and the connection goes to
+ * a checked address and nowhere else. So a name that resolves to something else the next time (DNS rebinding)
+ * gains nothing, and neither does a redirect: each new connection comes through here.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'

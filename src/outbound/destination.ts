@@ -1,6 +1,6 @@
 /**
- * May this server send a request there? Asked of a URL before anything is done with it, and of every address right before a connection to it is opened. Any thread; pure but for the list of
- * this machine's interfaces.
+ * May this server send a request there? Asked of a URL before anything is done with it, and of every address
+ * right before a connection to it is opened. Any thread; pure but for the list of this machine's interfaces.
  */
 import { networkInterfaces } from 'node:os'
 import { isIP } from 'node:net'
@@ -24,7 +24,8 @@ export class OutboundRefused extends Error {
 }
 
 /**
- * What can be said of a URL without asking anybody. A host that is an address in any spelling (decimal, octal, hexadecimal, with a trailing dot) is one to the URL's parser, and is judged here.
+ * What can be said of a URL without asking anybody. A host that is an address in any spelling (decimal,
+ * octal, hexadecimal, with a trailing dot) is one to the URL's parser, and is judged here.
  * @throws OutboundRefused
  */
 export function checkUrl(text: string, policy: OutboundPolicy): URL {

@@ -1,5 +1,6 @@
 /**
- * The packages of the outbound client, taken when they are first needed: no thread's start pays for them (docs/decisions/0051-what-a-start-loads.md). Nothing else in src imports them but for types.
+ * The packages of the outbound client, taken when they are first needed: no thread's start pays for them
+ * (docs/decisions/0051-what-a-start-loads.md). Nothing else in src imports them but for types.
  */
 import { createRequire } from 'node:module'
 import type IpAddr from 'ipaddr.js'

@@ -1,5 +1,6 @@
 /**
- * Reads the body of a foreign answer within a bound that counts what comes out of the decompression, so that a small bomb is as large as what it unfolds to.
+ * Reads the body of a foreign answer within a bound that counts what comes out of the decompression, so that
+ * a small bomb is as large as what it unfolds to.
  */
 import { PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'

@@ -1,6 +1,8 @@
 /**
- * A client of S3-compatible object stores: get, head, put, conditional put, delete, list. Requests are signed (version 4, payload included) and sent by the guarded client over connections that
- * are kept. What fails for a reason that may pass is asked again with random waits, within one bound of time; every verb can be asked twice. Front-end thread: no lane awaits the network.
+ * A client of S3-compatible object stores: get, head, put, conditional put, delete, list. Requests are signed
+ * (version 4, payload included) and sent by the guarded client over connections that are kept. What fails for
+ * a reason that may pass is asked again with random waits, within one bound of time; every verb can be asked
+ * twice. Front-end thread: no lane awaits the network.
  */
 import { createHash, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -87,7 +89,8 @@ export class S3Client {
   }
 
   /**
-   * Stores the object unless there is one. Of a first attempt without answer nobody knows whether it came through; then the object that is found is looked at.
+   * Stores the object unless there is one. Of a first attempt without answer nobody knows whether it came
+   * through; then the object that is found is looked at.
    * @returns false where another object is there
    */
   async putNew(key: string, body: Uint8Array): Promise<boolean> {
@@ -104,7 +107,8 @@ export class S3Client {
   }
 
   /**
-   * Objects below the location's prefix whose keys begin with `begin`, in byte order, a page at a time; keys without the prefix.
+   * Objects below the location's prefix whose keys begin with `begin`, in byte order, a page at a time; keys
+   * without the prefix.
    * @param after `next` of the page before
    */
   async list(begin: string, after?: string, count = S3_LISTED_MAX): Promise<ListedPage> {
@@ -159,7 +163,9 @@ export class S3Client {
     })
   }
 
-  /** The headers with a signature, made anew for each attempt: it holds for some minutes by the store's clock. */
+  /**
+   * The headers with a signature, made anew for each attempt: it holds for some minutes by the store's clock.
+   */
   async #signed(verb: string, url: string, headers: Request['headers'], body = NOTHING): Promise<Readonly<Record<string, string>>> {
     const { accessKey, secretKey, region } = this.location
     if (accessKey === '') return headers ?? {}

@@ -1,5 +1,6 @@
 /**
- * Where the objects of a collection lie: a bucket of an S3-compatible store, and a prefix in it. Checked once, when it is configured; the addresses that are made from it hold every key apart. Pure.
+ * Where the objects of a collection lie: a bucket of an S3-compatible store, and a prefix in it. Checked
+ * once, when it is configured; the addresses that are made from it hold every key apart. Pure.
  */
 import { S3_KEY_BYTES_MAX } from '../limits/objects.js'
 
@@ -22,7 +23,8 @@ export interface S3Location {
 export class S3LocationError extends Error {}
 
 /**
- * An endpoint is shown to whoever reads the configuration, and requests would not use what it says of a user. Not a part of `checkLocation`: bodies that lie at such a place since before are still fetched.
+ * An endpoint is shown to whoever reads the configuration, and requests would not use what it says of a user.
+ * Not a part of `checkLocation`: bodies that lie at such a place since before are still fetched.
  * @throws S3LocationError
  */
 export function refuseCredentials(endpoint: string): void {

@@ -1,6 +1,6 @@
 /**
- * The two documents that an S3-compatible store answers with: a page of a listing and an error. Their shape is fixed, so that they are read by their elements; nothing in them is trusted further
- * than as text. Pure.
+ * The two documents that an S3-compatible store answers with: a page of a listing and an error. Their shape
+ * is fixed, so that they are read by their elements; nothing in them is trusted further than as text. Pure.
  */
 
 export interface ListedObject {
@@ -14,7 +14,10 @@ export interface ListedPage {
   readonly next: string | undefined
 }
 
-/** A `ListBucketResult`. Its keys are URL-encoded where it says so: not every store does what `encoding-type=url` asks for. @throws Error for anything else */
+/**
+ * A `ListBucketResult`. Its keys are URL-encoded where it says so: not every store does what
+ * `encoding-type=url` asks for. @throws Error for anything else
+ */
 export function parseListing(xml: string): ListedPage {
   if (!/<ListBucketResult[\s>]/.test(xml)) throw new Error('the object store did not answer with a listing')
   const isEncoded = elementOf(xml, 'EncodingType') === 'url'

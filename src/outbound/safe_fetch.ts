@@ -1,6 +1,8 @@
 /**
- * `safeFetch`: the one client for every request that this server sends out. Destinations are checked (destination.ts) and pinned (connector.ts), redirects followed one by one through the same
- * checks, the answer bounded in size after inflation, the whole bounded in time. Front-end thread: no lane awaits the network.
+ * `safeFetch`: the one client for every request that this server sends out. Destinations are checked
+ * (destination.ts) and pinned (connector.ts), redirects followed one by one through the same checks, the
+ * answer bounded in size after inflation, the whole bounded in time. Front-end thread: no lane awaits the
+ * network.
  */
 import type { Dispatcher } from 'undici'
 import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits/outbound.js'
@@ -65,7 +67,8 @@ export class Outbound {
   }
 
   /**
-   * @throws OutboundRefused where the request may not be sent; BodyTooLarge; Error where there is no answer in time
+   * @throws OutboundRefused where the request may not be sent; BodyTooLarge; Error where there is no answer
+   * in time
    */
   async safeFetch(request: OutboundRequest): Promise<OutboundAnswer> {
     const own = request.connections === undefined ? this.connections(1) : undefined

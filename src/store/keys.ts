@@ -7,7 +7,7 @@ import { TRUTH_KEY_BYTES_MAX } from '../limits/store.js'
 
 /**
  * Lower-casing of identities, without a locale, here and nowhere else. The two small letters of the Greek
- * sigma are one letter, written as its place in the word asks for: `ΟΔΟΣ`, `οδος` and `οδοσ` are one.
+ * sigma are one letter, written as its place in the word asks for: `ΟΔΟΣ`, `οδος`, `οδοσ` are one.
  */
 export function lowerCase(text: string): string {
   const lower = text.toLowerCase()

@@ -2,7 +2,8 @@
 import type { Config } from '../config/config.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { BoundLoopHandler, LoopInputReader } from '../dispatch/loop_operations.js'
-import type { AccessMode, RunningSurface, Surface } from '../dispatch/surface.js'
+import type { AccessMode } from '../config/values.js'
+import type { RunningSurface, Surface } from '../dispatch/surface.js'
 import type { Telemetry } from '../telemetry/registry.js'
 import type { Form } from '../wire/form.js'
 

@@ -1,6 +1,7 @@
 /**
- * What the system says of the data directory: file system, free space, may it be written. Asked by health probes, so an answer is kept for PROBE_CACHE_MS. Front-end thread;
- * the calls are microseconds because network file systems are refused at start (src/store/layout.ts).
+ * What the system says of the data directory: file system, free space, may it be written. Asked by health
+ * probes, so an answer is kept for PROBE_CACHE_MS. Front-end thread; the calls are microseconds because
+ * network file systems are refused at start (src/store/layout.ts).
  */
 import { accessSync, constants, statfsSync } from 'node:fs'
 import type { Config } from '../config/config.js'

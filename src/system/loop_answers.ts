@@ -1,7 +1,7 @@
 /**
- * Answers that need no store, made on the front-end loop: health, configuration, system, endpoints. Each takes
- * microseconds; what the operating system is asked is cached. The reference pages (OpenAPI, /docs) belong to the HTTP
- * surface: src/surface/http/reference.ts.
+ * Answers that need no store, made on the front-end loop: health, configuration, system, endpoints. Each
+ * takes microseconds; what the operating system is asked is cached. The reference pages (OpenAPI, /docs)
+ * belong to the HTTP surface: src/surface/http/reference.ts.
  */
 import type { Config } from '../config/config.js'
 import { formatAddress } from '../config/config.js'
@@ -142,7 +142,10 @@ const answerEndpoints: SystemAnswer = ({ config }) =>
     mcp: [],
   })
 
-/** True where anyone who reaches the machine can use the server: no access control, and more than the loopback is listened on. */
+/**
+ * True where anyone who reaches the machine can use the server: no access control, and more than the loopback
+ * is listened on.
+ */
 export function isExposed({ httpAddr }: Pick<Config, 'httpAddr'>): boolean {
   if (httpAddr.kind === 'unix') return false
   return !/^(localhost|127(\.\d{1,3}){3}|::1)$/i.test(httpAddr.host)

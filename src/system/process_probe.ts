@@ -1,4 +1,7 @@
-/** What the system says of this machine and process, for /v1/system/info. Kept for PROBE_CACHE_MS. Front-end thread. */
+/**
+ * What the system says of this machine and process, for /v1/system/info. Kept for PROBE_CACHE_MS. Front-end
+ * thread.
+ */
 import { readdirSync } from 'node:fs'
 import { cpus, freemem, hostname, networkInterfaces, totalmem } from 'node:os'
 import { PROBE_CACHE_MS } from '../limits/process.js'

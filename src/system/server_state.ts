@@ -1,5 +1,6 @@
 /**
- * What an answer made on the loop may know of the server: settings and the present phase, nothing that needs a store or a lane. Front-end thread only.
+ * What an answer made on the loop may know of the server: settings and the present phase, nothing that needs
+ * a store or a lane. Front-end thread only.
  */
 import type { Config } from '../config/config.js'
 import type { Answer } from '../wire/answer.js'
@@ -8,7 +9,9 @@ import type { VectorConfig } from '../background/embedding/provider.js'
 
 export interface ServerState {
   readonly config: Config
-  /** Where the HTTP surface listens, e.g. `127.0.0.1:11023`: the real port, also where port 0 was asked for. */
+  /**
+   * Where the HTTP surface listens, e.g. `127.0.0.1:11023`: the real port, also where port 0 was asked for.
+   */
   readonly listenAddress: string
   /** Wall clock, milliseconds. */
   readonly startedAt: number
@@ -35,5 +38,8 @@ export interface ServerState {
   vectorConfig(): VectorConfig
 }
 
-/** Answers an operation of cost `loop` from the state of the server. Must take microseconds: it runs between two socket events. */
+/**
+ * Answers an operation of cost `loop` from the state of the server. Must take microseconds: it runs between
+ * two socket events.
+ */
 export type SystemAnswer = (state: ServerState, input: Readonly<Record<string, string>>) => Answer

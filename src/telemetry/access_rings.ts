@@ -1,10 +1,13 @@
 /**
- * Reads of documents on their way from the lanes that made them to the write lane, which stores them: one ring a thread in shared memory. A lane writes to its own ring alone, and the write lane reads all
- * of them; neither waits for the other. What finds its ring full is not counted, and that is counted.
+ * Reads of documents on their way from the lanes that made them to the write lane, which stores them: one
+ * ring a thread in shared memory. A lane writes to its own ring alone, and the write lane reads all of them;
+ * neither waits for the other. What finds its ring full is not counted, and that is counted.
  *
- * Each ring begins with two words: how many entries its lane has ever written, and how many the write lane has ever taken, modulo 2^32. The lane writes an entry, then its word (Atomics.store); the write
- * lane reads that word, then the entries, then writes its own, after which the lane may use their places again. A lane that dies between the two leaves nothing half written that anybody reads; the thread that
- * takes its row goes on where it ended.
+ * Each ring begins with two words: how many entries its lane has ever written, and how many the write lane
+ * has ever taken, modulo 2^32. The lane writes an entry, then its word (Atomics.store); the write lane reads
+ * that word, then the entries, then writes its own, after which the lane may use their places again. A lane
+ * that dies between the two leaves nothing half written that anybody reads; the thread that takes its row
+ * goes on where it ended.
  */
 import { THREADS_MAX } from '../limits/lanes.js'
 import { ACCESS_RING_ENTRIES } from '../limits/temporal.js'

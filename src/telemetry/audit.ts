@@ -1,6 +1,6 @@
 /**
- * Audit events inside the process: a listener subscribes to the channel. Events carry names and ids, no content.
- * Front-end thread. Fields: service-2, "Audit event".
+ * Audit events inside the process: a listener subscribes to the channel. Events carry names and ids, no
+ * content. Front-end thread. Fields: service-2, "Audit event".
  */
 import { channel } from 'node:diagnostics_channel'
 

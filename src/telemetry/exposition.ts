@@ -1,7 +1,8 @@
 /**
- * Metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, those of the contract's fact tables (http.md, section 8) unchanged; what describes the
- * process alone has the customary `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be adding to.
- * Decision: docs/decisions/0030-one-metric-prefix.md.
+ * Metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, those of the
+ * contract's fact tables (http.md, section 8) unchanged; what describes the process alone has the customary
+ * `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be
+ * adding to. Decision: docs/decisions/0030-one-metric-prefix.md.
  */
 import { CHORE_STATES } from '../chore_list.js'
 import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'
@@ -178,7 +179,10 @@ function renderChores(page: Page, { chores }: TelemetryReading): void {
   page.family('chore_state', 'gauge', `What the chore does now: ${states}.`, samples(({ state }) => state)) // prettier-ignore
 }
 
-/** The first collections by name have lines of their own; the rest are summed, so that a scrape stays small with 10 000 of them. */
+/**
+ * The first collections by name have lines of their own; the rest are summed, so that a scrape stays small
+ * with 10 000 of them.
+ */
 function renderCollections(page: Page, collections: readonly CollectionGauges[]): void {
   const shown = collections.slice(0, METRIC_COLLECTIONS_MAX)
   const rest = collections.slice(METRIC_COLLECTIONS_MAX)

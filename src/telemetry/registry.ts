@@ -1,7 +1,9 @@
 /**
- * Counters in shared memory: a table of float64, one row per thread, one column per counter. Each thread adds to its own row with plain writes; a reader sums the column
- * over all rows. An aligned 64-bit word is never seen half written, so no thread waits for another; a sum may be a few counts behind, which is what a scrape expects.
- * The columns are fixed at start from the table of operations, so every thread computes the same layout. Rendered by src/telemetry/exposition.ts.
+ * Counters in shared memory: a table of float64, one row per thread, one column per counter. Each thread adds
+ * to its own row with plain writes; a reader sums the column over all rows. An aligned 64-bit word is never
+ * seen half written, so no thread waits for another; a sum may be a few counts behind, which is what a scrape
+ * expects. The columns are fixed at start from the table of operations, so every thread computes the same
+ * layout. Rendered by src/telemetry/exposition.ts.
  */
 import assert from 'node:assert/strict'
 import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
@@ -161,7 +163,10 @@ export class Telemetry {
     return new Telemetry(new SharedArrayBuffer(bytes), operations)
   }
 
-  /** Takes a free row for this thread. Returns its number, by which the front end frees it after the thread's death. */
+  /**
+   * Takes a free row for this thread. Returns its number, by which the front end frees it after the thread's
+   * death.
+   */
   claimRow(): number {
     for (let row = 0; row < THREADS_MAX; row++) {
       if (Atomics.compareExchange(this.#owners, row, 0, 1) === 0) {

@@ -1,6 +1,6 @@
 /**
- * Answers as they cross between lanes, front end and surfaces. They know no protocol: a surface makes its status and
- * headers of the code and the facts.
+ * Answers as they cross between lanes, front end and surfaces. They know no protocol: a surface makes its
+ * status and headers of the code and the facts.
  */
 import type { ErrorCode } from '../errors.js'
 import type { PushedBody } from './body_streams.js'

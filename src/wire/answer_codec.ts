@@ -1,7 +1,8 @@
 /**
- * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs), large
- * bodies beside it, in blocks of their own or transferred. Encoded in the lane, decoded on the loop. A decoded body is a
- * view of the envelope, valid until its blocks are released; that of a `forward` or `message` is a buffer of its own.
+ * Answers as they cross back to the loop: several finished answers in one FlatBuffers message (envelope.fbs),
+ * large bodies beside it, in blocks of their own or transferred. Encoded in the lane, decoded on the loop. A
+ * decoded body is a view of the envelope, valid until its blocks are released; that of a `forward` or
+ * `message` is a buffer of its own.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { ERROR_CODES, type ErrorCode } from '../errors.js'
@@ -13,8 +14,8 @@ import { bytesOf, carry, transferable, type Carried, type Envelope } from './env
 import type { EnvelopeBlocks } from './envelope_blocks.js'
 
 /**
- * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run, nobody
- * waits for it. `message`: the front end has something to do first (messages.ts).
+ * `answer`: for the client. `forward`: the body is a prepared command for the write lane. `dropped`: not run,
+ * nobody waits for it. `message`: the front end has something to do first (messages.ts).
  */
 export type FrameKind = 'answer' | 'forward' | 'dropped' | 'message'
 

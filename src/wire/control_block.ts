@@ -1,9 +1,12 @@
 /**
- * The words that the front end and the lanes share: the phase of the server and one stop word per request slot.
+ * The words that the front end and the lanes share: the phase of the server and one stop word per request
+ * slot.
  *
- * Who writes what: the phase is written by the front end only. A stop word is written by the front end only (0 when a request takes the slot, 1 when its client has
- * gone or its deadline has passed) and read by the lane that runs the request, and by the native engine, which is given the word's byte offset. A slot is not given to
- * another request before the lane has sent its frame, so a 1 never reaches a stranger. Single words, read and written atomically: no order between words is needed.
+ * Who writes what: the phase is written by the front end only. A stop word is written by the front end only
+ * (0 when a request takes the slot, 1 when its client has gone or its deadline has passed) and read by the
+ * lane that runs the request, and by the native engine, which is given the word's byte offset. A slot is not
+ * given to another request before the lane has sent its frame, so a 1 never reaches a stranger. Single words,
+ * read and written atomically: no order between words is needed.
  */
 import { SLOTS_MAX } from '../limits/dispatch.js'
 import { ROLES, type Role } from '../role.js'
@@ -39,7 +42,8 @@ const FINDINGS_WORD = 11
 const WRITES_LOST_WORD = 12
 // Written by the front end, read by every chore that writes unasked.
 const ROLE_WORD = 13
-// One cache line of words before the slots: the phase is read by every request, the slots are written by every request.
+// One cache line of words before the slots: the phase is read by every request, the slots are written by
+// every request.
 const FIRST_SLOT_WORD = 16
 
 export class ControlBlock {
@@ -75,7 +79,10 @@ export class ControlBlock {
     return Atomics.add(this.words, REBUILD_WORD, 1)
   }
 
-  /** The write lane has opened the store and the index: what it has written before (the store of a first start, `rebuildWanted`) is seen by whoever waited. */
+  /**
+   * The write lane has opened the store and the index: what it has written before (the store of a first
+   * start, `rebuildWanted`) is seen by whoever waited.
+   */
   announceStore(): void {
     Atomics.store(this.words, STORE_OPEN_WORD, 1)
     Atomics.notify(this.words, STORE_OPEN_WORD)
@@ -118,7 +125,9 @@ export class ControlBlock {
     Atomics.add(this.words, PUBLISHED_WORD, 1)
   }
 
-  /** Publications since the start, in 32 bits: an answer that was made at another number may be out of date. */
+  /**
+   * Publications since the start, in 32 bits: an answer that was made at another number may be out of date.
+   */
   get published(): number {
     return Atomics.load(this.words, PUBLISHED_WORD)
   }

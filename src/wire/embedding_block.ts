@@ -1,6 +1,8 @@
 /**
- * Which provider makes vectors now, told by the front end to all lanes in shared memory: a lane that prepares a write must know whether vectors are wanted, one that searches which of them can be compared. Written by the
- * front end alone, which makes the first word odd while it does; who reads in between reads again. No key and no address is part of it.
+ * Which provider makes vectors now, told by the front end to all lanes in shared memory: a lane that prepares
+ * a write must know whether vectors are wanted, one that searches which of them can be compared. Written by
+ * the front end alone, which makes the first word odd while it does; who reads in between reads again. No key
+ * and no address is part of it.
  */
 import assert from 'node:assert/strict'
 import type { EmbeddingIdentity } from '../domain/embedding/embedding_identity.js'

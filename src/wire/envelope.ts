@@ -1,6 +1,7 @@
 /**
- * What crosses the border between the front end and a lane, in either direction: the frames of one batch (FlatBuffers, envelope.fbs), in a shared block or in a buffer of
- * their own, and beside them the bodies that are too large to be part of them, likewise.
+ * What crosses the border between the front end and a lane, in either direction: the frames of one batch
+ * (FlatBuffers, envelope.fbs), in a shared block or in a buffer of their own, and beside them the bodies that
+ * are too large to be part of them, likewise.
  */
 import type { BlockRef, EnvelopeBlocks } from './envelope_blocks.js'
 
@@ -38,8 +39,8 @@ export function transferListOf({ frames, attachments }: Envelope): ArrayBuffer[]
 }
 
 /**
- * A view whose buffer may be given to another thread: itself when it begins its buffer and is most of it, else a copy. (A small view of a shared pool or of a
- * message must not take its neighbours along.)
+ * A view whose buffer may be given to another thread: itself when it begins its buffer and is most of it,
+ * else a copy. (A small view of a shared pool or of a message must not take its neighbours along.)
  */
 export function transferable(bytes: Uint8Array): Uint8Array {
   const buffer = bytes.buffer

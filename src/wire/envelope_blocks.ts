@@ -1,8 +1,11 @@
 /**
- * Memory that two threads share to pass envelopes, cut into blocks: the writing thread fills a free block and tells its number in a message, the reading thread gives the
- * block back once it has read it. So a batch costs one copy instead of a buffer that is allocated on one thread, transferred, and collected as garbage by the other.
- * One thread puts, one releases; a block's state word is all that they share beside its bytes, and a message lies between writing and reading them.
- * Most blocks hold an envelope; a few may be large, for one answer of many documents each: such buffers, transferred, made the loop's thread collect garbage for milliseconds after every few of them.
+ * Memory that two threads share to pass envelopes, cut into blocks: the writing thread fills a free block and
+ * tells its number in a message, the reading thread gives the block back once it has read it. So a batch
+ * costs one copy instead of a buffer that is allocated on one thread, transferred, and collected as garbage
+ * by the other. One thread puts, one releases; a block's state word is all that they share beside its bytes,
+ * and a message lies between writing and reading them. Most blocks hold an envelope; a few may be large, for
+ * one answer of many documents each: such buffers, transferred, made the loop's thread collect garbage for
+ * milliseconds after every few of them.
  */
 import { ENVELOPE_BLOCK_BYTES, LARGE_BLOCK_BYTES } from '../limits/wire.js'
 
@@ -44,7 +47,10 @@ export class EnvelopeBlocks {
     return new EnvelopeBlocks({ buffer: new SharedArrayBuffer(bytes), count, largeCount })
   }
 
-  /** Copies `bytes` into a free block. Null when none that is free holds them: they then travel in a buffer of their own. */
+  /**
+   * Copies `bytes` into a free block. Null when none that is free holds them: they then travel in a buffer of
+   * their own.
+   */
   put(bytes: Uint8Array): BlockRef | null {
     for (let block = 0; block < this.#blocks.length; block++) {
       if (bytes.length > this.#blocks[block]!.length || Atomics.load(this.#states, block) !== FREE) continue

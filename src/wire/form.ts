@@ -1,11 +1,11 @@
 /**
- * How the input of a request is written. A surface writes it, a lane reads it (src/lane.ts has the readers), and nothing
- * in between looks into it. Pure data.
+ * How the input of a request is written. A surface writes it, a lane reads it (src/lane.ts has the readers),
+ * and nothing in between looks into it. Pure data.
  */
 
 /**
- * `json`: JSON body, query string as `head`, path parameters as `params` (src/surface/http/lane). `msgpack`: the input as
- * one map; of the server itself and of surfaces in threads of their own.
+ * `json`: JSON body, query string as `head`, path parameters as `params` (src/surface/http/lane). `msgpack`:
+ * the input as one map; of the server itself and of surfaces in threads of their own.
  */
 export const FORMS = ['json', 'msgpack'] as const
 export type Form = (typeof FORMS)[number]

@@ -1,6 +1,6 @@
 /**
- * A bulk ingest on its way from the bulk lane, which has checked it, to the front end, which keeps its documents until
- * their turn.
+ * A bulk ingest on its way from the bulk lane, which has checked it, to the front end, which keeps its
+ * documents until their turn.
  */
 
 /** Documents that are prepared and committed together: the documents of an `ingestChunk` request. */

@@ -5,8 +5,8 @@ import type { BlockMemory } from './envelope_blocks.js'
 import type { ObjectsWanted } from './object_messages.js'
 
 /**
- * The first message of a worker: on its own thread's port, with the port on which everything else comes and the memory in
- * which its answers lie.
+ * The first message of a worker: on its own thread's port, with the port on which everything else comes and
+ * the memory in which its answers lie.
  */
 export interface LaneHello {
   readonly hello: true
@@ -15,7 +15,8 @@ export interface LaneHello {
 }
 
 /**
- * What a lane sends. `failed`: its context could not be opened; it will run nothing. `fatal`: the process must not go on.
+ * What a lane sends. `failed`: its context could not be opened; it will run nothing. `fatal`: the process
+ * must not go on.
  */
 export type LaneMessage =
   | { readonly kind: 'ready'; readonly row: number }

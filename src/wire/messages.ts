@@ -1,7 +1,7 @@
 /**
- * Rare messages between lanes and front end, beside requests and answers that travel as FlatBuffers: structured clones as
- * bytes. A lane that can't answer yet sends one in place of its answer; the front end does what it asks for, and then the
- * request goes on.
+ * Rare messages between lanes and front end, beside requests and answers that travel as FlatBuffers:
+ * structured clones as bytes. A lane that can't answer yet sends one in place of its answer; the front end
+ * does what it asks for, and then the request goes on.
  */
 import { deserialize, serialize } from 'node:v8'
 import type { ErrorCode } from '../errors.js'
@@ -66,7 +66,10 @@ export function encodeMessage(message: unknown): Uint8Array {
   return new Uint8Array(serialize(message))
 }
 
-/** @param bytes made by `encodeMessage` in a thread of this process; byte strings of the result are views of them */
+/**
+ * @param bytes made by `encodeMessage` in a thread of this process; byte strings of the result are views of
+ * them
+ */
 export function decodeMessage<Message>(bytes: Uint8Array): Message {
   return deserialize(bytes) as Message
 }

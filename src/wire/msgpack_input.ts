@@ -19,8 +19,10 @@ export function bytesInput(body: Uint8Array): EncodedInput {
 }
 
 /**
- * Memory that threads share is copied first: the package's native part, which reads texts, may not be given any.
- * @throws Error for bytes that are not one value. Byte strings of the result are views of the bytes that were read.
+ * Memory that threads share is copied first: the package's native part, which reads texts, may not be given
+ * any.
+ * @throws Error for bytes that are not one value. Byte strings of the result are views of the bytes that were
+ * read.
  */
 export function unpackInput(body: Uint8Array): unknown {
   return packr.unpack(body.buffer instanceof SharedArrayBuffer ? new Uint8Array(body) : body)

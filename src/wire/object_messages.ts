@@ -36,7 +36,9 @@ export interface ObjectOwner {
  */
 export type FetchObjects = (objects: readonly WantedObject[]) => Promise<readonly FetchFailure[]>
 
-/** A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them. */
+/**
+ * A lane asks the front end for objects that the index lacks. Outside of requests: no ticket waits for them.
+ */
 export interface ObjectsWanted {
   readonly kind: 'fetch'
   readonly number: number

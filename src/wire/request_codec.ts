@@ -1,6 +1,7 @@
 /**
- * Requests as they cross to a lane: one FlatBuffers batch (envelope.fbs) and beside it the bodies that are too large to copy into it, transferred. Encoded on the loop,
- * decoded in the lane. Decoded bodies are views of the envelope, valid until the lane has settled the batch.
+ * Requests as they cross to a lane: one FlatBuffers batch (envelope.fbs) and beside it the bodies that are
+ * too large to copy into it, transferred. Encoded on the loop, decoded in the lane. Decoded bodies are views
+ * of the envelope, valid until the lane has settled the batch.
  */
 import { Builder, ByteBuffer } from 'flatbuffers'
 import { INLINE_BODY_BYTES_MAX } from '../limits/wire.js'
@@ -55,7 +56,8 @@ export interface OutgoingRequest {
 }
 
 const NO_BYTES = new Uint8Array(0)
-// Reused: a batch is encoded in one go and copied out. It grows to the largest batch: 256 commands x INLINE_BODY_BYTES_MAX at most.
+// Reused: a batch is encoded in one go and copied out. It grows to the largest batch: 256 commands x
+// INLINE_BODY_BYTES_MAX at most.
 const builder = new Builder(64 * 1024)
 
 /** @param epochOffset what turns the front end's monotonic milliseconds into milliseconds since the epoch. */

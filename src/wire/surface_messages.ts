@@ -1,6 +1,7 @@
 /**
- * What a surface in a thread of its own and the front end send each other on their port. The surface asks by the name of
- * an operation and an input in MessagePack (msgpack_input.ts); bodies are buffers of their own, transferred.
+ * What a surface in a thread of its own and the front end send each other on their port. The surface asks by
+ * the name of an operation and an input in MessagePack (msgpack_input.ts); bodies are buffers of their own,
+ * transferred.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Principal } from '../access/principal.js'
@@ -8,7 +9,10 @@ import type { ErrorCode } from '../errors.js'
 import type { Facts } from './answer.js'
 
 export type SurfaceRequest =
-  /** `id`: the surface's, unique among its requests under way. `deadlineMs`: from now on, in place of a later one of the row. */
+  /**
+   * `id`: the surface's, unique among its requests under way. `deadlineMs`: from now on, in place of a later
+   * one of the row.
+   */
   | {
       readonly kind: 'ask'
       readonly id: number

@@ -1,6 +1,7 @@
 /**
- * Vectors of texts that requests bring, as they lie in native memory between the front end, which asks a provider for
- * them, and the lanes: 16 bytes (f64 Unix milliseconds when it expires, u8 flags, zeros), then the vector, f32.
+ * Vectors of texts that requests bring, as they lie in native memory between the front end, which asks a
+ * provider for them, and the lanes: 16 bytes (f64 Unix milliseconds when it expires, u8 flags, zeros), then
+ * the vector, f32.
  */
 import { createHash } from 'node:crypto'
 import type { EmbeddingRole } from '../outbound/embedding/provider.js'

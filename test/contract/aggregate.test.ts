@@ -1,5 +1,6 @@
 /**
- * Ranges, boosts and aggregation over HTTP: service-1, "Full-text search" and `/v1/aggregate`; algorithms.md, sections 5 and 10.
+ * Ranges, boosts and aggregation over HTTP: service-1, "Full-text search" and `/v1/aggregate`; algorithms.md,
+ * sections 5 and 10.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * `cacheTtl`: answers that are given again, and said to be. http.md section 2 (`cacheTtl`, `X-MDDB-Cache`); rules beyond it: docs/decisions/0068-answers-given-again.md.
+ * `cacheTtl`: answers that are given again, and said to be. http.md section 2 (`cacheTtl`, `X-MDDB-Cache`);
+ * rules beyond it: docs/decisions/0068-answers-given-again.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** Audit events as the process tells itself of them: service-2, "Audit event". A listener loaded into a real server prints what comes by. */
+/**
+ * Audit events as the process tells itself of them: service-2, "Audit event". A listener loaded into a real
+ * server prints what comes by.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,6 +1,7 @@
 /**
- * Authorisation is asked for every operation on every path. Proved by servers whose answer to the question is no: then
- * no operation answers anything else, over HTTP or another surface, on the loop, in a lane, or from the cache.
+ * Authorisation is asked for every operation on every path. Proved by servers whose answer to the question is
+ * no: then no operation answers anything else, over HTTP or another surface, on the loop, in a lane, or from
+ * the cache.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

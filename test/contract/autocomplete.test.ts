@@ -1,5 +1,6 @@
 /**
- * Autocomplete over HTTP: service-1, "Full-text search", `GET /v1/autocomplete`; service-2, "Limits". What the contract leaves open: docs/decisions/0064-autocomplete.md.
+ * Autocomplete over HTTP: service-1, "Full-text search", `GET /v1/autocomplete`; service-2, "Limits". What
+ * the contract leaves open: docs/decisions/0064-autocomplete.md.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

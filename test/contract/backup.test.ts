@@ -1,6 +1,8 @@
 /**
- * Backup and restore of the whole store. service-1, "Export, backup, maintenance": "copies the database file", "the backup is validated first; the current database is kept until the swap succeeds; any failure rolls back, returns
- * 500 and leaves the old data served; the binlog is reset". Names: security.md, "File paths". Under load and with failures at every step: test/fault/restore.test.ts.
+ * Backup and restore of the whole store. service-1, "Export, backup, maintenance": "copies the database
+ * file", "the backup is validated first; the current database is kept until the swap succeeds; any failure
+ * rolls back, returns 500 and leaves the old data served; the binlog is reset". Names: security.md, "File
+ * paths". Under load and with failures at every step: test/fault/restore.test.ts.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync, symlinkSync, utimesSync, writeFileSync } from 'node:fs'

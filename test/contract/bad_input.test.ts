@@ -1,6 +1,7 @@
 /**
- * Bad input: an error at once, nothing half done. service-2, "Errors": "400: invalid JSON, missing required fields (message `missing fields`)"; docs/decisions/0031-input-conventions.md.
- * After every refusal the statistics and the document must be as they were.
+ * Bad input: an error at once, nothing half done. service-2, "Errors": "400: invalid JSON, missing required
+ * fields (message `missing fields`)"; docs/decisions/0031-input-conventions.md. After every refusal the
+ * statistics and the document must be as they were.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Bulk ingest jobs. service-1, "Bulk ingest job record", "States and transitions" and "Document operations": 202 at once, one worker, first in first out, chunks of 500, 50 messages; http.md
- * and events.md section 3: texts, record, callback. A job is pending for certain while another one runs before it.
+ * Bulk ingest jobs. service-1, "Bulk ingest job record", "States and transitions" and "Document operations":
+ * 202 at once, one worker, first in first out, chunks of 500, 50 messages; http.md and events.md section 3:
+ * texts, record, callback. A job is pending for certain while another one runs before it.
  */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'

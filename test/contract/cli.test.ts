@@ -1,4 +1,7 @@
-/** The command line against the real server, both in processes of their own: what `mds import` sends is readable back byte for byte, and what users see of errors. */
+/**
+ * The command line against the real server, both in processes of their own: what `mds import` sends is
+ * readable back byte for byte, and what users see of errors.
+ */
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
 import { createReadStream, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
@@ -26,7 +29,9 @@ interface Run {
 let server: Server
 let folder: string
 
-/** `bin/mds.mjs` runs the compiled code of `dist`, which is the code under test when the tests run from there. */
+/**
+ * `bin/mds.mjs` runs the compiled code of `dist`, which is the code under test when the tests run from there.
+ */
 async function mds(...args: readonly string[]): Promise<Run> {
   const env = { ...process.env, MDS_URL: server.url, XDG_STATE_HOME: join(folder, 'state') }
   const child = spawn(process.execPath, [join(root, 'bin', 'mds.mjs'), ...args], { env, stdio: ['ignore', 'pipe', 'pipe'] })

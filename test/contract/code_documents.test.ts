@@ -1,4 +1,7 @@
-/** Source code as documents: service-1, "Code documents". What is code, what of it is found, and how queries meet it. */
+/**
+ * Source code as documents: service-1, "Code documents". What is code, what of it is found, and how queries
+ * meet it.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { FulltextClient } from './fulltext_client.js'

@@ -1,5 +1,6 @@
 /**
- * Collection configuration over HTTP: service-2, "Collection configuration"; http.md, section 5. What is set stays set, what is secret is never shown, and what can't be kept to is refused.
+ * Collection configuration over HTTP: service-2, "Collection configuration"; http.md, section 5. What is set
+ * stays set, what is secret is never shown, and what can't be kept to is refused.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Whole collections: deletion, metadata keys, checksum, counts, and that all of it survives a restart. service-1, "Document operations" and "Health and statistics".
+ * Whole collections: deletion, metadata keys, checksum, counts, and that all of it survives a restart.
+ * service-1, "Document operations" and "Health and statistics".
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Curation rules over HTTP and what they do to results: service-2, "Curation rule" and "Curation (search ranking overrides)"; http.md, section 2.
+ * Curation rules over HTTP and what they do to results: service-2, "Curation rule" and "Curation (search
+ * ranking overrides)"; http.md, section 2.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

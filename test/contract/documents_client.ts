@@ -1,5 +1,6 @@
 /**
- * What the contract tests of documents say to a server: requests by operation, with the answers as values. One server for each test file; tests keep apart by collection.
+ * What the contract tests of documents say to a server: requests by operation, with the answers as values.
+ * One server for each test file; tests keep apart by collection.
  */
 import assert from 'node:assert/strict'
 import { setTimeout } from 'node:timers/promises'

@@ -1,5 +1,6 @@
 /**
- * Unusual text: what is stored comes back character by character, in every answer that shows it, after updates, restores and a restart.
+ * Unusual text: what is stored comes back character by character, in every answer that shows it, after
+ * updates, restores and a restart.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** Vectors of documents through the real server: made behind the writes, once for each text, for what waits when it can be had; reindexes and what is said about them. The provider is a server of the test. */
+/**
+ * Vectors of documents through the real server: made behind the writes, once for each text, for what waits
+ * when it can be had; reindexes and what is said about them. The provider is a server of the test.
+ */
 import assert from 'node:assert/strict'
 import { after, before, beforeEach, describe, it, type TestContext } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'

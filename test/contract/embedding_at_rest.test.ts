@@ -1,4 +1,7 @@
-/** Vectors where documents lie otherwise than usual: encrypted, restored, in another generation. With a look at every file. */
+/**
+ * Vectors where documents lie otherwise than usual: encrypted, restored, in another generation. With a look
+ * at every file.
+ */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises'

@@ -1,4 +1,7 @@
-/** Vectors of query texts are kept: a text that was asked before does not go to the provider again, for as long as the options say. The provider is a server of the test, which counts. */
+/**
+ * Vectors of query texts are kept: a text that was asked before does not go to the provider again, for as
+ * long as the options say. The provider is a server of the test, which counts.
+ */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, describe, it } from 'node:test'
 import { EmbeddingServer } from '../harness/embedding_server.js'

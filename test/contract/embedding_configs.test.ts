@@ -1,4 +1,7 @@
-/** Stored embedding configurations through the real server: shapes, statuses, the default, and where keys are not. */
+/**
+ * Stored embedding configurations through the real server: shapes, statuses, the default, and where keys are
+ * not.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,5 +1,5 @@
 /**
- * Encryption at rest, over HTTP and with a look at every file of the data directory: service-2, "Audit, encryption, compliance"; events.md, section 11; docs/decisions/0110-encryption-at-rest.md.
+ * Encryption at rest, over HTTP and in every file: docs/decisions/0110-encryption-at-rest.md.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -14,7 +14,7 @@ import { runToEnd, startServer, type Server } from '../harness/server.js'
 const KEY = randomBytes(32).toString('base64')
 const OTHER_KEY = randomBytes(32).toString('base64')
 
-/** Words that are nowhere else: of content, metadata and keys, of settings, and of what was overwritten or deleted since. */
+/** Unique words: of content, metadata and keys, of settings, and of what was overwritten or deleted since. */
 const CANARY = /zebrafink|kormoran|pirol|wiedehopf|stieglitz|eisvogel|gimpel|neuntoeter/i
 
 /** Files of the data directory in which a canary can be read, in any of the usual encodings of text. */

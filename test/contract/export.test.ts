@@ -1,5 +1,6 @@
 /**
- * Export of collections as NDJSON and ZIP, in parts: contents, names, clients that are slow, stop reading or go. service-1, "Export, backup, maintenance"; http.md, section 1; names: security.md, "File paths".
+ * Export of collections as NDJSON and ZIP, in parts: contents, names, clients that are slow, stop reading or
+ * go. service-1, "Export, backup, maintenance"; http.md, section 1; names: security.md, "File paths".
  */
 import assert from 'node:assert/strict'
 import { readdirSync } from 'node:fs'

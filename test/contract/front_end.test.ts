@@ -1,5 +1,6 @@
 /**
- * The front end over real sockets: routing, refusals, bodies, encodings, CORS, connections. Contract: service-1 and service-2 under Errors and Limits, http.md section 0.
+ * The front end over real sockets: routing, refusals, bodies, encodings, CORS, connections. Contract:
+ * service-1 and service-2 under Errors and Limits, http.md section 0.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Starts, ends and refusals of the whole process: access modes, CORS lists, bounds of the queues, graceful shutdown, second process, supervisor, listen addresses.
+ * Starts, ends and refusals of the whole process: access modes, CORS lists, bounds of the queues, graceful
+ * shutdown, second process, supervisor, listen addresses.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -65,7 +66,8 @@ describe('overload', () => {
       const half = JSON.stringify({ ...DOCUMENT, contentMd: 'x'.repeat(15_000) })
       const holder = await RawSocket.open(server.port)
       holder.write(rawPost('/v1/add', half).slice(0, -1_000))
-      // What the holder has sent is counted once its bytes have been read: health, on a later turn of the loop, comes after them.
+      // What the holder has sent is counted once its bytes have been read: health, on a later turn of the
+      // loop, comes after them.
       let refused = await server.post('/v1/add', half)
       for (let i = 0; i < 1000 && refused.status !== 503; i++) refused = await server.post('/v1/add', half)
       assert.equal(refused.status, 503)

@@ -1,5 +1,6 @@
 /**
- * A server with a small collection `blog`, and the requests that the contract tests of full-text search make of it.
+ * A server with a small collection `blog`, and the requests that the contract tests of full-text search make
+ * of it.
  */
 import assert from 'node:assert/strict'
 import { startServer, type Server } from '../harness/server.js'

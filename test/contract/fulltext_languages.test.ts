@@ -1,6 +1,7 @@
 /**
- * service-1, "What the service does": stemming and stop words in 18 languages. Every language through the front door: words of the golden lists, whose stems an independent implementation
- * computed (the Polish ones are our own, written and reviewed by hand).
+ * service-1, "What the service does": stemming and stop words in 18 languages. Every language through the
+ * front door: words of the golden lists, whose stems an independent implementation computed (the Polish ones
+ * are our own, written and reviewed by hand).
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

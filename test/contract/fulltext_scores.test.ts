@@ -1,7 +1,8 @@
 /**
- * Scores against computations that share nothing with the service: test/golden/scores/compute.py writes scores.json from collection.json by the formulas alone; bench/golden_scores.ts writes
- * lucene.json, Lucene's BM25 of the same.
- * The collection is written in one batch, so that its statistics are those of its live documents.
+ * Scores against computations that share nothing with the service: test/golden/scores/compute.py writes
+ * scores.json from collection.json by the formulas alone; bench/golden_scores.ts writes lucene.json, Lucene's
+ * BM25 of the same. The collection is written in one batch, so that its statistics are those of its live
+ * documents.
  */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'

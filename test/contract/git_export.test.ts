@@ -1,5 +1,6 @@
 /**
- * `mds export --git` against the real server and the real git: each revision is a commit, the files are the documents, an import of them gives the same documents, and the same history gives the same commits.
+ * `mds export --git` against the real server and the real git: each revision is a commit, the files are the
+ * documents, an import of them gives the same documents, and the same history gives the same commits.
  */
 import assert from 'node:assert/strict'
 import { spawn, spawnSync } from 'node:child_process'

@@ -1,4 +1,7 @@
-/** Highlights over HTTP: service-1, "Full-text search" (`highlight`, `highlightTag`, `maxHighlights`, `fragmentSize`) and "Search result shapes". */
+/**
+ * Highlights over HTTP: service-1, "Full-text search" (`highlight`, `highlightTag`, `maxHighlights`,
+ * `fragmentSize`) and "Search result shapes".
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { FulltextClient, results } from './fulltext_client.js'

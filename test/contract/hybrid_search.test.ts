@@ -1,4 +1,7 @@
-/** Hybrid search over HTTP: service-1 "Hybrid, cross-collection and analysis", decision 0143. The provider is a server of the test, whose vectors are hashed words. */
+/**
+ * Hybrid search over HTTP: service-1 "Hybrid, cross-collection and analysis", decision 0143. The provider is
+ * a server of the test, whose vectors are hashed words.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { EmbeddingServer, embedText } from '../harness/embedding_server.js'

@@ -1,5 +1,6 @@
 /**
- * Who a document is, and the template variables of its content. service-1, "Document", identity rules 1 to 5; http.md, "Document id".
+ * Who a document is, and the template variables of its content. service-1, "Document", identity rules 1 to 5;
+ * http.md, "Document id".
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** The client of object stores against a real S3-compatible server, which checks signatures and preconditions. service-2, "Storage backends"; security.md, "SSRF": endpoints that clients set go through the guard. */
+/**
+ * The client of object stores against a real S3-compatible server, which checks signatures and preconditions.
+ * service-2, "Storage backends"; security.md, "SSRF": endpoints that clients set go through the guard.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { S3_LISTED_MAX } from '../../src/limits/objects.js'

@@ -1,5 +1,6 @@
 /**
- * A long history takes little room: superseded states are stored as differences, behind the back of readers. Sizes are those of the stored records.
+ * A long history takes little room: superseded states are stored as differences, behind the back of readers.
+ * Sizes are those of the stored records.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,6 @@
 /**
- * Revisions: every state of a document that was kept, and its restoration. service-1, "Document operations"; the additive number of a revision tells those of one second apart.
+ * Revisions: every state of a document that was kept, and its restoration. service-1, "Document operations";
+ * the additive number of a revision tells those of one second apart.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,6 @@
 /**
- * A second surface beside HTTP: one folder (test/harness/msgpack_surface) and one line in the list of surfaces. It runs
- * in a thread of its own and reaches the same operations by the port form of the core.
+ * A second surface beside HTTP: one folder (test/harness/msgpack_surface) and one line in the list of
+ * surfaces. It runs in a thread of its own and reaches the same operations by the port form of the core.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,7 @@
 /**
- * Storage backends of collections over HTTP, against a real S3-compatible server: service-2, "Storage backends". Only bodies move; what is acknowledged can be read; a store that fails makes writes fail
- * and nothing else.
+ * Storage backends of collections over HTTP, against a real S3-compatible server: service-2, "Storage
+ * backends". Only bodies move; what is acknowledged can be read; a store that fails makes writes fail and
+ * nothing else.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * Storage backends while something changes beside the writes: the configuration, the secret, the server's life. What was acknowledged is there with its content, what was not is whole or not there.
+ * Storage backends while something changes beside the writes: the configuration, the secret, the server's
+ * life. What was acknowledged is there with its content, what was not is whole or not there.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
@@ -10,7 +11,9 @@ import { configure, configured, metricOf, placeIn, Restarted, UNAVAILABLE, unkep
 const KEYS = 24
 const ROUNDS_MIN = 12
 
-/** Documents that several writers overwrite, one key each, and the last content of each that was acknowledged. */
+/**
+ * Documents that several writers overwrite, one key each, and the last content of each that was acknowledged.
+ */
 class Writers {
   readonly acknowledged = new Map<string, string>()
   #isEnded = false

@@ -1,4 +1,7 @@
-/** What the tests of storage backends share: servers whose directories outlive them, configurations, documents whose bodies lie in a backend and nowhere else. */
+/**
+ * What the tests of storage backends share: servers whose directories outlive them, configurations, documents
+ * whose bodies lie in a backend and nowhere else.
+ */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

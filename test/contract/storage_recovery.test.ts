@@ -1,5 +1,6 @@
 /**
- * Storage backends where something is away, lost, restored or taken back while the server goes on: what was acknowledged stays readable, what is missing is found again, and one fault stays where it is.
+ * Storage backends where something is away, lost, restored or taken back while the server goes on: what was
+ * acknowledged stays readable, what is missing is found again, and one fault stays where it is.
  */
 import assert from 'node:assert/strict'
 import { after, afterEach, before, beforeEach, describe, it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * The running server about itself, and every operation against its own row: access modes, statistics, metrics, reference pages, and that each answer has the shape that the
- * OpenAPI document promises. service-1: Access modes, Health and statistics; service-2: System; http.md, sections 1 and 8.
+ * The running server about itself, and every operation against its own row: access modes, statistics,
+ * metrics, reference pages, and that each answer has the shape that the OpenAPI document promises. service-1:
+ * Access modes, Health and statistics; service-2: System; http.md, sections 1 and 8.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Expiry. service-1, "Document expiry": "a document with a TTL is deleted automatically once the TTL elapses; `ttl` of 0 removes the TTL". Readers see it gone at its second; the sweep that
- * deletes it comes later, so every test looks from the first moment until the row has left the statistics.
+ * Expiry. service-1, "Document expiry": "a document with a TTL is deleted automatically once the TTL elapses;
+ * `ttl` of 0 removes the TTL". Readers see it gone at its second; the sweep that deletes it comes later, so
+ * every test looks from the first moment until the row has left the statistics.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

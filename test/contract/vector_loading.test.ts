@@ -1,6 +1,7 @@
 /**
- * Search by vectors while the vector index is loading: service-1 "Vector search", service-2 "Errors". The index of a store is made long to load: its files are gone, so that every vector is read from the store again, and the
- * server is asked from its first moment on.
+ * Search by vectors while the vector index is loading: service-1 "Vector search", service-2 "Errors". The
+ * index of a store is made long to load: its files are gone, so that every vector is read from the store
+ * again, and the server is asked from its first moment on.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** How a collection's vectors are kept and searched by its configuration and the server's options: service-2 "Collection configuration", algorithms.md section 7, decision 0133. */
+/**
+ * How a collection's vectors are kept and searched by its configuration and the server's options: service-2
+ * "Collection configuration", algorithms.md section 7, decision 0133.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -67,7 +70,10 @@ describe('vector quantization', () => {
       await ask(textOf(1))
     }
   }
-  /** Of the best ten of some queries by vectors of full precision: how many are found, and that their scores are those of full precision. */
+  /**
+   * Of the best ten of some queries by vectors of full precision: how many are found, and that their scores
+   * are those of full precision.
+   */
   const recall = async (algorithm: string, more: Fields = {}): Promise<number> => {
     let found = 0
     for (let at = 3; at < 400; at += 40) {

@@ -1,4 +1,7 @@
-/** Search by vectors over HTTP: service-1 "Vector search", "Hybrid, cross-collection and analysis", http.md section 2, decisions 0140 to 0142. The provider is a server of the test, whose vectors are hashed words. */
+/**
+ * Search by vectors over HTTP: service-1 "Vector search", "Hybrid, cross-collection and analysis", http.md
+ * section 2, decisions 0140 to 0142. The provider is a server of the test, whose vectors are hashed words.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { after, before, describe, it } from 'node:test'

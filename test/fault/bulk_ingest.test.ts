@@ -1,5 +1,6 @@
 /**
- * The end of the process during a bulk ingest job, by SIGKILL at different moments and by SIGTERM: its record says exactly what is stored, and the jobs behind it are failed, too. The documents of a job are kept in
+ * The end of the process during a bulk ingest job, by SIGKILL at different moments and by SIGTERM: its record
+ * says exactly what is stored, and the jobs behind it are failed, too. The documents of a job are kept in
  * memory only (service-1, "States and transitions").
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,8 @@
 /**
- * What a server does beside single writes: bulk ingests, whose documents make the index flush and merge, exports, backups and their restoration, trimming of revisions, rotation of keys. Every chore leaves what the ledger of
- * the write load knows as it is: a backup is restored before anything else is written. A chore may be refused or break off while a fault is armed; what it says it has done must be so.
+ * What a server does beside single writes: bulk ingests, whose documents make the index flush and merge,
+ * exports, backups and their restoration, trimming of revisions, rotation of keys. Every chore leaves what
+ * the ledger of the write load knows as it is: a backup is restored before anything else is written. A chore
+ * may be refused or break off while a fault is armed; what it says it has done must be so.
  */
 import { rmSync } from 'node:fs'
 import path from 'node:path'
@@ -9,7 +11,10 @@ import type { Random } from './random.js'
 import { COLLECTION } from './write_load.js'
 
 const BULK_COLLECTION = 'bulk'
-/** 250 x 6 KB are a fourth of what the index flushes at once, so every fourth round has a flush, and later ones merges. */
+/**
+ * 250 x 6 KB are a fourth of what the index flushes at once, so every fourth round has a flush, and later
+ * ones merges.
+ */
 const BULK_DOCUMENTS = 250
 const BULK_WORDS = 700
 const KEPT_REVISIONS = 6
@@ -40,7 +45,10 @@ export class Chores {
     this.#isSealed = isSealed
   }
 
-  /** Those that other clients may write beside. @param backups and as many exports: each makes, names and removes some six files and folders */
+  /**
+   * Those that other clients may write beside. @param backups and as many exports: each makes, names and
+   * removes some six files and folders
+   */
   async beside(http: HttpClient, outcome: ChoreOutcome, backups: number): Promise<void> {
     this.#round++
     await this.#try(outcome, () => this.#ingest(http, outcome))
@@ -56,7 +64,10 @@ export class Chores {
     }
   }
 
-  /** Those during which nobody else writes. @param restores whether a restore, the longest of all, is among them */
+  /**
+   * Those during which nobody else writes. @param restores whether a restore, the longest of all, is among
+   * them
+   */
   async alone(http: HttpClient, outcome: ChoreOutcome, restores: boolean): Promise<void> {
     await this.#try(outcome, async () => {
       this.#count(await http.post('/v1/truncate', { collection: COLLECTION, keepRevs: KEPT_REVISIONS }), outcome)

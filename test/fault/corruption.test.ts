@@ -1,6 +1,7 @@
 /**
- * A byte that changed on disk: the service says which record is damaged and never answers with wrong content; everything else stays served. The byte is changed with the server down, in the
- * data file, where the stored value shows the document's own words (values under the compression threshold are stored plain).
+ * A byte that changed on disk: the service says which record is damaged and never answers with wrong content;
+ * everything else stays served. The byte is changed with the server down, in the data file, where the stored
+ * value shows the document's own words (values under the compression threshold are stored plain).
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,5 +1,6 @@
 /**
- * The rules by which a disk after a power cut is rebuilt, on hand-made logs: what must survive, what may be lost, and what a flush does not cover.
+ * The rules by which a disk after a power cut is rebuilt, on hand-made logs: what must survive, what may be
+ * lost, and what a flush does not cover.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'

@@ -1,8 +1,10 @@
 /**
- * What a power cut may have left: the files rebuilt from a prefix of the log. Everything flushed before the cut is there; of the unflushed writes any subset, each possibly torn at
- * sectors of 512 bytes. Assumptions, each weaker than or equal to what ext4 and xfs give: a sector is written whole or not at all; a flush covers what was recorded before it began;
- * changes of names (create, rename, unlink) reach the disk in order; a flushed file's creation and whatever came before a flush of a directory is on disk, later changes by chance.
- * Sizes only grow by writes that survived, so a lost tail is a shorter file.
+ * What a power cut may have left: the files rebuilt from a prefix of the log. Everything flushed before the
+ * cut is there; of the unflushed writes any subset, each possibly torn at sectors of 512 bytes. Assumptions,
+ * each weaker than or equal to what ext4 and xfs give: a sector is written whole or not at all; a flush
+ * covers what was recorded before it began; changes of names (create, rename, unlink) reach the disk in
+ * order; a flushed file's creation and whatever came before a flush of a directory is on disk, later changes
+ * by chance. Sizes only grow by writes that survived, so a lost tail is a shorter file.
  */
 import { mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import path from 'node:path'
@@ -40,7 +42,10 @@ type NameChange =
 
 type Behind = { readonly kind: 'file'; readonly inode: Inode; readonly path: string } | { readonly kind: 'directory' }
 
-/** LMDB's lock files hold reader slots and mutexes only: nothing that outlives a boot, and they are mapped writable. */
+/**
+ * LMDB's lock files hold reader slots and mutexes only: nothing that outlives a boot, and they are mapped
+ * writable.
+ */
 function isLockFile(name: string): boolean {
   return name.endsWith('-lock') || path.basename(name) === 'lock.mdb'
 }
@@ -167,7 +172,10 @@ function applyName(names: Map<string, Inode>, change: NameChange): void {
   }
 }
 
-/** The durable changes, and of the others those that chance lets through, whole or as a choice of their sectors. */
+/**
+ * The durable changes, and of the others those that chance lets through, whole or as a choice of their
+ * sectors.
+ */
 function survivors(changes: readonly Change[], chance: CutChance, random: Random): readonly Change[] {
   const kept: Change[] = []
   for (const change of changes) {

@@ -1,4 +1,7 @@
-/** Embedding when the server is killed, and when the provider does everything that it should not: nothing else suffers, nothing is lost, and what is said of it is true. */
+/**
+ * Embedding when the server is killed, and when the provider does everything that it should not: nothing else
+ * suffers, nothing is lost, and what is said of it is true.
+ */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'

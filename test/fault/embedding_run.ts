@@ -1,6 +1,7 @@
 /**
- * Kills the server again and again while it embeds what is being written, and looks in the end at what is stored and at what the provider was asked for: every document has the vectors of just its content, once; and a text was
- * paid for again only where its vectors were on their way when the server was killed.
+ * Kills the server again and again while it embeds what is being written, and looks in the end at what is
+ * stored and at what the provider was asked for: every document has the vectors of just its content, once;
+ * and a text was paid for again only where its vectors were on their way when the server was killed.
  */
 import assert from 'node:assert/strict'
 import { mkdtemp, rm } from 'node:fs/promises'

@@ -1,15 +1,22 @@
 /**
- * What the shim iofail.c is told and what it tells: one small file that the test writes and every process of the run maps. Fields are written before the word that arms them, so a process sees all of them or none.
- * Layout (little endian, u32 each): armed, kinds, error, manner, first, lasts, calls, hits; then two texts, each to a NUL: the first call that was hit (256 bytes), and what its path must
- * hold to count (64 bytes).
+ * What the shim iofail.c is told and what it tells: one small file that the test writes and every process of
+ * the run maps. Fields are written before the word that arms them, so a process sees all of them or none.
+ * Layout (little endian, u32 each): armed, kinds, error, manner, first, lasts, calls, hits; then two texts,
+ * each to a NUL: the first call that was hit (256 bytes), and what its path must hold to count (64 bytes).
  */
 import { closeSync, ftruncateSync, openSync, readSync, writeSync } from 'node:fs'
 import { constants } from 'node:os'
 import { buildShim } from './shim_build.js'
 
-/** flush: fsync, fdatasync. write: every call that writes. truncate: ftruncate, fallocate. name: what makes, renames or removes files and folders. */
+/**
+ * flush: fsync, fdatasync. write: every call that writes. truncate: ftruncate, fallocate. name: what makes,
+ * renames or removes files and folders.
+ */
 export const FAULT_KINDS = { flush: 1, write: 2, truncate: 4, name: 8 } as const
-/** clean: nothing is done. torn: it is done, or half of it, and reported as failed. short: half is written, and the next write to that file fails. hang: the call never returns. */
+/**
+ * clean: nothing is done. torn: it is done, or half of it, and reported as failed. short: half is written,
+ * and the next write to that file fails. hang: the call never returns.
+ */
 export const MANNERS = { clean: 0, torn: 1, short: 2, hang: 3 } as const
 
 export interface Fault {

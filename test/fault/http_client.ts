@@ -1,9 +1,13 @@
 /**
- * A small JSON client for the fault tests. Keeps connections alive; every request ends within `ANSWER_MS_MAX`: with an answer, or with `NoAnswer`, after which the outcome is unknown.
+ * A small JSON client for the fault tests. Keeps connections alive; every request ends within
+ * `ANSWER_MS_MAX`: with an answer, or with `NoAnswer`, after which the outcome is unknown.
  */
 import { Agent, request } from 'node:http'
 
-/** The contract of the fault tests: a request is answered, or its connection ended, within 12 s (10 s of the store's own watchdog and room for the process to die). */
+/**
+ * The contract of the fault tests: a request is answered, or its connection ended, within 12 s (10 s of the
+ * store's own watchdog and room for the process to die).
+ */
 export const ANSWER_MS_MAX = 12_000
 /** No answer here is larger than a page of 50 documents of 10 KB. */
 const ANSWER_BYTES_MAX = 4 << 20

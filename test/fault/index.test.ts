@@ -1,6 +1,7 @@
 /**
- * The index on disk through the real server: after kill -9 under writes, after damage to its file and without it, searches give what the store holds, or 503 until they do.
- * Attacks: replay from the checkpoint, detection of damage before an answer, rebuild from truth (docs/formats/index-env.md).
+ * The index on disk through the real server: after kill -9 under writes, after damage to its file and without
+ * it, searches give what the store holds, or 503 until they do. Attacks: replay from the checkpoint,
+ * detection of damage before an answer, rebuild from truth (docs/formats/index-env.md).
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,6 +1,8 @@
 /**
- * What a failing disk must not break: no request hangs, nothing that was acknowledged is lost, and the next start succeeds. After a refused commit nobody knows what the page cache holds, so the process ends rather than trying
- * again; a flush that never returns is noticed by the front end's watch. A few points of each kind; the campaign (`npm run campaign:io-failure`) sweeps them all.
+ * What a failing disk must not break: no request hangs, nothing that was acknowledged is lost, and the next
+ * start succeeds. After a refused commit nobody knows what the page cache holds, so the process ends rather
+ * than trying again; a flush that never returns is noticed by the front end's watch. A few points of each
+ * kind; the campaign (`npm run campaign:io-failure`) sweeps them all.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * All points of the I/O failure sweep: kinds of calls x errors x the n-th call, under load and at the start; those on the index env once more by themselves. Whether the failure lasts alternates with n. Pure data.
+ * All points of the I/O failure sweep: kinds of calls x errors x the n-th call, under load and at the start;
+ * those on the index env once more by themselves. Whether the failure lasts alternates with n. Pure data.
  */
 import type { Fault } from './fault_control.js'
 
@@ -9,7 +10,10 @@ export interface Point {
 }
 
 const ERRORS = ['EIO', 'ENOSPC', 'torn'] as const
-/** Under load: how many calls of a kind are tried. Only opening an env truncates, twice in a restore: a run has no more. */
+/**
+ * Under load: how many calls of a kind are tried. Only opening an env truncates, twice in a restore: a run
+ * has no more.
+ */
 const CALLS = { flush: 300, write: 300, truncate: 24, name: 300 } as const
 /** Of those on the index env, which are few among the others: each flush of the index makes some ten. */
 const CALLS_ON_INDEX = 30

@@ -1,7 +1,10 @@
 /**
- * The I/O failure sweep: one server after the other on one directory, and in each, under a load of writes and chores, the n-th call of a kind fails. Whatever the server does about it (refuse, answer 503, end), each request
- * must be answered or its connection ended in time, a server that goes on must be well and one that is not must end, what was acknowledged must be there afterwards, and a start from what is on disk must succeed.
- * A failure that the server survives costs no start: the next one is armed in the same process. Used by io_failure.test.ts and scripts/campaign-io-failure.mjs.
+ * The I/O failure sweep: one server after the other on one directory, and in each, under a load of writes and
+ * chores, the n-th call of a kind fails. Whatever the server does about it (refuse, answer 503, end), each
+ * request must be answered or its connection ended in time, a server that goes on must be well and one that
+ * is not must end, what was acknowledged must be there afterwards, and a start from what is on disk must
+ * succeed. A failure that the server survives costs no start: the next one is armed in the same process. Used
+ * by io_failure.test.ts and scripts/campaign-io-failure.mjs.
  */
 import { mkdirSync, mkdtempSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,16 +18,25 @@ import { ServerProcess } from './server_process.js'
 import { verifyStore } from './verification.js'
 import { COLLECTION, WriteLoad, type LoadOutcome } from './write_load.js'
 
-/** Rounds until the call that is to fail is met: 300 writes are some ten rounds. Calls of rare kinds are not met any more then, and the report says so. */
+/**
+ * Rounds until the call that is to fail is met: 300 writes are some ten rounds. Calls of rare kinds are not
+ * met any more then, and the report says so.
+ */
 const ROUNDS_MAX = 12
 const REQUESTS_PER_CLIENT = 8
-/** So many calls before the failing one the full rounds begin, whose calls are of every chore; those before are made in the cheapest way, and what they find is the same load at any n. */
+/**
+ * So many calls before the failing one the full rounds begin, whose calls are of every chore; those before
+ * are made in the cheapest way, and what they find is the same load at any n.
+ */
 const NEAR_CALLS = 64
 /** Of a round: names are what they are made of. */
 const BACKUPS_FOR_NAMES = 6
 /** Kept of the binlog, so that it is trimmed, and copied in no time. */
 const BINLOG_BYTES = String(16 << 20)
-/** Rounds of the whole run: a failure is as likely to meet the round of a restore, the dearest by far, as one of the others. */
+/**
+ * Rounds of the whole run: a failure is as likely to meet the round of a restore, the dearest by far, as one
+ * of the others.
+ */
 const RESTORE_EVERY = 3
 /** A failure that was survived is followed by a start after so many of them, so that each is near one. */
 const SURVIVED_MAX = 5
@@ -40,7 +52,10 @@ export interface PointReport {
   readonly hits: number
   /** The first that failed. */
   readonly hit: string
-  /** Whether the server ended itself, which it must after a refused commit: it may not go on with a page cache that it no longer knows. */
+  /**
+   * Whether the server ended itself, which it must after a refused commit: it may not go on with a page cache
+   * that it no longer knows.
+   */
   readonly serverEnded: boolean
   readonly acknowledged: number
   readonly refused: number
@@ -139,7 +154,10 @@ export class FailureRun {
     }
   }
 
-  /** Until the failing call is near: writes alone make the calls of writing, backups and exports alone those on names. */
+  /**
+   * Until the failing call is near: writes alone make the calls of writing, backups and exports alone those
+   * on names.
+   */
   async #approach({ kind, at, only }: Fault, writes: LoadOutcome, chores: ChoreOutcome): Promise<void> {
     if (only !== undefined || kind === 'truncate') return
     for (let last = -1; ;) {
@@ -174,7 +192,10 @@ export class FailureRun {
     return { ...state, serverEnded, acknowledged: 0, refused: 0, unanswered: 0, hung, complaints }
   }
 
-  /** Health says which: 200, and then the server can be written to and its index reaches the disk; or it is not well, and ends. @returns whether it has ended */
+  /**
+   * Health says which: 200, and then the server can be written to and its index reaches the disk; or it is
+   * not well, and ends. @returns whether it has ended
+   */
   async #endOrWell(complaints: string[]): Promise<boolean> {
     const deadline = Date.now() + ANSWER_MS_MAX
     while (!this.#server.ended && Date.now() < deadline) {

@@ -1,6 +1,7 @@
 /**
- * The log of one recorded run: what the shim (shim/powercut.c, which describes the records) saw of the files below the watched directory, and between those records the client's own
- * events. The position of a record in the file is the order in which things happened. Read whole into memory: `IO_LOG_BYTES_MAX` bounds it.
+ * The log of one recorded run: what the shim (shim/powercut.c, which describes the records) saw of the files
+ * below the watched directory, and between those records the client's own events. The position of a record in
+ * the file is the order in which things happened. Read whole into memory: `IO_LOG_BYTES_MAX` bounds it.
  */
 import { closeSync, openSync, readFileSync, statSync, writeSync } from 'node:fs'
 
@@ -20,7 +21,9 @@ export type IoRecord =
   | { readonly kind: 'blind'; readonly file: number; readonly reason: string }
   | { readonly kind: 'client'; readonly text: string }
 
-/** Appends the client's events to the shim's log. One O_APPEND write an event, so that its place is its time. */
+/**
+ * Appends the client's events to the shim's log. One O_APPEND write an event, so that its place is its time.
+ */
 export class ClientEvents {
   readonly #descriptor: number
 
@@ -42,7 +45,10 @@ export class ClientEvents {
   }
 }
 
-/** All whole records in order. Throws on an unknown kind; a half record at the end (the process was killed while it wrote) is left out. */
+/**
+ * All whole records in order. Throws on an unknown kind; a half record at the end (the process was killed
+ * while it wrote) is left out.
+ */
 export function readIoLog(path: string): readonly IoRecord[] {
   const bytes = statSync(path).size
   if (bytes > IO_LOG_BYTES_MAX) throw new Error(`log ${path} has ${bytes} bytes, more than ${IO_LOG_BYTES_MAX}`)

@@ -1,6 +1,7 @@
 /**
- * What `kill -9` must not break: acknowledged writes, deletes that stay deletes, whole documents, an index that equals the store. It does not test the flush (the page cache survives the
- * process): power_cut.test.ts does.
+ * What `kill -9` must not break: acknowledged writes, deletes that stay deletes, whole documents, an index
+ * that equals the store. It does not test the flush (the page cache survives the process): power_cut.test.ts
+ * does.
  */
 import assert from 'node:assert/strict'
 import { it } from 'node:test'

@@ -1,12 +1,17 @@
 /**
- * What the clients know: for each key the state that the last acknowledged write left, and the states that writes without an answer may have left instead. It is made of events alone
- * (sent, acknowledged, refused), so that the ledger as of any moment of a recorded run can be had by replaying the events up to it. Each key is written by one client, one write at a time.
+ * What the clients know: for each key the state that the last acknowledged write left, and the states that
+ * writes without an answer may have left instead. It is made of events alone (sent, acknowledged, refused),
+ * so that the ledger as of any moment of a recorded run can be had by replaying the events up to it. Each key
+ * is written by one client, one write at a time.
  */
 import { createHash } from 'node:crypto'
 
 /** Null: there is no such document. */
 export type DocumentState = {
-  /** Of content and metadata together: a document with the one of this write and the other of that would match nothing. */
+  /**
+   * Of content and metadata together: a document with the one of this write and the other of that would match
+   * nothing.
+   */
   readonly digest: string
   /** A word that only this version of this document contains. */
   readonly term: string
@@ -89,7 +94,10 @@ function settle(entry: Entry, state: DocumentState): void {
   }
 }
 
-/** Content and metadata as one hash. The order of metadata keys does not count; the order of a key's values does. */
+/**
+ * Content and metadata as one hash. The order of metadata keys does not count; the order of a key's values
+ * does.
+ */
 export function digestOf(contentMd: string, meta: Readonly<Record<string, readonly string[]>>): string {
   const sorted = Object.keys(meta)
     .sort()

@@ -1,6 +1,7 @@
 /**
- * A program of its own, run by power_cut_instrument.test.ts: the smallest store that makes the promise the server makes. `write DIR LOG`: puts values for 150 rounds and appends an
- * event when each is acknowledged, which is after the flush, then dies by SIGKILL. `read DIR`: prints the keys it finds as a JSON list.
+ * A program of its own, run by power_cut_instrument.test.ts: the smallest store that makes the promise the
+ * server makes. `write DIR LOG`: puts values for 150 rounds and appends an event when each is acknowledged,
+ * which is after the flush, then dies by SIGKILL. `read DIR`: prints the keys it finds as a JSON list.
  */
 import path from 'node:path'
 import { open } from 'lmdb'

@@ -1,6 +1,8 @@
 /**
- * Promise: threads may end at any moment while they are inside the native engine, by `process.exit` or `terminate`, and the process ends in order. Attacked by a child
- * process whose workers do nothing but call the addon. In a thread that is being ended every N-API call fails; an addon that turns that into a C++ exception aborts.
+ * Promise: threads may end at any moment while they are inside the native engine, by `process.exit` or
+ * `terminate`, and the process ends in order. Attacked by a child process whose workers do nothing but call
+ * the addon. In a thread that is being ended every N-API call fails; an addon that turns that into a C++
+ * exception aborts.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'

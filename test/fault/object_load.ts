@@ -1,6 +1,9 @@
 /**
- * Mixed writes and reads of a collection whose bodies lie in an object store: adds, batches without revisions, changes of content or metadata, deletes, and gets of what was written. Several clients, each on keys of its own, one
- * request at a time. A refusal is 503 and JSON, within the client's patience; one that says that the backend is not there promises that nothing was written, every other leaves the keys uncertain.
+ * Mixed writes and reads of a collection whose bodies lie in an object store: adds, batches without
+ * revisions, changes of content or metadata, deletes, and gets of what was written. Several clients, each on
+ * keys of its own, one request at a time. A refusal is 503 and JSON, within the client's patience; one that
+ * says that the backend is not there promises that nothing was written, every other leaves the keys
+ * uncertain.
  */
 import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'
@@ -49,7 +52,10 @@ export class ObjectLoad {
     })
   }
 
-  /** Until so many documents more have been written or refused, or the server stops answering. Rejects on an answer that breaks the contract. */
+  /**
+   * Until so many documents more have been written or refused, or the server stops answering. Rejects on an
+   * answer that breaks the contract.
+   */
   async run(http: HttpClient, writes: number): Promise<void> {
     const { outcome } = this
     const end = outcome.acknowledged + outcome.refused + writes

@@ -1,6 +1,8 @@
 /**
- * Writes to a collection in an object store while, again and again, the store or the server is killed and started. After each round what the clients were told is compared with what is there; at the
- * end also with an export, with a search for a common word, and with what lies in the bucket. Used by object_store.test.ts (few writes) and scripts/campaign-object-store.mjs (many).
+ * Writes to a collection in an object store while, again and again, the store or the server is killed and
+ * started. After each round what the clients were told is compared with what is there; at the end also with
+ * an export, with a search for a common word, and with what lies in the bucket. Used by object_store.test.ts
+ * (few writes) and scripts/campaign-object-store.mjs (many).
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +17,9 @@ import { verifyStore } from './verification.js'
 import { COLLECTION } from './write_load.js'
 
 const BUCKET = 'bodies'
-/** After the kill, at most: long enough for some writes to be refused, short enough for others to wait it out. */
+/**
+ * After the kill, at most: long enough for some writes to be refused, short enough for others to wait it out.
+ */
 const AWAY_MS_MAX = 600
 const KILL_MS_MAX = 250
 /** Every version has it (versions.ts). */
@@ -30,7 +34,10 @@ export interface ObjectStoreReport extends ObjectOutcome {
   readonly killed: 'store' | 'server'
   readonly kills: number
   readonly documents: number
-  /** Objects that nothing referred to before the sweep: of replaced and deleted versions, and of writes that were cut off. */
+  /**
+   * Objects that nothing referred to before the sweep: of replaced and deleted versions, and of writes that
+   * were cut off.
+   */
   readonly swept: number
 }
 

@@ -1,6 +1,8 @@
 /**
- * The promise of SVC_DURABILITY=sync: a 2xx answer to a write means that the write survives a power cut. Proved on the writes and flushes of a recorded run (shim/powercut.c), because no
- * kill of a process can: the page cache outlives it. The counter-test runs the same server as if built without flushes and must find losses.
+ * The promise of SVC_DURABILITY=sync: a 2xx answer to a write means that the write survives a power cut.
+ * Proved on the writes and flushes of a recorded run (shim/powercut.c), because no kill of a process can: the
+ * page cache outlives it. The counter-test runs the same server as if built without flushes and must find
+ * losses.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

@@ -1,6 +1,7 @@
 /**
- * Tests of the instrument itself, without the server: the shim sees every byte that lmdb-js writes, a store that flushes before it acknowledges survives every cut, and the same
- * store built without flushes is caught. Without the last one a green power-cut test would prove nothing.
+ * Tests of the instrument itself, without the server: the shim sees every byte that lmdb-js writes, a store
+ * that flushes before it acknowledges survives every cut, and the same store built without flushes is caught.
+ * Without the last one a green power-cut test would prove nothing.
  */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
@@ -32,7 +33,10 @@ function record(
   return { records: readIoLog(log), directory }
 }
 
-/** Cuts the power right after a random acknowledgement, or anywhere. @returns how many acknowledged keys are missing after it */
+/**
+ * Cuts the power right after a random acknowledgement, or anywhere. @returns how many acknowledged keys are
+ * missing after it
+ */
 function missingAfterCut(records: readonly IoRecord[], random: Random): number {
   const acknowledgements = records.flatMap((entry, i) => (entry.kind === 'client' ? [i] : []))
   const cut = random.next() < 0.5 ? random.pick(acknowledgements) : random.below(records.length)

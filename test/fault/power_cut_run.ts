@@ -1,6 +1,8 @@
 /**
- * One recorded run of mixed writes against the real server, then many power cuts of it: the disk as a cut may have left it is rebuilt in a fresh directory, the real server is started on it
- * as after a reboot, and compared with what the clients knew at that moment. Used by power_cut.test.ts and scripts/campaign-power-cut.mjs.
+ * One recorded run of mixed writes against the real server, then many power cuts of it: the disk as a cut may
+ * have left it is rebuilt in a fresh directory, the real server is started on it as after a reboot, and
+ * compared with what the clients knew at that moment. Used by power_cut.test.ts and
+ * scripts/campaign-power-cut.mjs.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -50,7 +52,10 @@ export async function recordRun(seed: number, flushless: boolean): Promise<Recor
   }
 }
 
-/** Cuts `cuts` times: half of them right after an acknowledgement, the others anywhere after the first one. Calls `judge` with the complaints of each. */
+/**
+ * Cuts `cuts` times: half of them right after an acknowledgement, the others anywhere after the first one.
+ * Calls `judge` with the complaints of each.
+ */
 export async function cutPower(
   records: readonly IoRecord[],
   seed: number,
@@ -96,7 +101,10 @@ function eventOf(text: string): LedgerEvent {
   return JSON.parse(text) as LedgerEvent
 }
 
-/** LMDB_RESTORE=safe: with an unchanged boot id lmdb-js would trust commits that were never flushed, which a real reboot would not let it do. */
+/**
+ * LMDB_RESTORE=safe: with an unchanged boot id lmdb-js would trust commits that were never flushed, which a
+ * real reboot would not let it do.
+ */
 async function complaintsAfterReboot(directory: string, ledger: Ledger): Promise<readonly string[]> {
   let server: ServerProcess
   try {

@@ -1,7 +1,7 @@
 /**
- * The disk refuses what is derived from the store, for as long as it likes, or does not answer: the files of the
- * index and of the vectors. Writes are taken all the same, searches stay right in the process and after a kill,
- * and what was refused is stored by itself when there is space.
+ * The disk refuses what is derived from the store, for as long as it likes, or does not answer: the files of
+ * the index and of the vectors. Writes are taken all the same, searches stay right in the process and after a
+ * kill, and what was refused is stored by itself when there is space.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'

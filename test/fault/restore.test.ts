@@ -1,4 +1,7 @@
-/** Restores under load, each way in which they go well or wrong once: restore_run.ts. The campaign (`npm run campaign:restore`) repeats them. */
+/**
+ * Restores under load, each way in which they go well or wrong once: restore_run.ts. The campaign (`npm run
+ * campaign:restore`) repeats them.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { runSeed } from './random.js'

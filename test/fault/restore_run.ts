@@ -1,7 +1,10 @@
 /**
- * Restores of a served store under load, in every way in which they go well or wrong. Two backups hold fifty pages each, marked `one` and `two`, with vectors, and letters that are encrypted; readers ask for pages, listings,
- * searches by words and by vectors all the time, a writer writes beside them. Whatever happens, each answer must be of one generation as a whole: every page there with the same mark, no search empty; a restore that fails leaves the mark as it was; a process that is killed in the middle starts
- * again with one or the other, and with nothing left over.
+ * Restores of a served store under load, in every way in which they go well or wrong. Two backups hold fifty
+ * pages each, marked `one` and `two`, with vectors, and letters that are encrypted; readers ask for pages,
+ * listings, searches by words and by vectors all the time, a writer writes beside them. Whatever happens,
+ * each answer must be of one generation as a whole: every page there with the same mark, no search empty; a
+ * restore that fails leaves the mark as it was; a process that is killed in the middle starts again with one
+ * or the other, and with nothing left over.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'
@@ -143,7 +146,8 @@ export class RestoreRun {
   }
 
   async run(scenario: Scenario): Promise<void> {
-    // What the restore before has replaced is given back once nobody has it open any more: only a start says when.
+    // What the restore before has replaced is given back once nobody has it open any more: only a start says
+    // when.
     if (scenario.kind === 'full') await this.#restart(undefined)
     if (scenario.kind === 'fails' || scenario.kind === 'killed')
       await this.#restart(`${scenario.step}${scenario.kind === 'fails' ? ':error' : ''}`)
@@ -190,8 +194,9 @@ export class RestoreRun {
   }
 
   /**
-   * Nothing is written beside it: a commit that the disk refuses ends the process, and io_failure_run.ts looks at that. What was measured is what a restore leaves, merges and all: it may
-   * need less, but never half of it.
+   * Nothing is written beside it: a commit that the disk refuses ends the process, and io_failure_run.ts
+   * looks at that. What was measured is what a restore leaves, merges and all: it may need less, but never
+   * half of it.
    */
   async #full(part: number): Promise<void> {
     assert.ok(this.#disk !== undefined, 'a disk to fill')
@@ -255,7 +260,10 @@ export class RestoreRun {
     )
   }
 
-  /** The mark of every page in one listing, and of every hit in searches by words and by vectors: all the same. */
+  /**
+   * The mark of every page in one listing, and of every hit in searches by words and by vectors: all the
+   * same.
+   */
   async #shown(server = this.#server): Promise<string> {
     const listing = await server.post('/v1/search', { collection: 'pages', limit: 1000 })
     assert.equal(listing.status, 200, listing.text)

@@ -1,5 +1,6 @@
 /**
- * A server of the harness as the fault tests need it: something preloaded into it, a client that counts silence as a failure, and a word on whether it is still there.
+ * A server of the harness as the fault tests need it: something preloaded into it, a client that counts
+ * silence as a failure, and a word on whether it is still there.
  */
 import { startServer, type Server } from '../harness/server.js'
 import { HttpClient, NoAnswer } from './http_client.js'
@@ -23,7 +24,10 @@ export class ServerProcess {
     })
   }
 
-  /** Starts and waits until health answers 200. Throws with the server's output where it ends or stays unhealthy instead. */
+  /**
+   * Starts and waits until health answers 200. Throws with the server's output where it ends or stays
+   * unhealthy instead.
+   */
   static async start(directory: string, environment: Readonly<Record<string, string>> = {}): Promise<ServerProcess> {
     const server = new ServerProcess(await startServer({ directory, env: environment }))
     try {

@@ -1,5 +1,6 @@
 /**
- * Compiles a preload shim (test/fault/shim/NAME.c) with the system's C compiler into build/fault, once for each version of its source.
+ * Compiles a preload shim (test/fault/shim/NAME.c) with the system's C compiler into build/fault, once for
+ * each version of its source.
  */
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -10,7 +11,10 @@ import { fileURLToPath } from 'node:url'
 /** From dist/test/fault to the folder that holds package.json. */
 export const PROJECT_ROOT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** @returns the path of the shared object, for LD_PRELOAD. Throws with the compiler's output where it does not compile. */
+/**
+ * @returns the path of the shared object, for LD_PRELOAD. Throws with the compiler's output where it does not
+ * compile.
+ */
 export function buildShim(name: 'powercut' | 'iofail' | 'clock'): string {
   const folder = path.join(PROJECT_ROOT, 'test/fault/shim')
   const source = path.join(folder, `${name}.c`)

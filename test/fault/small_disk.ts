@@ -1,5 +1,6 @@
 /**
- * A file system of its own that a test can fill: a tmpfs, which takes the right to mount. What is filled is filled by one file beside the store, so that what was free can be given back at once.
+ * A file system of its own that a test can fill: a tmpfs, which takes the right to mount. What is filled is
+ * filled by one file beside the store, so that what was free can be given back at once.
  */
 import { execFileSync } from 'node:child_process'
 import { closeSync, lstatSync, mkdtempSync, openSync, readdirSync, rmdirSync, rmSync, statfsSync, writeSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** The files of the vector index when the server is killed while it writes them, and when they are damaged between starts. */
+/**
+ * The files of the vector index when the server is killed while it writes them, and when they are damaged
+ * between starts.
+ */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'
 import { Random, runSeed } from './random.js'

@@ -1,5 +1,6 @@
 /**
- * Every kind of file of the vector index, flipped, cut, removed and swapped between two starts. Each start begins from the same sound files with one damage, and must answer as they did.
+ * Every kind of file of the vector index, flipped, cut, removed and swapped between two starts. Each start
+ * begins from the same sound files with one damage, and must answer as they did.
  */
 import assert from 'node:assert/strict'
 import {

@@ -1,6 +1,8 @@
 /**
- * A power cut under SVC_DURABILITY=async, as the vector index meets it: the truth env goes back to what it was some writes ago, and the files of the vector index, which are synced on their own, do not. The next writes are given
- * the same LSNs as those that were lost, so that what the files have of them must not be believed. The truth env is copied while the process stands still, and put back after its end.
+ * A power cut under SVC_DURABILITY=async, as the vector index meets it: the truth env goes back to what it
+ * was some writes ago, and the files of the vector index, which are synced on their own, do not. The next
+ * writes are given the same LSNs as those that were lost, so that what the files have of them must not be
+ * believed. The truth env is copied while the process stands still, and put back after its end.
  */
 import assert from 'node:assert/strict'
 import { copyFileSync, existsSync, readdirSync, statSync } from 'node:fs'
@@ -53,7 +55,10 @@ export async function runLostTail(run: VectorRun): Promise<void> {
   }
 }
 
-/** One after the other, each embedded before the next is written: so that the LSNs of one life are those of the other. */
+/**
+ * One after the other, each embedded before the next is written: so that the LSNs of one life are those of
+ * the other.
+ */
 async function write(server: Server, life: string): Promise<void> {
   for (let at = 0; at < DOCUMENTS; at++) {
     const answer = await server.post('/v1/add', { collection: COLLECTION, key: `key-${at}`, lang: 'en', contentMd: contentOf(life, at) })

@@ -1,5 +1,7 @@
 /**
- * A restore of a store with many vectors, in clear and encrypted, while searches ask for documents by their own vectors all the time: none is refused, none is empty, and each finds its document, before, in and after the switch.
+ * A restore of a store with many vectors, in clear and encrypted, while searches ask for documents by their
+ * own vectors all the time: none is refused, none is empty, and each finds its document, before, in and after
+ * the switch.
  */
 import assert from 'node:assert/strict'
 import { randomBytes } from 'node:crypto'

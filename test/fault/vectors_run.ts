@@ -1,6 +1,9 @@
 /**
- * Documents with vectors under a server that is killed again and again while it writes the files of its vector index. After each start every acknowledged document must be the nearest to each of its own vectors, no vector of a
- * document that was deleted or replaced may be found, and the counts must be those of the documents. Vectors of queries are computed here, as the provider computes them, so that a search needs no provider.
+ * Documents with vectors under a server that is killed again and again while it writes the files of its
+ * vector index. After each start every acknowledged document must be the nearest to each of its own vectors,
+ * no vector of a document that was deleted or replaced may be found, and the counts must be those of the
+ * documents. Vectors of queries are computed here, as the provider computes them, so that a search needs no
+ * provider.
  */
 import assert from 'node:assert/strict'
 import { existsSync, mkdirSync, watch } from 'node:fs'
@@ -21,10 +24,16 @@ const BATCH_DOCUMENTS = 50
 const KEYS = 900
 const PARTS_MAX = 6
 const WORDS = 12
-/** A document is as near to its own vector as the rounding of f32 lets it be; any other shares a word or two with it. */
+/**
+ * A document is as near to its own vector as the rounding of f32 lets it be; any other shares a word or two
+ * with it.
+ */
 const OWN_SCORE_MIN = 0.9999
 const SEARCHES_AT_ONCE = 4
-/** Searches of each kind that a verification asks, spread over all: the last start is asked for everything that is alive. */
+/**
+ * Searches of each kind that a verification asks, spread over all: the last start is asked for everything
+ * that is alive.
+ */
 const ASKED_MAX = 600
 /** Files are written at rest: a kill that waits for one lets the writes end after so many batches. */
 const BATCHES_BEFORE_REST = 12
@@ -167,7 +176,10 @@ export class VectorRun {
     )
   }
 
-  /** Beside writes a document may be between two versions: only that searches answer, and find something, is looked at. */
+  /**
+   * Beside writes a document may be between two versions: only that searches answer, and find something, is
+   * looked at.
+   */
   async #searchBeside(server: Server): Promise<void> {
     const vector = embedText(`query ${this.#random.below(1000)}`, DIMENSIONS)
     const hits = await this.#search(server, vector, this.#random.pick(['flat', 'hnsw']))

@@ -1,6 +1,7 @@
 /**
- * Compares a running server with a ledger, over HTTP alone: every document in a state that the ledger permits, every live version found by its own word, no word of a replaced or deleted
- * version found, and the collection's count equal to what is there.
+ * Compares a running server with a ledger, over HTTP alone: every document in a state that the ledger
+ * permits, every live version found by its own word, no word of a replaced or deleted version found, and the
+ * collection's count equal to what is there.
  */
 import type { HttpClient } from './http_client.js'
 import { digestOf, type DocumentState, type Ledger } from './ledger.js'

@@ -1,6 +1,7 @@
 /**
- * The documents that the write load makes: markdown with a word of its own in each version, so that a search can tell whether that version, and no other, is indexed. Kept by digest, so that a
- * document found after a restart can be told from all versions it ever had. Grows with the writes of a run: some 2 KB each.
+ * The documents that the write load makes: markdown with a word of its own in each version, so that a search
+ * can tell whether that version, and no other, is indexed. Kept by digest, so that a document found after a
+ * restart can be told from all versions it ever had. Grows with the writes of a run: some 2 KB each.
  */
 import { digestOf } from './ledger.js'
 import type { Random } from './random.js'
@@ -14,7 +15,10 @@ export interface Version {
 
 const WORDS = 'harbour lantern orchard granite velvet meadow thunder copper willow saddle marble canyon ribbon falcon timber'.split(' ')
 const STATUSES = ['draft', 'review', 'final']
-/** 8 to 600 words: bodies from 100 bytes to 5 KB, so that all three ways of storing a body (plain, snappy, shared page) occur; some lines repeat and compress. */
+/**
+ * 8 to 600 words: bodies from 100 bytes to 5 KB, so that all three ways of storing a body (plain, snappy,
+ * shared page) occur; some lines repeat and compress.
+ */
 const WORDS_MIN = 8
 const WORDS_MAX = 600
 

@@ -1,6 +1,8 @@
 /**
- * Mixed writes by several clients at once, each on keys of its own, one request at a time, every step told to a recorder (the ledger, or the ledger and the log of a recorded run).
- * A request whose outcome is unknown takes its keys out of the load until somebody has looked (`Ledger.observe`). Runs until the server goes away, or until told to stop.
+ * Mixed writes by several clients at once, each on keys of its own, one request at a time, every step told to
+ * a recorder (the ledger, or the ledger and the log of a recorded run). A request whose outcome is unknown
+ * takes its keys out of the load until somebody has looked (`Ledger.observe`). Runs until the server goes
+ * away, or until told to stop.
  */
 import { NoAnswer, type HttpClient, type Reply } from './http_client.js'
 import { digestOf, type DocumentState, type Ledger, type LedgerEvent } from './ledger.js'
@@ -54,7 +56,10 @@ export class WriteLoad {
     })
   }
 
-  /** Each client works until the server stops answering, `stop` is called, or it has made `requestsMax` requests. Rejects on an answer that breaks the contract. */
+  /**
+   * Each client works until the server stops answering, `stop` is called, or it has made `requestsMax`
+   * requests. Rejects on an answer that breaks the contract.
+   */
   async run(http: HttpClient, requestsMax = Number.POSITIVE_INFINITY): Promise<LoadOutcome> {
     this.#stopped = false
     const outcome: LoadOutcome = { acknowledged: 0, unanswered: 0, hung: 0, refused: new Map() }
@@ -117,7 +122,8 @@ export class WriteLoad {
 
   async #add(http: HttpClient, outcome: LoadOutcome, key: string, next: Version): Promise<void> {
     const body = { collection: COLLECTION, key, lang: LANG, contentMd: next.contentMd, meta: next.meta }
-    // An add replaces the whole document: without a ttl it has no expiry. Updates and restores keep the one that is there.
+    // An add replaces the whole document: without a ttl it has no expiry. Updates and restores keep the one
+    // that is there.
     await this.#write(outcome, key, [stateOf(next, false)], () => http.post('/v1/add', body))
   }
 
@@ -167,7 +173,10 @@ export class WriteLoad {
     this.#tell({ kind: 'acknowledged', key, state: outcomes[0] === null ? null : matching(reply.body as WireDocument, outcomes, key) })
   }
 
-  /** A 5xx promises nothing, so its write stays uncertain. Anything else but 200 is an error of the server or of this load. */
+  /**
+   * A 5xx promises nothing, so its write stays uncertain. Anything else but 200 is an error of the server or
+   * of this load.
+   */
   #accepted(reply: Reply, outcome: LoadOutcome): boolean {
     if (reply.status === 200) return true
     if (reply.status < 500) throw new Error(`unexpected ${reply.status}: ${JSON.stringify(reply.body)}`)

@@ -1,4 +1,7 @@
-/** What chores are given in tests: a role that may change, counts nobody reads, and a clock that only the test moves. */
+/**
+ * What chores are given in tests: a role that may change, counts nobody reads, and a clock that only the test
+ * moves.
+ */
 import { setImmediate as turn } from 'node:timers/promises'
 import type { ChoreTools, Clock } from '../../src/chore.js'
 import type { Role } from '../../src/role.js'

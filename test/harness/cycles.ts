@@ -1,7 +1,7 @@
 /**
- * Circles among imports. A file imports files; a folder imports what its files import outside it. Among the children
- * of every folder, files and folders alike, the imports form no circle: then each child can be read, tested and moved
- * after those it needs.
+ * Circles among imports. A file imports files; a folder imports what its files import outside it. Among the
+ * children of every folder, files and folders alike, the imports form no circle: then each child can be read,
+ * tested and moved after those it needs.
  */
 
 /** The child of `folder` in which `path` lies: a file's own path, or a subfolder with a slash at its end. */
@@ -52,10 +52,10 @@ function reachableFrom(start: string, graph: Graph): ReadonlySet<string> {
 }
 
 /**
- * @param edges from a file to the files that it imports; paths with slashes. Files that are one unit (a header and its
- *   source) have one name. Files that import nothing may be left out.
- * @returns one line for each group of children that import each other: `folder: child, child`, sorted; a file that
- *   imports itself is one, too
+ * @param edges from a file to the files that it imports; paths with slashes. Files that are one unit (a
+ * header and its source) have one name. Files that import nothing may be left out.
+ * @returns one line for each group of children that import each other: `folder: child, child`, sorted; a file
+ * that imports itself is one, too
  */
 export function circlesOf(edges: ReadonlyMap<string, readonly string[]>): string[] {
   return foldersAbove(edges.keys()).flatMap((folder) => {

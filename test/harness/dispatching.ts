@@ -1,4 +1,7 @@
-/** For tests and benches of the front end without a surface: a dispatcher, and requests as a surface makes them. */
+/**
+ * For tests and benches of the front end without a surface: a dispatcher, and requests as a surface makes
+ * them.
+ */
 import { ANONYMOUS } from '../../src/access/principal.js'
 import type { Config } from '../../src/config/config.js'
 import { Dispatcher } from '../../src/dispatch/dispatcher.js'
@@ -33,7 +36,10 @@ export function dispatcherOf(config: Config, control: ControlBlock, telemetry: T
   return new Dispatcher(config, control, telemetry, noObjects, emptyLoop)
 }
 
-/** @param operation by its name, or any row: a lane refuses one that is not of the table by an assertion, which loses the batch and not the lane */
+/**
+ * @param operation by its name, or any row: a lane refuses one that is not of the table by an assertion,
+ * which loses the batch and not the lane
+ */
 export function requestOf(
   { admission }: Dispatcher,
   operation: string | AnyOperation,

@@ -1,4 +1,7 @@
-/** Embedding without a provider, for models of the store: chunks of eight characters, whose vectors follow from their text and the variant. */
+/**
+ * Embedding without a provider, for models of the store: chunks of eight characters, whose vectors follow
+ * from their text and the variant.
+ */
 import assert from 'node:assert/strict'
 import type { EmbeddedDocument } from '../../src/domain/embedding/embedded_document.js'
 import { unescapeContent } from '../../src/store/body.js'
@@ -42,7 +45,9 @@ interface Done {
   readonly isSettled: boolean
 }
 
-/** @param isWhole false: the first half of what is lacking only, where there is more than one chunk to make */
+/**
+ * @param isWhole false: the first half of what is lacking only, where there is more than one chunk to make
+ */
 export function embed(view: View, { lsn, collection, docid }: QueuedEmbedding, variant: string, isWhole: boolean): Done {
   const name =
     view
@@ -88,7 +93,9 @@ export function embed(view: View, { lsn, collection, docid }: QueuedEmbedding, v
   return { collection: name, key, documents: [document], embedded: { content, variant, isWhole: !isPart }, isSettled: !isPart }
 }
 
-/** The stored vectors of a document are those of what was embedded, and everything that tells of them agrees. */
+/**
+ * The stored vectors of a document are those of what was embedded, and everything that tells of them agrees.
+ */
 export function checkEmbedded(view: View, { collection, docid, bodyLsn }: Head, present: string, embedded: Embedded | undefined): void {
   const record = view.vectors.record(collection, docid)
   const stamp = view.vectors.stamp(collection, docid)

@@ -1,6 +1,8 @@
 /**
- * A server for tests that speaks the four embedding protocols: OpenAI's under /openai, Voyage's under /voyage, Cohere's under /cohere, Ollama's under /ollama. Its vectors are a function of the text
- * alone: hashed words, so that texts which share words are near to each other. Faults are ordered one by one, or stand until they are taken back.
+ * A server for tests that speaks the four embedding protocols: OpenAI's under /openai, Voyage's under
+ * /voyage, Cohere's under /cohere, Ollama's under /ollama. Its vectors are a function of the text alone:
+ * hashed words, so that texts which share words are near to each other. Faults are ordered one by one, or
+ * stand until they are taken back.
  */
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

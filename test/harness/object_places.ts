@@ -1,6 +1,7 @@
 /**
- * Storage backends without servers: process memory and two object stores as maps, of which a run can forget what it likes. As an `ObjectSource` it has what is at hand: all of memory, and of the
- * stores what was fetched since the last `forget`. One thread.
+ * Storage backends without servers: process memory and two object stores as maps, of which a run can forget
+ * what it likes. As an `ObjectSource` it has what is at hand: all of memory, and of the stores what was
+ * fetched since the last `forget`. One thread.
  */
 import assert from 'node:assert/strict'
 import type { PreparedObject } from '../../src/domain/commands.js'
@@ -27,7 +28,9 @@ export class ObjectPlaces implements ObjectSource {
     return this.get(id) !== undefined
   }
 
-  /** As a lane and the front end do it together: the object lies where it should before its row is written. */
+  /**
+   * As a lane and the front end do it together: the object lies where it should before its row is written.
+   */
   make(view: View, collection: number, location: number, body: Buffer): PreparedObject {
     const id = newObjectId()
     const name = id.toString('hex')

@@ -1,6 +1,7 @@
 /**
- * A real S3-compatible server for tests: versitygw on a free port of this machine, over a temporary folder. It checks signatures and preconditions. Where it is missing
- * (scripts/install-object-store.mjs puts it into .cache/bin), tests that need it are skipped and say so.
+ * A real S3-compatible server for tests: versitygw on a free port of this machine, over a temporary folder.
+ * It checks signatures and preconditions. Where it is missing (scripts/install-object-store.mjs puts it into
+ * .cache/bin), tests that need it are skipped and say so.
  */
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'

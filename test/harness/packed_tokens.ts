@@ -1,4 +1,7 @@
-/** A strict reader of packed tokens, written from docs/formats/packed-tokens.md alone: every check that the format asks of a reader is an assertion. */
+/**
+ * A strict reader of packed tokens, written from docs/formats/packed-tokens.md alone: every check that the
+ * format asks of a reader is an assertion.
+ */
 import assert from 'node:assert/strict'
 
 export interface PackedTerm {

@@ -1,5 +1,6 @@
 /**
- * The other way round from the query parser: a text that says a tree. What is printed must parse to the same tree (test/property/fulltext_parser.test.ts, scripts/campaign-parsers.mjs). Pure.
+ * The other way round from the query parser: a text that says a tree. What is printed must parse to the same
+ * tree (test/property/fulltext_parser.test.ts, scripts/campaign-parsers.mjs). Pure.
  */
 import type { SyntaxNode } from '../../src/domain/query/query_tree.js'
 import { PROXIMITY_DISTANCE_DEFAULT } from '../../src/limits/fulltext.js'
@@ -34,7 +35,10 @@ export function printQuery(node: SyntaxNode): string {
   }
 }
 
-/** Its marks have cancelled each other (`-NOT x`): without one it would be read as words that are all required. */
+/**
+ * Its marks have cancelled each other (`-NOT x`): without one it would be read as words that are all
+ * required.
+ */
 function isUnmarked({ required, excluded }: Extract<SyntaxNode, { kind: 'marked' }>): boolean {
   return required.length === 0 && excluded.length === 0
 }

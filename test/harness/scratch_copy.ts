@@ -1,4 +1,7 @@
-/** A copy of the installation whose programs are bundled from changed sources, for tests of how the code is extended. */
+/**
+ * A copy of the installation whose programs are bundled from changed sources, for tests of how the code is
+ * extended.
+ */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'

@@ -1,4 +1,7 @@
-/** What tests of encryption at rest share: keyrings of which the primary key changes, and a whole rotation in one transaction. */
+/**
+ * What tests of encryption at rest share: keyrings of which the primary key changes, and a whole rotation in
+ * one transaction.
+ */
 import assert from 'node:assert/strict'
 import type { WriteTransaction } from '../../src/store/apply.js'
 import type { Cipher } from '../../src/store/sealing/cipher.js'
@@ -15,7 +18,10 @@ export function keyringWith(primaryId: 1 | 2, cipher?: Cipher): Keyring {
   return new Keyring({ primary, previous: [previous] }, () => assert.fail('there is a master key'), cipher)
 }
 
-/** Brings every row of the collection into its form, in steps as small as they can be. @returns what could not be done */
+/**
+ * Brings every row of the collection into its form, in steps as small as they can be. @returns what could not
+ * be done
+ */
 export function resealAll(transaction: WriteTransaction, collection: number): readonly string[] {
   const errors: string[] = []
   const walk = (table: ResealedTable | undefined): void => {

@@ -1,6 +1,7 @@
 /**
- * A real server for tests: the built program, in a process of its own, on a free port and in a temporary data directory, waited for by its ready line. The process is
- * the server itself, without the supervisor, unless the test asks for it.
+ * A real server for tests: the built program, in a process of its own, on a free port and in a temporary data
+ * directory, waited for by its ready line. The process is the server itself, without the supervisor, unless
+ * the test asks for it.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -11,7 +12,10 @@ import { join } from 'node:path'
 import { programPath } from '../../src/installation.js'
 import { gcFlags } from '../../src/supervisor.js'
 
-/** How long a start may take: an empty store needs half a second, the rest is for a loaded machine and for tests that restart a filled one. */
+/**
+ * How long a start may take: an empty store needs half a second, the rest is for a loaded machine and for
+ * tests that restart a filled one.
+ */
 const START_MS_MAX = 60_000
 /** How long a start may take that is to be refused. */
 const REFUSAL_MS_MAX = 30_000

@@ -1,4 +1,7 @@
-/** What must hold for the rows of a truth env that is closed, whatever was written to it; master key 1 opens what is sealed. */
+/**
+ * What must hold for the rows of a truth env that is closed, whatever was written to it; master key 1 opens
+ * what is sealed.
+ */
 import assert from 'node:assert/strict'
 import { openEnvironment } from '../../src/store/environment.js'
 import { bodyKey, counterKey, parseBodyKey } from '../../src/store/keys.js'
@@ -7,7 +10,10 @@ import { decodeObject } from '../../src/store/objects.js'
 import { View } from '../../src/store/view.js'
 import { keyringWith } from './sealing.js'
 
-/** Every body counts its states and the bodies that are differences from it, and is there as long as there is one; without one it waits for the trimming of the binlog. */
+/**
+ * Every body counts its states and the bodies that are differences from it, and is there as long as there is
+ * one; without one it waits for the trimming of the binlog.
+ */
 export function checkReferences(path: string): void {
   const environment = openEnvironment(openDataDirectory(path).generationPath, keyringWith(1))
   const view = new View(environment, 0)
@@ -38,7 +44,8 @@ export function checkReferences(path: string): void {
     assert.equal(stored, wanted.get(name) ?? 0, `references of body ${name}`)
     wanted.delete(name)
   }
-  // One that lies in a storage backend has the present state alone; its object is looked at by `checkObjects`.
+  // One that lies in a storage backend has the present state alone; its object is looked at by
+  // `checkObjects`.
   const isElsewhere = (name: string): boolean => wanted.get(name) === 1 && environment.objects.doesExist(Buffer.from(name, 'hex'))
   const missing = [...wanted.keys()].filter((name) => !retired.has(Number.parseInt(name.slice(0, 8), 16)) && !isElsewhere(name))
   assert.deepEqual(missing, [], 'a body that is referred to is there')

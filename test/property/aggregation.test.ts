@@ -1,5 +1,6 @@
 /**
- * Aggregation by the native engine, through the addon as a lane asks it, against a scan of the documents: values of any text, several segments, deletes, filters, documents that do not count.
+ * Aggregation by the native engine, through the addon as a lane asks it, against a scan of the documents:
+ * values of any text, several segments, deletes, filters, documents that do not count.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

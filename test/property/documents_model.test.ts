@@ -1,6 +1,7 @@
 /**
- * Random sequences of add, add-batch, update, delete, set-ttl, get, search and full-text search over HTTP answer like documents in a plain Map. Every run has a collection of its own on one
- * server. fast-check prints the seed and shrinks what fails. Identity rules: service-1, "Document".
+ * Random sequences of add, add-batch, update, delete, set-ttl, get, search and full-text search over HTTP
+ * answer like documents in a plain Map. Every run has a collection of its own on one server. fast-check
+ * prints the seed and shrinks what fails. Identity rules: service-1, "Document".
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

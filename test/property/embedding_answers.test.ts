@@ -1,4 +1,7 @@
-/** Whatever a provider answers: it becomes vectors of the wanted number and length, all values finite, or `BadAnswer`, and nothing else. */
+/**
+ * Whatever a provider answers: it becomes vectors of the wanted number and length, all values finite, or
+ * `BadAnswer`, and nothing else.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'

@@ -1,4 +1,7 @@
-/** What crosses the thread border comes out as it went in, and the queue and slots keep their order and their bounds. Seeds are printed by fast-check on failure. */
+/**
+ * What crosses the thread border comes out as it went in, and the queue and slots keep their order and their
+ * bounds. Seeds are printed by fast-check on failure.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -23,7 +26,8 @@ const body = fc.oneof(
   fc.nat(3 * INLINE_BODY_BYTES_MAX).map((length) => new Uint8Array(length).fill(length & 255)),
   fc.integer({ min: -1, max: 1 }).map((beside) => new Uint8Array(INLINE_ANSWER_BYTES_MAX + beside).fill(7)),
 )
-// In shared memory, or each in a buffer of its own. Few blocks: an envelope that is not given back is noticed.
+// In shared memory, or each in a buffer of its own. Few blocks: an envelope that is not given back is
+// noticed.
 const blocks = fc.constantFrom(EnvelopeBlocks.create(2), EnvelopeBlocks.create(2, 1), null)
 
 function ticketOf(change: Partial<Ticket> = {}): Ticket {

@@ -1,6 +1,7 @@
 /**
- * What `mds export --git` writes: a document comes back from its file as it was, whatever its texts; any reader of frontmatter finds its metadata; and no two documents share a path, nor does a path lie where git, a file
- * system or the importer would not have it.
+ * What `mds export --git` writes: a document comes back from its file as it was, whatever its texts; any
+ * reader of frontmatter finds its metadata; and no two documents share a path, nor does a path lie where git,
+ * a file system or the importer would not have it.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,5 +1,6 @@
 /**
- * The laws of boolean search, from text to hits: random queries over random documents against sets computed by brute force. Analyzer, planner and engine are the real ones.
+ * The laws of boolean search, from text to hits: random queries over random documents against sets computed
+ * by brute force. Analyzer, planner and engine are the real ones.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -45,7 +46,10 @@ const query = fc.letrec<{ query: Query }>((tie) => ({
   ),
 })).query
 
-/** Every document is written, some are written again with other words and some deleted; a batch holds a few of these. */
+/**
+ * Every document is written, some are written again with other words and some deleted; a batch holds a few of
+ * these.
+ */
 function index(documents: readonly (readonly string[])[], rewritten: ReadonlySet<number>, deleted: ReadonlySet<number>): Corpus {
   const collection = collections++
   const kept = new Map<number, readonly string[]>()
@@ -186,7 +190,8 @@ describe('boolean search', () => {
   it('scores a union by the sum of its parts, and an optional word by what it adds', () => {
     fc.assert(
       fc.property(corpora, fc.shuffledSubarray(WORDS, { minLength: 2, maxLength: 2 }), (corpus, [a = '', b = '']) => {
-        // Dead documents count in df and avgdl until a merge drops them; one between two of the searches would change the scores.
+        // Dead documents count in df and avgdl until a merge drops them; one between two of the searches
+        // would change the scores.
         engine.forceMerge()
         const [first, second] = [find(corpus, a, 'boolean'), find(corpus, b, 'boolean')]
         for (const text of [`${a} OR ${b}`, `+${a} ${b}`]) {

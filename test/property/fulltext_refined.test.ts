@@ -1,6 +1,7 @@
 /**
- * Ranges and boosts as the native engine applies them, through the addon as a lane asks it: against the rule in TypeScript over odd values, and against scoring every match; and ranges and factors
- * against what they mean.
+ * Ranges and boosts as the native engine applies them, through the addon as a lane asks it: against the rule
+ * in TypeScript over odd values, and against scoring every match; and ranges and factors against what they
+ * mean.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -166,7 +167,8 @@ test('the best of a search with ranges, boosts, filters and deletes are those of
 
 test('a hit whose document has moved on is judged and boosted as it is now', () => {
   const price = (docid: number): string => String(docid === 3 ? 99 : docid)
-  // The engine found all boosted but the last; since then 1 has lost the value, 2 is as it was, 3 has left the range, 4 has got the value.
+  // The engine found all boosted but the last; since then 1 has lost the value, 2 is as it was, 3 has left
+  // the range, 4 has got the value.
   const tagged = [true, false, true, true, true]
   const hits = [10, 8, 6, 4, 1].map((score, docid): Hit => ({ docid, score, factor: docid === 4 ? 1 : 2, lsn: 1n, matched: [0] }))
   const headOf = (docid: number): string =>

@@ -1,5 +1,6 @@
 /**
- * What is done to results after scoring, against plain models: facets equal a scan, content is measured as its UTF-8 text, curated pages equal the rules applied to a list.
+ * What is done to results after scoring, against plain models: facets equal a scan, content is measured as
+ * its UTF-8 text, curated pages equal the rules applied to a list.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

@@ -1,4 +1,7 @@
-/** Laws of highlights over generated documents and queries: against the tokens that the analyzer finds in the same text. fast-check prints the seed and shrinks what fails. */
+/**
+ * Laws of highlights over generated documents and queries: against the tokens that the analyzer finds in the
+ * same text. fast-check prints the seed and shrinks what fails.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import fc from 'fast-check'
@@ -158,7 +161,8 @@ describe('highlights', () => {
           const vector = analyzer.termVector(escaped, options, () => false)
           assert.ok(vector !== undefined && vector.length > 0)
           const known = highlighter.highlightKnown(escaped, vector, matched)
-          // Words of more than 255 bytes are several terms; a reading, which skims, sees the first of them only (decision 0071).
+          // Words of more than 255 bytes are several terms; a reading, which skims, sees the first of them
+          // only (decision 0071).
           if (/[A-Za-z0-9]{256}/.test(text)) return
           // A reading ends with 65 536 places.
           if (known === undefined) assert.ok(text.length >= 65_536)

@@ -1,6 +1,8 @@
 /**
- * Tracking against plain maps: random writes, reads, deletes, drops and purges must leave histories, leaderboard and counts as the model has them; a history of any length keeps its size, its order and the number
- * of its reads; the rings lose nothing that they took and take nothing that they can't hold; buckets hold every second exactly once.
+ * Tracking against plain maps: random writes, reads, deletes, drops and purges must leave histories,
+ * leaderboard and counts as the model has them; a history of any length keeps its size, its order and the
+ * number of its reads; the rings lose nothing that they took and take nothing that they can't hold; buckets
+ * hold every second exactly once.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

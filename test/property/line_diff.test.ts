@@ -1,5 +1,6 @@
 /**
- * Diffs: carried out by a strict reader of the unified format they turn one text into the other; where they say that they are the shortest they are as short as the longest common subsequence allows; and texts made
+ * Diffs: carried out by a strict reader of the unified format they turn one text into the other; where they
+ * say that they are the shortest they are as short as the longest common subsequence allows; and texts made
  * to be hard take a bounded time.
  */
 import assert from 'node:assert/strict'

@@ -1,6 +1,8 @@
 /**
- * Schemas against a model that is written the other way round, one predicate a rule: random schemas and metadata must be judged alike, error by error; what is refused when a schema is set does not depend on the order of its keys;
- * and a write that was prepared under an older schema is judged by the present one when it is carried out.
+ * Schemas against a model that is written the other way round, one predicate a rule: random schemas and
+ * metadata must be judged alike, error by error; what is refused when a schema is set does not depend on the
+ * order of its keys; and a write that was prepared under an older schema is judged by the present one when it
+ * is carried out.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,5 +1,6 @@
 /**
- * Reads as of a time against a list of everything that was ever written: with writes that keep no revision, histories that were cut, expiries and gaps of time, the answer is the state of that second, or none where
+ * Reads as of a time against a list of everything that was ever written: with writes that keep no revision,
+ * histories that were cut, expiries and gaps of time, the answer is the state of that second, or none where
  * it is not known.
  */
 import assert from 'node:assert/strict'
@@ -61,7 +62,8 @@ test('as of a second: the state that was current then, or none where nobody can 
         for (let second = 998; second <= time + 3; second++) {
           const current = states.filter(({ at }) => at <= second).at(-1)
           const isThere = current !== undefined && (current.expiresAt === 0 || current.expiresAt > second)
-          // The present state is there whether it counts as a revision or not; of a kept one it must be known when the next began.
+          // The present state is there whether it counts as a revision or not; of a kept one it must be known
+          // when the next began.
           const isStored = (revision: number): boolean => revision === states.length || states[revision - 1]?.keep === true
           const isKnown = isThere && isStored(current.revision) && (current.revision === states.length || isStored(current.revision + 1))
           assert.equal(revisionAsOf(() => stateAsOf(view, head, second).revision), isKnown ? current.revision : undefined) // prettier-ignore

@@ -1,4 +1,7 @@
-/** The check of inputs says what a full implementation of JSON Schema says: the same values are right, and of wrong ones the same place is named. Seeds are printed by fast-check on failure. */
+/**
+ * The check of inputs says what a full implementation of JSON Schema says: the same values are right, and of
+ * wrong ones the same place is named. Seeds are printed by fast-check on failure.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Ajv } from 'ajv'
@@ -14,7 +17,10 @@ const anything = fc.constantFrom<unknown>(
   '', 'a', '🙂', 0, 1, -1, 1.5, 1e300, Number.POSITIVE_INFINITY, true, false, null, [], ['a'], [1], [['a']], {}, { a: 1 }, { a: ['b'] }, { constructor: 1 },
 ) // prettier-ignore
 
-/** Values that are mostly right: each part may be anything instead, a field may be absent, and there may be fields that no schema names. */
+/**
+ * Values that are mostly right: each part may be anything instead, a field may be absent, and there may be
+ * fields that no schema names.
+ */
 function valuesOf(schema: Schema): fc.Arbitrary<unknown> {
   const right = (): fc.Arbitrary<unknown> => {
     switch (schema.type) {

@@ -1,6 +1,7 @@
 /**
- * Settings of collections against plain maps: random changes through decide and apply, with drops, purges and restarts, must leave what the model has, read from the store and by way of a lane's
- * cache; and the laws of a configuration's merge.
+ * Settings of collections against plain maps: random changes through decide and apply, with drops, purges and
+ * restarts, must leave what the model has, read from the store and by way of a lane's cache; and the laws of
+ * a configuration's merge.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

@@ -1,6 +1,8 @@
 /**
- * Completions and corrections over a running server, for small random collections: completions equal a scan of the documents' words; suggestions are words whose stems the documents have, or stop
- * words, within the edits that a word of its length may have, and words that are there are never touched. And the parts of the correction that stand alone, against plain models.
+ * Completions and corrections over a running server, for small random collections: completions equal a scan
+ * of the documents' words; suggestions are words whose stems the documents have, or stop words, within the
+ * edits that a word of its length may have, and words that are there are never touched. And the parts of the
+ * correction that stand alone, against plain models.
  */
 import assert from 'node:assert/strict'
 import { after, before, describe, it } from 'node:test'

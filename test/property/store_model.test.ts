@@ -1,6 +1,7 @@
 /**
- * The truth store against a plain map: random writes through decide and apply, with restarts and the packing of revisions in between, must leave the same documents, revisions, counters and
- * expiries as the model, and every body with the references that it has.
+ * The truth store against a plain map: random writes through decide and apply, with restarts and the packing
+ * of revisions in between, must leave the same documents, revisions, counters and expiries as the model, and
+ * every body with the references that it has.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -258,7 +259,10 @@ class Run {
     })
   }
 
-  /** As the worker does it: what waits is embedded as it is now, only what is new of it; some of it in two steps. */
+  /**
+   * As the worker does it: what waits is embedded as it is now, only what is new of it; some of it in two
+   * steps.
+   */
   async embed({ count, variant, isWhole }: Extract<Operation, { kind: 'embed' }>): Promise<void> {
     const rows = this.store.read((view) => view.vectors.queued(0n, count))
     for (const row of rows) {
@@ -348,7 +352,10 @@ class Run {
   }
 }
 
-/** Room for a few documents, so that some are at hand from an earlier state of the store, some forgotten, some never kept. */
+/**
+ * Room for a few documents, so that some are at hand from an earlier state of the store, some forgotten, some
+ * never kept.
+ */
 const CACHE_BYTES = 2_000
 
 test('the truth store equals a plain map after any sequence of writes, with restarts, encryption and rotation of keys', async () => {

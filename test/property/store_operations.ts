@@ -1,4 +1,7 @@
-/** What the model test of the truth store does to it: random operations, and documents as a lane prepares them. */
+/**
+ * What the model test of the truth store does to it: random operations, and documents as a lane prepares
+ * them.
+ */
 import fc from 'fast-check'
 import type { PreparedDocument } from '../../src/domain/commands.js'
 import { encodeUpsert } from '../../src/engine/index_batch.js'

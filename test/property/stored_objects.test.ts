@@ -1,7 +1,8 @@
 /**
- * Bodies in storage backends against a plain map: random writes with and without objects, moves to and fro, revisions that come back, restarts that lose memory, encryption and its keys, in any
- * order. What is read equals the model where the bytes are at hand, else the reader is told which it lacks; a revision never lacks any; each row of an object has its way back; and what is let go
- * of is exactly what nothing refers to.
+ * Bodies in storage backends against a plain map: random writes with and without objects, moves to and fro,
+ * revisions that come back, restarts that lose memory, encryption and its keys, in any order. What is read
+ * equals the model where the bytes are at hand, else the reader is told which it lacks; a revision never
+ * lacks any; each row of an object has its way back; and what is let go of is exactly what nothing refers to.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
@@ -122,7 +123,10 @@ function prepared(key: string, text: string, keep: boolean, ttl: number | null):
   }
 }
 
-/** Has in it what `met` counts, whatever is drawn: bodies that lie elsewhere only, are fetched, let go of, and lost with the process. */
+/**
+ * Has in it what `met` counts, whatever is drawn: bodies that lie elsewhere only, are fetched, let go of, and
+ * lost with the process.
+ */
 const PLAIN_LIFE: Operation[] = [
   { kind: 'put', collection: 'blog', key: 'a', where: MEMORY_LOCATION, content: 'held', keep: false, ttl: null },
   { kind: 'put', collection: 'blog', key: 'b', where: 1, content: 'stored', keep: false, ttl: null },
@@ -268,7 +272,10 @@ class Run {
     })
   }
 
-  /** Whether the shared body of the put that is being made is that of the present state: then its object stays. */
+  /**
+   * Whether the shared body of the put that is being made is that of the present state: then its object
+   * stays.
+   */
   sharesPresent = false
 
   /** Writes that build on what is there. */

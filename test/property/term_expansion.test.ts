@@ -1,6 +1,7 @@
 /**
- * Wildcard, fuzzy and proximity leaves and completions through the whole engine as a lane asks it (N-API, encoded plans), over random words: against regular expressions, the textbook's edit
- * distance and plain position arithmetic; and expandPlan, which must say of every document what the engine said.
+ * Wildcard, fuzzy and proximity leaves and completions through the whole engine as a lane asks it (N-API,
+ * encoded plans), over random words: against regular expressions, the textbook's edit distance and plain
+ * position arithmetic; and expandPlan, which must say of every document what the engine said.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
@@ -22,7 +23,10 @@ let lsn = 0n
 const word = fc.string({ unit: fc.constantFrom('a', 'b', 'c', 'й', 'ж'), minLength: 2, maxLength: 6 })
 const texts = fc.array(fc.array(word, { minLength: 1, maxLength: 12 }), { minLength: 1, maxLength: 8 })
 
-/** Publishes the documents, docids from 1 on, and returns their collection. Two snapshots, so that there are two segments. */
+/**
+ * Publishes the documents, docids from 1 on, and returns their collection. Two snapshots, so that there are
+ * two segments.
+ */
 function publish(documents: readonly (readonly string[])[]): number {
   const collection = ++collections
   documents.forEach((words, index) => {
@@ -158,7 +162,9 @@ function randomNumbers(seed: number): () => number {
   }
 }
 
-/** Words of `a`, `b` and `c`. @param skew 0: all as likely as each other; higher: some are in nearly every set */
+/**
+ * Words of `a`, `b` and `c`. @param skew 0: all as likely as each other; higher: some are in nearly every set
+ */
 function someWords(random: () => number, most: number, skew: number): Set<string> {
   return new Set(
     Array.from({ length: Math.ceil(most) }, () => {

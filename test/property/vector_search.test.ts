@@ -1,6 +1,7 @@
 /**
- * Vector search through the addon, as a lane asks it, against an exact search over plain arrays: histories of sets, updates and removes, documents of one and of several chunks, vectors of any
- * length, all metrics, thresholds, metadata filters. Kinds that may err are exact in sets so small; flat is in any.
+ * Vector search through the addon, as a lane asks it, against an exact search over plain arrays: histories of
+ * sets, updates and removes, documents of one and of several chunks, vectors of any length, all metrics,
+ * thresholds, metadata filters. Kinds that may err are exact in sets so small; flat is in any.
  */
 import assert from 'node:assert/strict'
 import { test } from 'node:test'

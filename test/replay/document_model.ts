@@ -1,6 +1,7 @@
 /**
- * The contract's documents in a plain Map: identity by lower-cased key and lang, look-ups gated by the spellings that were written, revisions counted, deletes that forget all spellings.
- * What the server must answer after any sequence of operations (service-1, identity rules 1 to 4).
+ * The contract's documents in a plain Map: identity by lower-cased key and lang, look-ups gated by the
+ * spellings that were written, revisions counted, deletes that forget all spellings. What the server must
+ * answer after any sequence of operations (service-1, identity rules 1 to 4).
  */
 export interface ModelDocument {
   /** As the last add spelled it. */

@@ -1,6 +1,7 @@
 /**
- * Seeded random operations against the server and against the model in a Map, with restarts in between (orderly ones and kills): every answer and, now and then, the whole collection must
- * be the same. One client, so that the order of operations is certain.
+ * Seeded random operations against the server and against the model in a Map, with restarts in between
+ * (orderly ones and kills): every answer and, now and then, the whole collection must be the same. One
+ * client, so that the order of operations is certain.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'

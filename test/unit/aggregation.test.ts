@@ -1,4 +1,7 @@
-/** Buckets of histograms: borders of days, weeks, months and years in UTC, as ISO 8601 counts them, and the bound on their number. */
+/**
+ * Buckets of histograms: borders of days, weeks, months and years in UTC, as ISO 8601 counts them, and the
+ * bound on their number.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Aggregation, type HistogramBucket } from '../../src/domain/listing/aggregation.js'

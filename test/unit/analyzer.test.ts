@@ -1,4 +1,6 @@
-/** The analyzer's promises apart from which tokens there are: languages, instances, large texts, memory, time. */
+/**
+ * The analyzer's promises apart from which tokens there are: languages, instances, large texts, memory, time.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { describe, it } from 'node:test'

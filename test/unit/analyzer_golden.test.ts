@@ -1,4 +1,7 @@
-/** The analyzer against recorded tokens and stems: test/golden/analyzer. A difference is a change of every index, so it is never taken over without a decision. */
+/**
+ * The analyzer against recorded tokens and stems: test/golden/analyzer. A difference is a change of every
+ * index, so it is never taken over without a decision.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

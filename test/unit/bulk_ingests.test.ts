@@ -1,4 +1,7 @@
-/** Bulk ingests over real lanes and an empty store, when something goes wrong with a chunk: its lane is lost, there is no room for it, its client has gone before the job was accepted. */
+/**
+ * Bulk ingests over real lanes and an empty store, when something goes wrong with a chunk: its lane is lost,
+ * there is no room for it, its client has gone before the job was accepted.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -30,7 +33,8 @@ class Troubled extends Dispatcher {
     this.chunks += 1
     switch (this.troubles.shift()) {
       case 'lose':
-        // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the lane.
+        // As in dispatcher.test.ts: a lane refuses it by an assertion, which loses the batch and not the
+        // lane.
         return super.submit({ ...request, admitted: this.admission.admitOwn({ ...operation }) })
       case 'refuse':
         request.sink.answer(refusal('overloaded'))

@@ -1,4 +1,7 @@
-/** Rounds of background work by a clock of the test: when they run, when they rest, what a failure, a wake-up, a stop and the role do to them. */
+/**
+ * Rounds of background work by a clock of the test: when they run, when they rest, what a failure, a wake-up,
+ * a stop and the role do to them.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { Chore, type ChoreOptions, type Rest } from '../../src/chore.js'

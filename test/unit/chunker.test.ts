@@ -1,4 +1,7 @@
-/** The chunker through its TypeScript face: golden examples of both modes, its instance, its time on hostile texts. */
+/**
+ * The chunker through its TypeScript face: golden examples of both modes, its instance, its time on hostile
+ * texts.
+ */
 import assert from 'node:assert/strict'
 import { readFileSync } from 'node:fs'
 import { describe, it } from 'node:test'

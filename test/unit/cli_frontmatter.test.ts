@@ -1,4 +1,7 @@
-/** Frontmatter of `mds import`: what becomes metadata, in which form, and that nothing in a block can lose or harm the document. */
+/**
+ * Frontmatter of `mds import`: what becomes metadata, in which form, and that nothing in a block can lose or
+ * harm the document.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { flattenMetadata, readFrontmatter } from '../../src/cli/frontmatter.js'
@@ -124,7 +127,8 @@ describe('frontmatter blocks', () => {
     const { meta, problem } = readFrontmatter(`---\n${block.slice(0, FRONTMATTER_BYTES_MAX)}\n---\n`)
     assert.equal(problem, undefined)
     assert.equal(Object.keys(meta).length, block.split('\n').length)
-    // Processor time, so that a busy machine changes nothing: 0.4 s here; comparing each key with each took 8 s.
+    // Processor time, so that a busy machine changes nothing: 0.4 s here; comparing each key with each took 8
+    // s.
     assert.ok(process.cpuUsage(before).user < 4e6)
   })
 })

@@ -1,6 +1,7 @@
 /**
- * `mds import` against a peer that answers as told: what is repeated, halved, reported and remembered. The peer speaks the contract's add-batch; the same import against the real
- * server is in test/contract/cli.test.ts.
+ * `mds import` against a peer that answers as told: what is repeated, halved, reported and remembered. The
+ * peer speaks the contract's add-batch; the same import against the real server is in
+ * test/contract/cli.test.ts.
  */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs'

@@ -1,4 +1,7 @@
-/** What a compacted copy of an env has to bear: a first transaction that frees many pages, as a restore makes it. */
+/**
+ * What a compacted copy of an env has to bear: a first transaction that frees many pages, as a restore makes
+ * it.
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The dispatcher over real lanes and an empty store: what happens to requests whose batch is lost, whose client has gone, whose deadline has passed, who meet searches. */
+/**
+ * The dispatcher over real lanes and an empty store: what happens to requests whose batch is lost, whose
+ * client has gone, whose deadline has passed, who meet searches.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -15,7 +18,8 @@ import { BATCH_SEARCHES_MAX } from '../../src/limits/dispatch.js'
 import { generationsOf, openDataDirectory } from '../../src/store/layout.js'
 import { dispatcherOf, ownTelemetry, requestOf as requestOn, statusOf } from '../harness/dispatching.js'
 
-// A lane refuses a row outside the table by an assertion, which ends its task: the way to lose a batch without harming the lane.
+// A lane refuses a row outside the table by an assertion, which ends its task: the way to lose a batch
+// without harming the lane.
 const stray = (name: string): AnyOperation => ({ ...operationByName.get(name)! })
 
 const directory = mkdtempSync(join(tmpdir(), 'mds-dispatcher-'))
@@ -114,7 +118,8 @@ describe('dispatcher', () => {
     const both = async (): Promise<void> => {
       for (const { status } of await Promise.all([ask(search()), ask(get())])) assert.equal(status, 200)
     }
-    // The first point read that meets a search starts the point lane; the first that the lane answers compiles what checks it.
+    // The first point read that meets a search starts the point lane; the first that the lane answers
+    // compiles what checks it.
     while (lanes.point() === null) await both()
     for (let round = 0; round < 3; round++) await both()
     await dispatcher.idle()
@@ -126,7 +131,8 @@ describe('dispatcher', () => {
       dispatcher.submit({ ...request, sink: { answer } })
     }
     await dispatcher.idle()
-    // Both lanes had a batch of searches and a second one waiting: behind any of them there are BATCH_SEARCHES_MAX answers before the get.
+    // Both lanes had a batch of searches and a second one waiting: behind any of them there are
+    // BATCH_SEARCHES_MAX answers before the get.
     assert.equal(order.filter((answer) => answer === 'fts 200').length, requests.length - 1, order.join(', '))
     const before = order.indexOf('get 200')
     assert.ok(before >= 0 && before < BATCH_SEARCHES_MAX, order.join(', '))

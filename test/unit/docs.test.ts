@@ -1,6 +1,7 @@
 /**
- * The written documents hold together: every decision record is in the index under its title, links and named source files
- * exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs nothing.
+ * The written documents hold together: every decision record is in the index under its title, links and named
+ * source files exist, and Markdown wraps at 110 columns. Reads all Markdown files of the checkout; runs
+ * nothing.
  */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
@@ -53,7 +54,9 @@ interface Line {
   readonly text: string
 }
 
-/** Lines of prose: no fenced code, no tables, and no line that is one unbreakable word, such as an address. */
+/**
+ * Lines of prose: no fenced code, no tables, and no line that is one unbreakable word, such as an address.
+ */
 function proseLines(path: string): Line[] {
   let fence: string | undefined
   return read(path)

@@ -1,4 +1,7 @@
-/** Writes that wait for room among the documents that want vectors: as long as there is progress, and no longer than they may. */
+/**
+ * Writes that wait for room among the documents that want vectors: as long as there is progress, and no
+ * longer than they may.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { ControlBlock } from '../../src/wire/control_block.js'

@@ -1,4 +1,7 @@
-/** The worker over a queue and a provider of the test: nobody waits for a document that can't be embedded, and nothing is given up that may be embedded yet. */
+/**
+ * The worker over a queue and a provider of the test: nobody waits for a document that can't be embedded, and
+ * nothing is given up that may be embedded yet.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, it, type TestContext } from 'node:test'
 import { ControlBlock } from '../../src/wire/control_block.js'

@@ -1,4 +1,7 @@
-/** What users read is true: the guide's table of options, the default stop words and the README's limits are those of the code. */
+/**
+ * What users read is true: the guide's table of options, the default stop words and the README's limits are
+ * those of the code.
+ */
 import assert from 'node:assert/strict'
 import { spawnSync } from 'node:child_process'
 import { existsSync, readFileSync } from 'node:fs'

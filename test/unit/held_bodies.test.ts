@@ -1,4 +1,7 @@
-/** Bodies in native memory: what one thread holds all threads see, bytes are copies, bounds and ids are checked. */
+/**
+ * Bodies in native memory: what one thread holds all threads see, bytes are copies, bounds and ids are
+ * checked.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { beforeEach, describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** House rules that a compiler cannot know: who may import whom, which names may occur where, how long a file may be. Reads the sources, not the compiled files. */
+/**
+ * House rules that a compiler cannot know: who may import whom, which names may occur where, how long a file
+ * may be. Reads the sources, not the compiled files.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -41,7 +44,10 @@ function importsOf(path: string): Import[] {
   })
 }
 
-/** Folders from the socket to the disk: a folder imports from those after it. `store` and `engine` know nothing of each other. */
+/**
+ * Folders from the socket to the disk: a folder imports from those after it. `store` and `engine` know
+ * nothing of each other.
+ */
 const LAYERS: readonly (readonly string[])[] = [
   ['surface'],
   ['system'],
@@ -58,7 +64,10 @@ const MAIN_THREAD = LAYERS.findIndex((folders) => folders.includes('dispatch'))
 /** The halves of surfaces that run on lanes: src/lane.ts hands them to the lane. */
 const LANE_HALF = /^src\/surface\/\w+\/lane\//
 
-/** Pure data, measures, authorisation and the client for outgoing requests, imported by every layer; they import from no layer but types. */
+/**
+ * Pure data, measures, authorisation and the client for outgoing requests, imported by every layer; they
+ * import from no layer but types.
+ */
 const SHARED: readonly string[] = ['operations', 'access', 'telemetry', 'outbound', 'wire', 'limits']
 
 const folderOf = (path: string): string => /^src\/([^/]+)\//.exec(path)?.[1] ?? ''
@@ -70,7 +79,8 @@ function breaksDirection({ from, target, typeOnly }: Import): boolean {
   if (LANE_HALF.test(from)) return destination !== 'worker'
   if (SHARED.includes(source)) return true
   if (layerOf(source) < 0) return false
-  // The thread border: what runs on the main thread loads neither engine nor store, and reaches the lanes by messages.
+  // The thread border: what runs on the main thread loads neither engine nor store, and reaches the lanes by
+  // messages.
   if (layerOf(source) <= MAIN_THREAD && layerOf(destination) > MAIN_THREAD) return true
   return layerOf(destination) <= layerOf(source)
 }
@@ -183,6 +193,17 @@ describe('house rules', () => {
     ]
     const native = ['native', 'wasm'].flatMap((folder) => ['.cc', '.h', '.rs'].flatMap((extension) => sourcesUnder(folder, extension)))
     const long = [...files, ...native].filter((path) => !isGenerated(path) && read(path).split('\n').length > 451)
+    assert.deepEqual(long, [])
+  })
+
+  it('comments of src wrap at 110 columns, unless they are generated', () => {
+    const long = sources
+      .filter((path) => !isGenerated(path) && !path.startsWith('src/wire/envelope/'))
+      .flatMap((path) =>
+        read(path)
+          .split('\n')
+          .flatMap((line, at) => (/^\s*(?:\/\/|\/\*|\*)/.test(line) && [...line].length > 110 ? [`${path}:${at + 1}`] : [])),
+      )
     assert.deepEqual(long, [])
   })
 

@@ -1,4 +1,7 @@
-/** The order of the native sources: which file may include which. Reads the sources; what compiles may still be a circle of folders. */
+/**
+ * The order of the native sources: which file may include which. Reads the sources; what compiles may still
+ * be a circle of folders.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, readdirSync, readFileSync } from 'node:fs'
 import { dirname, join, posix } from 'node:path'
@@ -12,7 +15,10 @@ function findRoot(folder: string): string {
 }
 const root = findRoot(dirname(fileURLToPath(import.meta.url)))
 
-/** Where an include in quotes is looked for besides the folder of its file: the include folders of CMakeLists.txt. */
+/**
+ * Where an include in quotes is looked for besides the folder of its file: the include folders of
+ * CMakeLists.txt.
+ */
 const INCLUDE_FOLDERS = ['native/engine', 'native', 'native/test']
 
 function sourcesUnder(folder: string): string[] {

@@ -1,4 +1,7 @@
-/** That a start whose writes are refused says so before it ends is shown by test/fault/io_failure.test.ts; here, that the lmdb of this installation can be given what that needs. */
+/**
+ * That a start whose writes are refused says so before it ends is shown by test/fault/io_failure.test.ts;
+ * here, that the lmdb of this installation can be given what that needs.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { makeRoomForLmdbLines } from '../../src/engine/native_engine.js'

@@ -1,4 +1,7 @@
-/** The provider `local` with the model `static`: a thread of its own, tasks in turn, queries first, an end at any time. */
+/**
+ * The provider `local` with the model `static`: a thread of its own, tasks in turn, queries first, an end at
+ * any time.
+ */
 import assert from 'node:assert/strict'
 import { after, describe, it } from 'node:test'
 import { LocalProvider } from '../../src/background/embedding/local_provider.js'

@@ -1,4 +1,7 @@
-/** The local model `minilm` against vectors of the same model at full precision, and what is said where it is not installed. Skips where it, or the corpus, is not there. */
+/**
+ * The local model `minilm` against vectors of the same model at full precision, and what is said where it is
+ * not installed. Skips where it, or the corpus, is not there.
+ */
 import assert from 'node:assert/strict'
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** What a pass over the index asks object stores for: a place that fails is asked no more, what is lost is told from what is away, and one place does not stand for another. */
+/**
+ * What a pass over the index asks object stores for: a place that fails is asked no more, what is lost is
+ * told from what is away, and one place does not stand for another.
+ */
 import assert from 'node:assert/strict'
 import { once } from 'node:events'
 import { createServer, type Server } from 'node:http'

@@ -1,4 +1,7 @@
-/** How long objects in object stores are kept that nothing refers to any more: counted from then, not from when they were made (docs/decisions/0093-storage-backends.md). */
+/**
+ * How long objects in object stores are kept that nothing refers to any more: counted from then, not from
+ * when they were made (docs/decisions/0093-storage-backends.md).
+ */
 import assert from 'node:assert/strict'
 import { mkdirSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -1,4 +1,7 @@
-/** The table of operations and what is derived from it: routes, OpenAPI document, reference page, answers of the loop. */
+/**
+ * The table of operations and what is derived from it: routes, OpenAPI document, reference page, answers of
+ * the loop.
+ */
 import assert from 'node:assert/strict'
 import { createHash } from 'node:crypto'
 import { describe, it } from 'node:test'

@@ -1,4 +1,7 @@
-/** Where outgoing requests may go: addresses in every spelling, entries of the allow-list, ports. Nothing here touches the network. */
+/**
+ * Where outgoing requests may go: addresses in every spelling, entries of the allow-list, ports. Nothing here
+ * touches the network.
+ */
 import assert from 'node:assert/strict'
 import { networkInterfaces } from 'node:os'
 import { describe, it } from 'node:test'

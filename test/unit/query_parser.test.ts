@@ -1,5 +1,6 @@
 /**
- * Query languages: which mode a text is read in, what tree a boolean query is, and where a broken one is broken. Rules: docs/decisions/0020-fulltext-query-syntax.md.
+ * Query languages: which mode a text is read in, what tree a boolean query is, and where a broken one is
+ * broken. Rules: docs/decisions/0020-fulltext-query-syntax.md.
  */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'

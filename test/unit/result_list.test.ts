@@ -1,4 +1,6 @@
-/** The list of results that all searches write: what fits, what is taken back, and what the answer says of it. */
+/**
+ * The list of results that all searches write: what fits, what is taken back, and what the answer says of it.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { ResultList, type ResultBounds } from '../../src/domain/search/result_list.js'

@@ -1,4 +1,7 @@
-/** The client of object stores against a server that fails on purpose: what is asked again, how often, for how long; and what is refused before anything is sent. */
+/**
+ * The client of object stores against a server that fails on purpose: what is asked again, how often, for how
+ * long; and what is refused before anything is sent.
+ */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'

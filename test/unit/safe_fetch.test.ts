@@ -1,4 +1,7 @@
-/** The client for outgoing requests against servers of this machine: rebinding names, redirects, slow and endless answers, bombs. Names resolve by the test's own resolver. */
+/**
+ * The client for outgoing requests against servers of this machine: rebinding names, redirects, slow and
+ * endless answers, bombs. Names resolve by the test's own resolver.
+ */
 import assert from 'node:assert/strict'
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createTcpServer, type AddressInfo, type Server as TcpServer } from 'node:net'

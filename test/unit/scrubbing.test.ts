@@ -11,7 +11,10 @@ import { SmallDisk } from '../fault/small_disk.js'
 
 const ROWS = 400
 const CLEAR = Buffer.from('zebrafink '.repeat(40))
-/** Longer than LMDB keeps within a leaf, shorter than a page: it lies on a page of its own, whose end it doesn't fill. */
+/**
+ * Longer than LMDB keeps within a leaf, shorter than a page: it lies on a page of its own, whose end it
+ * doesn't fill.
+ */
 const SEALED = Buffer.alloc(2300, 7)
 const folder = mkdtempSync(join(tmpdir(), 'mds-scrubbing-'))
 after(() => rmSync(folder, { recursive: true, force: true }))
@@ -23,7 +26,8 @@ describe('the file written anew after a rotation', () => {
   it('holds nothing of what was overwritten, not even behind the end of a value', async () => {
     const environment = openEnvironment(folder)
     environment.root.transactionSync(() => keys.forEach((key) => void environment.bodies.put(key, CLEAR)))
-    // Leaves that were changed and become empty within one transaction are taken for the new values as they are.
+    // Leaves that were changed and become empty within one transaction are taken for the new values as they
+    // are.
     environment.root.transactionSync(() => {
       for (const key of keys) void environment.bodies.remove(key)
       for (const key of keys) void environment.bodies.put(key, SEALED)

@@ -1,4 +1,7 @@
-/** Sealed records: what is sealed opens as it was, in its place and with its key, and nowhere else; both ciphers make and take the same bytes. */
+/**
+ * Sealed records: what is sealed opens as it was, in its place and with its key, and nowhere else; both
+ * ciphers make and take the same bytes.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

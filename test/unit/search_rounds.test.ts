@@ -1,4 +1,7 @@
-/** The loop of all searches: a page that is short is searched again for more hits, as often as that helps and no further than the bound. */
+/**
+ * The loop of all searches: a page that is short is searched again for more hits, as often as that helps and
+ * no further than the bound.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { documentsOf, searchUntilFull } from '../../src/domain/search/rounds.js'

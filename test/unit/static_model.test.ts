@@ -1,4 +1,7 @@
-/** The static embedding model against the Python packages that it comes from, and what its reader promises for any text and any file. */
+/**
+ * The static embedding model against the Python packages that it comes from, and what its reader promises for
+ * any text and any file.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
 import { tmpdir } from 'node:os'
@@ -109,7 +112,8 @@ describe('static model', () => {
     refused('flipped', flipped, /damaged/)
     refused('cut', file.subarray(0, file.length - 1), /damaged/)
     refused('empty', Buffer.alloc(0), /damaged/)
-    // Right checksums over wrong numbers: version, rows, dimensions, characters, merges, first byte token, a token beyond the table.
+    // Right checksums over wrong numbers: version, rows, dimensions, characters, merges, first byte token, a
+    // token beyond the table.
     for (const at of [7, 12, 16, 20, 24, 31]) {
       refused(
         `wrong-${at}`,

@@ -1,4 +1,7 @@
-/** Requests that the front end does something for: what a restore has to wait for, where they go on afterwards, and that no lane keeps the rest of an answer that nobody gets. */
+/**
+ * Requests that the front end does something for: what a restore has to wait for, where they go on
+ * afterwards, and that no lane keeps the rest of an answer that nobody gets.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import type { LaneAnswer } from '../../src/wire/answer_codec.js'

@@ -1,4 +1,6 @@
-/** The term vectors that a lane keeps: when one is made, whose it is, and that they stay within their bytes. */
+/**
+ * The term vectors that a lane keeps: when one is made, whose it is, and that they stay within their bytes.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { TermVectors } from '../../src/domain/search/term_vectors.js'

@@ -1,4 +1,7 @@
-/** Vectors of texts that requests bring: asked for once, at hand for the next who asks, gone when their time is over; and what a request is told where they can't be had. */
+/**
+ * Vectors of texts that requests bring: asked for once, at hand for the next who asks, gone when their time
+ * is over; and what a request is told where they can't be had.
+ */
 import assert from 'node:assert/strict'
 import { describe, it } from 'node:test'
 import { EmbeddingBlock } from '../../src/wire/embedding_block.js'

@@ -1,4 +1,6 @@
-/** The vector engine at a start: it is given what it lacks, loses what truth has not, and says so meanwhile. */
+/**
+ * The vector engine at a start: it is given what it lacks, loses what truth has not, and says so meanwhile.
+ */
 import assert from 'node:assert/strict'
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

@@ -53,8 +53,8 @@ export class EmbeddingTexts {
 
   /**
    * Never rejects.
-   * @returns the refusal where they can't be had; otherwise the vectors are cached, or the note that there are
-   * none for now, where the request does without
+   * @returns the refusal where they can't be had; otherwise the vectors are cached, or the note that there
+   * are none for now, where the request does without
    */
   readonly bring = async ({ texts, role, isOptional }: Wanted): Promise<OutgoingAnswer | undefined> => {
     const provider = this.provider.current()

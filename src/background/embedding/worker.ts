@@ -170,8 +170,8 @@ export class EmbeddingWorker {
   }
 
   /**
-   * Takes from the queue and from reindexes in turn. A document is in one slice at a time; one that was in two
-   * failed slices gets a slice of its own.
+   * Takes from the queue and from reindexes in turn. A document is in one slice at a time; one that was in
+   * two failed slices gets a slice of its own.
    */
   #take({ batchMax }: EmbeddingProvider): Job[] {
     const taken: Job[] = []

@@ -1,7 +1,7 @@
 /**
  * `rangeMeta`: bounds on a metadata value, or on the time of the first or last write. Values are compared as
- * numbers, else as times, else as texts. The engine applies them (native/engine/query/filter/ranged_value.h, by
- * exactly the same rule). The functions here read them, and apply them to documents that changed after the
+ * numbers, else as times, else as texts. The engine applies them (native/engine/query/filter/ranged_value.h,
+ * by exactly the same rule). The functions here read them, and apply them to documents that changed after the
  * engine's snapshot. Rules: docs/decisions/0063-ranges-and-boosts.md. Pure; read lanes.
  */
 import type { PlanRange } from '../../engine/types.js'

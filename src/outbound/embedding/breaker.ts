@@ -1,6 +1,9 @@
 /**
- * Circuit breaker of one provider. Closed: requests are sent. After some failures in a row, or when the provider named a time, open: none is sent until the pause is over. Then one is, as a trial; its
- * success closes the circuit, its failure opens it for twice as long. Time is given by the caller (performance.now()). Pure state; front-end thread. Why it is our own: docs/decisions/0134-embedding-providers.md.
+ * Circuit breaker of one provider. Closed: requests are sent. After some failures in a row, or when the
+ * provider named a time, open: none is sent until the pause is over. Then one is, as a trial; its success
+ * closes the circuit, its failure opens it for twice as long. Time is given by the caller
+ * (performance.now()). Pure state; front-end thread. Why it is our own:
+ * docs/decisions/0134-embedding-providers.md.
  */
 import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_PAUSE_MS_MAX } from '../../limits/providers.js'
 
@@ -35,7 +38,10 @@ export class Breaker {
     this.onState('closed')
   }
 
-  /** @param pauseMs how long the provider wants to be left alone, or a failure that time does not heal is worth; undefined: one failure of several */
+  /**
+   * @param pauseMs how long the provider wants to be left alone, or a failure that time does not heal is
+   * worth; undefined: one failure of several
+   */
   failed(now: number, pauseMs?: number): void {
     this.#failures++
     if (this.#isTrying) this.#pauseMs = Math.min(2 * this.#pauseMs, EMBEDDING_PAUSE_MS_MAX)

@@ -1,6 +1,7 @@
 /**
- * Cohere's `POST /embed`, versions 1 and 2 of the interface by the base address: 96 texts a request, a longer text is cut by the provider. With `embedding_types` both versions answer alike; version 1
- * gives plain rows to who does not ask. Pure.
+ * Cohere's `POST /embed`, versions 1 and 2 of the interface by the base address: 96 texts a request, a longer
+ * text is cut by the provider. With `embedding_types` both versions answer alike; version 1 gives plain rows
+ * to who does not ask. Pure.
  */
 import { BadAnswer, listOf, objectOf } from './protocol.js'
 import type { Protocol } from './protocol.js'

@@ -1,4 +1,7 @@
-/** What became of one request that brought no vectors, and what that means for the next. Texts are of ours: nothing that a provider wrote is in them. Pure. */
+/**
+ * What became of one request that brought no vectors, and what that means for the next. Texts are of ours:
+ * nothing that a provider wrote is in them. Pure.
+ */
 import { EMBEDDING_PAUSE_MS_MAX, EMBEDDING_RETRY_AFTER_MS_MAX } from '../../limits/providers.js'
 import { OutboundRefused } from '../destination.js'
 import { BodyTooLarge } from '../received_body.js'

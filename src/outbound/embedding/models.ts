@@ -1,6 +1,7 @@
 /**
- * What is known of providers and of models: defaults, numbers of dimensions, texts that a model wants in front of what it embeds. Sources: the providers' references and the models' cards. A change of
- * what is put in front of texts changes their vectors: then `ROLE_SCHEME` goes up, and with it every variant. Pure data.
+ * What is known of providers and of models: defaults, numbers of dimensions, texts that a model wants in
+ * front of what it embeds. Sources: the providers' references and the models' cards. A change of what is put
+ * in front of texts changes their vectors: then `ROLE_SCHEME` goes up, and with it every variant. Pure data.
  */
 
 export const PROVIDER_NAMES = ['openai', 'ollama', 'voyage', 'cohere', 'local'] as const

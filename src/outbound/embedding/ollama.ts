@@ -1,5 +1,6 @@
 /**
- * Ollama's `POST /api/embed`: a longer text is cut by the server; roles are texts in front (models.ts). And which of its models is there, for a server that nothing was configured for. Front-end thread.
+ * Ollama's `POST /api/embed`: a longer text is cut by the server; roles are texts in front (models.ts). And
+ * which of its models is there, for a server that nothing was configured for. Front-end thread.
  */
 import { EMBEDDING_ANSWER_FRAME_BYTES, OLLAMA_DETECTION_MS_MAX } from '../../limits/providers.js'
 import type { Outbound } from '../safe_fetch.js'
@@ -19,7 +20,10 @@ export const ollama: Protocol = {
   rows: (answer, count) => listOf(objectOf(answer).embeddings, count),
 }
 
-/** The first of the preferred models that the local server has, in its standard size; undefined where there is no server, none of them, or no answer at once. Never rejects. */
+/**
+ * The first of the preferred models that the local server has, in its standard size; undefined where there is
+ * no server, none of them, or no answer at once. Never rejects.
+ */
 export async function detectOllama(outbound: Outbound): Promise<ProviderSettings | undefined> {
   const apiUrl = PROVIDER_DEFAULTS.ollama.apiUrl
   try {

@@ -1,4 +1,7 @@
-/** OpenAI's `POST /embeddings`, which many other servers speak: 2 048 texts and 300 000 tokens a request, 8 192 tokens a text, longer ones refused; no roles. Pure. */
+/**
+ * OpenAI's `POST /embeddings`, which many other servers speak: 2 048 texts and 300 000 tokens a request, 8
+ * 192 tokens a text, longer ones refused; no roles. Pure.
+ */
 import { indexedRows } from './protocol.js'
 import type { Protocol } from './protocol.js'
 

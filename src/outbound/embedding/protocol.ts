@@ -1,5 +1,6 @@
 /**
- * How one provider is asked: what differs between them, and nothing else. Retries, turns, checks of vectors: remote_provider.ts. Pure.
+ * How one provider is asked: what differs between them, and nothing else. Retries, turns, checks of vectors:
+ * remote_provider.ts. Pure.
  */
 import type { EmbeddingRole } from './provider.js'
 
@@ -8,14 +9,23 @@ export interface Protocol {
   readonly path: string
   /** Texts of one request, at most: the provider's bound. */
   readonly textsMax: number
-  /** UTF-8 bytes of all texts of one request. A token has at least one byte, so that the provider's bound of tokens holds. */
+  /**
+   * UTF-8 bytes of all texts of one request. A token has at least one byte, so that the provider's bound of
+   * tokens holds.
+   */
   readonly textBytesMax: number
-  /** UTF-8 bytes to which a text is cut before it is sent; where that was refused, to the second. Undefined: the provider cuts by itself. */
+  /**
+   * UTF-8 bytes to which a text is cut before it is sent; where that was refused, to the second. Undefined:
+   * the provider cuts by itself.
+   */
   readonly cuts: { readonly first: number; readonly second: number | undefined }
   /** Whether vectors can be asked for in base64 instead of as decimal text. */
   readonly canEncode: boolean
   readonly body: (request: ProtocolRequest) => Readonly<Record<string, unknown>>
-  /** One row a text, in their order: a list of numbers, or base64 of little-endian float32. Nothing of it is checked further. @throws BadAnswer */
+  /**
+   * One row a text, in their order: a list of numbers, or base64 of little-endian float32. Nothing of it is
+   * checked further. @throws BadAnswer
+   */
   readonly rows: (answer: unknown, count: number) => readonly unknown[]
 }
 

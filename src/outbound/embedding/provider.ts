@@ -1,6 +1,7 @@
 /**
- * What makes vectors of texts: one model of one provider, made from a configuration, closed when another takes its place. Retries, time limits, the circuit breaker and the checks of what came
- * belong behind this interface: its user sees vectors or an `EmbeddingError`, within bounded time. Front-end thread.
+ * What makes vectors of texts: one model of one provider, made from a configuration, closed when another
+ * takes its place. Retries, time limits, the circuit breaker and the checks of what came belong behind this
+ * interface: its user sees vectors or an `EmbeddingError`, within bounded time. Front-end thread.
  */
 
 /** Models made for search embed a question otherwise than the passages that answer it. */
@@ -12,7 +13,10 @@ export interface EmbeddingProvider {
   readonly model: string
   /** Of every vector that it makes. */
   readonly dimensions: number
-  /** Identity of the vectors, at most `EMBEDDING_VARIANT_BYTES_MAX` bytes: those of another variant can't be compared with them. No address and no key is part of it. */
+  /**
+   * Identity of the vectors, at most `EMBEDDING_VARIANT_BYTES_MAX` bytes: those of another variant can't be
+   * compared with them. No address and no key is part of it.
+   */
   readonly variant: string
   /** Texts of one `embed`, at most. */
   readonly batchMax: number
@@ -26,10 +30,16 @@ export interface EmbeddingProvider {
   close(): Promise<void>
 }
 
-/** `refused`: these texts, or this configuration, will not do better later. `unavailable`: another time may succeed. */
+/**
+ * `refused`: these texts, or this configuration, will not do better later. `unavailable`: another time may
+ * succeed.
+ */
 export type EmbeddingErrorKind = 'refused' | 'unavailable'
 
-/** Says what happened in one line that may be logged and shown to clients: without keys, without the texts, without what the provider wrote. */
+/**
+ * Says what happened in one line that may be logged and shown to clients: without keys, without the texts,
+ * without what the provider wrote.
+ */
 export class EmbeddingError extends Error {
   /** @param retryAfterMs asking before is in vain; undefined where nothing is known */
   constructor(

@@ -1,6 +1,7 @@
 /**
- * Makes a provider that is asked over the network from its settings. Also where requests for embeddings may go: wherever requests of this server
- * may, and to the hosts that the operator named for this, or that a provider has by default. Front-end thread.
+ * Makes a provider that is asked over the network from its settings. Also where requests for embeddings may
+ * go: wherever requests of this server may, and to the hosts that the operator named for this, or that a
+ * provider has by default. Front-end thread.
  */
 import { hostOf, portOf } from '../destination.js'
 import type { OutboundPolicy } from '../destination.js'

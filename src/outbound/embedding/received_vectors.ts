@@ -1,4 +1,7 @@
-/** Rows of an answer as vectors: each of the wanted length, each value a number that the vector engine takes. Nothing else gets in. Pure. */
+/**
+ * Rows of an answer as vectors: each of the wanted length, each value a number that the vector engine takes.
+ * Nothing else gets in. Pure.
+ */
 import { endianness } from 'node:os'
 import { VECTOR_ELEMENT_MAX } from '../../limits/vectors.js'
 import { BadAnswer } from './protocol.js'
@@ -19,7 +22,10 @@ export function vectorsOf(rows: readonly unknown[], dimensions: number): Float32
   return vectors
 }
 
-/** Beyond float32 a number has become infinite; NaN is not below the bound. A plain loop: `every` and iterators take ten times as long, on the front end. */
+/**
+ * Beyond float32 a number has become infinite; NaN is not below the bound. A plain loop: `every` and
+ * iterators take ten times as long, on the front end.
+ */
 function areUsable(vectors: Float32Array): boolean {
   for (let at = 0; at < vectors.length; at++) if (!(Math.abs(vectors[at] as number) <= VECTOR_ELEMENT_MAX)) return false
   return true

@@ -1,6 +1,8 @@
 /**
- * A provider behind HTTP: texts are put into requests within its bounds, requests take turns, failures that pass are tried again, the circuit opens for those that don't, and every answer is checked
- * before anything of it is believed. What the user of `embed` may rely on: provider.ts. Why a refusal is cross-examined: docs/decisions/0134-embedding-providers.md. Front-end thread.
+ * A provider behind HTTP: texts are put into requests within its bounds, requests take turns, failures that
+ * pass are tried again, the circuit opens for those that don't, and every answer is checked before anything
+ * of it is believed. What the user of `embed` may rely on: provider.ts. Why a refusal is cross-examined:
+ * docs/decisions/0134-embedding-providers.md. Front-end thread.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -124,7 +126,10 @@ export class RemoteProvider implements EmbeddingProvider {
     return vectors
   }
 
-  /** What is refused is tried in the forms that servers of the same protocol may want; then a harmless text tells whether it was these texts, or everything. */
+  /**
+   * What is refused is tried in the forms that servers of the same protocol may want; then a harmless text
+   * tells whether it was these texts, or everything.
+   */
   async #embedPortion(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
     let refusal: unknown
     for (const form of this.#formsOf(texts)) {
@@ -154,7 +159,10 @@ export class RemoteProvider implements EmbeddingProvider {
     ]
   }
 
-  /** @throws Failed, of kind `unavailable`, where nothing at all is embedded: then it waits for somebody to change it */
+  /**
+   * @throws Failed, of kind `unavailable`, where nothing at all is embedded: then it waits for somebody to
+   * change it
+   */
   async #checkConfiguration(signal: AbortSignal): Promise<void> {
     try {
       await this.#attempts(HARMLESS, 'document', signal)

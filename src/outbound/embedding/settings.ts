@@ -1,5 +1,6 @@
 /**
- * What a provider is made from, whether options or a stored configuration say it, and what may be said. The one place where an API key is held beside the headers of a request. Pure.
+ * What a provider is made from, whether options or a stored configuration say it, and what may be said. The
+ * one place where an API key is held beside the headers of a request. Pure.
  */
 import { OUTBOUND_URL_BYTES_MAX } from '../../limits/outbound.js'
 import { EMBEDDING_DIMENSIONS_MAX, EMBEDDING_KEY_BYTES_MAX, EMBEDDING_MODEL_BYTES_MAX } from '../../limits/providers.js'
@@ -36,7 +37,10 @@ export function urlOf({ provider, apiUrl }: Pick<ProviderSettings, 'provider' | 
   return apiUrl === '' ? PROVIDER_DEFAULTS[provider].apiUrl : apiUrl.replace(/\/+$/, '')
 }
 
-/** @throws ProviderSettingsError; whether a provider that needs a key has one is its user's question: a key may come later */
+/**
+ * @throws ProviderSettingsError; whether a provider that needs a key has one is its user's question: a key
+ * may come later
+ */
 export function checkSettings({ provider, model, dimensions, apiKey, apiUrl }: ProviderSettings): void {
   const modelBytes = Buffer.byteLength(model)
   if (modelBytes === 0 || modelBytes > EMBEDDING_MODEL_BYTES_MAX || /[^\x21-\x7e]/.test(model))
@@ -73,7 +77,10 @@ export function isKeyMissing({ provider, apiKey, apiUrl }: ProviderSettings): bo
   return defaults.needsKey && apiKey === '' && apiUrl === defaults.apiUrl
 }
 
-/** Vectors of two settings can be compared where this is the same. Neither address nor key is part of it: a model is the same wherever it runs. */
+/**
+ * Vectors of two settings can be compared where this is the same. Neither address nor key is part of it: a
+ * model is the same wherever it runs.
+ */
 export function variantOf({ provider, model, dimensions }: Pick<ProviderSettings, 'provider' | 'model' | 'dimensions'>): string {
   return `${provider}/${model}/${dimensions}/r${ROLE_SCHEME}`
 }

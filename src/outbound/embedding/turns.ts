@@ -1,5 +1,6 @@
 /**
- * Turns of requests to one provider: so many side by side, queries before documents, and documents never in all places. Whoever gives up while it waits leaves its place. Front-end thread.
+ * Turns of requests to one provider: so many side by side, queries before documents, and documents never in
+ * all places. Whoever gives up while it waits leaves its place. Front-end thread.
  */
 import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/providers.js'
 import { EmbeddingError } from './provider.js'
@@ -13,7 +14,10 @@ export class Turns {
   readonly #running: Record<EmbeddingRole, number> = { query: 0, document: 0 }
   readonly #waiting: Readonly<Record<EmbeddingRole, Waiting[]>> = { query: [], document: [] }
 
-  /** Settles when it is one's turn, which lasts until `done`. @throws EmbeddingError where too many wait; the signal's reason where that ends the wait */
+  /**
+   * Settles when it is one's turn, which lasts until `done`. @throws EmbeddingError where too many wait; the
+   * signal's reason where that ends the wait
+   */
   async take(role: EmbeddingRole, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
     if (this.#hasRoom(role)) {

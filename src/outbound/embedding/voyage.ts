@@ -1,4 +1,7 @@
-/** Voyage AI's `POST /embeddings`: 1 000 texts and 120 000 tokens a request (older models 128 texts), a longer text is cut by the provider. Pure. */
+/**
+ * Voyage AI's `POST /embeddings`: 1 000 texts and 120 000 tokens a request (older models 128 texts), a longer
+ * text is cut by the provider. Pure.
+ */
 import { indexedRows } from './protocol.js'
 import type { Protocol } from './protocol.js'
 

@@ -1,7 +1,8 @@
 /**
- * A request body that goes to a consumer as it comes. A full consumer pauses the socket, so that the client's own
- * send buffer fills. At most one chunk is with the consumer. What uWS still reads in the same event waits behind
- * it: up to ten fillings of its receive buffer, 5 MiB. Everything kept is counted in the budget of all bodies.
+ * A request body that goes to a consumer as it comes. A full consumer pauses the socket, so that the client's
+ * own send buffer fills. At most one chunk is with the consumer. What uWS still reads in the same event waits
+ * behind it: up to ten fillings of its receive buffer, 5 MiB. Everything kept is counted in the budget of all
+ * bodies.
  *
  * A paused socket is not watched. That its client has gone is noticed when the socket is resumed, or when the
  * stall limit ends the request. Knows no socket: request_body.ts gives it one. Front-end thread only.

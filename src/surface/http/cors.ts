@@ -1,5 +1,6 @@
 /**
- * Cross-origin headers (http.md section 0): `*` by default, or the origin itself when it is on the list, with `Vary: Origin`. Pure.
+ * Cross-origin headers (http.md section 0): `*` by default, or the origin itself when it is on the list, with
+ * `Vary: Origin`. Pure.
  */
 export interface CorsPolicy {
   /** name, value, name, value ... for every answer to a request with this Origin (empty: none was sent). */

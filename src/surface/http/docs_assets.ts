@@ -1,4 +1,7 @@
-/** Style and script of the reference page. Constants, so that the page's Content-Security-Policy can name them by hash and allow nothing else. */
+/**
+ * Style and script of the reference page. Constants, so that the page's Content-Security-Policy can name them
+ * by hash and allow nothing else.
+ */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2024; --dim: #60646c; --line: #e0e3e8; --paper: #fff; --soft: #f6f7f9; --accent: #0b68cb; --get: #0a7f4f; --post: #0b68cb; --patch: #a15c07; --delete: #b3261e; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6e8eb; --dim: #9ba1a6; --line: #2c3136; --paper: #131518; --soft: #1b1e22; --accent: #6cb2ff; --get: #4cc38a; --post: #6cb2ff; --patch: #f1a10d; --delete: #ff8f87; } }

@@ -1,6 +1,7 @@
 /**
- * The reference page: HTML from the table of operations, complete in itself (no CDN, no other file). Built once, on the front-end thread. Every text is escaped here;
- * the policy below allows the page's own style and script and nothing else.
+ * The reference page: HTML from the table of operations, complete in itself (no CDN, no other file). Built
+ * once, on the front-end thread. Every text is escaped here; the policy below allows the page's own style and
+ * script and nothing else.
  */
 import { createHash } from 'node:crypto'
 import { CATALOGUE } from '../../errors.js'

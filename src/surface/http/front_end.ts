@@ -1,7 +1,7 @@
 /**
- * The HTTP surface: sockets, routes, and what a request has to pass before its operation: framing, foreign web pages,
- * admission. It makes the input of URL, query string and body, hands it to the dispatcher, and writes the answer.
- * Front-end thread only.
+ * The HTTP surface: sockets, routes, and what a request has to pass before its operation: framing, foreign
+ * web pages, admission. It makes the input of URL, query string and body, hands it to the dispatcher, and
+ * writes the answer. Front-end thread only.
  */
 import * as uWS from 'uWebSockets.js'
 import type { ListenAddress } from '../../config/config.js'
@@ -24,11 +24,14 @@ import { Pages } from './pages.js'
 import { RouteTable, type Route } from './routes.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 
-/** Answers `loadtestConstantBytes` bytes on the loop, so that a load test can tell what the hand-over to the lanes costs. Absent unless configured. */
+/**
+ * Answers `loadtestConstantBytes` bytes on the loop, so that a load test can tell what the hand-over to the
+ * lanes costs. Absent unless configured.
+ */
 export const CONSTANT_PATH = '/loadtest/constant'
 
-// LIBUS_LISTEN_EXCLUSIVE_PORT, which the package declares as an enum but does not export as one. The default shares the port with whoever else asks, and a second server
-// would take half of the first one's requests.
+// LIBUS_LISTEN_EXCLUSIVE_PORT, which the package declares as an enum but does not export as one. The default
+// shares the port with whoever else asks, and a second server would take half of the first one's requests.
 const LISTEN_EXCLUSIVE = 1
 
 export class FrontEnd implements RunningSurface {
@@ -63,7 +66,9 @@ export class FrontEnd implements RunningSurface {
     this.#app.any('/*', (response, request) => this.#onRequest(response, request))
   }
 
-  /** @returns the printed address with the real port. @throws Error in one line when the address can't be had. */
+  /**
+   * @returns the printed address with the real port. @throws Error in one line when the address can't be had.
+   */
   async listen(): Promise<string> {
     const address: ListenAddress = this.#parts.config.httpAddr
     const socket = await new Promise<uWS.us_listen_socket | false>((resolve) => {
@@ -226,7 +231,10 @@ const CLOSED_AT_ONCE = 'connection closed: a request came behind one that was no
 const pages = new Pages()
 const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
 
-/** One request's way through the surface: what was found out about it, and its ticket once it is in the dispatcher. */
+/**
+ * One request's way through the surface: what was found out about it, and its ticket once it is in the
+ * dispatcher.
+ */
 class Call implements ExchangeListener {
   route: Route | null = null
   params: readonly string[] = []
@@ -265,7 +273,9 @@ class Call implements ExchangeListener {
     this.ended()
   }
 
-  /** A fault of ours while the request was on the loop: it is that request's 500, not the end of the others. */
+  /**
+   * A fault of ours while the request was on the loop: it is that request's 500, not the end of the others.
+   */
   onFault(exchange: Exchange, error: unknown): void {
     log.error('front end', { fault: error })
     if (!exchange.isDone) exchange.answer(httpRefusal('internal'))

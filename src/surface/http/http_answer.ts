@@ -1,6 +1,6 @@
 /**
- * What an answer is over HTTP: status, headers, content coding. Made of the code and the facts of an answer, whose names
- * no other layer knows as headers. Pure.
+ * What an answer is over HTTP: status, headers, content coding. Made of the code and the facts of an answer,
+ * whose names no other layer knows as headers. Pure.
  */
 import { entryOf } from '../../errors.js'
 import type { AnyOperation } from '../../operations/operation.js'

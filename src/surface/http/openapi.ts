@@ -1,6 +1,7 @@
 /**
- * The OpenAPI 3.1 document, derived from the table of operations. Pure; built once, on the front-end thread. OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what the rows hold,
- * so schemas are copied but for what openapi_schemas.ts changes for the sake of clients.
+ * The OpenAPI 3.1 document, derived from the table of operations. Pure; built once, on the front-end thread.
+ * OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what the rows hold, so schemas are copied but for
+ * what openapi_schemas.ts changes for the sake of clients.
  */
 import { CATALOGUE } from '../../errors.js'
 import type { CatalogueEntry, ErrorCode } from '../../errors.js'
@@ -186,7 +187,9 @@ function errorResponse(entries: readonly CatalogueEntry[]): JsonObject {
   }
 }
 
-/** An input that the operation would take: every required field, and of the others those that have an example. */
+/**
+ * An input that the operation would take: every required field, and of the others those that have an example.
+ */
 export function exampleInput(input: Schema): JsonObject {
   const required = requiredOf(input)
   const entries = Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {

@@ -1,8 +1,8 @@
 /**
- * An answer that its producer pushes. Pieces go to the socket as they are made. While the socket is full they wait
- * here, up to a bound per answer and a budget of all answers, above which the client is too slow and loses its
- * connection. Ends with its producer, with its client, or at the shutdown. Knows no socket: answer_writer.ts gives
- * it one. Front-end thread only.
+ * An answer that its producer pushes. Pieces go to the socket as they are made. While the socket is full they
+ * wait here, up to a bound per answer and a budget of all answers, above which the client is too slow and
+ * loses its connection. Ends with its producer, with its client, or at the shutdown. Knows no socket:
+ * answer_writer.ts gives it one. Front-end thread only.
  *
  * uWS wants writes corked. A small write succeeds into the cork's buffer whether the client reads or not, and
  * nothing says later whether the buffer was sent. Only a write that is larger than that buffer reports a full
@@ -97,7 +97,8 @@ export class PushedAnswer implements BodyPush {
     this.#unsentBytes = 0
     const next = this.#waiting
     this.#waiting = []
-    // Also where nothing waits: with a handler for it, uWS sends what it has kept only when something is written.
+    // Also where nothing waits: with a handler for it, uWS sends what it has kept only when something is
+    // written.
     this.#send(this.#probe(next))
     if (this.#isFull || this.#isOver) return
     if (this.#isEnding) this.#complete()
@@ -149,9 +150,9 @@ export class PushedAnswer implements BodyPush {
   }
 
   /**
-   * uWebSockets.js closes a connection 8 to 12 s after its last write, whoever is slow. How long a client may take
-   * nothing is decided here, so a pulse is written to a full socket, too: into the buffer of uWS. The socket stays
-   * full until `onWritable`.
+   * uWebSockets.js closes a connection 8 to 12 s after its last write, whoever is slow. How long a client may
+   * take nothing is decided here, so a pulse is written to a full socket, too: into the buffer of uWS. The
+   * socket stays full until `onWritable`.
    */
   #pulse(): void {
     if (this.#isFull) this.socket.write(this.body.pulse)

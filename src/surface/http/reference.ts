@@ -15,7 +15,10 @@ export function referencePages(options: object): readonly BoundLoopHandler[] {
   ]
 }
 
-/** The same answer to everybody, from the first request on: what is offered does not change while a server runs. */
+/**
+ * The same answer to everybody, from the first request on: what is offered does not change while a server
+ * runs.
+ */
 function builtOnce(options: object, build: (rows: readonly Operation[]) => Answer): () => Answer {
   let built: Answer | undefined
   return () => (built ??= build(offered(options)))

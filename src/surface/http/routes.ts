@@ -1,6 +1,6 @@
 /**
- * Which operation a method and a path name, from the table of operations. Built once at start; exact paths by one map look-up, paths with parameters segment by segment
- * (a handful of rows). Front-end thread only.
+ * Which operation a method and a path name, from the table of operations. Built once at start; exact paths by
+ * one map look-up, paths with parameters segment by segment (a handful of rows). Front-end thread only.
  */
 import type { Operation } from '../../operations/operation.js'
 

@@ -1,6 +1,7 @@
 /**
- * The core as a surface in a thread of its own sees it: operations by name, inputs as objects or as MessagePack, answers
- * whole or in parts. One for each thread. The front end's side is src/dispatch/surface_port.ts.
+ * The core as a surface in a thread of its own sees it: operations by name, inputs as objects or as
+ * MessagePack, answers whole or in parts. One for each thread. The front end's side is
+ * src/dispatch/surface_port.ts.
  */
 import type { MessagePort } from 'node:worker_threads'
 import type { Principal } from '../../access/principal.js'
@@ -21,7 +22,10 @@ export class CoreClient {
   readonly #waiting = new Map<number, (answer: CoreAnswer) => void>()
   #lastId = 0
 
-  /** @param onDrain the server shuts down: take no new connections, and call `drained` when the last request has ended */
+  /**
+   * @param onDrain the server shuts down: take no new connections, and call `drained` when the last request
+   * has ended
+   */
   constructor(port: MessagePort, onDrain: () => void) {
     this.#port = port
     port.on('message', (reply: SurfaceReply) => {
@@ -30,7 +34,10 @@ export class CoreClient {
     })
   }
 
-  /** @param input the fields, or all of them in MessagePack, given away @returns the answer or a refusal; where it has more, `more` or `cancel` follows */
+  /**
+   * @param input the fields, or all of them in MessagePack, given away @returns the answer or a refusal;
+   * where it has more, `more` or `cancel` follows
+   */
   ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, signal }: AskOptions): Promise<CoreAnswer> {
     const id = ++this.#lastId
     const bytes = input instanceof Uint8Array ? input : packAnswer(input)

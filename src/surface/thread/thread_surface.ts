@@ -1,6 +1,6 @@
 /**
- * A surface in a thread of its own, as the front end has it: starts the thread, serves its port, ends it. The thread's
- * side is core_client.ts. Front-end thread.
+ * A surface in a thread of its own, as the front end has it: starts the thread, serves its port, ends it. The
+ * thread's side is core_client.ts. Front-end thread.
  */
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'

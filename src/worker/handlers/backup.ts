@@ -1,4 +1,7 @@
-/** Backups of the whole store and their restoration. The long lane: copying and checking take their time, and nobody else's. */
+/**
+ * Backups of the whole store and their restoration. The long lane: copying and checking take their time, and
+ * nobody else's.
+ */
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { badRequest, ServiceError, serviceError } from '../../errors.js'

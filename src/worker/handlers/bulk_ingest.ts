@@ -1,6 +1,6 @@
 /**
- * Bulk ingest jobs on the lanes: a submitted request is checked and cut into chunks, which the front end keeps and sends back one by one (src/background/bulk_ingests.ts); each is then prepared as
- * an add-batch is.
+ * Bulk ingest jobs on the lanes: a submitted request is checked and cut into chunks, which the front end
+ * keeps and sends back one by one (src/background/bulk_ingests.ts); each is then prepared as an add-batch is.
  */
 import { randomBytes } from 'node:crypto'
 import type { IngestChunk, SubmittedIngest } from '../../wire/ingest_messages.js'
@@ -49,7 +49,10 @@ function newId(): string {
   return `bulk_${microseconds * 1000n}_${randomBytes(3).toString('hex')}`
 }
 
-/** Each document is written out again: its text in the request may have been cut anywhere by a foreign writer of JSON, and chunks are parsed for themselves. */
+/**
+ * Each document is written out again: its text in the request may have been cut anywhere by a foreign writer
+ * of JSON, and chunks are parsed for themselves.
+ */
 function cut(documents: readonly unknown[], keepTimes: boolean): IngestChunk[] {
   const chunks: IngestChunk[] = []
   let texts: string[] = []

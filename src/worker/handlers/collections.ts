@@ -84,7 +84,10 @@ function deleteCollection(_lane: LaneContext, input: InputOf<typeof deleteCollec
   return encodeCommand({ kind: 'deleteCollection', collection: input.collection })
 }
 
-/** Analyses every document anew, each in its stored language, and publishes it in place of its old entry; what is written meanwhile is newer and stays. */
+/**
+ * Analyses every document anew, each in its stored language, and publishes it in place of its old entry; what
+ * is written meanwhile is newer and stays.
+ */
 function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, request: RequestContext): Answer {
   const collection = lane.store.read((view) => view.collection(input.collection))
   const answer = (reindexed: number): Answer => ({
@@ -104,7 +107,10 @@ function ftsReindex(lane: LaneContext, input: InputOf<typeof ftsReindexRow>, req
   return answer(reindexed)
 }
 
-/** A reindex on its way back with the objects that it lacked. One at a time: where two of one collection meet, either goes on for both. */
+/**
+ * A reindex on its way back with the objects that it lacked. One at a time: where two of one collection meet,
+ * either goes on for both.
+ */
 let interrupted:
   | {
       readonly lane: LaneContext

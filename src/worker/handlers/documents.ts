@@ -1,5 +1,6 @@
 /**
- * Documents: add, get, update, delete and what belongs to one document. Reads answer from stored bytes; writes are prepared here and decided on the write lane.
+ * Documents: add, get, update, delete and what belongs to one document. Reads answer from stored bytes;
+ * writes are prepared here and decided on the write lane.
  */
 import { encodeCommand } from '../../domain/commands.js'
 import type { PreparedDocument, StatedTimes } from '../../domain/commands.js'

@@ -1,5 +1,6 @@
 /**
- * Embedding on the lanes: what the front end's worker asks for (which documents wait, which texts of them want vectors) and brings (vectors), and how far everything is. Texts go out by the front end alone.
+ * Embedding on the lanes: what the front end's worker asks for (which documents wait, which texts of them
+ * want vectors) and brings (vectors), and how far everything is. Texts go out by the front end alone.
  */
 import { decodeMessage, encodeMessage } from '../../wire/messages.js'
 import type { CutDocuments, MadeVectors, NamedDocument } from '../../wire/embedding_messages.js'
@@ -129,7 +130,10 @@ function stale(lane: LaneContext, { variant: present }: InputOf<typeof staleRow>
   return json({ stale: rows })
 }
 
-/** @param present stands for the variant of the provider that there is; what there is no provider for is not stale */
+/**
+ * @param present stands for the variant of the provider that there is; what there is no provider for is not
+ * stale
+ */
 function countsOf(view: View, { id }: Collection, present: number | undefined): object {
   const variants = view.vectors.variants(id)
   const sum = (of: (count: (typeof variants)[number]) => number): number => variants.reduce((total, count) => total + of(count), 0)

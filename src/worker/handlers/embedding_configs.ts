@@ -1,4 +1,8 @@
-/** Stored embedding configurations: lists and single ones from the store, changes as commands that the front end has committed (src/background/embedding/provider.ts), and the active one with its key for the front end. */
+/**
+ * Stored embedding configurations: lists and single ones from the store, changes as commands that the front
+ * end has committed (src/background/embedding/provider.ts), and the active one with its key for the front
+ * end.
+ */
 import { encodeCommand } from '../../domain/commands.js'
 import {
   activeEmbedding,

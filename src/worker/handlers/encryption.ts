@@ -1,5 +1,6 @@
 /**
- * Encryption at rest as operators see it: how much of each collection lies under which key, and the rotations. Counting looks at the key id of every state, so it runs on the bulk lane.
+ * Encryption at rest as operators see it: how much of each collection lies under which key, and the
+ * rotations. Counting looks at the key id of every state, so it runs on the bulk lane.
  */
 import { randomBytes } from 'node:crypto'
 import { configOf } from '../../domain/settings/collection_settings.js'
@@ -39,7 +40,10 @@ function status(lane: LaneContext, _input: unknown, request: RequestContext): An
   )
 }
 
-/** States of documents, the present ones and the revisions; one whose body lies in an object store under another key than it does counts for that. */
+/**
+ * States of documents, the present ones and the revisions; one whose body lies in an object store under
+ * another key than it does counts for that.
+ */
 function countOf(
   view: View,
   collection: number,

@@ -1,4 +1,7 @@
-/** Exports of collections, in parts: NDJSON copied from stored bytes, ZIP with a file for each document. Runs on the bulk lane; nothing but these streams lives between two parts. */
+/**
+ * Exports of collections, in parts: NDJSON copied from stored bytes, ZIP with a file for each document. Runs
+ * on the bulk lane; nothing but these streams lives between two parts.
+ */
 import { tmpdir } from 'node:os'
 import { EntryNames } from '../../domain/export/entry_names.js'
 import { ExportPages } from '../../domain/export/pages.js'

@@ -1,5 +1,6 @@
 /**
- * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a lane starts.
+ * Which handler runs an operation: every row of the table that runs on a lane has exactly one, checked when a
+ * lane starts.
  */
 import { laneOperations } from '../../operations/index.js'
 import type { AnyOperation } from '../../operations/operation.js'

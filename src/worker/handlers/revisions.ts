@@ -1,5 +1,6 @@
 /**
- * Revisions: every state that a document has had and that was kept, newest first; the newest is the present one.
+ * Revisions: every state that a document has had and that was kept, newest first; the newest is the present
+ * one.
  */
 import { findDocument, prepareRestore, revisionsOf } from '../../domain/writes/changes.js'
 import { encodeCommand } from '../../domain/commands.js'

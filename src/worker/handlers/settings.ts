@@ -1,5 +1,6 @@
 /**
- * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store; changes are checked here as far as they stand for themselves and decided on the write lane.
+ * Settings of collections: configuration, synonyms, stop words, curation rules. Reads answer from the store;
+ * changes are checked here as far as they stand for themselves and decided on the write lane.
  */
 import { randomBytes } from 'node:crypto'
 import { readChange, showConfig, type CollectionConfig, type ConfigChange } from '../../domain/settings/collection_config.js'

@@ -1,5 +1,6 @@
 /**
- * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for by the front end, which sends and fetches (src/background/objects/body_moves.ts). And what the sweep of
+ * Bodies that do not lie where the configuration of their collection says: which, and their move. Asked for
+ * by the front end, which sends and fetches (src/background/objects/body_moves.ts). And what the sweep of
  * object stores has to know. Bulk lane, but for what is asked for in passing.
  */
 import { encodeCommand } from '../../domain/commands.js'
@@ -41,7 +42,10 @@ function misplaced(lane: LaneContext, { collection, docid }: InputOf<typeof misp
   })
 }
 
-/** Where the collection's configuration or one of its documents can't be read, that is said, and the collection is left as it is: others are not to wait for it. */
+/**
+ * Where the collection's configuration or one of its documents can't be read, that is said, and the
+ * collection is left as it is: others are not to wait for it.
+ */
 function misplacedOrNamed(lane: LaneContext, view: View, collection: number, docidFirst: number): ReturnType<typeof misplacedOf> {
   try {
     const storage = storageOfCollection(lane.settings, view, collection)
@@ -74,7 +78,10 @@ function misplacedOf(
   return { docids, next: undefined }
 }
 
-/** Elsewhere than its collection says; or sealed otherwise than the collection is; or in the folder of a server of which this one has a copy of the data. */
+/**
+ * Elsewhere than its collection says; or sealed otherwise than the collection is; or in the folder of a
+ * server of which this one has a copy of the data.
+ */
 function isMisplaced({ instance }: LaneContext, view: View, head: Head, storage: Storage | undefined): boolean {
   const object = view.objects.of(head)
   if (storage === undefined || object === undefined) return (storage === undefined) !== (object === undefined)
@@ -125,7 +132,10 @@ function locations({ store, settings, instance }: LaneContext): Answer {
   return { body: JSON.stringify({ folder, hasObjects, locations: list }) }
 }
 
-/** At any place: the numbers of places are those of this store, which may have taken the place of another since they were asked for. */
+/**
+ * At any place: the numbers of places are those of this store, which may have taken the place of another
+ * since they were asked for.
+ */
 function unwanted({ store, settings, config }: LaneContext, { ids }: InputOf<typeof unwantedRow>): Answer {
   const found = store.read((view) => {
     const places = [...settings.locations(view).keys()]

@@ -1,5 +1,6 @@
 /**
- * What operators ask of the running server: counts, sizes, metrics. Everything is a counter or a gauge: nothing here scans documents.
+ * What operators ask of the running server: counts, sizes, metrics. Everything is a counter or a gauge:
+ * nothing here scans documents.
  */
 import type { CollectionConfig } from '../../domain/settings/collection_config.js'
 import { configOf } from '../../domain/settings/collection_settings.js'

@@ -1,5 +1,6 @@
 /**
- * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored: src/store/histories/history_tables.ts.
+ * Histories of documents, leaderboards and histograms of events. Read lanes; what is stored:
+ * src/store/histories/history_tables.ts.
  */
 import { findDocument } from '../../domain/writes/changes.js'
 import { readLimit } from '../../domain/search/paging.js'

@@ -1,7 +1,7 @@
 /**
- * A lane's thread: opens its context, says so on its own port, and runs the batches that Piscina gives it: reads one
- * request after the other, synchronously; writes as one group. An error of the lane ends the server, because a lane that
- * can't be trusted must not acknowledge anything.
+ * A lane's thread: opens its context, says so on its own port, and runs the batches that Piscina gives it:
+ * reads one request after the other, synchronously; writes as one group. An error of the lane ends the
+ * server, because a lane that can't be trusted must not acknowledge anything.
  */
 import { MessageChannel, parentPort, workerData } from 'node:worker_threads'
 import type { LaneHello } from '../../wire/lane_messages.js'
@@ -129,7 +129,10 @@ class Lane {
     }
   }
 
-  /** One group. A direct write is prepared here first; what is refused is answered without holding up the others. */
+  /**
+   * One group. A direct write is prepared here first; what is refused is answered without holding up the
+   * others.
+   */
   async #runWrites(context: LaneContext, writeLane: WriteLane, requests: readonly LaneRequest[]): Promise<void> {
     const commands: Parameters<WriteLane['commit']>[0][number][] = []
     for (const request of requests) {

@@ -1,5 +1,6 @@
 /**
- * What a lane seals with: its keyring, over the cipher of the engine; and what the engine is told: the keys of stored segments, and which collections need them. Lane threads, at their start.
+ * What a lane seals with: its keyring, over the cipher of the engine; and what the engine is told: the keys
+ * of stored segments, and which collections need them. Lane threads, at their start.
  */
 import { resolve } from 'node:path'
 import type { Config } from '../../config/config.js'

@@ -1,6 +1,8 @@
 /**
- * The vector engine at the write lane's start, and before another store takes the place of the present one: it opens what it has stored, is told what truth has, and is given what it lacks, page by page between the
- * groups of the lane. After a start searches for vectors answer 503 until then. Write lane, and the process that prepares a restored store.
+ * The vector engine at the write lane's start, and before another store takes the place of the present one:
+ * it opens what it has stored, is told what truth has, and is given what it lacks, page by page between the
+ * groups of the lane. After a start searches for vectors answer 503 until then. Write lane, and the process
+ * that prepares a restored store.
  */
 import { join } from 'node:path'
 import type { ControlBlock } from '../../wire/control_block.js'
@@ -21,7 +23,10 @@ export interface VectorSource {
   readonly vectors: VectorLoading
 }
 
-/** Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory can't be used nothing is refused: all vectors are in truth, and the engine asks for it again. */
+/**
+ * Files that can't be used are removed by the engine: what was in them is lacking then. Where the directory
+ * can't be used nothing is refused: all vectors are in truth, and the engine asks for it again.
+ */
 export function openVectors(vectorEngine: VectorEngine, generation: string, history: Uint8Array): void {
   log.info('vector kernels', { reason: vectorEngine.isa })
   try {
@@ -35,7 +40,10 @@ export function tell(damage: readonly string[]): void {
   for (const line of damage) log.error('vectors', { reason: line })
 }
 
-/** Compares at once, so that nothing is found that truth has not, and loads what is lacking between other work. @param onFatal where the engine can't be given it */
+/**
+ * Compares at once, so that nothing is found that truth has not, and loads what is lacking between other
+ * work. @param onFatal where the engine can't be given it
+ */
 export function beginLoading(
   { store, vectorEngine }: Pick<LaneContext, 'store' | 'vectorEngine'>,
   control: ControlBlock,
@@ -69,7 +77,8 @@ export function lackingOf({ store, vectors }: VectorSource): Uint32Array {
 }
 
 /**
- * Gives a page each time that it is asked to go on, and yields its bytes. What has changed since it was found lacking is given as it is now: of two the engine keeps the one with the higher LSN.
+ * Gives a page each time that it is asked to go on, and yields its bytes. What has changed since it was found
+ * lacking is given as it is now: of two the engine keeps the one with the higher LSN.
  */
 export function* giveLacking({ store, vectors }: VectorSource, lacking: Uint32Array): Generator<number> {
   for (let from = 0; from < lacking.length; from += 2 * VECTOR_LOAD_DOCUMENTS) {

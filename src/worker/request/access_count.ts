@@ -1,4 +1,7 @@
-/** Counts reads of documents that are tracked: background/access_tracking.ts stores them. Read lanes and the point lane. */
+/**
+ * Counts reads of documents that are tracked: background/access_tracking.ts stores them. Read lanes and the
+ * point lane.
+ */
 import { trackingOf } from '../../domain/temporal/temporal_requests.js'
 import type { Head } from '../../store/head.js'
 import type { View } from '../../store/view.js'

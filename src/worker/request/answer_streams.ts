@@ -1,6 +1,8 @@
 /**
- * The answers that this lane gives in parts, by number: each waits here between two parts, holding no view. The front end asks for the next part when the client has taken the last one, and says
- * when nobody wants the rest. One per lane; numbers are not used again, so that a part asked of a lane that has taken the place of a dead one is refused.
+ * The answers that this lane gives in parts, by number: each waits here between two parts, holding no view.
+ * The front end asks for the next part when the client has taken the last one, and says when nobody wants the
+ * rest. One per lane; numbers are not used again, so that a part asked of a lane that has taken the place of
+ * a dead one is refused.
  */
 import type { Authorized } from '../../access/authorize.js'
 import { serviceError } from '../../errors.js'

@@ -1,6 +1,6 @@
 /**
- * The lane's half of a surface: reads inputs in its form, and finishes bodies. src/lane.ts hands one for each form to the
- * lane. Lane threads only.
+ * The lane's half of a surface: reads inputs in its form, and finishes bodies. src/lane.ts hands one for each
+ * form to the lane. Lane threads only.
  */
 import type { StopWord } from '../../engine/types.js'
 import type { AnyOperation } from '../../operations/operation.js'

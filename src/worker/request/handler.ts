@@ -1,6 +1,7 @@
 /**
- * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it gives back. A handler is synchronous: no lane awaits the network,
- * and no read view is held across an `await`.
+ * The border between the transport-free part of a lane and what runs on it: what a handler gets and what it
+ * gives back. A handler is synchronous: no lane awaits the network, and no read view is held across an
+ * `await`.
  */
 import type { Config } from '../../config/config.js'
 import type { NamedDocument } from '../../wire/embedding_messages.js'
@@ -67,15 +68,19 @@ export interface RequestContext {
   readonly operation: AnyOperation
   /** Who asks, and what of the store the caller may be shown. */
   readonly access: Authorized
-  /** True once the client has gone or the deadline has passed: long work polls it and throws `serviceError('deadline')`. */
+  /**
+   * True once the client has gone or the deadline has passed: long work polls it and throws
+   * `serviceError('deadline')`.
+   */
   shouldStop(): boolean
   /** The same for native code; absent where nothing can stop the request. */
   readonly stopWord?: StopWord
 }
 
 /**
- * An answer that is made in parts, as fast as its client takes them: nothing of it is held between two parts but what the stream itself keeps, and no view of the store.
- * One part is at most some milliseconds of work. Bulk lane only.
+ * An answer that is made in parts, as fast as its client takes them: nothing of it is held between two parts
+ * but what the stream itself keeps, and no view of the store. One part is at most some milliseconds of work.
+ * Bulk lane only.
  */
 export interface AnswerStream {
   /** Of the first part. */
@@ -87,22 +92,29 @@ export interface AnswerStream {
   close(): void
 }
 
-/** What a restore has prepared: the front end makes every lane serve it, and then answers; or answers that it could not be done. */
+/**
+ * What a restore has prepared: the front end makes every lane serve it, and then answers; or answers that it
+ * could not be done.
+ */
 export interface PreparedSwitch {
   readonly generation: string
   readonly body: string
 }
 
-/** A function of a lane that runs an operation. What is wrong with the request is thrown before anything is sent. */
+/**
+ * A function of a lane that runs an operation. What is wrong with the request is thrown before anything is
+ * sent.
+ */
 type Run<Input, Result> = (lane: LaneContext, input: Input, request: RequestContext) => Result
 
 /**
  * How an operation is run.
  * - `read`: on a read lane or the bulk lane; its answer goes to the client.
- * - `prepare`: the same, but what it returns are the bytes of a command (src/domain/commands.ts) that the front end
- *   carries to the write lane, which answers; or what the front end has to do before the command may be committed.
- * - `io`: what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and then
- *   answers: src/dispatch/io.ts.
+ * - `prepare`: the same, but what it returns are the bytes of a command (src/domain/commands.ts) that the
+ *   front end carries to the write lane, which answers; or what the front end has to do before the command
+ *   may be committed.
+ * - `io`: what it returns is for the front end, which does what no lane may (wait, keep, ask the network) and
+ *   then answers: src/dispatch/io.ts.
  * - `stream`: bulk lane; the answer is made in parts.
  * - `task`, `switch`: on the long lane, which may wait for files and processes; one at a time.
  */
@@ -114,7 +126,9 @@ export type Handler<Input = unknown> =
   | { readonly kind: 'task'; readonly run: Run<Input, Promise<Answer>> }
   | { readonly kind: 'switch'; readonly run: Run<Input, Promise<PreparedSwitch>> }
 
-/** A row and what runs it. The input that a lane has validated against the row is the input of the row's type. */
+/**
+ * A row and what runs it. The input that a lane has validated against the row is the input of the row's type.
+ */
 export type BoundHandler = readonly [row: AnyOperation, handler: Handler]
 
 function bind<Row extends AnyOperation>(row: Row, handler: Handler<InputOf<Row>>): BoundHandler {
@@ -154,7 +168,10 @@ export interface CommitAnswer extends Answer {
   readonly queued?: readonly NamedDocument[]
 }
 
-/** The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush of its group, in LSN order. */
+/**
+ * The commit side: runs on the write lane only. `reply` is called exactly once per command, after the flush
+ * of its group, in LSN order.
+ */
 export interface WriteLane {
   commit(
     commands: readonly {

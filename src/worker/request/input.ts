@@ -1,6 +1,6 @@
 /**
- * The input of an operation before it is validated, and the bounds of untrusted bytes: UTF-8, JSON and depth are checked
- * here, the shape in validation.ts. Lane threads only.
+ * The input of an operation before it is validated, and the bounds of untrusted bytes: UTF-8, JSON and depth
+ * are checked here, the shape in validation.ts. Lane threads only.
  */
 import { isUtf8 } from 'node:buffer'
 import { badRequest, serviceError } from '../../errors.js'
@@ -11,7 +11,10 @@ import type { Schema } from '../../operations/json_schema.js'
 import type { AnyOperation } from '../../operations/operation.js'
 import { knownMembers } from './known_members.js'
 
-/** Under this key an input holds the names of the fields that the body gives as null, where there are any: for the operations to which "no value" is not "not said". */
+/**
+ * Under this key an input holds the names of the fields that the body gives as null, where there are any: for
+ * the operations to which "no value" is not "not said".
+ */
 export const NULLS = Symbol('fields given as null')
 
 export type Input = Record<string, unknown> & { [NULLS]?: readonly string[] }

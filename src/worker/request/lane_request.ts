@@ -1,6 +1,6 @@
 /**
- * One request in a lane, from bytes to answer: input, validation, authorisation, handler. Everything that goes wrong
- * becomes an answer here; nothing of a request's making can end its batch. Lane threads only.
+ * One request in a lane, from bytes to answer: input, validation, authorisation, handler. Everything that
+ * goes wrong becomes an answer here; nothing of a request's making can end its batch. Lane threads only.
  */
 import { authorize, collectionsOf, type Authorized } from '../../access/authorize.js'
 import { collectionOfIngest } from '../../domain/bulk_ingest.js'

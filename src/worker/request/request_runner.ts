@@ -1,6 +1,6 @@
 /**
- * Runs requests of a lane, one after the other: input, authorisation, handler, frame. An error of a request is that
- * request's answer. Lane threads only.
+ * Runs requests of a lane, one after the other: input, authorisation, handler, frame. An error of a request
+ * is that request's answer. Lane threads only.
  */
 import assert from 'node:assert/strict'
 import { EmbeddingsWanted } from '../../domain/embedding/text_vectors.js'
@@ -82,7 +82,10 @@ export class RequestRunner {
     }
   }
 
-  /** What the write lane says of a command. One that lacks objects comes back as what it is by then: a command. */
+  /**
+   * What the write lane says of a command. One that lacks objects comes back as what it is by then: a
+   * command.
+   */
   committed(context: LaneContext, request: LaneRequest, command: Uint8Array, answer: CommitAnswer): LaneAnswer {
     if (answer.queued !== undefined) {
       const named = { epoch: context.store.presentEpoch().toString('hex'), documents: answer.queued }

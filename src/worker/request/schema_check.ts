@@ -1,7 +1,9 @@
 /**
- * Does a value obey a schema? A schema becomes a tree of small functions, once; a check allocates nothing while the value is right, and ends at the first thing that is wrong: a body of a million
- * wrong items must not make a million errors. No code is generated, so a lane is ready for its first request at once. Knows the keywords that inputs use and
- * refuses a schema with others, so that none is overlooked. test/property/schema_check.test.ts holds it to a full implementation of JSON Schema. Lane threads.
+ * Does a value obey a schema? A schema becomes a tree of small functions, once; a check allocates nothing
+ * while the value is right, and ends at the first thing that is wrong: a body of a million wrong items must
+ * not make a million errors. No code is generated, so a lane is ready for its first request at once. Knows
+ * the keywords that inputs use and refuses a schema with others, so that none is overlooked.
+ * test/property/schema_check.test.ts holds it to a full implementation of JSON Schema. Lane threads.
  */
 import type { Keywords, Schema } from '../../operations/json_schema.js'
 
@@ -75,7 +77,8 @@ function kindCheck(schema: Schema): Check {
       return listCheck(checkOf(schema.items ?? {}))
     case 'string': {
       const { minLength = 0 } = schema
-      // In code units, where JSON Schema counts characters: the same as long as nobody asks for more than one.
+      // In code units, where JSON Schema counts characters: the same as long as nobody asks for more than
+      // one.
       if (minLength > 1) throw new Error('a text of more than one character can not be asked for')
       return (value) => (typeof value === 'string' && value.length >= minLength ? null : WRONG)
     }

@@ -1,6 +1,8 @@
 /**
- * Writes to collections whose bodies lie in a storage backend, on the lane that prepares them: each new body becomes an object, which goes with the command to process memory, or before the command to
- * an object store. And requests that need objects which are not at hand: what the front end has to fetch first. src/background/objects/object_io.ts is the other side.
+ * Writes to collections whose bodies lie in a storage backend, on the lane that prepares them: each new body
+ * becomes an object, which goes with the command to process memory, or before the command to an object store.
+ * And requests that need objects which are not at hand: what the front end has to fetch first.
+ * src/background/objects/object_io.ts is the other side.
  */
 import type { FetchFirst, StoreFirst } from '../../wire/messages.js'
 import type { ObjectOwner, OutgoingObject, WantedObject } from '../../wire/object_messages.js'
@@ -101,7 +103,10 @@ export function probedFirst({ instance }: LaneContext, location: S3Location, com
 
 const PROBE = 'A server that is told to keep documents here looks whether it can.\n'
 
-/** What the front end is told of a request that wants objects. The body is copied. @throws CorruptRecord where the credentials of a place can't be opened */
+/**
+ * What the front end is told of a request that wants objects. The body is copied. @throws CorruptRecord where
+ * the credentials of a place can't be opened
+ */
 export function fetchMessage(
   { store, settings }: LaneContext,
   { objects, body, isCommand }: { readonly objects: readonly BodyObject[]; readonly body: Uint8Array; readonly isCommand: boolean },

@@ -1,7 +1,8 @@
 /**
- * Does an input have the shape that its row declares? The checks of all operations are made when a lane starts.
- * Settled once here for all operations (architecture.md, section 6): a missing required field, or an empty text where the row asks for at least one character, answers
- * 400 `missing fields`; everything else 400 `invalid <field>`. Unknown fields are ignored.
+ * Does an input have the shape that its row declares? The checks of all operations are made when a lane
+ * starts. Settled once here for all operations (architecture.md, section 6): a missing required field, or an
+ * empty text where the row asks for at least one character, answers 400 `missing fields`; everything else 400
+ * `invalid <field>`. Unknown fields are ignored.
  */
 import assert from 'node:assert/strict'
 import { serviceError, ServiceError } from '../../errors.js'

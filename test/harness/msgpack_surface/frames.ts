@@ -1,7 +1,10 @@
 /** Frames of the surface's socket: u32 LE number of bytes, then one MessagePack value. */
 import { pack, unpack } from 'msgpackr'
 
-/** What a client sends. `input`: the fields of the operation. `wants`: `parts` of an answer, all where it is absent. */
+/**
+ * What a client sends. `input`: the fields of the operation. `wants`: `parts` of an answer, all where it is
+ * absent.
+ */
 export interface Asked {
   readonly id: number
   readonly operation: string

@@ -1,6 +1,6 @@
 /**
- * A second surface, for tests: operations by name over a unix socket, in MessagePack. One folder, and one line in
- * src/surface/index.ts. Runs in a thread of its own, over the port form of the core.
+ * A second surface, for tests: operations by name over a unix socket, in MessagePack. One folder, and one
+ * line in src/surface/index.ts. Runs in a thread of its own, over the port form of the core.
  */
 import type { SurfaceDefinition } from '../../../src/surface/host.js'
 import { ThreadSurface } from '../../../src/surface/thread/thread_surface.js'

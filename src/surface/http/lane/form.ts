@@ -1,7 +1,7 @@
 /**
- * The lane's half of the HTTP surface: the input is put together from JSON body, query string and path parameters, and
- * large texts are compressed. GET input comes from the query string alone, other input from the JSON body and, for what
- * is missing there, the query string. Lane threads only.
+ * The lane's half of the HTTP surface: the input is put together from JSON body, query string and path
+ * parameters, and large texts are compressed. GET input comes from the query string alone, other input from
+ * the JSON body and, for what is missing there, the query string. Lane threads only.
  */
 import { gzipSync } from 'node:zlib'
 import { badRequest } from '../../../errors.js'
@@ -21,7 +21,8 @@ export const httpForm: FormReader = {
 
   compress({ contentType = null, isPart }, body) {
     const isWorthIt = body.length >= GZIP_BYTES_MIN && body.length <= GZIP_BYTES_MAX
-    // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is scarce.
+    // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is
+    // scarce.
     return isPart !== true && isWorthIt && isText(contentType) ? gzipSync(body, { level: 1 }) : null
   },
 }
@@ -32,8 +33,9 @@ function isText(contentType: string | null): boolean {
 }
 
 /**
- * Adds to `input` what the query string says and the body did not. Texts become what the field's schema asks for where they can; what can't be converted is left for the
- * validation to refuse. A repeated parameter is a list.
+ * Adds to `input` what the query string says and the body did not. Texts become what the field's schema asks
+ * for where they can; what can't be converted is left for the validation to refuse. A repeated parameter is a
+ * list.
  */
 export function addQuery(input: Input, query: string, fields: Readonly<Record<string, Schema>>): void {
   if (query === '') return
