@@ -1,10 +1,12 @@
 /**
- * Question: what does the service take on disk and in memory? Parts, all unless named: pages live pages of
- * the truth env (binlog apart) and of the index env, beside the bytes of the content; anonymous memory when
- * idle rewrites file size beside live pages and content after every document has been written anew ten times
- * There is no peer: the measure is the content itself. Starts: start.ts. Corpus: md50k. Run: npm run
- * bench:footprint [-- PART,PART] (MDS_BENCH_DOCUMENTS=n for a smaller corpus). Aims: live pages at most 1.0 x
- * content, index at most 0.22, file at most 2 x live; under 500 MB idle. Last result: bench/README.md.
+ * Question: what does the service take on disk and in memory? Parts, all unless named:
+ *   pages     live pages of the truth env (binlog apart) and of the index env, beside the bytes of the
+ *             content; anonymous memory when idle
+ *   rewrites  file size beside live pages and content after every document was written anew ten times
+ * There is no peer: the measure is the content itself. Starts: start.ts. Corpus: md50k.
+ * Run: npm run bench:footprint [-- PART,PART] (MDS_BENCH_DOCUMENTS=n for a smaller corpus).
+ * Aims: live pages at most 1.0 x content, index at most 0.22, file at most 2 x live; under 500 MB idle.
+ * Last result: bench/README.md.
  */
 import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'

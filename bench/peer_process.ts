@@ -2,11 +2,13 @@
  * A search engine in a process of its own that waits for commands: so that several engines, each loaded and
  * warm, can be measured in turn within one run, one at a time on one core. The protocol of all of them (ours:
  * native/bench and engine_process.ts; peers: bench/peers/{lucene,tantivy}): one command a line on standard
- * input, one JSON line in answer. index builds the index anew -> documents, seconds, mergeSeconds, bytes open
- * opens an earlier index -> documents measure CLASS WANTED SECONDS whole passes over a class -> queries,
- * perSecond, p50Us, p99Us, hits, matches, checksum WANTED: `top` the best ten; `exact` and the number of all
- * matches; `keys` (peers only) the best ten and the stored key of each. `hits` and `matches` are means a
- * query. The process ends with its input.
+ * input, one JSON line in answer.
+ *   index                           builds the index anew   -> documents, seconds, mergeSeconds, bytes
+ *   open                            opens an earlier index  -> documents
+ *   measure CLASS WANTED SECONDS    whole passes over a class
+ *                                   -> queries, perSecond, p50Us, p99Us, hits, matches, checksum
+ * WANTED: `top` the best ten; `exact` and the number of all matches; `keys` (peers only) the best ten and the
+ * stored key of each. `hits` and `matches` are means a query. The process ends with its input.
  */
 import { spawn, type ChildProcessByStdio } from 'node:child_process'
 import { once } from 'node:events'

@@ -1,9 +1,9 @@
-// Builds the WASM modules from wasm/ into wasm/pkg, which is committed, so that users need no Rust. npm run
-// build:wasm builds when the sources differ from those that pkg was built from, else does nothing npm run
-// build:wasm -- --check says whether pkg is stale; exit code 1 if it is Toolchain: Rust with the target
-// wasm32-unknown-unknown (rustup), or Debian's rustc-web, cargo-web, rust-web-src and lld-19;
-// wasm-bindgen-cli of the version in wasm/bindings/Cargo.toml; wasm-opt (binaryen) makes the module smaller
-// and faster where it is found.
+// Builds the WASM modules from wasm/ into wasm/pkg, which is committed, so that users need no Rust.
+//   npm run build:wasm              builds where the sources differ from those that pkg was built from
+//   npm run build:wasm -- --check   says whether pkg is stale; exit code 1 if it is
+// Toolchain: Rust with the target wasm32-unknown-unknown (rustup), or Debian's rustc-web, cargo-web,
+// rust-web-src and lld-19; wasm-bindgen-cli of the version in wasm/bindings/Cargo.toml; wasm-opt (binaryen)
+// makes the module smaller and faster where it is found.
 import { createHash } from 'node:crypto'
 import { spawnSync } from 'node:child_process'
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'

@@ -1,9 +1,11 @@
 /**
  * Asks the engine so many random queries of every kind over 51 318 documents, as a lane asks it: text, plan,
- * addon, hits; each under the deadline of searches. node scripts/campaign-queries.mjs [QUERIES=100000] Fails
- * where one does not answer within it or fails otherwise than by a 400 for its syntax. Prints the slowest
- * ones of each kind, p50 and p99. MDS_TEST_SEED repeats a run, MDS_BENCH_DOCUMENTS makes the corpus smaller.
- * Needs a build, and the corpus in the folder `shared` beside the project; without that it is skipped.
+ * addon, hits; each under the deadline of searches.
+ *   node scripts/campaign-queries.mjs [QUERIES=100000]
+ * Fails where one does not answer within it or fails otherwise than by a 400 for its syntax. Prints the
+ * slowest ones of each kind, p50 and p99. MDS_TEST_SEED repeats a run, MDS_BENCH_DOCUMENTS makes the corpus
+ * smaller. Needs a build, and the corpus in the folder `shared` beside the project; without that it is
+ * skipped.
  */
 import { performance } from 'node:perf_hooks'
 import { Worker } from 'node:worker_threads'

@@ -183,8 +183,8 @@ inline constexpr uint64_t kRestingShareDivisor = 8;
 inline constexpr uint64_t kRestingMergeBytesMax = uint64_t{256} << 20;
 
 // What a body in native memory takes beside its bytes. Counted, so that many small ones stay within the
-// bounds of all (src/limits/objects.ts), too: with the allocator's shares 64 of list node, 48 of table node, 16 of
-// bucket, 48 of shared count and vector, 16 of the bytes' own.
+// bounds of all (src/limits/objects.ts), too: with the allocator's shares 64 of list node, 48 of table node,
+// 16 of bucket, 48 of shared count and vector, 16 of the bytes' own.
 inline constexpr uint64_t kSharedBodyOverheadBytes = 192;
 
 // Pause between two checks of retired snapshots that a reader still uses.

@@ -36,7 +36,8 @@ inline constexpr uint32_t kDiversityCandidatesMax = 2000;
 inline constexpr uint32_t kRescoredPerHit = 3;
 inline constexpr uint32_t kRescoredMin = 30;
 
-// Candidates of signs that are scored again for each hit, by default and at most: as in src/limits/vectors.ts.
+// Candidates of signs that are scored again for each hit, by default and at most: as in
+// src/limits/vectors.ts.
 inline constexpr uint32_t kSignsRescoredPerHit = 10;
 inline constexpr uint32_t kSignsRescoredPerHitMax = 1000;
 

@@ -1,6 +1,7 @@
 /*
- * Which descriptors a preload shim watches: files below MDS_FAULT_DIR. A flat table indexed by descriptor, written by open and close, read by every write.
- * Any thread; one atomic word per descriptor. A descriptor above the table is a file that the shim would not see, so it ends the process.
+ * Which descriptors a preload shim watches: files below MDS_FAULT_DIR. A flat table indexed by descriptor,
+ * written by open and close, read by every write. Any thread; one atomic word per descriptor. A descriptor
+ * above the table is a file that the shim would not see, so it ends the process.
  */
 #ifndef MDS_WATCHED_FILES_H
 #define MDS_WATCHED_FILES_H
@@ -46,7 +47,8 @@ static void watched_start(void) {
 }
 
 /*
- * Writes the path below the watched directory to `relative` (PATH_MAX bytes) and says whether `path` lies there. The file need not exist, its folder must. The directory itself gives "".
+ * Writes the path below the watched directory to `relative` (PATH_MAX bytes) and says whether `path` lies
+ * there. The file need not exist, its folder must. The directory itself gives "".
  */
 static bool watched_path(const char *path, char *relative) {
   char folder[PATH_MAX];

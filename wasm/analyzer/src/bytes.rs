@@ -14,7 +14,8 @@ pub enum Class {
     Mark,
 }
 
-/// How the text at the cursor is read. The number in `Span` and `Fence` is the length of the run of marks that opened it.
+/// How the text at the cursor is read. The number in `Span` and `Fence` is the length of the run of marks
+/// that opened it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Mode {
     /// No markup at all: metadata values, queries.
@@ -28,7 +29,8 @@ pub enum Mode {
     Comment,
     /// Inside `<script>` or `<style>` that began a line.
     Raw(RawElement),
-    /// Inside a run without white space that is a link target too long to look over at once, such as a data URI.
+    /// Inside a run without white space that is a link target too long to look over at once, such as a data
+    /// URI.
     Target,
 }
 

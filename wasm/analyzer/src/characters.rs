@@ -1,4 +1,5 @@
-//! What a character beyond ASCII is to the tokenizer, and UTF-8 decoding that refuses nothing: bad bytes separate tokens.
+//! What a character beyond ASCII is to the tokenizer, and UTF-8 decoding that refuses nothing: bad bytes
+//! separate tokens.
 
 use unicode_normalization::char::is_combining_mark;
 
@@ -10,7 +11,8 @@ pub enum Kind {
     Mark,
     /// Soft hyphen, zero-width characters: part of the word they stand in, left out of the term.
     Ignorable,
-    /// Character of a script without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer, Burmese).
+    /// Character of a script without spaces between words (Chinese, Japanese, Korean, Thai, Lao, Khmer,
+    /// Burmese).
     Unspaced,
     Other,
 }
@@ -51,7 +53,8 @@ pub fn kind(character: char) -> Kind {
     }
 }
 
-/// Combining mark, or the vowel or final consonant of a Korean syllable in parts: belongs to the character before it.
+/// Combining mark, or the vowel or final consonant of a Korean syllable in parts: belongs to the character
+/// before it.
 pub fn is_tail(character: char) -> bool {
     let code = character as u32;
     match code {

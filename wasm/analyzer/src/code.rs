@@ -1,9 +1,11 @@
-//! Identifiers of source code and their parts. An identifier is a run of letters, digits, `_` and `-` that neither begins nor ends with `-`
-//! and has a letter or digit. Its parts are what `camelCase`, `snake_case` and `kebab-case` put together; runs of capitals stay together.
+//! Identifiers of source code and their parts. An identifier is a run of letters, digits, `_` and `-` that
+//! neither begins nor ends with `-` and has a letter or digit. Its parts are what `camelCase`, `snake_case`
+//! and `kebab-case` put together; runs of capitals stay together.
 
 use crate::words::{continuation, WORD_BYTES_MAX};
 
-/// End of the run that begins at the start of `text`, trailing `-` left off, and whether it is all ASCII. The run begins with no `-`.
+/// End of the run that begins at the start of `text`, trailing `-` left off, and whether it is all ASCII. The
+/// run begins with no `-`.
 pub fn identifier_end(text: &[u8]) -> (usize, bool) {
     let stop = text.len().min(WORD_BYTES_MAX);
     let mut end = 0;
@@ -36,7 +38,8 @@ fn is_joint(byte: u8) -> bool {
     matches!(byte, b'_' | b'-')
 }
 
-/// The part that begins at or after `at`: begin and end. Upper case is told apart in ASCII only; other letters go on.
+/// The part that begins at or after `at`: begin and end. Upper case is told apart in ASCII only; other
+/// letters go on.
 pub fn next_part(identifier: &[u8], at: usize) -> Option<(usize, usize)> {
     let begin = at + identifier.get(at..)?.iter().position(|&byte| !is_joint(byte))?;
     let mut end = begin + 1;

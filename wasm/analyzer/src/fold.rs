@@ -1,10 +1,12 @@
-//! A word as people write it who leave its accents out. Documents are indexed under both forms, so that a query without accents finds them, and
-//! one with accents only those that have them. Rules: docs/decisions on analysis.
+//! A word as people write it who leave its accents out. Documents are indexed under both forms, so that a
+//! query without accents finds them, and one with accents only those that have them. Rules: docs/decisions on
+//! analysis.
 
 use unicode_normalization::char::decompose_canonical;
 
-/// Whether a word as written may have another form without accents: a quick look at its bytes that is never wrong when it says no.
-/// Latin letters with accents, Greek, combining accents, the sign Å and other signs for letters, the Cyrillic ё, entities.
+/// Whether a word as written may have another form without accents: a quick look at its bytes that is never
+/// wrong when it says no. Latin letters with accents, Greek, combining accents, the sign Å and other signs
+/// for letters, the Cyrillic ё, entities.
 pub fn may_fold(word: &[u8]) -> bool {
     word.iter().any(|byte| matches!(byte, b'&' | 0xc3..=0xcf | 0xe1 | 0xe2 | 0xea)) || has_yo(word)
 }

@@ -1,5 +1,6 @@
-//! Sixteen bytes at a time: which of them are ASCII letters or digits, which are certain bytes, and the same bytes in lower case.
-//! On wasm32 these are SIMD instructions; elsewhere (the crate's own tests) plain loops with the same results.
+//! Sixteen bytes at a time: which of them are ASCII letters or digits, which are certain bytes, and the same
+//! bytes in lower case. On wasm32 these are SIMD instructions; elsewhere (the crate's own tests) plain loops
+//! with the same results.
 
 /// Bytes in one block. Whoever reads a block near the end of a buffer pads the buffer with that many zeros.
 pub const LANES: usize = 16;
@@ -11,7 +12,8 @@ pub struct Block {
     pub high: u64,
 }
 
-/// The block that begins at `at`, or zeros where the buffer ends too early (it never does: buffers are padded).
+/// The block that begins at `at`, or zeros where the buffer ends too early (it never does: buffers are
+/// padded).
 #[inline(always)]
 pub fn load(bytes: &[u8], at: usize) -> Block {
     match bytes.get(at..at + LANES) {

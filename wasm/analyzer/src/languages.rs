@@ -1,9 +1,11 @@
-//! The languages by number: the order is part of the border with src/engine/languages.ts. A profile is a language with stemming on or off.
+//! The languages by number: the order is part of the border with src/engine/languages.ts. A profile is a
+//! language with stemming on or off.
 
 use crate::stem::Stemmer;
 use crate::stop_words::STOP_WORDS;
 
-/// Base codes in the order of their numbers. The last three have neither stop words nor a stemmer of their own.
+/// Base codes in the order of their numbers. The last three have neither stop words nor a stemmer of their
+/// own.
 pub const CODES: [&str; 21] =
     ["en", "pl", "de", "fr", "es", "it", "pt", "nl", "ru", "sv", "no", "da", "fi", "hu", "ro", "tr", "ar", "ta", "zh", "ja", "ko"];
 
@@ -46,7 +48,8 @@ impl Profile {
         }
     }
 
-    /// For source code: no stop words, no stems, no lower case but the common one. Of the language only how Han runs are cut is left.
+    /// For source code: no stop words, no stems, no lower case but the common one. Of the language only how
+    /// Han runs are cut is left.
     pub fn of_code(language: u32) -> Self {
         let is_chinese = CODES.get(language as usize) == Some(&"zh");
         Self { segments_han: is_chinese, number: CODE + u8::from(is_chinese), ..Self::new(u32::MAX, false) }

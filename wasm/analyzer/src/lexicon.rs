@@ -1,7 +1,8 @@
-//! The instance's memory of words: source word -> term, so that lower-casing, stop words and stemming happen once per distinct word and not
-//! once per token. Lives across calls; holds words of all languages at once (the profile is part of the key).
-//! Bounds: `WORDS_MAX` and `BYTES_MAX`; a full lexicon asks to be emptied between two records (`is_full`, `empty_if_full`).
-//! Results never depend on what it holds or on the seed of its hashes.
+//! The instance's memory of words: source word -> term, so that lower-casing, stop words and stemming happen
+//! once per distinct word and not once per token. Lives across calls; holds words of all languages at once
+//! (the profile is part of the key). Bounds: `WORDS_MAX` and `BYTES_MAX`; a full lexicon asks to be emptied
+//! between two records (`is_full`, `empty_if_full`). Results never depend on what it holds or on the seed of
+//! its hashes.
 
 use crate::lanes::{Block, LANES};
 

@@ -1,5 +1,6 @@
-//! From a word as it is written to the form that is indexed: entities decoded, lower case, composed letters, ligatures and other forms made
-//! for typesetting as the letters they stand for, no soft hyphens, zero-width characters or Arabic vowel marks. Rules: docs/decisions on analysis.
+//! From a word as it is written to the form that is indexed: entities decoded, lower case, composed letters,
+//! ligatures and other forms made for typesetting as the letters they stand for, no soft hyphens, zero-width
+//! characters or Arabic vowel marks. Rules: docs/decisions on analysis.
 
 use crate::characters::{decode, kind, Kind};
 use crate::markdown::entity;
@@ -9,7 +10,8 @@ use unicode_normalization::{is_nfc_quick, is_nfkc_quick, IsNormalized, UnicodeNo
 /// Longest term; docs/formats/packed-tokens.md.
 pub const TERM_BYTES_MAX: usize = 255;
 
-/// Replaces `out` by the normalised form of `word` (one run of letters, marks, ignorables and entities of letters), cut to `TERM_BYTES_MAX`.
+/// Replaces `out` by the normalised form of `word` (one run of letters, marks, ignorables and entities of
+/// letters), cut to `TERM_BYTES_MAX`.
 pub fn normalise(word: &[u8], is_turkish: bool, out: &mut String) {
     out.clear();
     let mut at = 0;
@@ -32,14 +34,17 @@ pub fn normalise(word: &[u8], is_turkish: bool, out: &mut String) {
     cut(out, TERM_BYTES_MAX);
 }
 
-/// Whether Unicode calls it a form of other characters: ligatures, superscripts, full and half width, letters of formulas, Arabic forms by place.
+/// Whether Unicode calls it a form of other characters: ligatures, superscripts, full and half width, letters
+/// of formulas, Arabic forms by place.
 fn is_variant(character: char) -> bool {
-    // Thai and Lao vowel signs and lone Korean letters are taken apart by Unicode, but by nobody who writes them.
+    // Thai and Lao vowel signs and lone Korean letters are taken apart by Unicode, but by nobody who writes
+    // them.
     let stays = matches!(character as u32, 0..=0xa9 | 0xe00..=0xeff | 0x3131..=0x318e);
     !stays && is_nfkc_quick(core::iter::once(character)) == IsNormalized::No
 }
 
-/// The letters and digits that a variant stands for; itself where it stands for anything else, such as a fraction with its stroke.
+/// The letters and digits that a variant stands for; itself where it stands for anything else, such as a
+/// fraction with its stroke.
 fn push_letters_of(variant: char, is_turkish: bool, out: &mut String) {
     let begin = out.len();
     decompose_compatible(variant, |part| push_lower(part, is_turkish, out));
@@ -51,8 +56,8 @@ fn push_letters_of(variant: char, is_turkish: bool, out: &mut String) {
 
 fn push_lower(character: char, is_turkish: bool, out: &mut String) {
     match character {
-        // Soft hyphen and zero-width characters; then Arabic tatweel, which stretches a word, and harakat, which vocalise it:
-        // writers leave them out or not as they like.
+        // Soft hyphen and zero-width characters; then Arabic tatweel, which stretches a word, and harakat,
+        // which vocalise it: writers leave them out or not as they like.
         '\u{ad}' | '\u{180e}' | '\u{200b}'..='\u{200d}' | '\u{2060}' | '\u{feff}' | '\u{640}' | '\u{64b}'..='\u{652}' | '\u{670}' => {}
         'I' if is_turkish => out.push('ı'),
         'İ' => out.push('i'),

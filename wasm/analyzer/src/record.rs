@@ -1,10 +1,11 @@
-//! One record of packed tokens in the making: occurrences in text order, then grouped by term by a counting sort.
-//! Layout of the result: docs/formats/packed-tokens.md. A text larger than `OCCURRENCES_MAX` tokens comes as several records with
-//! absolute positions, which the caller merges.
+//! One record of packed tokens in the making: occurrences in text order, then grouped by term by a counting
+//! sort. Layout of the result: docs/formats/packed-tokens.md. A text larger than `OCCURRENCES_MAX` tokens
+//! comes as several records with absolute positions, which the caller merges.
 
 use crate::lexicon::Lexicon;
 
-/// Occurrences in one record. 2^19 x (4 B term + 4 B position + 8 B span) = 8 MB, and as much again at most for the result.
+/// Occurrences in one record. 2^19 x (4 B term + 4 B position + 8 B span) = 8 MB, and as much again at most
+/// for the result.
 pub const OCCURRENCES_MAX: usize = 1 << 19;
 
 /// Found terms of one text that are kept; 2^16 x 16 B = 1 MB. The rest of a text with more is not looked at.
@@ -117,7 +118,8 @@ impl Record {
         self.put_at(lexicon, term, self.position, span);
     }
 
-    /// A token at `offset` positions after the current one. Inside a term positions must come in ascending order; doubles are dropped.
+    /// A token at `offset` positions after the current one. Inside a term positions must come in ascending
+    /// order; doubles are dropped.
     pub fn put_ahead(&mut self, lexicon: &mut Lexicon, term: u32, offset: u32, span: (u32, u32)) {
         self.put_at(lexicon, term, self.position + offset, span);
     }
@@ -198,7 +200,8 @@ impl Record {
         self.write_term_bytes();
     }
 
-    /// `count`, then per token `start, end, position, first byte of its term, bytes of its term`, then the bytes of the terms.
+    /// `count`, then per token `start, end, position, first byte of its term, bytes of its term`, then the
+    /// bytes of the terms.
     fn write_token_list(&mut self, lexicon: &Lexicon) {
         self.output.push(self.occurrences.len() as u32);
         let mut places = Vec::with_capacity(self.terms.len());

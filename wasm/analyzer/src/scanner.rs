@@ -1,6 +1,7 @@
-//! The scanner: walks a window of text, leaves markup out, and puts words into the record. A decision at a byte looks at most `LOOKAHEAD` bytes
-//! ahead and depends on nothing else but the carried state, so that where windows are cut never changes a token. Time is linear in the text:
-//! what was searched in vain is not searched again.
+//! The scanner: walks a window of text, leaves markup out, and puts words into the record. A decision at a
+//! byte looks at most `LOOKAHEAD` bytes ahead and depends on nothing else but the carried state, so that
+//! where windows are cut never changes a token. Time is linear in the text: what was searched in vain is not
+//! searched again.
 
 mod finding;
 mod identifiers;
@@ -17,7 +18,8 @@ use crate::markdown::LOOKAHEAD;
 use crate::record::{Purpose, Record};
 use crate::words::{cluster_end, contraction_end, is_unspaced_at, word_end, Words};
 
-/// Bytes of text at a time: large enough that the looked-ahead tail, copied twice, is 6 %; small enough to stay in the level 2 cache.
+/// Bytes of text at a time: large enough that the looked-ahead tail, copied twice, is 6 %; small enough to
+/// stay in the level 2 cache.
 pub const WINDOW_BYTES_MAX: usize = 64 << 10;
 /// Bytes of a Han run handed out for segmentation at once: 340 characters of three bytes.
 const HAN_RUN_BYTES_MAX: usize = 1020;
@@ -52,7 +54,8 @@ pub struct Options {
     pub text: Text,
     /// Words with accents also become terms without them, at the same place: for what is to be found.
     pub folds: bool,
-    /// For what finds: of scripts without spaces pairs only, and single characters where they stand alone; the Cyrillic ё as е.
+    /// For what finds: of scripts without spaces pairs only, and single characters where they stand alone;
+    /// the Cyrillic ё as е.
     pub asks: bool,
     pub purpose: Purpose,
 }
@@ -77,8 +80,8 @@ pub struct Analyzer {
     pair_end: u64,
     asks: bool,
     folds: bool,
-    /// Whether only words that begin as a wanted term does are looked at: the first letters as a set, and by first letter (6 bits, the
-    /// case left out) the second ones in lower case.
+    /// Whether only words that begin as a wanted term does are looked at: the first letters as a set, and by
+    /// first letter (6 bits, the case left out) the second ones in lower case.
     skims: bool,
     skimmed: Block,
     seconds: [u128; 64],
@@ -152,7 +155,8 @@ impl Analyzer {
         self.window.get_mut(..WINDOW_BYTES_MAX).unwrap_or_default()
     }
 
-    /// Takes over a window that continues the text at the cursor. One that is not the last must be longer than `LOOKAHEAD`.
+    /// Takes over a window that continues the text at the cursor. One that is not the last must be longer
+    /// than `LOOKAHEAD`.
     pub fn load(&mut self, bytes: usize, is_last: bool) {
         self.base += self.cursor as u64;
         self.cursor = 0;
@@ -336,8 +340,8 @@ impl Analyzer {
         None
     }
 
-    /// One character of a script without spaces, and with the next one as a pair at the same position: both a single character and
-    /// any sequence of them can be searched for.
+    /// One character of a script without spaces, and with the next one as a pair at the same position: both a
+    /// single character and any sequence of them can be searched for.
     fn unspaced(&mut self, at: usize) {
         let view = self.view(at);
         let first = cluster_end(view, 0);
@@ -364,7 +368,8 @@ impl Analyzer {
         (self.cursor, self.han_run_end.saturating_sub(self.cursor))
     }
 
-    /// Words of the run, each as first byte, end (exclusive) and number of characters before it, ascending by these; bad ones are passed over.
+    /// Words of the run, each as first byte, end (exclusive) and number of characters before it, ascending by
+    /// these; bad ones are passed over.
     pub fn place_words(&mut self, cuts: &[[u32; 3]]) {
         let (begin, bytes) = self.han_run();
         let run = self.window.get(begin..begin + bytes).unwrap_or_default();

@@ -1,4 +1,5 @@
-//! From a range of the window to a term: where a word ends, what it is called in the lexicon, and what it becomes when it is new.
+//! From a range of the window to a term: where a word ends, what it is called in the lexicon, and what it
+//! becomes when it is new.
 
 use crate::characters::{decode, is_tail, kind, Kind};
 use crate::fold::{fold, may_fold};
@@ -49,7 +50,8 @@ pub fn continuation(text: &[u8], at: usize) -> usize {
     }
 }
 
-/// End of the character of an unspaced script that begins at `at`, with its vowel signs, jamo and other marks.
+/// End of the character of an unspaced script that begins at `at`, with its vowel signs, jamo and other
+/// marks.
 pub fn cluster_end(text: &[u8], at: usize) -> usize {
     let mut end = at + decode(text, at).map_or(1, |(_, length)| length);
     while let Some((character, length)) = decode(text, end) {
@@ -66,7 +68,8 @@ pub fn is_unspaced_at(text: &[u8], at: usize) -> bool {
     decode(text, at).is_some_and(|(character, _)| kind(character) == Kind::Unspaced)
 }
 
-/// End of what follows a word after an apostrophe in English (`'s`, `n't`, `'ll`), if such a thing stands at `at`.
+/// End of what follows a word after an apostrophe in English (`'s`, `n't`, `'ll`), if such a thing stands at
+/// `at`.
 pub fn contraction_end(text: &[u8], at: usize) -> Option<usize> {
     let begin = match text.get(at)? {
         b'\'' => at + 1,

@@ -1,4 +1,5 @@
-//! The whole analyzer from outside: what becomes a term, where windows may be cut, how work grows with the text.
+//! The whole analyzer from outside: what becomes a term, where windows may be cut, how work grows with the
+//! text.
 
 use mds_analyzer::{Analyzer, Options, Purpose, Status, Text, CODES, LOOKAHEAD, WINDOW_BYTES_MAX};
 

@@ -1,5 +1,6 @@
-//! The WASM face of analyzer and chunker: one of each per instance, numbers as arguments, bytes through linear memory at the addresses that the
-//! `*_address` functions tell. An address is valid until the next call that may allocate. The host's side: src/engine/wasm_instance.ts.
+//! The WASM face of analyzer and chunker: one of each per instance, numbers as arguments, bytes through
+//! linear memory at the addresses that the `*_address` functions tell. An address is valid until the next
+//! call that may allocate. The host's side: src/engine/wasm_instance.ts.
 
 use mds_analyzer::{Analyzer, Highlighter, Options, Progress, Purpose, Query, Status, Text, CUTS_MAX, LOOKAHEAD, WINDOW_BYTES_MAX};
 use mds_chunker::{Chunk, Mode};
@@ -147,7 +148,8 @@ pub fn input_room(bytes: u32) -> u32 {
     })
 }
 
-/// Takes the request over, for all documents that follow: `Query::read` says in which bytes. 0 where they are not well formed.
+/// Takes the request over, for all documents that follow: `Query::read` says in which bytes. 0 where they are
+/// not well formed.
 #[wasm_bindgen]
 pub fn highlight_query(bytes: u32) -> u32 {
     with(|host| match host.input.get(..bytes as usize).and_then(Query::read) {
@@ -159,8 +161,9 @@ pub fn highlight_query(bytes: u32) -> u32 {
     })
 }
 
-/// Starts a document that matched `count` terms: in the input lie their indexes, four bytes each, then `bytes` of its escaped content. Returns how
-/// many of these were taken; the rest comes again with what follows.
+/// Starts a document that matched `count` terms: in the input lie their indexes, four bytes each, then
+/// `bytes` of its escaped content. Returns how many of these were taken; the rest comes again with what
+/// follows.
 #[wasm_bindgen]
 pub fn highlight_begin(language: u32, flags: u32, count: u32, bytes: u32, is_last: u32) -> u32 {
     with(|host| {
@@ -184,7 +187,8 @@ fn numbers(bytes: &[u8]) -> impl Iterator<Item = u32> + '_ {
     bytes.chunks_exact(4).map(|four| u32::from_le_bytes([four[0], four[1], four[2], four[3]]))
 }
 
-/// Takes further content from the input. Returns how many bytes of it; the rest comes again with what follows.
+/// Takes further content from the input. Returns how many bytes of it; the rest comes again with what
+/// follows.
 #[wasm_bindgen]
 pub fn highlight_append(bytes: u32, is_last: u32) -> u32 {
     with(|host| host.highlighter.append(host.input.get(..bytes as usize).unwrap_or_default(), is_last != 0) as u32)
@@ -200,7 +204,8 @@ pub fn highlight_run() -> u32 {
     })
 }
 
-/// Starts the term vector of a document, whose escaped content lies in the input. Goes on with `highlight_run`.
+/// Starts the term vector of a document, whose escaped content lies in the input. Goes on with
+/// `highlight_run`.
 #[wasm_bindgen]
 pub fn highlight_begin_vector(language: u32, flags: u32, bytes: u32) {
     with(|host| {
@@ -215,8 +220,9 @@ pub fn highlight_finish_vector() -> u32 {
     with(|host| host.highlighter.finish_vector(&host.analyzer).len() as u32)
 }
 
-/// The list of highlights of a document by its term vector, as `highlight_finish` gives it: in the input lie the indexes of the `count` terms that it
-/// matched, its vector, and its escaped content. 0 where it has to be read after all.
+/// The list of highlights of a document by its term vector, as `highlight_finish` gives it: in the input lie
+/// the indexes of the `count` terms that it matched, its vector, and its escaped content. 0 where it has to
+/// be read after all.
 #[wasm_bindgen]
 pub fn highlight_known(count: u32, vector_bytes: u32, bytes: u32) -> u32 {
     with(|host| {
@@ -236,7 +242,8 @@ pub fn highlight_output_address() -> u32 {
     with(|host| host.highlighter.output().as_ptr() as u32)
 }
 
-/// Chunks of the text in the first `bytes` of the input: how many, a pair of u32 each, at `chunk_output_address()`. `code`: 0 for prose.
+/// Chunks of the text in the first `bytes` of the input: how many, a pair of u32 each, at
+/// `chunk_output_address()`. `code`: 0 for prose.
 #[wasm_bindgen]
 pub fn chunk_run(bytes: u32, code: u32, budget: u32, overlap: u32) -> u32 {
     with(|host| {

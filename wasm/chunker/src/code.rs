@@ -1,13 +1,15 @@
-//! Chunks of code: one ends only where braces, parentheses and brackets balance. Preferred is the first blank line once half of the budget is
-//! full, then the last end of a line, then, in a line that is too long for a chunk, the last closing brace, the last other end of a bracket or
-//! statement, white space. Strings and comments are cut only where nothing else is left; what brackets enclose is kept whole, however long.
+//! Chunks of code: one ends only where braces, parentheses and brackets balance. Preferred is the first blank
+//! line once half of the budget is full, then the last end of a line, then, in a line that is too long for a
+//! chunk, the last closing brace, the last other end of a bracket or statement, white space. Strings and
+//! comments are cut only where nothing else is left; what brackets enclose is kept whole, however long.
 //! Brackets that are never closed, and those that nothing opened, count as letters.
 
 use crate::text::{advance, count, last_space, skip_space, trim_end};
 use crate::tokens::{Kind, Token, Tokens};
 use crate::Chunk;
 
-/// Open brackets that are told apart: where more are never closed, the text has no structure that brackets tell.
+/// Open brackets that are told apart: where more are never closed, the text has no structure that brackets
+/// tell.
 const UNCLOSED_MAX: usize = 4096;
 
 pub fn chunk(text: &[u8], budget: u32) -> Vec<Chunk> {
@@ -69,7 +71,8 @@ struct Place<'t> {
 /// The places within the budget, by kind.
 #[derive(Default)]
 struct Places<'t> {
-    /// The first blank line in the second half that is followed by a line without indentation, and the first of all.
+    /// The first blank line in the second half that is followed by a line without indentation, and the first
+    /// of all.
     outer_blank: Option<Place<'t>>,
     blank: Option<Place<'t>>,
     line: Option<Place<'t>>,
@@ -178,7 +181,8 @@ impl<'t> Chunker<'t> {
         Place { end: trim_end(self.text, self.begin, end), next: self.reading }
     }
 
-    /// The same behind a bracket, with the mark that ends its statement, if the chunk may have so many characters.
+    /// The same behind a bracket, with the mark that ends its statement, if the chunk may have so many
+    /// characters.
     fn behind_bracket(&self, end: usize, budget: u32) -> Place<'t> {
         let mut place = self.here(end);
         if matches!(self.text.get(end), Some(b';' | b',')) && self.fill + 2 <= budget {
@@ -203,7 +207,8 @@ impl<'t> Chunker<'t> {
         was_open && self.reading.depth == 0
     }
 
-    /// The best place before the budget ends, which is in this token. None where brackets keep all of it together.
+    /// The best place before the budget ends, which is in this token. None where brackets keep all of it
+    /// together.
     fn best(&self, token: Token) -> Option<Place<'t>> {
         let Places { outer_blank, blank, line, brace, point, space } = self.places;
         let place = outer_blank.or(blank).or(line).or(brace).or(point);
@@ -255,7 +260,8 @@ impl<'t> Chunker<'t> {
         place
     }
 
-    /// The end of what is kept whole: that of the line on which brackets balance again, or of the bracket where the line is too long.
+    /// The end of what is kept whole: that of the line on which brackets balance again, or of the bracket
+    /// where the line is too long.
     fn construct_end(&mut self, first: Token) -> Place<'t> {
         let mut next = Some(first);
         while let Some(token) = next {

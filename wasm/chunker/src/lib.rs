@@ -1,7 +1,8 @@
-//! Cuts a text into chunks, each to be embedded as one vector: prose by the structure of markdown, code where its brackets balance.
-//! Chunks are ascending byte ranges that begin and end with what is no white space, and together cover all that is none. Sizes are counted in
-//! characters (Unicode scalar values). Pure; never panics on any bytes, takes time linear in them and memory linear in the budget.
-//! Rules and reasons: docs/decisions/0130-chunks.md.
+//! Cuts a text into chunks, each to be embedded as one vector: prose by the structure of markdown, code where
+//! its brackets balance. Chunks are ascending byte ranges that begin and end with what is no white space, and
+//! together cover all that is none. Sizes are counted in characters (Unicode scalar values). Pure; never
+//! panics on any bytes, takes time linear in them and memory linear in the budget. Rules and reasons:
+//! docs/decisions/0130-chunks.md.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic)]
 // Casts: offsets are below 2^32, which the 32-bit address space of the instance bounds.
@@ -27,9 +28,9 @@ pub enum Mode {
 /// A chunk: byte offsets, half-open.
 pub type Chunk = [u32; 2];
 
-/// The chunks of a text.
-/// `budget`: characters of a chunk, clamped to 1..=`BUDGET_MAX`; only brackets of code make longer ones. `overlap`: characters of whole
-/// sentences that a chunk of prose repeats of the one before, inside its budget and at most half of it.
+/// The chunks of a text. `budget`: characters of a chunk, clamped to 1..=`BUDGET_MAX`; only brackets of code
+/// make longer ones. `overlap`: characters of whole sentences that a chunk of prose repeats of the one
+/// before, inside its budget and at most half of it.
 pub fn chunk(text: &[u8], mode: Mode, budget: u32, overlap: u32) -> Vec<Chunk> {
     let budget = budget.clamp(1, BUDGET_MAX);
     match mode {

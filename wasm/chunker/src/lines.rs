@@ -1,5 +1,6 @@
-//! The lines of a markdown text that are not blank, in order, each with how good a place before it is for a cut. One look at each line and at
-//! the one after it; what a paragraph, list, table, fence or heading is follows `CommonMark` as far as cuts need it.
+//! The lines of a markdown text that are not blank, in order, each with how good a place before it is for a
+//! cut. One look at each line and at the one after it; what a paragraph, list, table, fence or heading is
+//! follows `CommonMark` as far as cuts need it.
 
 use crate::text::{count, find, skip_space, trim_end};
 

@@ -1,7 +1,8 @@
-//! Chunks of prose. From where the last chunk ended, the best place within the budget is chosen: before a heading where that pays, between blocks,
-//! between parts and lines of a block, sentences, words, characters. Of two places of a kind the later; and a finer kind only where what would be
-//! kept whole otherwise does not fit into a chunk. Two chunks that follow each other are therefore longer than half the budget together, which
-//! bounds the work: each looks at a few budgets of text.
+//! Chunks of prose. From where the last chunk ended, the best place within the budget is chosen: before a
+//! heading where that pays, between blocks, between parts and lines of a block, sentences, words, characters.
+//! Of two places of a kind the later; and a finer kind only where what would be kept whole otherwise does not
+//! fit into a chunk. Two chunks that follow each other are therefore longer than half the budget together,
+//! which bounds the work: each looks at a few budgets of text.
 
 use crate::lines::{Cut, Line, Lines};
 use crate::text::{advance, count, last_space, retreat, sentence_end, skip_space, trim_end};
@@ -22,11 +23,13 @@ pub fn chunk(text: &[u8], budget: u32, overlap: u32) -> Vec<Chunk> {
     chunks
 }
 
-/// Where the sentences begin that the chunk from `begin` on repeats of the one before: whole ones, not all of it; `begin` if there are none.
+/// Where the sentences begin that the chunk from `begin` on repeats of the one before: whole ones, not all of
+/// it; `begin` if there are none.
 fn overlap_begin(text: &[u8], before: Chunk, begin: usize, overlap: u32) -> usize {
     let [first, end] = before.map(|at| at as usize);
     let reach = retreat(text, first, begin, overlap);
-    // Sentence ends are looked for from a little before, since the one that matters may lie there, white space behind it.
+    // Sentence ends are looked for from a little before, since the one that matters may lie there, white
+    // space behind it.
     let mut at = retreat(text, first, reach, overlap);
     while let Some(sentence) = sentence_end(text, at, end) {
         let start = skip_space(text, sentence, end);
@@ -101,7 +104,8 @@ impl<'t> Packing<'t> {
         line
     }
 
-    /// A chunk is cut before the first line that goes beyond the budget, or earlier; what begins there is of interest for a budget more.
+    /// A chunk is cut before the first line that goes beyond the budget, or earlier; what begins there is of
+    /// interest for a budget more.
     fn fill_window(&mut self) {
         let beyond = |line: &Line| line.last - self.first > self.budget;
         let mut crossing = self.window.iter().find(|line| beyond(line)).copied();
@@ -128,8 +132,8 @@ impl<'t> Packing<'t> {
             .or_else(|| [Cut::Block, Cut::Part, Cut::Line].into_iter().find_map(|kind| self.before_kind(within, kind)))
     }
 
-    /// A heading pays as a cut where the chunk before it has half of its budget, that of the highest level first; or a quarter, if the whole
-    /// section then fits into a chunk.
+    /// A heading pays as a cut where the chunk before it has half of its budget, that of the highest level
+    /// first; or a quarter, if the whole section then fits into a chunk.
     fn before_heading(&self, within: usize) -> Option<usize> {
         let headings = || (1..=within).filter(|&index| matches!(self.window[index].cut, Cut::Section(_)));
         // Of equal ones the last: `min_by_key` returns the first of them, so it goes backwards.
@@ -138,7 +142,8 @@ impl<'t> Packing<'t> {
         best.or_else(|| headings().next_back().filter(pays))
     }
 
-    /// The last line of this kind or a better one within the budget, if what it begins fits into a chunk or if the chunk is half full.
+    /// The last line of this kind or a better one within the budget, if what it begins fits into a chunk or
+    /// if the chunk is half full.
     fn before_kind(&self, within: usize, kind: Cut) -> Option<usize> {
         let index = (1..=within).rev().find(|&index| self.window[index].cut <= kind)?;
         (self.piece_fits(index, kind) || self.fill(index) * 2 >= self.budget).then_some(index)

@@ -1,6 +1,8 @@
-//! Characters, white space and sentences of UTF-8. Bytes that are no UTF-8 count as characters where they could begin one.
+//! Characters, white space and sentences of UTF-8. Bytes that are no UTF-8 count as characters where they
+//! could begin one.
 
-/// Code point at `at` and its length in bytes; what is malformed counts as U+FFFD with the stray bytes behind it. Requires `at < text.len()`.
+/// Code point at `at` and its length in bytes; what is malformed counts as U+FFFD with the stray bytes behind
+/// it. Requires `at < text.len()`.
 pub fn character(text: &[u8], at: usize) -> (char, usize) {
     let first = text[at];
     if first < 0x80 {
@@ -88,7 +90,8 @@ pub fn find(text: &[u8], byte: u8, at: usize) -> usize {
     text.get(at..).and_then(|rest| rest.iter().position(|&next| next == byte)).map_or(text.len(), |found| at + found)
 }
 
-/// Where the first sentence that ends after `at` is over and white space or the next sentence begins; none before `end`.
+/// Where the first sentence that ends after `at` is over and white space or the next sentence begins; none
+/// before `end`.
 pub fn sentence_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     let mut next = at;
     while next < end {
@@ -118,7 +121,8 @@ pub fn sentence_end(text: &[u8], at: usize, end: usize) -> Option<usize> {
     None
 }
 
-/// Whether what stands before a full stop is a number or an initial: `1. Start`, `J. Smith`. `begin` is where the sentence begins at the latest.
+/// Whether what stands before a full stop is a number or an initial: `1. Start`, `J. Smith`. `begin` is where
+/// the sentence begins at the latest.
 fn is_label(text: &[u8], begin: usize, stop: usize) -> bool {
     let word = &text[text[begin..stop].iter().rposition(u8::is_ascii_whitespace).map_or(begin, |space| begin + space + 1)..stop];
     let is_number = word.len() <= 3 && !word.is_empty() && word.iter().all(u8::is_ascii_digit);

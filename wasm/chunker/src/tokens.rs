@@ -1,6 +1,7 @@
-//! Source code as far as cuts need it: brackets, ends of statements and lines, and what has no structure: strings, comments, regular expressions.
-//! One set of rules for all languages, since documents need not say which they are in. What is never closed is no string and no comment; that is
-//! remembered, so that the text is searched for an end once.
+//! Source code as far as cuts need it: brackets, ends of statements and lines, and what has no structure:
+//! strings, comments, regular expressions. One set of rules for all languages, since documents need not say
+//! which they are in. What is never closed is no string and no comment; that is remembered, so that the text
+//! is searched for an end once.
 
 use crate::text::{find, is_continuation};
 
@@ -130,7 +131,8 @@ impl<'t> Tokens<'t> {
         }
     }
 
-    /// Whether white space, or the like mark, stands on both sides of a mark of this length: then it begins a comment to the end of the line.
+    /// Whether white space, or the like mark, stands on both sides of a mark of this length: then it begins a
+    /// comment to the end of the line.
     fn stands_free(&self, length: usize) -> bool {
         let after = self.byte(self.at + length);
         let is_free = after == b'\n' || is_blank(after) || (after == b'#' && length == 1);
@@ -160,7 +162,8 @@ impl<'t> Tokens<'t> {
         may_begin && self.before != 0 && !is_blank(after) && !matches!(after, b'\n' | b'>' | b'/' | b'*')
     }
 
-    /// End of what is closed on its line: a string by its quote, a regular expression by `/` outside of its classes.
+    /// End of what is closed on its line: a string by its quote, a regular expression by `/` outside of its
+    /// classes.
     fn line_end_of(&mut self, kind: End, close: u8) -> Option<usize> {
         if self.is_unclosed(kind) {
             return None;

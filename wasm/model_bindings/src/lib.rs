@@ -1,5 +1,6 @@
-//! The WASM face of the static embedding model: one model per instance, numbers as arguments, bytes through linear memory at the addresses that are
-//! told. An address is valid until the next call that may allocate. The host's side: src/engine/static_model.ts.
+//! The WASM face of the static embedding model: one model per instance, numbers as arguments, bytes through
+//! linear memory at the addresses that are told. An address is valid until the next call that may allocate.
+//! The host's side: src/engine/static_model.ts.
 
 use mds_static_model::StaticModel;
 use std::cell::RefCell;

@@ -1,6 +1,7 @@
-//! A static embedding model: the vector of a text is the mean of its tokens' rows in a table, normalised. Tokens are those of a byte-pair encoding
-//! without a pre-tokenizer (`SentencePiece` style, bytes where a character is unknown). Pure; never panics on any model or text.
-//! Bytes of the model: docs/formats/static-model.md.
+//! A static embedding model: the vector of a text is the mean of its tokens' rows in a table, normalised.
+//! Tokens are those of a byte-pair encoding without a pre-tokenizer (`SentencePiece` style, bytes where a
+//! character is unknown). Pure; never panics on any model or text. Bytes of the model:
+//! docs/formats/static-model.md.
 #![forbid(unsafe_code)]
 #![warn(clippy::pedantic)]
 // Casts: tokens are below 2^16, offsets below 2^32, which the 32-bit address space of the instance bounds.
@@ -34,7 +35,8 @@ impl StaticModel {
         self.pool.dimensions()
     }
 
-    /// Tokens of a text, as the tokenizer of the model's makers gives them without special tokens at its ends.
+    /// Tokens of a text, as the tokenizer of the model's makers gives them without special tokens at its
+    /// ends.
     pub fn tokens(&mut self, text: &[u8]) -> &[u16] {
         self.tokens.clear();
         self.tokenizer.encode(text, &mut self.tokens);

@@ -1,4 +1,5 @@
-//! Byte-pair merges of one piece of text: again and again the pair of neighbours of the lowest rank becomes one token, of equal ranks the first.
+//! Byte-pair merges of one piece of text: again and again the pair of neighbours of the lowest rank becomes
+//! one token, of equal ranks the first.
 
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -61,7 +62,8 @@ fn hash(pair: u32) -> usize {
     (pair.wrapping_mul(0x9e37_79b1) >> 8) as usize
 }
 
-/// A symbol of the piece: its token and its neighbours. A symbol that was merged into the one before it has `GONE` as its next.
+/// A symbol of the piece: its token and its neighbours. A symbol that was merged into the one before it has
+/// `GONE` as its next.
 #[derive(Clone, Copy)]
 struct Symbol {
     token: u16,
@@ -72,7 +74,8 @@ struct Symbol {
 const END: u32 = u32::MAX;
 const GONE: u32 = u32::MAX - 1;
 
-/// Pieces of at most so many characters are merged by looking through all of their pairs each time, which is faster than a queue.
+/// Pieces of at most so many characters are merged by looking through all of their pairs each time, which is
+/// faster than a queue.
 const SCANNED_MAX: usize = 24;
 
 /// Room for the symbols of a piece, kept from one to the next.
@@ -168,7 +171,8 @@ mod tests {
 
     #[test]
     fn a_scanned_piece_and_a_queued_one_have_the_same_tokens() {
-        // Every pair of the first tokens makes another, in an order that has nothing to do with their numbers.
+        // Every pair of the first tokens makes another, in an order that has nothing to do with their
+        // numbers.
         let merges = Merges::new((0..900u32).map(|rank| {
             let pair = rank * 389 % 900;
             [(pair / 30) as u16, (pair % 30) as u16, (3 + rank % 60) as u16]

@@ -1,5 +1,6 @@
-//! Tokens of pieces of text that have been seen lately: words, indentations and rules of tables come again and again, and merging them anew is most
-//! of a tokenizer's work. A table of fixed size in which a piece takes the place of another of the same slot.
+//! Tokens of pieces of text that have been seen lately: words, indentations and rules of tables come again
+//! and again, and merging them anew is most of a tokenizer's work. A table of fixed size in which a piece
+//! takes the place of another of the same slot.
 
 /// Pieces of at most `BYTES` bytes and `TOKENS` tokens.
 pub struct Pieces<const BYTES: usize, const TOKENS: usize> {

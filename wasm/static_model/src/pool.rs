@@ -1,4 +1,5 @@
-//! The mean of rows, normalised. A row is 8-bit numbers and their scale; the length of the sum does not matter.
+//! The mean of rows, normalised. A row is 8-bit numbers and their scale; the length of the sum does not
+//! matter.
 
 use crate::layout::Layout;
 
@@ -23,7 +24,8 @@ impl Pool {
         self.dimensions
     }
 
-    /// The vector of these tokens, which are below the number of rows: of length one, or zero where there are none.
+    /// The vector of these tokens, which are below the number of rows: of length one, or zero where there are
+    /// none.
     pub fn mean(&mut self, tokens: &[u16]) -> &[f32] {
         let sum = &mut self.sum[..self.dimensions];
         sum.fill(0.0);

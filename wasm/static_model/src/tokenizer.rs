@@ -1,5 +1,6 @@
-//! Text to tokens. A space is `▁`, one stands before the text; the whole is one sequence of characters, a character that is no token its bytes.
-//! Since nothing merges across most pairs of neighbours, it is cut there into pieces, which are merged one by one and remembered.
+//! Text to tokens. A space is `▁`, one stands before the text; the whole is one sequence of characters, a
+//! character that is no token its bytes. Since nothing merges across most pairs of neighbours, it is cut
+//! there into pieces, which are merged one by one and remembered.
 
 use crate::layout::Layout;
 use crate::merges::{Merger, Merges};
@@ -8,10 +9,12 @@ use crate::pieces::Pieces;
 const SPACE: u32 = '▁' as u32;
 /// In texts these stand for themselves, and the text behind them begins anew.
 const SPECIALS: [(&[u8], u16); 3] = [(b"<unk>", 0), (b"<s>", 1), (b"</s>", 2)];
-/// A longer run that nothing divides is merged in parts of this length. No word is; where one is, tokens differ at the seams.
+/// A longer run that nothing divides is merged in parts of this length. No word is; where one is, tokens
+/// differ at the seams.
 const RUN_BYTES_MAX: usize = 1 << 16;
 const ASCII: usize = 128;
-/// Pieces that are remembered: 16 384 words, 1 MB, and 2 048 longer ones (spaces and dashes of tables), 0.4 MB.
+/// Pieces that are remembered: 16 384 words, 1 MB, and 2 048 longer ones (spaces and dashes of tables), 0.4
+/// MB.
 const SHORT_BYTES_MAX: usize = 31;
 const LONG_BYTES_MAX: usize = 127;
 
@@ -90,7 +93,8 @@ impl Tokenizer {
         }
     }
 
-    /// Where the piece ends that begins at `begin`: at the first pair of neighbours that nothing joins. `joins_first`: whether it has a first character.
+    /// Where the piece ends that begins at `begin`: at the first pair of neighbours that nothing joins.
+    /// `joins_first`: whether it has a first character.
     fn piece_end(&self, text: &[u8], begin: usize, joins_first: bool) -> usize {
         if !joins_first {
             return begin;
@@ -108,7 +112,8 @@ impl Tokenizer {
         }
     }
 
-    /// Whether a token may go across `at`. Of other characters than ASCII that is known for a space behind them only, if they are no `▁`.
+    /// Whether a token may go across `at`. Of other characters than ASCII that is known for a space behind
+    /// them only, if they are no `▁`.
     fn are_joined(&self, text: &[u8], at: usize) -> bool {
         let (before, next) = (text[at - 1], text[at]);
         if next >= 0x80 {
@@ -157,7 +162,8 @@ fn join(before: u8, next: u8) -> usize {
     (usize::from(before) % ASCII) * ASCII + usize::from(next) % ASCII
 }
 
-/// By pairs of ASCII characters: what tokens end with and begin with, told from how they are merged, for all merges.
+/// By pairs of ASCII characters: what tokens end with and begin with, told from how they are merged, for all
+/// merges.
 fn joins_of(layout: &Layout, bytes: &[u8]) -> Vec<bool> {
     const UNKNOWN: u8 = 0xff;
     /// Stands for all other characters.

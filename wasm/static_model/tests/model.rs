@@ -1,4 +1,5 @@
-//! The model from outside: tokens against a slow tokenizer that knows no pieces, vectors against a slow mean, and files of any bytes.
+//! The model from outside: tokens against a slow tokenizer that knows no pieces, vectors against a slow mean,
+//! and files of any bytes.
 
 use mds_static_model::StaticModel;
 

@@ -1,5 +1,6 @@
-//! The index of the peer: content with positions (tokenizer `en_stem`), key stored, as the Python peer of the shared aids has it. One indexing thread; merged into one segment
-//! afterwards, as the other peers are. Only the indexing is timed, not the parsing of the corpus.
+//! The index of the peer: content with positions (tokenizer `en_stem`), key stored, as the Python peer of the
+//! shared aids has it. One indexing thread; merged into one segment afterwards, as the other peers are. Only
+//! the indexing is timed, not the parsing of the corpus.
 
 use std::fs::{create_dir_all, remove_dir_all, File};
 use std::io::{BufRead, BufReader};

@@ -1,5 +1,6 @@
-//! One measurement: whole passes over the queries of a class until the time is up, so that every query weighs the same. The best ten by score: `top` their addresses only, `keys` the stored
-//! key of each, `exact` their addresses and the number of all matches, which forbids the engine to skip.
+//! One measurement: whole passes over the queries of a class until the time is up, so that every query weighs
+//! the same. The best ten by score: `top` their addresses only, `keys` the stored key of each, `exact` their
+//! addresses and the number of all matches, which forbids the engine to skip.
 
 use std::time::Instant;
 

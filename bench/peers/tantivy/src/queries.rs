@@ -1,4 +1,6 @@
-//! What a query of a class means: terms are OR, the classes of phrases one phrase, `a AND b NOT c` what it says, misspelt words within so many edits, patterns as regular expressions. Built from the analysed words, before the clock starts.
+//! What a query of a class means: terms are OR, the classes of phrases one phrase, `a AND b NOT c` what it
+//! says, misspelt words within so many edits, patterns as regular expressions. Built from the analysed words,
+//! before the clock starts.
 
 use std::collections::BTreeMap;
 use std::fs::File;

@@ -1,11 +1,13 @@
-//! Which pieces of a text are shown: places of terms are joined into clusters no longer than a fragment, the best clusters are taken, and each
-//! is widened to the size wanted, at words. Pure; linear in the number of places but for sorting the clusters.
+//! Which pieces of a text are shown: places of terms are joined into clusters no longer than a fragment, the
+//! best clusters are taken, and each is widened to the size wanted, at words. Pure; linear in the number of
+//! places but for sorting the clusters.
 
 use super::text::Text;
 use crate::characters::{decode, kind, Kind};
 use crate::record::Found;
 
-/// How far a cut is moved to find the beginning or end of a word. Longer runs without a break are cut at a character.
+/// How far a cut is moved to find the beginning or end of a word. Longer runs without a break are cut at a
+/// character.
 const SNAP_BYTES_MAX: usize = 64;
 /// How far the next word of a phrase is looked for: bytes of text, and places of terms.
 const PHRASE_GAP_BYTES_MAX: usize = 200;
@@ -73,7 +75,8 @@ fn places_in_phrases(text: &mut Text, found: &[Found], phrases: &[Vec<(u32, u32)
     standing
 }
 
-/// The places of the phrase that begins with the place `start`: each term behind the one before, with as many words between them as the query has.
+/// The places of the phrase that begins with the place `start`: each term behind the one before, with as many
+/// words between them as the query has.
 fn phrase_at(text: &mut Text, found: &[Found], start: usize, phrase: &[(u32, u32)]) -> Option<Vec<usize>> {
     let (&(first, mut offset), rest) = phrase.split_first()?;
     let mut before = found.get(start).filter(|place| place.term == first)?;
@@ -206,7 +209,8 @@ fn is_boundary(text: &[u8], at: usize) -> bool {
     text.get(at).is_none_or(|byte| byte & 0xc0 != 0x80)
 }
 
-/// Whether a cut at `at` goes through no word and no character. Scripts without spaces can be cut between any two characters.
+/// Whether a cut at `at` goes through no word and no character. Scripts without spaces can be cut between any
+/// two characters.
 fn is_break(text: &[u8], at: usize) -> bool {
     if !is_boundary(text, at) {
         return false;

@@ -1,4 +1,5 @@
-//! The stored JSON text of a document's content back into text, and fragments into JSON text. Linear; nothing refuses.
+//! The stored JSON text of a document's content back into text, and fragments into JSON text. Linear; nothing
+//! refuses.
 
 use super::fragments::{Fragment, Marks};
 use super::text::{Jump, Text, BLOCK_BYTES};
@@ -8,7 +9,8 @@ use crate::record::Found;
 /// In place of half a surrogate pair, which is no character.
 const REPLACEMENT: char = '\u{fffd}';
 
-/// Appends what `escaped`, JSON text between its quotes, stands for. Returns the bytes read: an escape that is cut off is left, unless this is the last piece.
+/// Appends what `escaped`, JSON text between its quotes, stands for. Returns the bytes read: an escape that
+/// is cut off is left, unless this is the last piece.
 pub fn unescape(escaped: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     let mut at = 0;
     let mut end = out.len();
@@ -45,7 +47,8 @@ pub fn unescape(escaped: &[u8], is_last: bool, out: &mut Vec<u8>) -> usize {
     at
 }
 
-/// Fills `out` with what the escaped text from `from` on stands for. Returns the bytes written and where the rest begins.
+/// Fills `out` with what the escaped text from `from` on stands for. Returns the bytes written and where the
+/// rest begins.
 pub fn resolve(escaped: &[u8], from: Jump, out: &mut [u8]) -> (usize, Jump) {
     let Jump { mut at, mut skipped } = from;
     let mut end = 0;
@@ -107,7 +110,8 @@ fn copy_plain(text: &[u8], out: &mut [u8]) -> usize {
     at
 }
 
-/// The character that the escape at the start of `text` stands for, and the bytes of the escape; `None` where it is cut off.
+/// The character that the escape at the start of `text` stands for, and the bytes of the escape; `None` where
+/// it is cut off.
 fn read_escape(text: &[u8], is_last: bool) -> Option<(char, usize)> {
     let plain = match text.get(1)? {
         b'n' => '\n',

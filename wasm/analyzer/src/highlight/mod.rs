@@ -1,6 +1,7 @@
-//! Highlights: the places of a document that show best why it matched, as JSON text. The document comes as the escaped JSON text in which it is
-//! stored. Either it is analysed as it was for the index, and only the places of the terms asked for are kept; or its term vector, made once in
-//! the same way, tells them. Both give the same answer. Rules: docs/decisions on highlights.
+//! Highlights: the places of a document that show best why it matched, as JSON text. The document comes as
+//! the escaped JSON text in which it is stored. Either it is analysed as it was for the index, and only the
+//! places of the terms asked for are kept; or its term vector, made once in the same way, tells them. Both
+//! give the same answer. Rules: docs/decisions on highlights.
 
 mod fragments;
 mod json;
@@ -45,7 +46,8 @@ pub struct Highlighter {
     window_begin: usize,
     window_end: usize,
     is_loaded: bool,
-    /// Scratch space: places of the terms asked for; which blocks of the text are resolved; which terms of a vector have been taken.
+    /// Scratch space: places of the terms asked for; which blocks of the text are resolved; which terms of a
+    /// vector have been taken.
     found: Vec<Found>,
     resolved: Vec<bool>,
     taken: Vec<bool>,
@@ -88,7 +90,8 @@ impl Highlighter {
         analyzer.look_for(terms);
     }
 
-    /// Takes escaped JSON text. Returns how much of it: what is left at its end, part of an escape, comes again with what follows.
+    /// Takes escaped JSON text. Returns how much of it: what is left at its end, part of an escape, comes
+    /// again with what follows.
     pub fn append(&mut self, escaped: &[u8], is_last: bool) -> usize {
         unescape(escaped, is_last, &mut self.text)
     }
@@ -147,7 +150,8 @@ impl Highlighter {
         &self.output
     }
 
-    /// The highlights of a document by its term vector, as `finish` tells them. `None` where it has to be read after all: it has more places than that looks at.
+    /// The highlights of a document by its term vector, as `finish` tells them. `None` where it has to be
+    /// read after all: it has more places than that looks at.
     pub fn show_known(&mut self, vector: &[u8], escaped: &[u8], matched: impl Iterator<Item = u32>) -> Option<&[u8]> {
         let vector = TermVector::read(vector)?;
         let Self { text, found, resolved, taken, .. } = self;

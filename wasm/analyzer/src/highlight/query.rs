@@ -1,6 +1,7 @@
-//! What a request asks of highlights, and how it crosses the border: little-endian numbers and bytes, in this order.
-//! `u32` bytes of a fragment, most fragments, terms, phrases, bytes of the opening and of the closing tag; the tags;
-//! per term `u32` bytes as indexed, bytes as shown, then both; per phrase `u32` count, then that many `u32 term, u32 offset`.
+//! What a request asks of highlights, and how it crosses the border: little-endian numbers and bytes, in this
+//! order. `u32` bytes of a fragment, most fragments, terms, phrases, bytes of the opening and of the closing
+//! tag; the tags; per term `u32` bytes as indexed, bytes as shown, then both; per phrase `u32` count, then
+//! that many `u32 term, u32 offset`.
 
 /// A term of the query.
 #[derive(Default)]

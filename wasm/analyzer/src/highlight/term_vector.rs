@@ -1,10 +1,13 @@
-//! A document's term vector: its terms, each with the places where it stands, so that a document whose highlights are wanted again is not
-//! scanned again. Made by the scanner that makes the index, from the same text; kept by the host as bytes beside the LSN of the document, never on disk.
+//! A document's term vector: its terms, each with the places where it stands, so that a document whose
+//! highlights are wanted again is not scanned again. Made by the scanner that makes the index, from the same
+//! text; kept by the host as bytes beside the LSN of the document, never on disk.
 //!
-//! All little-endian: `u32` bytes of the text, offset of its first byte that is no white space, end of the last, number of terms, flags;
-//! per block of 256 bytes a `u32` where it begins in the escaped text (`text::Jump`); for code per block a `u32`, lines that end before it;
-//! per term, in the order of their bytes, where its entry begins, and once more where the last one ends (`u16`, or `u32` where they are many);
-//! the entries: bytes of the term in one byte, the term, per place the bytes from the one before (from begin to begin) and its own as varints.
+//! All little-endian: `u32` bytes of the text, offset of its first byte that is no white space, end of the
+//! last, number of terms, flags; per block of 256 bytes a `u32` where it begins in the escaped text
+//! (`text::Jump`); for code per block a `u32`, lines that end before it; per term, in the order of their
+//! bytes, where its entry begins, and once more where the last one ends (`u16`, or `u32` where they are
+//! many); the entries: bytes of the term in one byte, the term, per place the bytes from the one before (from
+//! begin to begin) and its own as varints.
 
 use super::text::BLOCK_BYTES;
 use crate::lexicon::Lexicon;
@@ -70,7 +73,8 @@ fn write_entries(out: &mut Vec<u8>, record: &Record, lexicon: &Lexicon) -> Vec<u
     offsets
 }
 
-/// The first bytes of a term of so many as a number, zeros after them: orders most terms as their bytes do, without a call.
+/// The first bytes of a term of so many as a number, zeros after them: orders most terms as their bytes do,
+/// without a call.
 #[inline]
 fn first_eight(bytes: &[u8], length: usize) -> u64 {
     let word = match bytes.first_chunk::<8>() {

@@ -1,15 +1,17 @@
-//! The text of a document as fragments look at it: whole, or resolved block by block from the escaped text in which it is stored, where it is
-//! looked at. What a block's resolving begins with is kept in the document's term vector (`Jumps`).
+//! The text of a document as fragments look at it: whole, or resolved block by block from the escaped text in
+//! which it is stored, where it is looked at. What a block's resolving begins with is kept in the document's
+//! term vector (`Jumps`).
 
 use super::json::resolve;
 
-/// Bytes of text resolved at once. A fragment of 150 bytes looks at two or three of these; a place to begin takes 4 bytes for each.
+/// Bytes of text resolved at once. A fragment of 150 bytes looks at two or three of these; a place to begin
+/// takes 4 bytes for each.
 pub const BLOCK_BYTES: usize = 256;
 /// What a decision about a cut looks at beside it: a character.
 const MARGIN_BYTES: usize = 4;
 
-/// Where in the escaped text a block begins. Packed: offset of an escape or of a byte that stands for itself x 4, plus the bytes of what an escape
-/// there stands for that belong to the block before.
+/// Where in the escaped text a block begins. Packed: offset of an escape or of a byte that stands for itself
+/// x 4, plus the bytes of what an escape there stands for that belong to the block before.
 #[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
 pub struct Jump {
     pub at: usize,
@@ -61,7 +63,8 @@ impl<'a> Text<'a> {
         Self { bytes, source: None }
     }
 
-    /// @param bytes room for the text: what it holds outside of blocks that were looked at is of earlier texts
+    /// @param bytes room for the text: what it holds outside of blocks that were looked at is of earlier
+    /// texts
     pub fn stored(bytes: &'a mut Vec<u8>, length: usize, source: Source<'a>) -> Self {
         bytes.resize(length, 0);
         source.resolved.clear();

@@ -1,4 +1,5 @@
-//! Character entities: `&eacute;`, `&#233;`, `&#xE9;`. Those of letters belong to words, all others separate them; what is no entity is text.
+//! Character entities: `&eacute;`, `&#233;`, `&#xE9;`. Those of letters belong to words, all others separate
+//! them; what is no entity is text.
 
 use super::entity_names::NAMES;
 use crate::characters::{kind, Kind};
@@ -6,7 +7,8 @@ use crate::characters::{kind, Kind};
 /// Longest name (`thetasym`) or number (`#1114111`, `#x10FFFF`), in bytes.
 const NAME_BYTES_MAX: usize = 8;
 
-/// The character that the entity at `at` stands for and the entity's length in bytes; `None` where there is none.
+/// The character that the entity at `at` stands for and the entity's length in bytes; `None` where there is
+/// none.
 pub fn decode(text: &[u8], at: usize) -> Option<(char, usize)> {
     if *text.get(at)? != b'&' {
         return None;

@@ -1,4 +1,5 @@
-//! What stands at the start of a line: list marks (their numbers are no terms), fences, definitions, comments, raw elements, blank lines.
+//! What stands at the start of a line: list marks (their numbers are no terms), fences, definitions,
+//! comments, raw elements, blank lines.
 
 use crate::bytes::RawElement;
 
@@ -63,7 +64,8 @@ fn number_mark(text: &[u8]) -> Option<usize> {
     is_mark.then_some((digits + 1).min(text.len()))
 }
 
-/// Length of the run of marks, and where the info string ends. Backticks in the info string make it a code span.
+/// Length of the run of marks, and where the info string ends. Backticks in the info string make it a code
+/// span.
 fn fence(text: &[u8], mark: u8) -> Option<(u32, usize)> {
     let run = text.iter().take_while(|&&byte| byte == mark).count();
     if run < 3 {

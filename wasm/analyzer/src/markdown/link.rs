@@ -7,7 +7,8 @@ use crate::bytes::is_space;
 pub enum Target {
     /// It is one; the text goes on at this offset (a title is text).
     Ends(usize),
-    /// It is one, longer than the text that may be looked at: from this offset, skip to the next white space, quote or bracket.
+    /// It is one, longer than the text that may be looked at: from this offset, skip to the next white space,
+    /// quote or bracket.
     Long(usize),
     /// It is none, and neither is any that begins before this offset.
     None(usize),
@@ -31,7 +32,8 @@ pub fn inline(text: &[u8], sees_end: bool) -> Target {
     }
 }
 
-/// The target after `]:` at the start of `text`, in a line that began with `[`. After it only a title may stand in the line.
+/// The target after `]:` at the start of `text`, in a line that began with `[`. After it only a title may
+/// stand in the line.
 pub fn definition(text: &[u8], sees_end: bool) -> Target {
     let begin = 2 + spaces(text.get(2..).unwrap_or_default());
     if text.get(begin).is_none_or(|&byte| byte == b'\n') {
@@ -50,7 +52,8 @@ fn spaces(text: &[u8]) -> usize {
     text.iter().take_while(|&&byte| byte == b' ' || byte == b'\t' || byte == b'\r').count()
 }
 
-/// Where the target that begins at `begin` stops: at white space, at the bracket that closes it, after `>` of a target in angles.
+/// Where the target that begins at `begin` stops: at white space, at the bracket that closes it, after `>` of
+/// a target in angles.
 fn target_end(text: &[u8], begin: usize, sees_end: bool) -> Option<usize> {
     let rest = text.get(begin..).unwrap_or_default();
     if rest.first() == Some(&b'<') {

@@ -1,9 +1,11 @@
-//! HTML tags, autolinks and inline comments, by the rules of `CommonMark` 0.31 section 6.5 to 6.6, a little more lenient about attributes.
+//! HTML tags, autolinks and inline comments, by the rules of `CommonMark` 0.31 section 6.5 to 6.6, a little
+//! more lenient about attributes.
 
 use crate::bytes::is_space;
 
-/// End (exclusive) of the tag, closing tag, declaration, processing instruction or autolink that begins with the `<` at the start of `text`;
-/// `None`: the `<` is text. Stops at the next `<` outside quotes, so that a run of them costs linear time.
+/// End (exclusive) of the tag, closing tag, declaration, processing instruction or autolink that begins with
+/// the `<` at the start of `text`; `None`: the `<` is text. Stops at the next `<` outside quotes, so that a
+/// run of them costs linear time.
 pub fn end(text: &[u8]) -> Option<usize> {
     match *text.get(1)? {
         b'a'..=b'z' | b'A'..=b'Z' => named_end(text, 1),

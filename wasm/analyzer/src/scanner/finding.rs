@@ -1,4 +1,5 @@
-//! The scanner where only the places of a few terms are wanted: which terms, and by which first letters their words can be told from others.
+//! The scanner where only the places of a few terms are wanted: which terms, and by which first letters their
+//! words can be told from others.
 
 use super::Analyzer;
 use crate::lanes::set_of;
@@ -6,7 +7,8 @@ use crate::lexicon::Lexicon;
 use crate::record::{Found, Record, FOUND_MAX};
 
 impl Analyzer {
-    /// Marks the terms that are looked for, each by its index, after `begin` with `Purpose::Find` and again after `empty`.
+    /// Marks the terms that are looked for, each by its index, after `begin` with `Purpose::Find` and again
+    /// after `empty`.
     pub fn look_for<'a>(&mut self, terms: impl Iterator<Item = (u32, &'a [u8])>) {
         self.seconds = [0; 64];
         let mut firsts = Vec::new();
@@ -22,8 +24,8 @@ impl Analyzer {
         self.skimmed = set_of(&firsts);
     }
 
-    /// A word goes on as its term does, but for what stands for a letter with an accent, for `y` and `i` (dying, die), and for
-    /// a doubled first letter. A term of one letter may be any word's.
+    /// A word goes on as its term does, but for what stands for a letter with an accent, for `y` and `i`
+    /// (dying, die), and for a doubled first letter. A term of one letter may be any word's.
     fn want_second(&mut self, first: u8, second: Option<u8>) {
         let wanted = match second {
             Some(b'i' | b'y') => 1 << b'i' | 1 << b'y',

@@ -1,4 +1,5 @@
-//! The scanner's way through source code: identifiers instead of words, their parts at the same position, no markup. Rules: `code`.
+//! The scanner's way through source code: identifiers instead of words, their parts at the same position, no
+//! markup. Rules: `code`.
 
 use super::{Analyzer, Status};
 use crate::bytes::{Class, Table};
@@ -46,7 +47,8 @@ impl Analyzer {
         }
     }
 
-    /// The parts of the identifier where they are something else than it: each once, because a term has a position only once.
+    /// The parts of the identifier where they are something else than it: each once, because a term has a
+    /// position only once.
     fn parts(&mut self, at: usize, end: usize, whole: u32, is_ascii: bool) {
         let mut seen = core::mem::take(&mut self.parts_seen);
         seen.clear();

@@ -1,4 +1,5 @@
-//! The scanner's markdown side: what happens at the start of a line and at a mark, and how comments, raw elements and long targets are passed over.
+//! The scanner's markdown side: what happens at the start of a line and at a mark, and how comments, raw
+//! elements and long targets are passed over.
 
 use super::{Analyzer, Status};
 use crate::bytes::{Mode, RawElement};

@@ -1,5 +1,6 @@
-//! The scanner's short cut where only the places of a few terms matter: from one byte that may matter to the next, sixteen at a
-//! time. What matters: marks and line breaks of the mode, bytes beyond ASCII, apostrophes, and words that begin as a wanted term does.
+//! The scanner's short cut where only the places of a few terms matter: from one byte that may matter to the
+//! next, sixteen at a time. What matters: marks and line breaks of the mode, bytes beyond ASCII, apostrophes,
+//! and words that begin as a wanted term does.
 
 use super::Analyzer;
 use crate::bytes::Mode;
@@ -82,7 +83,8 @@ impl Analyzer {
         self.limit
     }
 
-    /// Whether the mark at `at` makes no difference: a line that ends before text, in text; a bracket that closes no link.
+    /// Whether the mark at `at` makes no difference: a line that ends before text, in text; a bracket that
+    /// closes no link.
     #[inline(always)]
     fn is_idle(&self, at: usize) -> bool {
         let next = self.byte(at + 1);
@@ -115,7 +117,8 @@ impl Analyzer {
         }
     }
 
-    /// The byte at `at` may belong to a word that began before: that is looked at whole. False where it begins one, or stands alone.
+    /// The byte at `at` may belong to a word that began before: that is looked at whole. False where it
+    /// begins one, or stands alone.
     fn wide_word_around(&mut self, from: usize, at: usize) -> bool {
         let letters = self.window.get(from..at).unwrap_or_default().iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         // A longer run is cut into several words.

@@ -1,6 +1,7 @@
-//! A light stemmer for Polish, our own: cuts inflectional endings of nouns, adjectives and common verb classes, then evens out the consonant
-//! and vowel alternations that the endings cause (ręka/ręce, noga/nodze, wóz/wozu). Conservative: it conflates forms of one word rather than
-//! words of one root. Golden list: test/golden/analyzer/polish.json.
+//! A light stemmer for Polish, our own: cuts inflectional endings of nouns, adjectives and common verb
+//! classes, then evens out the consonant and vowel alternations that the endings cause (ręka/ręce,
+//! noga/nodze, wóz/wozu). Conservative: it conflates forms of one word rather than words of one root. Golden
+//! list: test/golden/analyzer/polish.json.
 
 use std::borrow::Cow;
 
@@ -78,7 +79,8 @@ fn cut_ending(word: &str) -> (&str, &str) {
 fn even_out<'a>(root: &'a str, ending: &str) -> Cow<'a, str> {
     let is_soft = ending.starts_with('i');
     let mut root = root.to_owned();
-    // Fleeting e: książek/książk-, chłopiec/chłopc-, domek/domk-. A soft c before an ending is none: kobiec-ie.
+    // Fleeting e: książek/książk-, chłopiec/chłopc-, domek/domk-. A soft c before an ending is none:
+    // kobiec-ie.
     for (written, plain, before_endings) in [("iec", "c", false), ("iek", "k", true), ("ek", "k", true)] {
         if (before_endings || ending.is_empty()) && root.strip_suffix(written).is_some_and(|rest| letters(rest) >= STEM_LETTERS_MIN) {
             replace_tail(&mut root, written, plain);

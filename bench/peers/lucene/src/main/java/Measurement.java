@@ -10,8 +10,9 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopScoreDocCollectorManager;
 
 /**
- * One measurement: whole passes over the queries of a class until the time is up, so that every query weighs the same. The best ten by score: `top` their
- * numbers only, `keys` the stored key of each, `exact` their numbers and the count of all matches, which forbids the engine to skip.
+ * One measurement: whole passes over the queries of a class until the time is up, so that every query weighs
+ * the same. The best ten by score: `top` their numbers only, `keys` the stored key of each, `exact` their
+ * numbers and the count of all matches, which forbids the engine to skip.
  */
 final class Measurement {
   private static final int LIMIT = 10;

@@ -20,7 +20,8 @@ import org.apache.lucene.search.similarities.BM25Similarity;
 import org.apache.lucene.store.MMapDirectory;
 
 /**
- * The index of the peer: content with positions, key stored. Merged into one segment after the indexing, as the other peers are. Only the indexing is timed, not the parsing of the corpus.
+ * The index of the peer: content with positions, key stored. Merged into one segment after the indexing, as
+ * the other peers are. Only the indexing is timed, not the parsing of the corpus.
  */
 final class PeerIndex {
   static final Analyzer ANALYZER = new EnglishAnalyzer();

@@ -20,7 +20,11 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TermQuery;
 import org.apache.lucene.search.WildcardQuery;
 
-/** What a query of a class means: terms are OR, the classes of phrases one phrase with the gaps of its stop words, `a AND b NOT c` what it says, misspelt words within so many edits, patterns. Built before the clock starts. */
+/**
+ * What a query of a class means: terms are OR, the classes of phrases one phrase with the gaps of its stop
+ * words, `a AND b NOT c` what it says, misspelt words within so many edits, patterns. Built before the clock
+ * starts.
+ */
 final class PeerQueries {
   private record Word(Term term, int position) {}
 
