@@ -1,6 +1,14 @@
 /** The recipes of CONTRIBUTING.md, carried out in scratch copies of the server. */
 import assert from 'node:assert/strict'
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
 import { it } from 'node:test'
+import { decodeEntry } from '../../src/store/entries/entry.js'
+import { openEnvironment } from '../../src/store/environment.js'
+import { currentGeneration } from '../../src/store/layout.js'
+import { lsnOfKey } from '../../src/store/keys.js'
+import { KIND_EDITS, REMARK_CODE } from '../harness/remark_entry.js'
 import { scratchCopy, type Edit } from '../harness/scratch_copy.js'
 import { startServer } from '../harness/server.js'
 
@@ -55,5 +63,35 @@ it('recipe: an operation is added in two files; it is routed, validated, listed 
   } finally {
     await server.stop()
     copy.remove()
+  }
+})
+
+/** Something has to write it: settings are written by the new kind. */
+const WRITER: Edit = {
+  file: 'src/domain/settings_decision.ts',
+  find: "entry: { kind: 'setting', lsn,",
+  replace: "entry: { kind: 'remark', lsn,",
+}
+
+it('recipe: an entry kind is a folder and its line in the list; it is applied, replayed after a kill, and unknown to other versions', async () => {
+  const directory = mkdtempSync(join(tmpdir(), 'mds-recipe-'))
+  const copy = await scratchCopy([...KIND_EDITS, WRITER])
+  try {
+    const first = await startServer({ main: copy.main, directory })
+    assert.equal((await first.request('PUT', '/v1/collection-config', { collection: 'c', responsePrompt: 'plain' })).status, 200)
+    await first.kill()
+    const second = await startServer({ main: copy.main, directory })
+    const answer = await second.get('/v1/collection-config?collection=c')
+    await second.stop()
+    assert.equal(answer.json<{ config: { responsePrompt: string } }>().config.responsePrompt, 'remarked')
+    const environment = openEnvironment(currentGeneration(directory))
+    const records = [...environment.binlog.getRange()].map(({ key, value }) => ({ lsn: lsnOfKey(key), value: Buffer.from(value) }))
+    await environment.root.close()
+    assert.equal(records.length, 1)
+    const { lsn, value } = records[0] as (typeof records)[number]
+    assert.throws(() => decodeEntry(lsn, value), { message: `binlog entry ${lsn}: unknown kind ${REMARK_CODE}` })
+  } finally {
+    copy.remove()
+    rmSync(directory, { recursive: true, force: true })
   }
 })
