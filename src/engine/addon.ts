@@ -1,6 +1,6 @@
 /**
- * Finds and loads the native addon. Each thread that uses it loads it; the engines behind its functions are
- * one per process. It is loaded on first use, never by an import alone.
+ * Finds and loads the native addon. Each thread that uses the addon loads it; the engines behind its
+ * functions are one per process. The addon is loaded on first use, never by an import alone.
  */
 import { existsSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -8,9 +8,9 @@ import { join } from 'node:path'
 import { projectFolder } from '../installation.js'
 
 /**
- * @param names all functions of the face: an addon of another version, which lacks one, is refused before any
- * is called
- * @param path  for tests with a build of their own; default: `build/mds_engine.node` of the project
+ * @param names all functions of the interface: an addon of another version that lacks one is refused before
+ * any function is called
+ * @param path for tests with their own build; default: `build/mds_engine.node` of the project
  */
 export function loadAddon<Face>(
   names: readonly (keyof Face & string)[],

@@ -1,5 +1,5 @@
 /**
- * Encodes an aggregation for the native engine and reads its answer. Byte layout:
+ * Encodes an aggregation for the native engine and decodes its result. Byte layout:
  * docs/formats/search-plan.md, "Aggregation".
  */
 import assert from 'node:assert'

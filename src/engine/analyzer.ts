@@ -1,7 +1,7 @@
 /**
- * The analyzer as the service uses it: feeds a text to the WASM instance in windows, hands Chinese runs to
- * the word cutter, and gives back packed tokens or query tokens. One per thread; a trap or too much memory
- * costs the instance, never the thread. What becomes a term: docs/decisions/0012-text-analysis.md.
+ * The text analyzer. Feeds a text to the WASM instance in windows, passes Chinese runs to the word segmenter,
+ * and returns packed tokens or query tokens. One analyzer per thread. A trap or excessive memory costs only
+ * the WASM instance, never the thread. Definition of terms: docs/decisions/0012-text-analysis.md.
  */
 import { ANALYZER_MEMORY_BYTES_KEPT_MAX } from '../limits/indexing.js'
 import { FLAGS, flagsOf, type Instance, openInstance, placeHanWords } from './analyzer_instance.js'
@@ -15,19 +15,20 @@ const NEEDS_WINDOW = 0
 const NEEDS_FINISH = 1
 
 /**
- * Words of a token in the list that the module writes: start, end, position, first byte of the term, bytes of
- * the term.
+ * 32-bit words per token in the list that the module writes: start, end, position, first byte of the term,
+ * bytes of the term.
  */
 const TOKEN_WORDS = 5
 
 /**
- * @param windowBytesMax bytes of text per window, above 4 096 and at most the module's; only tests pass it
- * @param isLazy instantiates with the first text instead of at once
+ * @param windowBytesMax bytes of text per window, above 4 096 and at most the module's window; only tests
+ * pass it
+ * @param isLazy creates the instance with the first text instead of immediately
  */
 export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy = false): Analyzer {
   let instance = isLazy ? undefined : openInstance(windowBytesMax)
 
-  /** A trap leaves the instance in an unknown state: the next text gets a new instance. */
+  /** A trap leaves the instance in an unknown state, so the next text gets a new instance. */
   function guarded<T>(work: (open: Instance) => T): T {
     const open = (instance ??= openInstance(windowBytesMax))
     try {
@@ -64,7 +65,10 @@ export function createAnalyzer(windowBytesMax = Number.MAX_SAFE_INTEGER, isLazy 
   }
 }
 
-/** Runs one text through the instance. Returns copies of its records: one, unless the text is very large. */
+/**
+ * Runs one text through the instance. Returns copies of its records: one record, unless the text is very
+ * large.
+ */
 function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags: number): Uint8Array[] {
   const { exports, windowBytes } = open
   const records: Uint8Array[] = []
@@ -72,7 +76,7 @@ function feed(open: Instance, text: Uint8Array, options: AnalysisOptions, flags:
   let at = 0
   for (;;) {
     const end = Math.min(at + windowBytes, text.length)
-    // The view is made anew for each window: memory may have grown in between.
+    // The view is created for each window, because memory may have grown in between.
     new Uint8Array(exports.memory.buffer, open.windowAddress, end - at).set(text.subarray(at, end))
     exports.analyzer_load(end - at, end === text.length ? 1 : 0)
     for (let status = exports.analyzer_run(); status !== NEEDS_WINDOW; status = exports.analyzer_run()) {

@@ -1,12 +1,12 @@
 /**
- * One WASM instance of the analyzer with the addresses of its memory, and what its callers share: flags, and
- * the words of Chinese runs. Runs on the thread of its analyzer.
+ * One WASM instance of the analyzer, the addresses of its memory, and the code that its callers share: flags,
+ * and the words of Chinese runs. Runs on the thread of its analyzer.
  */
 import { cutHanRun } from './han_words.js'
 import type { AnalysisOptions } from './types.js'
 import { instantiateWasm, type WasmExports } from './wasm_instance.js'
 
-/** Of `analyzer_begin` in wasm/bindings. */
+/** The flags of `analyzer_begin` in wasm/bindings. */
 export const FLAGS = { stem: 1, markdown: 2, spans: 4, code: 8, folds: 16, asks: 32 } as const
 
 export interface Instance {
@@ -15,7 +15,7 @@ export interface Instance {
   readonly windowAddress: number
   readonly cutsAddress: number
   readonly cutsMax: number
-  /** The query that its highlighter has, so that it is set once per search. */
+  /** The query that its highlighter currently has, so that it is set once per search. */
   asked: Uint8Array | undefined
 }
 
@@ -36,7 +36,7 @@ export function flagsOf({ stem, markdown, code }: AnalysisOptions): number {
   return (stem ? FLAGS.stem : 0) | (markdown ? FLAGS.markdown : 0) | (code === true ? FLAGS.code : 0)
 }
 
-/** Gives a waiting scanner the words of the Han run at its cursor. */
+/** Passes the words of the Han run at the scanner's cursor to the scanner, which waits for them. */
 export function placeHanWords({ exports, windowAddress, cutsAddress, cutsMax }: Instance): void {
   const begin = windowAddress + exports.analyzer_cursor()
   const run = Buffer.from(exports.memory.buffer, begin, exports.analyzer_han_run_bytes()).toString('utf8')

@@ -1,7 +1,7 @@
 /**
- * Cuts a text into the chunks that are embedded, by the WASM module: prose by the structure of markdown, code
- * where its brackets balance. One chunker per thread; a trap or too much memory costs the instance, never the
- * thread. Where it cuts: docs/decisions/0130-chunks.md.
+ * Splits a text into the chunks that are embedded, with the WASM module: prose by the structure of markdown,
+ * code where its brackets balance. One chunker per thread. A trap or excessive memory costs only the WASM
+ * instance, never the thread. Chunk boundaries: docs/decisions/0130-chunks.md.
  */
 import { CHUNKER_MEMORY_BYTES_KEPT_MAX } from '../limits/indexing.js'
 import { instantiateWasm, type WasmExports } from './wasm_instance.js'
@@ -11,23 +11,23 @@ export type ChunkMode = 'prose' | 'code'
 export interface Chunker {
   /**
    * @param text UTF-8
-   * @param budget characters (Unicode code points) of a chunk, from 1; above 131 072 it is that. Only what
-   * brackets enclose in code makes a chunk longer
-   * @param overlap characters of whole sentences that a chunk of prose repeats of the one before: inside the
-   * budget, at most half of it
-   * @returns pairs of first byte and byte behind the last, ascending; without an overlap all but white space
-   * is in exactly one chunk. None for a blank text
+   * @param budget maximum characters (Unicode code points) of a chunk, from 1; values above 131 072 count as
+   * 131 072. Only bracketed code makes a chunk longer
+   * @param overlap characters of whole sentences that a chunk of prose repeats from the previous chunk: part
+   * of the budget, at most half of it
+   * @returns pairs of first byte and end (exclusive), ascending; without an overlap, everything except white
+   * space is in exactly one chunk. Empty for a blank text
    */
   chunk(text: Uint8Array, mode: ChunkMode, budget: number, overlap: number): Uint32Array
 }
 
-/** Instantiates with the first text. */
+/** The WASM instance is created with the first text. */
 export function createChunker(): Chunker {
   let instance: WasmExports | undefined
   return {
     chunk: (text, mode, budget, overlap) => {
       const exports = (instance ??= instantiateWasm())
-      // Dropped while it works: a trap leaves it in an unknown state.
+      // Unset during the run: a trap leaves the instance in an unknown state.
       instance = undefined
       const chunks = run(exports, text, mode, budget, overlap)
       if (exports.memory.buffer.byteLength <= CHUNKER_MEMORY_BYTES_KEPT_MAX) instance = exports

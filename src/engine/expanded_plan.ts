@@ -1,10 +1,10 @@
 /**
- * A plan as the engine ran it: fuzzy and wildcard leaves are replaced by the terms that they stood for.
- * `Hit.matched` holds indexes into its terms, and all code for plain plans can use it. Pure, any thread.
+ * The plan as executed by the engine: fuzzy and wildcard leaves are replaced by the terms that they matched.
+ * `Hit.matched` contains indexes into its terms, and all code for plain plans can use it. Pure, any thread.
  */
 import type { Expansion, PlanNode, PlanTerm, SearchPlan } from './types.js'
 
-/** @param expansions of the hits that the engine returned for `plan` */
+/** @param expansions from the hits that the engine returned for `plan` */
 export function expandPlan(plan: SearchPlan, expansions: readonly Expansion[]): SearchPlan {
   if (!isExpandable(plan.root)) return plan
   const added = expansions.map(({ leaf, term }): PlanTerm => {

@@ -1,7 +1,7 @@
 /**
- * Chinese words: cuts runs of Han characters with jieba in its search mode (each word, and the shorter words
- * inside it). The dictionary is loaded with the first Chinese text of a thread: 0.14 s and 35 MB. Runs on the
- * thread of its analyzer.
+ * Chinese word segmentation. Segments runs of Han characters with jieba in its search mode (each word, and
+ * the shorter words inside it). The dictionary is loaded with the first Chinese text of a thread: 0.14 s and
+ * 35 MB. Runs on the thread of its analyzer.
  */
 import { createRequire } from 'node:module'
 import type { Jieba } from '@node-rs/jieba'
@@ -16,9 +16,9 @@ function loadJieba(): Jieba {
 }
 
 /**
- * Words of `run` as triples of first byte, end (exclusive) and index of the first character, ascending by
- * first byte, then end. Every character of the run is in some word. Positions are characters, so that a
- * phrase matches however the text around it was cut.
+ * Writes the words of `run` as triples of first byte, end (exclusive) and index of the first character,
+ * ascending by first byte, then end. Every character of the run is in at least one word. Positions count
+ * characters, so that a phrase matches however the surrounding text was segmented.
  * @param run UTF-8, Han characters only
  * @param cuts receives the triples
  * @returns number of triples, at most `cuts.length / 3`
@@ -55,7 +55,9 @@ export function cutHanRun(run: string, cuts: Uint32Array): number {
   )
 }
 
-/** Words of two characters come in order, then those of three from the beginning again. */
+/**
+ * jieba returns the words of two characters in order, then those of three from the start of the word again.
+ */
 function indexOfWord(characters: readonly string[], word: string, from: number, begin: number, end: number): number {
   const text = characters.slice(begin, end).join('')
   const offset = characters.slice(begin, from).join('').length

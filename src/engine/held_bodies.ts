@@ -1,31 +1,31 @@
 /**
- * The TypeScript face of the records in native memory, one store per process for all threads. *Kept* records
+ * TypeScript interface of the records in native memory, one store per process for all threads. *Kept* records
  * are the data of the memory backend: they stay until they are removed. *Cached* records were fetched from
- * elsewhere and can be evicted. Needs no open index. Every call is synchronous and thread-safe, and copies:
- * bytes given may be changed afterwards, bytes got belong to the caller.
+ * elsewhere and can be evicted. Requires no open index. Every call is synchronous and thread-safe, and
+ * copies: input bytes may be changed afterwards, returned bytes belong to the caller.
  */
 import type { OverridableLimits } from '../limits/overridable.js'
 import { loadAddon } from './addon.js'
 
-/** Ids are 16 bytes; a TypeError else. */
+/** Ids are 16 bytes. Other lengths throw a TypeError. */
 export interface HeldBodies {
   /**
-   * Keeps the record until it is removed, in place of the former record of the id.
-   * @returns false where the bound is reached; then nothing has changed
+   * Stores the record until it is removed. Replaces an earlier record of the id.
+   * @returns false if the bound is reached; nothing has changed then
    */
   keep(id: Uint8Array, record: Uint8Array): boolean
   /**
-   * Caches the record until it is evicted. Does nothing for a record larger than half of the bound, or under
-   * an id that is kept.
+   * Caches the record until it is evicted. Does nothing if the record is larger than half of the bound, or if
+   * the id has a kept record.
    */
   cache(id: Uint8Array, record: Uint8Array): void
-  /** A copy; undefined where the id has no record. */
+  /** Returns a copy, or undefined if the id has no record. */
   get(id: Uint8Array): Buffer | undefined
   has(id: Uint8Array): boolean
   remove(id: Uint8Array): void
-  /** Forgets all that is kept; what is cached stays. */
+  /** Removes all kept records. Cached records stay. */
   clear(): void
-  /** Bytes are those of the records and 192 for each, as the bounds count them. */
+  /** Byte counts include 192 bytes per record, as in the bounds. */
   stats(): HeldBodyStats
 }
 
@@ -36,7 +36,7 @@ export interface HeldBodyStats {
   readonly cachedBytes: number
 }
 
-/** Bytes, each record counted with what holding it takes. */
+/** Bytes, including the overhead of each record. */
 export type HeldBodyBounds = Pick<OverridableLimits, 'HELD_BODIES_KEPT_BYTES_MAX' | 'HELD_BODIES_CACHED_BYTES_MAX'>
 
 interface HeldBodiesAddon {
@@ -59,7 +59,7 @@ const ADDON_FUNCTIONS: readonly (keyof HeldBodiesAddon)[] = [
   'bodyStats',
 ]
 
-/** @param bounds for what is put in through this face */
+/** @param bounds for records added through this interface */
 export function heldBodies(bounds: HeldBodyBounds): HeldBodies {
   const addon = loadAddon<HeldBodiesAddon>(ADDON_FUNCTIONS)
   return {

@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the WASM highlighter: encodes the query, and highlights one document, by its text or
- * by its term vector. Texts cross as bytes; the result is JSON text for the answer. Layout of the query:
+ * TypeScript interface of the WASM highlighter. Encodes the query and highlights one document, by its text or
+ * by its term vector. Text is passed as bytes; the result is JSON text for the response. Layout of the query:
  * wasm/analyzer/src/highlight/query.rs. Runs on the thread of its analyzer.
  */
 import { HIGHLIGHT_PIECE_BYTES } from '../limits/fulltext.js'
@@ -34,8 +34,8 @@ function numbers(...values: readonly number[]): Buffer {
 }
 
 /**
- * Sets the query for the documents that follow, where the instance has another one.
- * @param query as encoded
+ * Sets the query for the following documents, unless the instance already has it.
+ * @param query as encoded by `encodeHighlightQuery`
  */
 export function askInstance(open: Instance, query: Uint8Array): void {
   if (open.asked === query) return
@@ -44,7 +44,7 @@ export function askInstance(open: Instance, query: Uint8Array): void {
   open.asked = query
 }
 
-/** Reads the document. Undefined where `shouldStop` said so. */
+/** Highlights the document by its text. Returns undefined if `shouldStop` returned true. */
 export function highlightDocument(
   open: Instance,
   escaped: Uint8Array,
@@ -67,8 +67,8 @@ export function highlightDocument(
 }
 
 /**
- * Makes the document's term vector, a copy; empty where it would be too large. Undefined where `shouldStop`
- * said so.
+ * Returns a copy of the document's term vector, empty if it would be too large. Returns undefined if
+ * `shouldStop` returned true.
  */
 export function vectorOfDocument(
   open: Instance,
@@ -82,7 +82,7 @@ export function vectorOfDocument(
   return readOn(open, shouldStop) ? output(exports, exports.highlight_finish_vector()).slice() : undefined
 }
 
-/** Highlights by the document's term vector. Undefined where the text has to be read. */
+/** Highlights by the document's term vector. Returns undefined if the text must be read. */
 export function highlightKnown(
   { exports }: Instance,
   escaped: Uint8Array,
@@ -94,7 +94,7 @@ export function highlightKnown(
   return bytes === 0 ? undefined : output(exports, bytes)
 }
 
-/** Reads to the end of the document; false where `shouldStop` said so. */
+/** Reads to the end of the document. Returns false if `shouldStop` returned true. */
 function readOn(open: Instance, shouldStop: () => boolean): boolean {
   for (let status = open.exports.highlight_run(); status !== DONE; status = open.exports.highlight_run()) {
     if (status === NEEDS_WORDS) placeHanWords(open)
@@ -104,8 +104,8 @@ function readOn(open: Instance, shouldStop: () => boolean): boolean {
 }
 
 /**
- * Writes numbers and texts into the input, one behind the other. The address is read each time before the
- * view is made, because memory may grow.
+ * Writes the numbers and the two byte strings into the input, one after the other. The address is read before
+ * each view is created, because memory may grow.
  */
 function write(exports: WasmExports, matched: readonly number[], first: Uint8Array, second: Uint8Array): void {
   const bytes = matched.length * 4 + first.length + second.length

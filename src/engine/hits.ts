@@ -1,6 +1,6 @@
 /**
- * Decodes the native engine's answer. Every length is checked against the bytes before it is used; an
- * inconsistent answer is an error of the service, never a wrong result. Byte layout:
+ * Decodes the hits record of the native engine. Every length is checked against the number of bytes before it
+ * is used. An inconsistent record is an internal error, never a wrong result. Byte layout:
  * docs/formats/search-plan.md.
  */
 import { padded4, viewOf } from './byte_layout.js'
@@ -12,10 +12,10 @@ const HIT_HEADER_BYTES = 24 // docid, zero, score, lsn
 const EXPANSION_HEADER_BYTES = 12 // leaf, edits, bytes
 const STATUS_STOPPED = 1
 const STATUS_CUT = 2
-/** The factors of the hits follow the expansions. */
+/** The boost factors of the hits follow the expansions. */
 const STATUS_BOOSTED = 4
 
-/** Throws an Error that names the expectation on bytes that are no hits record. */
+/** Throws an Error that names the violated expectation if the bytes are not a hits record. */
 export function decodeHits(record: Uint8Array): Hits {
   const bytes = viewOf(record)
   if (bytes.length < HITS_HEADER_BYTES) throw new Error(`hits record: ${bytes.length} bytes, header has ${HITS_HEADER_BYTES}`)
@@ -24,8 +24,8 @@ export function decodeHits(record: Uint8Array): Hits {
   const hitCount = bytes.readUInt32LE(8)
   const maskWords = bytes.readUInt32LE(12)
   const stride = HIT_HEADER_BYTES + ((maskWords * 4 + 7) & ~7)
-  // Both counts are below 2^32 and the product below 2^53 + 2^40, so the comparison is exact enough to refuse
-  // every wrong size.
+  // Both counts are below 2^32 and the product is below 2^53 + 2^40, so the comparison is exact enough to
+  // refuse every wrong size.
   const hitsEnd = HITS_HEADER_BYTES + hitCount * stride
   if (maskWords > bytes.length || hitsEnd + 4 > bytes.length) {
     throw new Error(`hits record: ${bytes.length} bytes do not hold ${hitCount} hits with ${maskWords} mask words`)

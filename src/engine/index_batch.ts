@@ -1,5 +1,5 @@
 /**
- * Encodes the batches that the write lane hands to the native engine. Any lane prepares an upsert; the write
+ * Encodes the batches that the write lane passes to the native engine. Any lane prepares an upsert. The write
  * lane stamps docid, LSN and times into its bytes, and joins upserts, deletes and drops into one batch, which
  * becomes one published snapshot. One allocation per op. Byte layout: docs/formats/index-batch.md.
  */
@@ -30,19 +30,19 @@ const PAIR_HEADER_BYTES = 8 // the two lengths before a metadata pair or a field
 
 export interface UpsertOptions {
   /**
-   * Replace the engine's entry also when its LSN is the same: how a re-index changes the analysis of an
+   * Replaces the engine's entry even if its LSN is the same. A re-index uses it to change the analysis of an
    * unchanged document.
    */
   readonly replaceEqual?: boolean
 }
 
 /**
- * An upsert whose docid, LSN and times are zero until `stampUpsert`. The caller owns the bytes and their
- * whole ArrayBuffer; they hold copies.
+ * Encodes an upsert whose docid, LSN and times are zero until `stampUpsert`. The caller owns the bytes and
+ * their whole ArrayBuffer, which contain copies.
  */
 export function encodeUpsert(document: IndexDocument, options?: UpsertOptions): Uint8Array {
   const size = upsertBytes(document)
-  // Zero-filled, so that paddings and the fields left for the stamp need no writes of their own.
+  // Zero-filled: padding and the fields for the stamp need no writes of their own.
   const op = Buffer.alloc(size)
   writeOpHeader(op, KIND_UPSERT, document.collection)
   if (options?.replaceEqual === true) op[AT_FLAGS] = FLAG_REPLACE_EQUAL
@@ -64,7 +64,7 @@ export function encodeUpsert(document: IndexDocument, options?: UpsertOptions): 
   return op
 }
 
-/** Patches a prepared upsert in place. `addedAt` and `updatedAt` in unix seconds. */
+/** Patches a prepared upsert in place. `addedAt` and `updatedAt` are in Unix seconds. */
 export function stampUpsert(op: Uint8Array, stamp: IndexStamp): void {
   const bytes = viewOf(op)
   assert(bytes.length >= UPSERT_HEADER_BYTES && bytes[AT_KIND] === KIND_UPSERT, 'stampUpsert: not an upsert')
@@ -84,7 +84,7 @@ export function encodeDelete(collection: number, docid: number, lsn: bigint): Ui
   return op
 }
 
-/** Drops every document of a collection id, which is never used again. */
+/** Drops every document of a collection id. The id is never reused. */
 export function encodeDrop(collection: number, lsn: bigint): Uint8Array {
   const op = Buffer.alloc(OP_HEADER_BYTES)
   writeOpHeader(op, KIND_DROP, collection)
@@ -93,8 +93,8 @@ export function encodeDrop(collection: number, lsn: bigint): Uint8Array {
 }
 
 /**
- * @param lastLsn LSN of the last entry that the published snapshot reflects, also when that entry has no op
- * here.
+ * @param lastLsn LSN of the last entry that the published snapshot reflects, even if that entry has no op in
+ * this batch
  */
 export function joinBatch(ops: readonly Uint8Array[], lastLsn: bigint): Uint8Array {
   let size = BATCH_HEADER_BYTES

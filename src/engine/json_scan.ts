@@ -1,13 +1,13 @@
 /**
- * The native scan of a large JSON text before JSON.parse (native/engine/base/json_scan.h): it checks grammar
- * and bounds, and cuts out unknown members in place. Any thread that loads the addon.
+ * The native scan of a large JSON text before JSON.parse (native/engine/base/json_scan.h). It checks grammar
+ * and bounds, and removes unknown members in place. Any thread that loads the addon.
  */
 import { loadAddon } from './addon.js'
 import type { StopWord } from './types.js'
 
 /**
- * Which members of a JSON text are known. All of a value of kind `any` is kept, and all of a value that is of
- * another kind than the one named here.
+ * The known members of a JSON text. A value of kind `any` is kept whole. So is a value whose type is not the
+ * one named here.
  */
 export type KnownMembers =
   | { readonly kind: 'any' }
@@ -15,20 +15,20 @@ export type KnownMembers =
   | {
       readonly kind: 'object'
       readonly members: readonly (readonly [name: string, value: KnownMembers])[]
-      /** Of the members that are not named; null: they are cut out. */
+      /** Applies to members that are not named. Null: they are removed. */
       readonly rest: KnownMembers | null
     }
 
 export const ANY: KnownMembers = { kind: 'any' }
 
-/** Of what is kept but for the depth, which is the whole text's. */
+/** Bounds on the kept members, except the depth, which counts the whole text. */
 export interface JsonBounds {
   readonly depth: number
-  /** Objects and lists. */
+  /** Objects and arrays. */
   readonly containers: number
-  /** Texts, numbers, words, objects and lists. */
+  /** Strings, numbers, literals, objects and arrays. */
   readonly values: number
-  /** Different beginnings of objects: after each member the names so far, in their order. */
+  /** Different prefixes of objects: after each member, the sequence of names so far. */
   readonly shapes: number
 }
 
@@ -38,7 +38,7 @@ interface Face {
   scanJson(text: Uint8Array, members: Uint8Array, bounds: Uint8Array, control: Int32Array | undefined, stopWord: number): number
 }
 
-/** By the number that the addon answers, negated. */
+/** Indexed by the negated return value of the addon. */
 const VERDICTS: readonly JsonVerdict[] = ['good', 'invalid', 'depth', 'containers', 'values', 'shapes', 'stopped']
 const KINDS = ['any', 'object', 'list'] as const
 const ANY_NODE = 0
@@ -56,7 +56,7 @@ export class JsonScanner {
   }
 
   /**
-   * Where the verdict is `good`, `text` holds what is kept, and spaces behind it; otherwise its bytes are
+   * If the verdict is `good`, `text` contains the kept bytes, followed by spaces. Otherwise its bytes are
    * undefined.
    */
   scan(text: Uint8Array, stop?: StopWord): JsonVerdict {
@@ -67,9 +67,10 @@ export class JsonScanner {
 }
 
 /**
- * u32 number of nodes, then each, children before parents, the root last; node 0 is `any` and not written. A
- * node: u32 kind (0 any, 1 object, 2 list), u32 node of the items or of members that are not named
- * (0xFFFFFFFF: none), u32 number of members; of each u32 bytes of its name, the name, u32 its node.
+ * Layout: u32 number of nodes, then the nodes, children before parents, the root last. Node 0 is `any` and is
+ * not written. A node: u32 kind (0 any, 1 object, 2 list), u32 node of the items or of the members that are
+ * not named (0xFFFFFFFF: none), u32 number of members. A member: u32 bytes of its name, the name, u32 its
+ * node.
  */
 function encode(root: KnownMembers): Uint8Array {
   const nodes: Buffer[] = []
@@ -84,7 +85,7 @@ function encode(root: KnownMembers): Uint8Array {
     })
     return nodes.push(Buffer.concat([numbers(KINDS.indexOf(node.kind), rest, members.length), ...parts]))
   }
-  // A root of its own, where anything goes: the root is the last node that is written.
+  // A root of kind `any` needs a written node, because the root is the last written node.
   if (add(root) === ANY_NODE) nodes.push(numbers(KINDS.indexOf('any'), ANY_NODE, 0))
   return Buffer.concat([numbers(nodes.length), ...nodes])
 }

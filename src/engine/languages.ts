@@ -1,6 +1,6 @@
 /**
- * The languages that texts are analysed in. The order of the first 21 is that of `CODES` in
- * wasm/analyzer/src/languages.rs: an index crosses the border. Pure data, any thread.
+ * The languages of text analysis. The order of the first 21 entries is that of `CODES` in
+ * wasm/analyzer/src/languages.rs, because the index is passed to the WASM module. Pure data, any thread.
  */
 export interface Language {
   readonly code: string
@@ -8,8 +8,8 @@ export interface Language {
 }
 
 /**
- * 18 with stop words and a stemmer; Chinese is cut into words; Japanese and Korean are indexed by characters
- * and pairs.
+ * 18 languages have stop words and a stemmer. Chinese is segmented into words. Japanese and Korean are
+ * indexed by single characters and pairs of characters.
  */
 export const LANGUAGES: readonly Language[] = [
   { code: 'en', name: 'English' },
@@ -37,7 +37,7 @@ export const LANGUAGES: readonly Language[] = [
 
 const INDEX_BY_CODE: ReadonlyMap<string, number> = new Map(LANGUAGES.map(({ code }, index) => [code, index]))
 
-/** Codes that mean a language of the list: the two written forms of Norwegian. */
+/** Codes that map to a language of the list: the two written forms of Norwegian. */
 const ALIASES: ReadonlyMap<string, string> = new Map([
   ['nb', 'no'],
   ['nn', 'no'],
@@ -46,8 +46,8 @@ const ALIASES: ReadonlyMap<string, string> = new Map([
 const DEFAULT_CODE = 'en'
 
 /**
- * The base code for a language tag in any spelling (`en_US`, `PT-br`); `fallback`, resolved likewise, where
- * the tag's language is not in the list.
+ * Returns the base code of a language tag in any spelling (`en_US`, `PT-br`). If the tag's language is not in
+ * the list, `fallback` is resolved in the same way.
  */
 export function resolveLanguage(lang: string, fallback: string): string {
   return baseCode(lang) ?? baseCode(fallback) ?? DEFAULT_CODE
@@ -64,8 +64,8 @@ function baseCode(tag: string): string | undefined {
 }
 
 /**
- * Number of a base code on the border with the WASM analyzer; one past the list, for no stop words and no
- * stemmer, where it is unknown.
+ * Returns the number that identifies a base code to the WASM analyzer. An unknown code returns the number one
+ * past the list, which means no stop words and no stemmer.
  */
 export function languageIndex(code: string): number {
   return INDEX_BY_CODE.get(code) ?? LANGUAGES.length

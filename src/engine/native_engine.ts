@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the native engine: translates plans and hits to bytes and back. The engine behind it
- * is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ * TypeScript interface of the native engine. Translates plans and hits to bytes and back. There is one engine
+ * per process, whichever thread opens it. Every call is synchronous and thread-safe.
  */
 import { loadAddon } from './addon.js'
 import { decodeAggregated, encodeAggregation } from './aggregation_request.js'
@@ -72,11 +72,11 @@ const ADDON_FUNCTIONS: readonly (keyof Addon)[] = [
   'hmac',
 ]
 
-/** In the order of the engine's numbers. */
+/** Indexed by the engine's numbers. */
 const STORAGE_STATES: readonly StorageState[] = ['good', 'failing', 'lost']
 const SEPARATOR = '\0'
 
-/** @param addonPath for tests with a build of their own; default: `build/mds_engine.node` of the project */
+/** @param addonPath for tests with their own build; default: `build/mds_engine.node` of the project */
 export function openEngine(addonPath?: string): SearchEngine {
   const addon = loadAddon<Addon>(ADDON_FUNCTIONS, addonPath)
   return {
@@ -132,32 +132,32 @@ function decodeCompletions(json: string): Completion[] {
 }
 
 /**
- * Takes an exclusive lock on the file for the life of this process; throws an Error with the text `locked`
- * when another process holds it.
- * @param isShared the file can't be written: others that only read may hold it, too
+ * Takes an exclusive lock on the file for the lifetime of this process. Throws an Error with the text
+ * `locked` if another process holds the lock.
+ * @param isShared the file is not writable: other processes that only read may hold the lock, too
  */
 export function lockFile(path: string, isShared: boolean): void {
   loadAddon<Addon>(ADDON_FUNCTIONS).lockFile(path, Number(isShared))
 }
 
 /**
- * Checks meta pages, free list and trees of a truth env that no process has open, down to the pages above the
- * leaves. A missing or empty file passes.
- * @param readsLeaves checks the leaves, too, which are most of the file
- * @returns whether the newest meta page is the one that a start uses; false after a crash of the machine
- * during a write
- * @throws Error that says what is damaged
+ * Checks the meta pages, the free list and the trees of a truth env that no process has open, down to the
+ * pages above the leaves. A missing or empty file passes.
+ * @param readsLeaves also checks the leaves, which are most of the file
+ * @returns whether the newest meta page is the one that a start uses; false after a machine crash during a
+ * write
+ * @throws Error that describes the damage
  */
 export function checkTruth(path: string, readsLeaves = false): boolean {
   return loadAddon<Addon>(ADDON_FUNCTIONS).checkTruth(path, readsLeaves)
 }
 
 /**
- * Keeps the lmdb package from damaging the heap when it reports a refused write
- * (native/binding/lmdb_lines.h), for the whole process. Called when the package is loaded, before the first
- * write.
- * @returns false where the package or platform is not supported; then a refused write may end the process
- * before the reason is logged
+ * Prevents the lmdb package from corrupting the heap when it reports a refused write
+ * (native/binding/lmdb_lines.h). Applies to the whole process. Called when the package is loaded, before the
+ * first write.
+ * @returns false if the package or platform is not supported; a refused write may then end the process before
+ * the reason is logged
  */
 export function makeRoomForLmdbLines(): boolean {
   return loadAddon<Addon>(ADDON_FUNCTIONS).makeRoomForLmdbLines()

@@ -1,6 +1,6 @@
 /**
- * Packed tokens on the TypeScript side: joining the records of one large text. Format:
- * docs/formats/packed-tokens.md. Runs on the thread of its analyzer.
+ * Merges the packed-token records of one large text. Format: docs/formats/packed-tokens.md. Runs on the
+ * thread of its analyzer.
  */
 const MAGIC = 0x314b544d
 const HEADER_WORDS = 5
@@ -13,24 +13,24 @@ interface PackedView {
 }
 
 /**
- * The distinct terms of all parts, numbered as they first appear. No object a term: a large text has more
- * than a million.
+ * The distinct terms of all parts, numbered in the order of first appearance. There is no object per term,
+ * because a large text has more than a million terms.
  */
 interface MergedTerms {
   readonly count: number
-  /** One after the other; the first `byteCount` bytes count. */
+  /** Concatenated; only the first `byteCount` bytes are used. */
   readonly bytes: Buffer
   readonly byteCount: number
-  /** Of each term: where its bytes end, and how often it stands in all parts. */
+  /** Per term: the end of its bytes, and its frequency over all parts. */
   readonly ends: Uint32Array
   readonly frequencies: Uint32Array
-  /** For each part: the numbers of its terms. */
+  /** Per part: the numbers of its terms. */
   readonly numbers: readonly Uint32Array[]
 }
 
 /**
- * One record out of the consecutive records of one text, whose positions are absolute and ascending from
- * record to record.
+ * Merges the consecutive records of one text, whose positions are absolute and ascending from record to
+ * record, into one.
  * @param parts at least one; each well formed and 4-byte aligned, as the analyzer makes them
  */
 export function mergePackedTokens(parts: readonly Uint8Array[]): Uint8Array {
@@ -89,7 +89,7 @@ function view(part: Uint8Array): PackedView {
   return { words, termCount, length, terms: Buffer.from(part.buffer, part.byteOffset + begin, word(words, 4)) }
 }
 
-/** Positions of a term lie together, those of an earlier part first. */
+/** The positions of a term are stored contiguously, those of an earlier part first. */
 function copyPositions(views: readonly PackedView[], { count, frequencies, numbers }: MergedTerms, words: Uint32Array): void {
   const next = new Uint32Array(count)
   for (let number = 0, at = HEADER_WORDS + 2 * count; number < count; number++) {

@@ -1,6 +1,6 @@
 /**
- * Encodes a query for the native engine. Plans come from our own planner, so an invalid plan is a programming
- * error here; the engine checks the bytes again. Byte layout: docs/formats/search-plan.md.
+ * Encodes a query for the native engine. Plans come from the service's own planner, so an invalid plan is a
+ * programming error here. The engine checks the bytes again. Byte layout: docs/formats/search-plan.md.
  */
 import assert from 'node:assert'
 import { FUZZY_EDITS_MAX, PLAN_DEPTH_MAX, PLAN_LEAVES_MAX } from '../limits/fulltext.js'
@@ -13,7 +13,7 @@ const FLAG_EXACT_TOTAL = 1
 /** Ranges and boosts follow the filters. */
 const FLAG_REFINED = 2
 
-/** The poll word of a search that nothing stops. */
+/** The poll word of a search without a stop word. */
 export const NO_POLL_WORD = 0xffffffff
 
 const ALGORITHM_CODES: Readonly<Record<ScoringAlgorithm, number>> = { tfidf: 0, bm25: 1, bm25f: 2 }
@@ -65,7 +65,7 @@ function listsBytes(plan: SearchPlan): number {
   return size
 }
 
-/** With their count. */
+/** Includes the count. */
 export function filtersBytes(filters: SearchPlan['filters']): number {
   let size = 4
   for (const [key, values] of filters) {
@@ -138,7 +138,7 @@ export function writeFilters(bytes: Buffer, start: number, filters: SearchPlan['
   return at
 }
 
-/** Empty where there is neither. */
+/** Encodes ranges and boosts. Empty if there are neither. */
 function encodeRefinement(ranges: readonly PlanRange[], boosts: readonly PlanBoost[]): Buffer {
   if (ranges.length === 0 && boosts.length === 0) return Buffer.alloc(0)
   let size = 8

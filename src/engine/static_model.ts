@@ -1,8 +1,8 @@
 /**
- * The static embedding model that comes with the project: the vector of a text is the mean of its tokens'
- * rows in a table. Tokenizer and table are a WASM module of their own, so that no lane loads them. Bytes of
- * the table: docs/formats/static-model.md; which model and why: docs/decisions/0131-the-static-model.md.
- * Loaded by the thread of the local provider only.
+ * The static embedding model that is part of the project. The vector of a text is the mean of its tokens'
+ * rows in a table. Tokenizer and table are in a separate WASM module, so that no lane loads them. Byte layout
+ * of the table: docs/formats/static-model.md. Choice of the model: docs/decisions/0131-the-static-model.md.
+ * Loaded only by the thread of the local provider.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -14,11 +14,12 @@ import { projectFolder } from '../installation.js'
 export interface StaticModel {
   readonly dimensions: number
   /**
-   * @returns a vector of length one for each text, in their order, in one array; zeros for an empty text. Of
-   * a text its first `LOCAL_TEXT_BYTES_MAX` bytes count
+   * Only the first `LOCAL_TEXT_BYTES_MAX` bytes of each text are used.
+   * @returns one vector of length one per text, in the order of the texts, in one array; zeros for an empty
+   * text
    */
   embed(texts: readonly string[]): Float32Array
-  /** Tokens of a text by their numbers in the model's vocabulary. */
+  /** Returns the token numbers of a text in the model's vocabulary. */
   tokens(text: string): Uint16Array
 }
 
@@ -34,7 +35,7 @@ interface ModelExports {
 const CHECKED_FROM = 12
 const CHECKSUM_AT = 8
 
-/** 0.1 s and 28 MB. Throws where the model is missing or damaged. */
+/** Takes 0.1 s and 28 MB. Throws if the model is missing or damaged. */
 export function loadStaticModel(path = join(projectFolder(), 'models', 'static', 'static.mdsm')): StaticModel {
   const model = readFileSync(path)
   if (model.length < CHECKED_FROM || model.readUInt32LE(CHECKSUM_AT) !== crc32(model.subarray(CHECKED_FROM)))
@@ -66,7 +67,7 @@ function bytesOf(text: string): Uint8Array {
   const bytes = Buffer.from(text)
   if (bytes.length <= LOCAL_TEXT_BYTES_MAX) return bytes
   let end = LOCAL_TEXT_BYTES_MAX
-  // Not inside a character.
+  // Does not cut inside a character.
   while (((bytes[end] ?? 0) & 0xc0) === 0x80) end -= 1
   return bytes.subarray(0, end)
 }

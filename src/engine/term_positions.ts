@@ -1,6 +1,6 @@
 /**
- * Reads from packed tokens where certain terms stand. The records come from this thread's own analyzer, so
- * they are not checked as those that cross into the engine are. Format: docs/formats/packed-tokens.md.
+ * Reads the positions of terms from packed tokens. The records come from this thread's own analyzer, so they
+ * are not checked like records that are passed to the engine. Format: docs/formats/packed-tokens.md.
  */
 import { viewOf } from './byte_layout.js'
 import type { SearchPlan } from './types.js'
@@ -11,7 +11,8 @@ const AT_TERM_COUNT = 12
 const HEADER_BYTES = 20
 
 /**
- * Positions, ascending, of those of the `wanted` terms that occur; keyed by what `wanted` maps the term to.
+ * Returns the positions, ascending, of the `wanted` terms that occur. The keys are the numbers to which
+ * `wanted` maps the terms.
  */
 export function readTermPositions(packedTokens: Uint8Array, wanted: ReadonlyMap<string, number>): Map<number, number[]> {
   const bytes = viewOf(packedTokens)
@@ -36,8 +37,8 @@ export function readTermPositions(packedTokens: Uint8Array, wanted: ReadonlyMap<
 }
 
 /**
- * Positions, by term index, of what the plan (it has been expanded) looks for in one of its fields; a text
- * may be there under several indexes.
+ * Returns the positions, by term index, of the plan's terms in one of its fields. The plan must be expanded.
+ * One term may be in the plan under several indexes.
  */
 export function readPlanTerms(packedTokens: Uint8Array, { algorithm, terms }: SearchPlan, field: number): Map<number, number[]> {
   const indexes = new Map<string, number[]>()
@@ -53,7 +54,7 @@ export function readPlanTerms(packedTokens: Uint8Array, { algorithm, terms }: Se
   return found
 }
 
-/** Terms that stand at most `window` positions from the term, each once, itself not. */
+/** Returns the terms at most `window` positions from `term`, each once, without `term` itself. */
 export function neighbours(packedTokens: Uint8Array, term: string, window: number): string[] {
   const bytes = viewOf(packedTokens)
   const termCount = bytes.readUInt32LE(AT_TERM_COUNT)

@@ -1,38 +1,41 @@
 /**
- * The interfaces of the engine: plain values in, plain values out. Behind them are the WASM analyzer (text to
+ * The interfaces of the engine, which take and return plain values. They cover the WASM analyzer (text to
  * packed tokens) and the native engine (packed tokens to postings, plans to hits). Byte layouts:
  * docs/formats/{packed-tokens,index-batch,search-plan}.md.
  */
 
 /**
- * How one text is analysed. `language` is a base code of `LANGUAGES` ("en", "pl", ...) or "zh"; resolve it
- * with `resolveLanguage`.
+ * How a text is analysed. `language` is a base code of `LANGUAGES` ("en", "pl", ...) or "zh"; resolve it with
+ * `resolveLanguage`.
  */
 export interface AnalysisOptions {
   readonly language: string
   readonly stem: boolean
   /** Markdown: markup is not indexed. False for metadata values and queries. */
   readonly markdown: boolean
-  /** Source code: identifiers and their parts, neither stemmed nor left out, whatever else is said here. */
+  /**
+   * Source code: identifiers and their parts are indexed, without stemming and without stop words, regardless
+   * of the other options.
+   */
   readonly code?: boolean
 }
 
 export interface TokenizeOptions extends AnalysisOptions {
   /**
-   * The text is a query: scripts without spaces give pairs of characters, and single characters only where
-   * they stand alone. False: as in documents.
+   * The text is a query: scripts without spaces yield pairs of characters, and a single character only if it
+   * stands alone. False: the text is analysed like a document.
    */
   readonly asks?: boolean
 }
 
-/** What highlights are made of. Texts are JSON texts: they are copied into the answer. */
+/** Input of the highlighter. All strings are JSON text, because they are copied into the response. */
 export interface HighlightQuery {
-  /** By the index that documents name them by: as indexed, and as shown; undefined: never marked. */
+  /** Indexed by the term numbers that documents refer to. Undefined: the term is never marked. */
   readonly terms: readonly (HighlightTerm | undefined)[]
   readonly phrases: readonly (readonly { readonly term: number; readonly offset: number }[])[]
   readonly opening: string
   readonly closing: string
-  /** Bytes that a fragment should have. */
+  /** Target size of a fragment in bytes. */
   readonly fragmentBytes: number
   readonly most: number
 }
@@ -45,15 +48,15 @@ export interface HighlightTerm {
 /** One per search. */
 export interface Highlighter {
   /**
-   * The JSON text of a document's highlights, valid until the analyzer's next call; undefined when
-   * `shouldStop` said so, which is asked every 64 KB.
-   * @param escaped its content as JSON text, without the quotes
-   * @param matched indexes of the terms that it has
+   * Returns the JSON text of a document's highlights, valid until the analyzer's next call. Returns undefined
+   * if `shouldStop` returned true. `shouldStop` is called every 64 KB.
+   * @param escaped the document's content as JSON text, without the quotes
+   * @param matched indexes of the terms that the document contains
    */
   highlight(escaped: Uint8Array, options: AnalysisOptions, matched: readonly number[], shouldStop: () => boolean): Uint8Array | undefined
   /**
-   * The same by the document's term vector, without reading its text. Undefined where the text has to be
-   * read, because it has more matches than a scan looks at.
+   * Highlights by the document's term vector, without reading its text. Returns undefined if the text must be
+   * read, because it has more matches than a scan examines.
    * @param vector of this content, not empty
    */
   highlightKnown(escaped: Uint8Array, vector: Uint8Array, matched: readonly number[]): Uint8Array | undefined
@@ -73,21 +76,24 @@ export interface QueryToken {
 /** One per thread: it owns a WASM instance. Not reentrant. */
 export interface Analyzer {
   /**
-   * Packed tokens of `text` (UTF-8), a copy that the caller owns. Bad input yields fewer tokens, never an
-   * error.
+   * Returns the packed tokens of `text` (UTF-8), as a copy that the caller owns. Bad input yields fewer
+   * tokens, never an error.
    */
   analyze(text: Uint8Array, options: AnalysisOptions): Uint8Array
-  /** Tokens of a query or a fragment to highlight, stop words left out (but counted in positions). */
+  /**
+   * Returns the tokens of a query or a fragment to highlight. Stop words are omitted but counted in
+   * positions.
+   */
   tokenize(text: string, options: TokenizeOptions): QueryToken[]
-  /** Makes a highlighter for one query. Valid until the next one is made. */
+  /** Creates a highlighter for one query. It is valid until the next one is created. */
   highlighter(query: HighlightQuery): Highlighter
   /**
-   * The term vector of a document, for `highlightKnown`: a copy that the caller owns; empty where it would be
-   * too large. Undefined when `shouldStop` said so.
-   * @param escaped its content as JSON text, without the quotes
+   * Returns the term vector of a document, for `highlightKnown`, as a copy that the caller owns. It is empty
+   * if it would be too large. Returns undefined if `shouldStop` returned true.
+   * @param escaped the document's content as JSON text, without the quotes
    */
   termVector(escaped: Uint8Array, options: AnalysisOptions, shouldStop: () => boolean): Uint8Array | undefined
-  /** Bytes of linear memory that this thread's instance holds. */
+  /** Bytes of linear memory of this thread's instance. */
   memoryBytes(): number
 }
 
@@ -101,9 +107,9 @@ export interface IndexDocument {
   readonly fields: readonly (readonly [string, Uint8Array])[]
 }
 
-/** What only the write lane knows; patched into a prepared upsert. */
+/** Values that only the write lane knows. They are patched into a prepared upsert. */
 export interface IndexStamp {
-  /** Collection id: not known before the write lane where the write creates the collection. */
+  /** Collection id: unknown before the write lane if the write creates the collection. */
   readonly collection: number
   readonly docid: number
   readonly lsn: bigint
@@ -124,20 +130,21 @@ export type PlanNode =
       readonly scoring: 'occurrences' | 'bm25'
       readonly terms: readonly { readonly term: number; readonly offset: number }[]
     }
-  /** The words within `edits` (0 to 2) of the term, whose first `prefix` characters are not edited. */
+  /** Words within `edits` (0 to 2) of the term. Its first `prefix` characters are not edited. */
   | { readonly kind: 'fuzzy'; readonly term: number; readonly edits: number; readonly prefix: number }
-  /** The words that the term, a pattern of `*` and `?`, matches. */
+  /** Words that match the term, a pattern of `*` and `?`. */
   | { readonly kind: 'wildcard'; readonly term: number }
   /**
-   * At least two terms; the first and the last at most `distance` positions apart, the others between them.
+   * At least two terms. The first and the last are at most `distance` positions apart, the others between
+   * them.
    */
   | { readonly kind: 'proximity'; readonly distance: number; readonly terms: readonly number[] }
   | { readonly kind: 'all' }
   | { readonly kind: 'none' }
 
 /**
- * Documents of which one value lies within all bounds. A number bounds numbers and times (Unix seconds), a
- * text bounds texts; times are not bounded by texts.
+ * Documents with one value within all bounds. A number bounds numbers and times (Unix seconds), a string
+ * bounds strings. Strings do not bound times.
  */
 export interface PlanRange {
   readonly of: { readonly time: 'addedAt' | 'updatedAt' } | { readonly key: string }
@@ -145,8 +152,8 @@ export interface PlanRange {
 }
 
 /**
- * Documents with the metadata value score `factor` times as high; factors of several multiply, to at least
- * 0.001.
+ * Multiplies the score of documents with the metadata value by `factor`. The factors of several boosts are
+ * multiplied; the product is at least 0.001.
  */
 export interface PlanBoost {
   readonly key: string
@@ -173,36 +180,36 @@ export interface SearchPlan {
 }
 
 /**
- * `fields`: indexes of the plan's fields in which the term is looked for; without them in all with bm25f, in
- * the first with the others, which score a term in one field.
+ * `fields`: indexes of the plan's fields that are searched for the term. Default: all fields with bm25f, the
+ * first field with the other algorithms, which score a term in one field.
  */
 export type PlanTerm = readonly [term: string, weight: number, fields?: readonly number[]]
 
 export interface Hit {
   readonly docid: number
   readonly score: number
-  /** What boosts have made of the score; only where the plan has some. */
+  /** The factor by which boosts changed the score; present only if the plan has boosts. */
   readonly factor?: number
-  /** LSN of the index entry: a hit whose document has changed since is checked again or dropped. */
+  /** LSN of the index entry. If the document has changed since, the hit is checked again or dropped. */
   readonly lsn: bigint
-  /** Indexes into the plan's terms, and behind them into the expansions, that occur in the document. */
+  /** Indexes of the terms that occur in the document: into the plan's terms, followed by the expansions. */
   readonly matched: readonly number[]
 }
 
-/** A term of the index that a fuzzy or wildcard leaf stood for in the snapshot searched. */
+/** A term of the index that a fuzzy or wildcard leaf matched in the searched snapshot. */
 export interface Expansion {
-  /** The leaf's term in the plan: the word as asked, or the pattern. */
+  /** The leaf's term in the plan: the word of the query, or the pattern. */
   readonly leaf: number
   readonly edits: number
   readonly term: string
 }
 
 /**
- * What one term gives to a score in one field; or a phrase or proximity over all fields (field "", tf 0, the
- * sum of the idfs).
+ * The contribution of one term in one field to a score, or of a phrase or proximity over all fields (field
+ * "", tf 0, the sum of the idfs).
  */
 export interface ScorePart {
-  /** As they are in the index. */
+  /** As indexed. */
   readonly terms: readonly string[]
   readonly field: string
   readonly tf: number
@@ -211,21 +218,21 @@ export interface ScorePart {
 }
 
 export interface Explanation {
-  /** The sum of the parts, times `factor`, but for rounding. */
+  /** The sum of the parts times `factor`, except for rounding. */
   readonly score: number
   /** The product of the plan's boosts. */
   readonly factor: number
   readonly parts: readonly ScorePart[]
 }
 
-/** A term that begins with what was asked for, in one text field. */
+/** A term with the requested prefix, in one text field. */
 export interface Completion {
   readonly term: string
   readonly field: string
   readonly documents: number
 }
 
-/** A term within some edits of a word. */
+/** A term within a given edit distance of a word. */
 export interface NearTerm {
   readonly term: string
   readonly edits: number
@@ -240,34 +247,34 @@ export interface Hits {
   readonly docCount: number
   readonly complete: boolean
   readonly expansions: readonly Expansion[]
-  /** A leaf has more terms in the index than it may stand for: the commonest were taken. */
+  /** A leaf matches more terms in the index than it may expand to; the most frequent ones were used. */
   readonly expansionsCut: boolean
 }
 
 export type TimeInterval = 'day' | 'week' | 'month' | 'year'
 
-/** What to count over the live documents of a collection that pass the filters. */
+/** Counts over the live documents of a collection that pass the filters. */
 export interface AggregationRequest {
   readonly collection: number
   readonly filters: SearchPlan['filters']
   readonly facets: readonly { readonly key: string; readonly byValue: boolean }[]
   readonly histograms: readonly { readonly field: 'addedAt' | 'updatedAt'; readonly interval: TimeInterval }[]
-  /** Values told of one facet. */
+  /** Maximum number of values returned per facet. */
   readonly facetSizeMax: number
-  /** Distinct values counted over all facets. */
+  /** Maximum number of distinct values counted over all facets. */
   readonly valuesMax: number
-  /** Docids that do not count. */
+  /** Docids that are not counted. */
   readonly absent: readonly number[]
 }
 
-/** Lists in the order of the request. */
+/** Lists are in the order of the request. */
 export interface Aggregated {
   readonly documents: number
   readonly isStopped: boolean
-  /** There are more values than may be counted. */
+  /** There are more values than the maximum. */
   readonly isCut: boolean
   readonly facets: readonly (readonly (readonly [value: string, count: number])[])[]
-  /** The newest 1 000 buckets that are not empty, oldest first: the first second of each. */
+  /** The newest 1 000 non-empty buckets, oldest first. `from` is the first second of a bucket. */
   readonly histograms: readonly (readonly (readonly [from: number, count: number])[])[]
 }
 
@@ -280,44 +287,45 @@ export interface EngineStats {
   readonly memoryBytes: number
   readonly merges: number
   readonly lastLsn: bigint
-  /** Of the index env; 0 without one. */
+  /** From the index env; 0 without one. */
   readonly storedSegments: number
   readonly storedBytes: number
   readonly indexFileBytes: number
   readonly indexLiveBytes: number
   /** LSN up to which the index on disk is complete; 0: the next start rebuilds it. */
   readonly checkpoint: bigint
-  /** Bytes of batches that only memory holds. */
+  /** Bytes of batches that are only in memory. */
   readonly unflushedBytes: number
   readonly flushes: number
-  /** Flushes and merges that the disk refused; they are tried again. */
+  /** Flushes and merges refused by the disk. They are retried. */
   readonly storageFailures: number
 }
 
 /**
- * failing: the last flush was refused, and is tried again; lost: all will be, until another process opens the
- * index.
+ * failing: the last flush was refused and is retried; lost: all flushes will be refused until another process
+ * opens the index.
  */
 export type StorageState = 'good' | 'failing' | 'lost'
 
-/** What a start finds in the index directory. */
+/** The state of the index directory at a start. */
 export interface OpenedIndex {
-  /** Entries above are to be replayed; 0: the engine is empty and in rebuild mode. */
+  /** Entries above this LSN must be replayed. 0: the engine is empty and in rebuild mode. */
   readonly checkpoint: bigint
   /**
-   * What was wrong. Lines with a checkpoint above 0 are segments that were set aside: the engine is in
-   * rebuild mode and lacks their documents.
+   * Descriptions of damage. If the checkpoint is above 0, the lines are segments that were set aside: the
+   * engine is in rebuild mode and lacks their documents.
    */
   readonly damage: readonly string[]
   /**
-   * The index knows of entries that the store had on its disk and has no more; a line of `damage` says which.
+   * The index contains entries that were on the store's disk and are missing there now. A line of `damage`
+   * names them.
    */
   readonly isStoreBehind: boolean
 }
 
 /**
- * The word that the engine polls to stop: non-zero at `byteOffset` of the lanes' shared control buffer means
- * that the client has gone or the deadline has passed.
+ * The word that the engine polls to stop. Non-zero at `byteOffset` of the lanes' shared control buffer means
+ * that the client has disconnected or the deadline has passed.
  */
 export interface StopWord {
   readonly control: Int32Array
@@ -329,83 +337,89 @@ export interface StopWord {
  */
 export interface SearchEngine {
   /**
-   * Gives the engine the directory of its index, before anything is published. Without it everything stays in
+   * Sets the directory of the engine's index before anything is published. Without it, all data stays in
    * memory.
-   * @param history of the store, as `beginEpoch` returns it
-   * @param analysis `analysisVersion` of this process: an index made by another one is built anew
-   * @param isReadOnly its files can't be written: they are read where they lie, and everything else stays in
-   * memory; one that is not whole counts as none
+   * @param history of the store, as returned by `beginEpoch`
+   * @param analysis `analysisVersion` of this process; an index made with another version is rebuilt
+   * @param isReadOnly the index files are not writable: they are read in place, and all other data stays in
+   * memory; an incomplete index counts as missing
    */
   open(directory: string, history: Uint8Array, analysis: number, isReadOnly?: boolean): OpenedIndex
   /**
-   * As `open`, for an index beside the present one: searched and written to from `adoptNext` on, which may
-   * only be called while no call is under way. The present one ends then; what it has in memory only is lost.
+   * As `open`, but for a second index beside the current one. It is searched and written from `adoptNext` on,
+   * which may only be called while no other call is in progress. `adoptNext` ends the current index, whose
+   * unflushed data is lost.
    */
   openNext(directory: string, history: Uint8Array, analysis: number): OpenedIndex
   adoptNext(): void
-  /** Closes what `openNext` has opened. */
+  /** Closes the index opened by `openNext`. */
   dropNext(): void
-  /** The store has every entry up to `lsn` on disk: what comes from later ones must not leave memory. */
+  /**
+   * Reports that the store has flushed every entry up to `lsn` to disk. Data from later entries must not
+   * leave memory.
+   */
   flushedTo(lsn: bigint): void
-  /** Stores everything published so far, which must have been flushed by the store. */
+  /** Stores everything published so far. The store must have flushed it before. */
   flush(): void
-  /** Whether the engine has just this state of the document. */
+  /** Whether the engine has exactly this version of the document. */
   holds(collection: number, docid: number, lsn: bigint): boolean
   /**
-   * Publishes one snapshot. Only the write lane (and the rebuild) calls it. Throws on a malformed batch,
-   * changing nothing.
+   * Publishes one snapshot. Called only by the write lane and the rebuild. Throws on a malformed batch, which
+   * changes nothing.
    */
   publish(batch: Uint8Array): void
-  /** Stopped by `stop`, it answers what it has with `complete` false. */
+  /** A search stopped by `stop` returns the hits found so far with `complete` false. */
   search(plan: SearchPlan, stop?: StopWord): Hits
   /**
-   * Why a document has its score under the plan; undefined where it is not there, the plan's tree does not
-   * match it, or `stop` was set meanwhile. Filters are not looked at.
+   * Explains the score of a document under the plan. Returns undefined if the document does not exist, the
+   * plan's tree does not match it, or `stop` was set meanwhile. Filters are ignored.
    */
   explain(plan: SearchPlan, docid: number, stop?: StopWord): Explanation | undefined
   /**
-   * The `most` (1 000 at most) commonest terms that begin with `prefix` (128 bytes at most), found by at most
-   * 10 000 dictionary entries: where more would be needed to be sure, the commonest of those. Not touched by
-   * stop words; terms are as they were indexed. Dead documents count until a merge drops them.
+   * Returns the `most` (at most 1 000) most frequent terms that begin with `prefix` (at most 128 bytes). At
+   * most 10 000 dictionary entries are examined; if an exact result needs more, the most frequent of those
+   * are returned. Stop words do not matter; terms are as indexed. Dead documents count until a merge drops
+   * them.
    * @param fields text fields as they were indexed, each on its own; empty: all
    */
   completions(collection: number, fields: readonly string[], prefix: string, most: number): Completion[]
   /**
-   * Of the terms (64 at most; none contains a zero byte) those that are in these text fields, once for each
+   * Returns those of the terms (at most 64, none with a zero byte) that are in these text fields, once per
    * field.
    */
   termFrequencies(collection: number, fields: readonly string[], terms: readonly string[]): Completion[]
   /**
-   * The `most` (256 at most) terms within `edits` (0 to 2) of `word` (128 bytes at most) in these text fields
-   * (empty: all), of whose first `prefix` characters none is edited: fewest edits first, then the commonest,
-   * over the first 20 000 dictionary entries looked at. Dead documents count until a merge drops them.
+   * Returns the `most` (at most 256) terms within `edits` (0 to 2) of `word` (at most 128 bytes) in these
+   * text fields (empty: all). The first `prefix` characters are not edited. The order is fewest edits first,
+   * then the most frequent, over the first 20 000 dictionary entries examined. Dead documents count until a
+   * merge drops them.
    */
   nearTerms(collection: number, fields: readonly string[], word: string, edits: number, prefix: number, most: number): NearTerm[]
-  /** LSN of the current snapshot. Answers of the engine are valid while it is unchanged. */
+  /** LSN of the current snapshot. Results of the engine are valid while it is unchanged. */
   lastLsn(): bigint
-  /** Counts over a collection. Stopped by `stop`, it says so. */
+  /** Counts over a collection. If stopped by `stop`, `isStopped` is true. */
   aggregate(request: AggregationRequest, stop?: StopWord): Aggregated
   /** Metadata keys of live documents with their values, sorted by key, then value. */
   metaKeys(collection: number): Record<string, string[]>
-  /** Discards everything and enters rebuild mode, in which deletes of unknown documents are remembered. */
+  /** Discards all data and enters rebuild mode, in which deletes of unknown documents are remembered. */
   beginRebuild(): void
   endRebuild(): void
-  /** Merges everything into one segment; for tests and benches. */
+  /** Merges everything into one segment. For tests and benchmarks. */
   forceMerge(): void
   stats(): EngineStats
-  /** Whether what is published reaches the disk; a few nanoseconds. */
+  /** Whether published data reaches the disk. Takes a few nanoseconds. */
   storageState(): StorageState
   /**
-   * Keys that stored segments of sealed collections are written and read with; before `open`.
+   * Sets the keys that encrypt and decrypt stored segments of sealed collections. Called before `open`.
    * @param keys per key its id (1 byte) and 32 bytes
    */
   setSealKeys(primary: number, keys: Uint8Array): void
   /**
-   * Sets whether the collection's documents must not be on disk as plaintext. Called before `open`, and
-   * before the first document that a change concerns is published.
+   * Sets whether the collection's documents must not be on disk as plaintext. Called before `open`, and on
+   * every change, before the first affected document is published.
    */
   setSealed(collection: number, isSealed: boolean): void
-  /** AES-256-GCM and HMAC-SHA-256 at a tenth of what Node's objects cost for small texts. */
+  /** AES-256-GCM and HMAC-SHA-256, at a tenth of the cost of Node's objects for small texts. */
   readonly cipher: EngineCipher
 }
 
@@ -413,7 +427,7 @@ export interface EngineCipher {
   /** @param sealed space for the text and 16 bytes of tag */
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
   /**
-   * Opens a stored record in one call: src/store/sealing/sealed_record.ts.
+   * Decrypts a stored record in one call: src/store/sealing/sealed_record.ts.
    * @param record space for the record without nonce and tag
    */
   readonly openRecord: (

@@ -1,5 +1,5 @@
 /**
- * Encodes the requests of the native vector engine, and decodes its answers. Pure, any thread. Byte layouts:
+ * Encodes the requests of the native vector engine and decodes its results. Pure, any thread. Byte layouts:
  * docs/formats/vector-index.md.
  */
 import assert from 'node:assert'
@@ -46,7 +46,7 @@ const ALGORITHM_CODES: Readonly<Record<Exclude<VectorAlgorithm, 'quantized'>, nu
   bq: 7,
 }
 
-/** What `quantized` stands for. */
+/** The algorithm that `quantized` means, by the collection's quantization. */
 const QUANTIZED = { float32: 'flat', int8: 'sq', int4: 'sq4' } as const satisfies Record<VectorQuantization, VectorAlgorithm>
 
 export function encodeVectorBatch(changes: readonly VectorChange[]): Uint8Array {
@@ -116,7 +116,7 @@ function algorithmCode({ algorithm, quantization }: VectorSearchRequest): number
   return ALGORITHM_CODES[algorithm === 'quantized' ? QUANTIZED[quantization] : algorithm]
 }
 
-/** As a plan that lets in what the filter does. */
+/** Encodes the filter as a search plan that matches the same documents. */
 function encodeFilter(collection: number, filter: VectorFilter | undefined): Uint8Array {
   if (filter === undefined || (filter.filters.length === 0 && (filter.ranges ?? []).length === 0)) return new Uint8Array()
   return encodePlan(
@@ -140,7 +140,7 @@ function encodeFilter(collection: number, filter: VectorFilter | undefined): Uin
   )
 }
 
-/** Throws an Error that names the expectation on bytes that are no hits record. */
+/** Throws an Error that names the violated expectation if the bytes are not a hits record. */
 export function decodeVectorHits(record: Uint8Array): VectorHits {
   const bytes = viewOf(record)
   if (bytes.length < HITS_HEADER_BYTES || bytes.readUInt32LE(0) !== HITS_MAGIC) throw new Error('vector hits: no header')
@@ -165,7 +165,7 @@ export function decodeVectorHits(record: Uint8Array): VectorHits {
   }
 }
 
-/** Throws an Error that names the expectation on bytes that are no record of similar documents. */
+/** Throws an Error that names the violated expectation if the bytes are not a record of similar documents. */
 export function decodeSimilar(record: Uint8Array): SimilarGroups {
   const bytes = viewOf(record)
   if (bytes.length < HITS_HEADER_BYTES || bytes.readUInt32LE(0) !== SIMILAR_MAGIC) throw new Error('similar documents: no header')

@@ -1,6 +1,6 @@
 /**
- * The TypeScript face of the native vector engine: translates requests and hits to bytes and back. The engine
- * behind it is one per process, whichever thread opens it; every call is synchronous and thread-safe.
+ * TypeScript interface of the native vector engine. Translates requests and hits to bytes and back. There is
+ * one engine per process, whichever thread opens it. Every call is synchronous and thread-safe.
  */
 import { BQ_RERANK_FACTOR_DEFAULT, VECTOR_PARALLEL_SIZE_DEFAULT } from '../limits/vectors.js'
 import { loadAddon } from './addon.js'
@@ -53,14 +53,14 @@ const ADDON_FUNCTIONS: readonly (keyof VectorAddon)[] = [
   'vectorIsa',
 ]
 
-/** For processes that search little: tests, and the check of a restore. */
+/** For processes with few searches: tests, and the check of a restore. */
 const NO_TUNING: VectorTuning = {
   bqRerankFactor: BQ_RERANK_FACTOR_DEFAULT,
   workers: 1,
   parallelMinSize: VECTOR_PARALLEL_SIZE_DEFAULT,
 }
 
-/** @param tuning of every search that is asked through this face */
+/** @param tuning applies to every search made through this interface */
 export function openVectorEngine(tuning: VectorTuning = NO_TUNING): VectorEngine {
   const addon = loadAddon<VectorAddon>(ADDON_FUNCTIONS)
   return {

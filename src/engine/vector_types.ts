@@ -1,6 +1,6 @@
 /**
- * The interface of the vector engine. Behind it are the vectors of all collections, in native memory and
- * mapped files, one store per process for all threads. Byte layouts: docs/formats/vector-index.md.
+ * The interface of the vector engine. The engine stores the vectors of all collections in native memory and
+ * mapped files: one store per process for all threads. Byte layouts: docs/formats/vector-index.md.
  */
 import type { PlanRange, SearchPlan, StopWord } from './types.js'
 
@@ -8,7 +8,7 @@ export type VectorMetric = 'cosine' | 'dot_product' | 'euclidean'
 export type VectorAlgorithm = 'flat' | 'hnsw' | 'ivf' | 'pq' | 'opq' | 'sq' | 'sq4' | 'bq' | 'quantized'
 export type VectorQuantization = 'float32' | 'int8' | 'int4'
 
-/** Documents that pass all filters and lie within all ranges, as in a search plan. */
+/** Documents that pass all filters and are within all ranges, as in a search plan. */
 export interface VectorFilter {
   readonly filters: SearchPlan['filters']
   readonly ranges?: readonly PlanRange[]
@@ -17,57 +17,56 @@ export interface VectorFilter {
 export interface VectorSearchRequest {
   readonly collection: number
   /**
-   * Its length chooses among the collection's vectors: only those of as many numbers are looked at. Finite
-   * numbers.
+   * Only vectors of the collection with as many dimensions as the query are searched. All values are finite.
    */
   readonly query: Float32Array
-  /** Documents wanted, 1 to 100 000. */
+  /** Maximum number of documents returned, 1 to 100 000. */
   readonly k: number
-  /** No hit scores below. */
+  /** Minimum score of a hit. */
   readonly threshold: number
   readonly metric: VectorMetric
   readonly algorithm: VectorAlgorithm
-  /** Candidates of kinds that may err, and of MMR: so many times k, 1 to 10. */
+  /** Number of candidates of approximate algorithms and of MMR, as a multiple of k, 1 to 10. */
   readonly oversample: number
   readonly filter?: VectorFilter
-  /** Of the collection: what `quantized` stands for. */
+  /** The collection's quantization, which determines the algorithm that `quantized` means. */
   readonly quantization: VectorQuantization
-  /** Chooses hits that differ from each other (MMR): 1 is by score alone, 0 by difference alone. */
+  /** Enables MMR (maximal marginal relevance): 1 ranks by score alone, 0 by difference alone. */
   readonly mmrLambda?: number
 }
 
-/** What of the options of the server reaches each search. */
+/** Server options that apply to each search. */
 export interface VectorTuning {
-  /** Candidates of a bq search that are scored again, for each result, 1 to 1 000. */
+  /** Candidates per result that a bq search rescores, 1 to 1 000. */
   readonly bqRerankFactor: number
-  /** Threads of one flat search at most, 1 to 16. */
+  /** Maximum number of threads of one flat search, 1 to 16. */
   readonly workers: number
-  /** Vectors from which a flat search uses more than one. */
+  /** Number of vectors from which a flat search uses more than one thread. */
   readonly parallelMinSize: number
 }
 
 export interface VectorHit {
   readonly docid: number
-  /** The best of the document's chunks, from 0. */
+  /** Index of the document's best chunk, from 0. */
   readonly chunk: number
-  /** Of the vectors' entry, as it was given to `apply`. */
+  /** LSN of the vectors' entry, as passed to `apply`. */
   readonly lsn: bigint
-  /** cosine; inner product; 1 / (1 + distance) for euclidean. */
+  /** Cosine similarity, inner product, or 1 / (1 + distance) for euclidean. */
   readonly score: number
 }
 
 export interface VectorHits {
-  /** At most k documents, score descending, ties by docid; with MMR in the order of their choice. */
+  /** At most k documents, by score descending, ties by docid. With MMR, in the order of selection. */
   readonly hits: readonly VectorHit[]
-  /** No document that belongs among them is missing. */
+  /** No document that belongs among the hits is missing. */
   readonly exact: boolean
-  /** False: stopped on the way. */
+  /** False: the search was stopped before it had finished. */
   readonly complete: boolean
   /** Documents of the collection with vectors of the query's dimensions. */
   readonly documents: number
 }
 
-/** A change for `apply`. Changes of one document come in the order of their LSNs. */
+/** A change for `apply`. Changes of one document are in the order of their LSNs. */
 export type VectorChange =
   | {
       readonly kind: 'set'
@@ -79,10 +78,10 @@ export type VectorChange =
       readonly vectors: Float32Array
     }
   | { readonly kind: 'remove'; readonly collection: number; readonly docid: number; readonly lsn: bigint }
-  /** All of a collection. Its id is never used again. */
+  /** Removes all vectors of a collection. Its id is never reused. */
   | { readonly kind: 'drop'; readonly collection: number }
 
-/** What truth has of one document. */
+/** What truth contains for one document. */
 export interface VectorStamp {
   readonly collection: number
   readonly docid: number
@@ -95,62 +94,61 @@ export interface SimilarRequest {
   readonly dimensions: number
   /** Cosine, -1 to 1. */
   readonly threshold: number
-  /** Documents up to this one are looked at: 100 000 of them at most, those of the smallest docids. */
+  /**
+   * Largest docid that is examined. At most 100 000 documents are examined, those with the smallest docids.
+   */
   readonly docidMax: number
 }
 
-/** Documents that pairs above the threshold join. */
+/** A group of documents that are connected by pairs above the threshold. */
 export interface SimilarGroup {
-  /** The mean of its pairs that were found. */
+  /** The mean score of the group's pairs that were found. */
   readonly score: number
-  /** Two at least, by docid; with the best score of each one's pairs. */
+  /** At least two, ordered by docid. Each score is the best of the member's pairs. */
   readonly members: readonly { readonly docid: number; readonly score: number }[]
 }
 
 export interface SimilarGroups {
-  /** By their first docids. */
+  /** Ordered by their first docids. */
   readonly groups: readonly SimilarGroup[]
-  /** Looked at. */
+  /** Number of documents examined. */
   readonly documents: number
-  /** False: stopped. */
+  /** False: the call was stopped. */
   readonly complete: boolean
 }
 
-/** Of the vectors of one collection with one number of dimensions. */
+/** Statistics of the vectors of one collection with one number of dimensions. */
 export interface VectorSetStats {
   readonly collection: number
   readonly dimensions: number
   readonly documents: number
   readonly chunks: number
-  /** Replaced or removed, until the set is written anew. */
+  /** Replaced or removed vectors that still occupy slots until the set is rewritten. */
   readonly deadSlots: number
-  /** Codes, identities, and vectors that are not stored yet. */
+  /** Codes, identities, and vectors that are not yet stored. */
   readonly memoryBytes: number
-  /** Vectors in files. */
+  /** Bytes of vectors in mapped files. */
   readonly mappedBytes: number
-  /**
-   * Chunks, dead ones included, that the HNSW graph knows: the others are read one by one. 0: there is no
-   * graph.
-   */
+  /** Chunks in the HNSW graph, including dead ones. All other chunks are scanned. 0: there is no graph. */
   readonly graphSlots: number
   readonly graphBytes: number
-  /** Of all kinds that searches have asked for: ivf, pq, opq, sq4, bq. */
+  /** Bytes of all trained indexes that searches have requested: ivf, pq, opq, sq4, bq. */
   readonly trainedBytes: number
 }
 
-/** What brings an engine to what truth has. */
+/** Brings an engine to the state of truth. */
 export interface VectorLoading {
   /**
-   * Makes a batch visible to searches that start afterwards. Cheap: indexes are extended behind it by threads
-   * of the engine.
-   * @param batch of `encodeVectorBatch`
+   * Makes a batch visible to searches that start afterwards. Cheap: engine threads extend the indexes in the
+   * background.
+   * @param batch from `encodeVectorBatch`
    * @throws an Error on a malformed batch, which changes nothing
    */
   apply(batch: Uint8Array): void
   /**
-   * Removes every document that `stamps` does not name, or names with another LSN or other dimensions.
-   * @param stamps of `encodeVectorStamps`, of everything that truth has
-   * @returns pairs (collection, docid) of what is to be given again by `apply`
+   * Removes every document that is not in `stamps`, or is there with another LSN or other dimensions.
+   * @param stamps from `encodeVectorStamps`, for everything in truth
+   * @returns pairs (collection, docid) of the documents that must be passed to `apply` again
    */
   compare(stamps: Uint8Array): Uint32Array
 }
@@ -160,48 +158,49 @@ export interface VectorLoading {
  */
 export interface VectorEngine extends VectorLoading {
   /**
-   * Gives the engine its directory, before anything is applied; it is made where it is missing. Files in it
-   * that can't be used, or are newer than the store, are removed: `compare` says what is missing. A later
-   * call does nothing. Without a directory, and after an error, everything stays in memory.
-   * @param history of the store, as `beginEpoch` returns it
-   * @returns what could not be used, a line each
+   * Sets the engine's directory before anything is applied. A missing directory is created. Files in it that
+   * are unusable, or newer than the store, are removed; `compare` reports the missing documents. A later call
+   * does nothing. Without a directory, and after an error, all data stays in memory.
+   * @param history of the store, as returned by `beginEpoch`
+   * @returns what could not be used, one line each
    */
   open(directory: string, history: Uint8Array): string[]
   /**
-   * As `open`, for an engine beside the present one: searched from `adoptNext` on, which may only be called
-   * while no call is under way. What the present one has ends then.
-   * @param sealed ids of the collections of which that one must not store anything
+   * As `open`, but for a second engine beside the current one. Searches use it from `adoptNext` on, which may
+   * only be called while no other call is in progress. `adoptNext` discards the contents of the current
+   * engine.
+   * @param sealed ids of the collections whose vectors the second engine must not store
    */
   openNext(directory: string, history: Uint8Array, sealed: readonly number[]): string[]
-  /** What `openNext` has opened. */
+  /** The engine opened by `openNext`. */
   readonly next: VectorLoading
   adoptNext(): void
-  /** Closes what `openNext` has opened. */
+  /** Closes the engine opened by `openNext`. */
   dropNext(): void
   /**
-   * Sets whether vectors of the collection must not be on disk as plaintext. Called before `open`, and
-   * whenever that changes, before the first vector that it concerns is applied. Such vectors are not stored:
-   * `compare` asks for them after a start.
+   * Sets whether vectors of the collection must not be on disk as plaintext. Called before `open`, and on
+   * every change, before the first affected vector is applied. Such vectors are not stored; `compare`
+   * requests them after a start.
    */
   setSealed(collection: number, isSealed: boolean): void
-  /** Stopped by `stop`, it answers what it has with `complete` false. */
+  /** A search stopped by `stop` returns the hits found so far with `complete` false. */
   search(request: VectorSearchRequest, stop?: StopWord): VectorHits
   /**
-   * Documents whose first chunks are alike, joined into groups. Of up to 8 192 documents all pairs are
-   * compared, of more each with its nearest ones.
+   * Groups documents whose first chunks are similar. Up to 8 192 documents, all pairs are compared. Above
+   * that, each document is compared with its nearest neighbours.
    */
   similar(request: SimilarRequest, stop?: StopWord): SimilarGroups
   /**
-   * Returns when graphs know every chunk and files hold what they should: for an orderly end, tests and
-   * benches.
+   * Returns when the graphs contain every chunk and the files are up to date. For an orderly shutdown, tests
+   * and benchmarks.
    */
   settle(): void
-  /** Writes that the disk has refused; they are tried again. */
+  /** Number of writes refused by the disk. They are retried. */
   storageFailures(): number
-  /** The disk refuses writes; they are retried. Cheap. */
+  /** Whether the disk refuses writes, which are retried. Cheap. */
   isStoreRefused(): boolean
-  /** Sets by collection, then dimensions. */
+  /** Ordered by collection, then dimensions. */
   stats(): VectorSetStats[]
-  /** The instruction set that distances are computed with; 'serial' is none. */
+  /** The instruction set of the distance kernels. 'serial': none. */
   readonly isa: string
 }

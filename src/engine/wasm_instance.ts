@@ -1,7 +1,7 @@
 /**
- * The WASM module of analyzer and chunker. An instance that trapped or grew too large is dropped as a whole,
- * because linear memory never shrinks. Exports: wasm/bindings/src/lib.rs. Addresses are valid until the next
- * call that may allocate; views become invalid when memory grows.
+ * Instances of the WASM module of the analyzer and the chunker. An instance that trapped or grew too large is
+ * dropped as a whole, because linear memory never shrinks. Exports: wasm/bindings/src/lib.rs. Addresses are
+ * valid until the next call that may allocate. Views become invalid when memory grows.
  */
 import { randomBytes } from 'node:crypto'
 import { instantiateModule, type WasmMemory } from './wasm_module.js'
@@ -37,7 +37,7 @@ export interface WasmExports {
 }
 
 /**
- * A fresh instance with empty tables and a random hash seed. Throws where the committed module is missing or
+ * Creates an instance with empty tables and a random hash seed. Throws if the committed module is missing or
  * damaged.
  */
 export function instantiateWasm(): WasmExports {

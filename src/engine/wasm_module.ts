@@ -1,12 +1,12 @@
 /**
- * The committed WASM modules (wasm/pkg): each compiled once per thread, instantiated as often as needed. Any
- * thread.
+ * The committed WASM modules (wasm/pkg). Each is compiled once per thread and instantiated as often as
+ * needed. Any thread.
  */
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { projectFolder } from '../installation.js'
 
-/** The part of the global that is used here; neither ES2023 nor Node's types declare it. */
+/** The part of the global that is used here. Neither ES2023 nor Node's types declare it. */
 declare namespace WebAssembly {
   class Module {
     constructor(bytes: Uint8Array)
@@ -17,7 +17,7 @@ declare namespace WebAssembly {
   }
 }
 
-/** Views die when it grows. */
+/** Views become invalid when it grows. */
 export interface WasmMemory {
   readonly buffer: ArrayBuffer
 }
@@ -25,7 +25,8 @@ export interface WasmMemory {
 const compiled = new Map<string, WebAssembly.Module>()
 
 /**
- * The exports of a fresh instance of `wasm/pkg/<name>.wasm`. Throws where the module is missing or damaged.
+ * Returns the exports of a new instance of `wasm/pkg/<name>.wasm`. Throws if the module is missing or
+ * damaged.
  */
 export function instantiateModule(name: string): unknown {
   let module = compiled.get(name)
@@ -33,6 +34,6 @@ export function instantiateModule(name: string): unknown {
     module = new WebAssembly.Module(readFileSync(join(projectFolder(), 'wasm', 'pkg', `${name}.wasm`)))
     compiled.set(name, module)
   }
-  // The modules pass numbers only: what wasm-bindgen wants to set up for objects stays empty.
+  // The modules pass only numbers, so the function with which wasm-bindgen sets up its object table is empty.
   return new WebAssembly.Instance(module, { [`./${name}_bg.js`]: { __wbindgen_init_externref_table: () => undefined } }).exports
 }
