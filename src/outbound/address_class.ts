@@ -1,33 +1,33 @@
 /**
- * What kind of place an IP address is. Everything that is not plainly an address of the public internet is
- * refused by default: a request to it would be made from inside, by this machine, for somebody who may stand
- * outside. Pure.
+ * Classifies an IP address. Everything that is not clearly an address of the public internet is refused by
+ * default, because this machine would send the request from inside its networks, possibly on behalf of an
+ * outside client. Pure.
  */
 import { loadIpaddr } from './packages.js'
 
 /**
- * `private`: this machine and its networks, which an operator may open. `never`: whatever no service of
- * anybody's has a reason to be at.
+ * `private`: this machine and its networks, which an operator may allow. `never`: addresses that no service
+ * has a reason to use.
  */
 export type AddressClass = 'public' | 'private' | 'never'
 
 /**
- * Where cloud providers answer questions about a machine, credentials among the answers, as far as the ranges
- * do not say it.
+ * Metadata services of cloud providers, which return data about a machine, including credentials. Only the
+ * addresses that the ranges do not cover.
  */
 const METADATA = new Set(['168.63.129.16', '100.100.100.200', 'fd00:ec2::254', 'fd20:ce::254'])
 
-/** @param address an IP address as resolvers and URLs write it; anything else is `never` */
+/** @param address an IP address as written by resolvers and URLs; anything else is `never` */
 export function classOfAddress(address: string): AddressClass {
   const ipaddr = loadIpaddr()
-  // A zone names an interface of this machine: link-local, whatever the rest says.
+  // A zone names an interface of this machine, so the address is link-local, whatever its range.
   if (address.includes('%') || !ipaddr.isValid(address)) return 'never'
   const parsed = ipaddr.parse(address)
   if (METADATA.has(parsed.toString())) return 'never'
   switch (parsed.range()) {
     case 'unicast':
-      // Only 2000::/3 is given to anybody; 'unicast' is also what no registry has a name for, the compatible
-      // form of 127.0.0.1 among it.
+      // Only 2000::/3 is assigned. 'unicast' also includes ranges without a name in any registry, such as the
+      // IPv4-compatible form of 127.0.0.1.
       return parsed.kind() === 'ipv6' && ((parsed.toByteArray()[0] as number) & 0xe0) !== 0x20 ? 'never' : 'public'
     case 'loopback':
     case 'private':
@@ -35,8 +35,8 @@ export function classOfAddress(address: string): AddressClass {
     case 'carrierGradeNat':
       return 'private'
     default:
-      // Link-local, multicast, mapped, translated, tunnelled, reserved: an IPv4 address in disguise must not
-      // pass for another one.
+      // Link-local, multicast, mapped, translated, tunnelled, reserved. A disguised IPv4 address must not
+      // pass as another one.
       return 'never'
   }
 }

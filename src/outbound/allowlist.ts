@@ -1,6 +1,6 @@
 /**
- * `SVC_OUTBOUND_ALLOWLIST`: destinations that the operator vouches for, whatever their addresses. An entry is
- * a name (`ollama.internal`), all names below one (`*.example.com`), an address or a network (`10.1.0.0/16`),
+ * `SVC_OUTBOUND_ALLOWLIST`: destinations that the operator allows, whatever their addresses. An entry is a
+ * name (`ollama.internal`), all names below one (`*.example.com`), an address or a network (`10.1.0.0/16`),
  * each with or without a port. Pure.
  */
 import { loadIpaddr } from './packages.js'
@@ -11,7 +11,7 @@ export type AllowedDestination =
 
 const NAME = /^(\*\.)?([a-z0-9_]([a-z0-9_-]*[a-z0-9_])?(\.[a-z0-9_]([a-z0-9_-]*[a-z0-9_])?)*)$/
 
-/** Undefined where the text is no entry. */
+/** Returns undefined if the text is not a valid entry. */
 export function parseAllowed(text: string): AllowedDestination | undefined {
   const match = /^(?:\[([^\]]+)\]|([^:[\]]+)|([^[\]]*:[^[\]]*:[^[\]]*))(?::(\d{1,5}))?$/.exec(text.toLowerCase())
   if (match === null) return undefined
@@ -21,7 +21,7 @@ export function parseAllowed(text: string): AllowedDestination | undefined {
   const [address, bits, ...rest] = place.split('/')
   if (rest.length === 0 && address !== undefined && loadIpaddr().isValid(address)) return networkOf(address, bits, port)
   const name = NAME.exec(place)
-  // A name that ends in a number is an address in another spelling.
+  // A name that ends in a number is an IP address in another spelling.
   if (name === null || /(^|\.)(0x[0-9a-f]*|\d+)$/.test(place)) return undefined
   return { kind: 'name', name: name[2] as string, below: name[1] !== undefined, port }
 }
@@ -29,14 +29,17 @@ export function parseAllowed(text: string): AllowedDestination | undefined {
 function networkOf(address: string, bits: string | undefined, port: number | null): AllowedDestination | undefined {
   const parsed = loadIpaddr().parse(address)
   const whole = parsed.kind() === 'ipv4' ? 32 : 128
-  // Not `10.1`, which the package takes for 10.0.0.1.
+  // Refuses `10.1`, which the package reads as 10.0.0.1.
   if (parsed.kind() === 'ipv4' && address.split('.').length !== 4) return undefined
   if (bits === undefined) return { kind: 'network', network: parsed.toString(), bits: whole, port }
   if (!/^\d{1,3}$/.test(bits) || Number(bits) > whole) return undefined
   return { kind: 'network', network: parsed.toString(), bits: Number(bits), port }
 }
 
-/** @param host as in a URL, lower-case, without a trailing dot; @param address what it resolved to */
+/**
+ * @param host as in a URL, lower-case, without a trailing dot
+ * @param address the resolved address
+ */
 export function isAllowed(entries: readonly AllowedDestination[], host: string, address: string, port: number): boolean {
   return entries.some((entry) => (entry.port === null || entry.port === port) && holds(entry, host, address))
 }

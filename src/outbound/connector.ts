@@ -1,7 +1,7 @@
 /**
- * How connections are opened: the host is resolved once, every address is checked, and the connection goes to
- * a checked address and nowhere else. So a name that resolves to something else the next time (DNS rebinding)
- * gains nothing, and neither does a redirect: each new connection comes through here.
+ * Opens connections. The host is resolved once, every address is checked, and the connection goes to a
+ * checked address only. A name that resolves to another address the next time (DNS rebinding) and a redirect
+ * therefore bypass nothing: each new connection is checked here.
  */
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -12,12 +12,12 @@ import { checkAddress, hostOf, OutboundRefused, portOf } from './destination.js'
 import type { OutboundPolicy } from './destination.js'
 import { loadUndici } from './packages.js'
 
-/** Every address of a host name. */
+/** Resolves a host name to all its addresses. */
 export type Resolver = (host: string) => Promise<readonly string[]>
 
 export const systemResolver: Resolver = async (host) => (await lookup(host, { all: true, verbatim: true })).map(({ address }) => address)
 
-/** For undici's `connect`. */
+/** Connector for undici's `connect` option. */
 export function guardedConnector(policy: OutboundPolicy, resolver: Resolver): buildConnector.connector {
   const connect = loadUndici().buildConnector({ timeout: OUTBOUND_CONNECT_MS_MAX })
   return (options, callback) => {
@@ -28,7 +28,10 @@ export function guardedConnector(policy: OutboundPolicy, resolver: Resolver): bu
   }
 }
 
-/** One address that may not be asked spoils all: who mixes them means to be asked at the wrong one. */
+/**
+ * A single forbidden address refuses the whole host: a host that mixes forbidden and allowed addresses aims
+ * at the forbidden one.
+ */
 async function checkedAddresses(policy: OutboundPolicy, resolver: Resolver, options: buildConnector.Options): Promise<readonly string[]> {
   const host = hostOf(options)
   const port = portOf(options)
@@ -38,7 +41,10 @@ async function checkedAddresses(policy: OutboundPolicy, resolver: Resolver, opti
   return addresses.slice(0, OUTBOUND_ADDRESSES_MAX)
 }
 
-/** A resolver may never answer; the request that waits has its own bound, its connection has this one. */
+/**
+ * Bounds the name resolution, because a resolver may never respond. The waiting request has its own time
+ * limit; this limit is the connection's.
+ */
 async function tooLate(): Promise<never> {
   await setTimeout(OUTBOUND_CONNECT_MS_MAX, undefined, { ref: false })
   throw new Error('the name was not resolved in time')
@@ -55,7 +61,7 @@ function tryEach(
     else if (error !== null) callback(error, null)
     else callback(null, socket)
   }
-  // The certificate is that of the host, wherever it is.
+  // The certificate is checked against the host name, not against the address.
   const servername = options.servername ?? (isIP(hostOf(options)) === 0 ? hostOf(options) : undefined)
   connect({ ...options, hostname: address as string, ...(servername === undefined ? {} : { servername }) }, settle)
 }

@@ -1,6 +1,7 @@
 /**
- * May this server send a request there? Asked of a URL before anything is done with it, and of every address
- * right before a connection to it is opened. Any thread; pure but for the list of this machine's interfaces.
+ * Decides whether this server may send a request to a destination. A URL is checked before any use. Every
+ * address is checked immediately before a connection to it is opened. Any thread. Pure, except for the list
+ * of this machine's interfaces.
  */
 import { networkInterfaces } from 'node:os'
 import { isIP } from 'node:net'
@@ -11,11 +12,11 @@ import type { AllowedDestination } from './allowlist.js'
 
 export interface OutboundPolicy {
   readonly allowed: readonly AllowedDestination[]
-  /** Loopback and private networks count as public ones. */
+  /** Treat loopback and private networks like public ones. */
   readonly allowPrivate: boolean
 }
 
-/** Somebody wanted a request sent where none may go. The text names the rule, not what is there. */
+/** A request to a forbidden destination. The text names the rule, not what is at the destination. */
 export class OutboundRefused extends Error {
   constructor(detail: string) {
     super(detail)
@@ -24,8 +25,8 @@ export class OutboundRefused extends Error {
 }
 
 /**
- * What can be said of a URL without asking anybody. A host that is an address in any spelling (decimal,
- * octal, hexadecimal, with a trailing dot) is one to the URL's parser, and is judged here.
+ * Checks what a URL shows without network access. The URL parser normalizes a host that is an IP address in
+ * any spelling (decimal, octal, hexadecimal, with a trailing dot), and the address is checked here.
  * @throws OutboundRefused
  */
 export function checkUrl(text: string, policy: OutboundPolicy): URL {
@@ -40,7 +41,10 @@ export function checkUrl(text: string, policy: OutboundPolicy): URL {
   return url
 }
 
-/** As the rules see it: without brackets and trailing dot; lower-case since the URL was parsed. */
+/**
+ * Returns the host in the form that the rules use: without brackets and trailing dot. It is lower-case,
+ * because the URL was parsed.
+ */
 export function hostOf({ hostname }: Pick<URL, 'hostname'>): string {
   return hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '')
 }
@@ -50,7 +54,10 @@ export function portOf({ port, protocol }: Pick<URL, 'port' | 'protocol'>): numb
   return protocol === 'https:' ? 443 : 80
 }
 
-/** @throws OutboundRefused unless a connection to `address`, which `host` is or resolved to, may be opened */
+/**
+ * `address` is `host`, or was resolved from it.
+ * @throws OutboundRefused unless a connection to `address` may be opened
+ */
 export function checkAddress(policy: OutboundPolicy, host: string, address: string, port: number): void {
   if (isAllowed(policy.allowed, host, address, port)) return
   const found = classOfAddress(address)
@@ -59,7 +66,10 @@ export function checkAddress(policy: OutboundPolicy, host: string, address: stri
   if (port !== 80 && port !== 443 && port < 1024) throw new OutboundRefused(`port ${port} is not allowed`)
 }
 
-/** This machine under its public address: what listens there for itself must not be reached through us. */
+/**
+ * Whether the address is a public address of this machine. Services that listen on it for local use must not
+ * be reachable through this server.
+ */
 function isOwn(address: string): boolean {
   return Object.values(networkInterfaces()).some((list) => list?.some((own) => own.address === address))
 }

@@ -1,7 +1,7 @@
 /**
- * Bodies in object stores: sent before their transaction, fetched when a request or the index needs them.
- * There is a client for each location, kept with its connections. What was fetched is cached in native memory
- * for whoever asked, and for those after it. Front-end thread, and the process that prepares a restore.
+ * Document bodies in object stores: uploaded before their transaction, fetched when a request or the index
+ * needs them. Each location has one client, which keeps its connections. Fetched bodies are cached in native
+ * memory for the current and later requests. Front-end thread, and the process that prepares a restore.
  */
 import { createHash } from 'node:crypto'
 import { LOCATIONS_MAX, OBJECTS_AT_ONCE_MAX } from '../limits/objects.js'
@@ -9,16 +9,16 @@ import { S3Client } from './s3_client.js'
 import type { S3Location } from './s3_location.js'
 import type { Outbound } from './safe_fetch.js'
 
-/** An object as it is asked for. */
+/** Identifies an object to fetch. */
 export interface ObjectName {
   readonly id: Uint8Array
   readonly key: string
   readonly location: S3Location | undefined
-  /** The first bytes of its SHA-256. */
+  /** The first bytes of the object's SHA-256. */
   readonly hash: Uint8Array
 }
 
-/** Where fetched bytes are kept. */
+/** Cache of fetched bytes. */
 export interface ObjectShelf {
   has(id: Uint8Array): boolean
   cache(id: Uint8Array, bytes: Uint8Array): void
@@ -27,12 +27,12 @@ export interface ObjectShelf {
 /** Why an object could not be fetched. */
 export interface FetchFailure {
   readonly id: Uint8Array
-  /** It is not there, or is not what was put there; otherwise its store may answer later. */
+  /** True: the object does not exist, or its content was changed. False: the store may respond later. */
   readonly isLost: boolean
   readonly reason: string
 }
 
-/** An object is not there, or is not what was put there. */
+/** The object does not exist, or its content was changed. */
 export class ObjectLost extends Error {
   constructor(
     readonly key: string,
@@ -43,7 +43,7 @@ export class ObjectLost extends Error {
   }
 }
 
-/** Nobody waits for it any more. */
+/** No caller waits for the upload any more. */
 export class Unwanted extends Error {}
 
 export class ObjectStores {
@@ -55,9 +55,9 @@ export class ObjectStores {
   ) {}
 
   /**
-   * @param isWanted whether anybody still waits for it: asked before each
-   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first that could not be sent; others
-   * may have been
+   * @param isWanted whether a caller still waits; called before each object
+   * @throws Unwanted, S3Error, S3LocationError, OutboundRefused for the first failed upload; others may have
+   * succeeded
    */
   async put(
     objects: readonly { readonly location: S3Location; readonly key: string; readonly bytes: Uint8Array }[],
@@ -70,7 +70,8 @@ export class ObjectStores {
   }
 
   /**
-   * Those that are not held yet; the first of them last, so that they are there even where not all have room.
+   * Fetches the objects that are not cached yet. The first object is fetched last, so that it is cached even
+   * if the cache has no capacity for all.
    * @throws ObjectLost, S3Error, S3LocationError, OutboundRefused
    */
   async bring(objects: readonly ObjectName[]): Promise<void> {
@@ -78,12 +79,13 @@ export class ObjectStores {
   }
 
   /**
-   * Each for itself, but for those at a location that has failed already. Never rejects.
-   * @returns those that could not be had, in no order
+   * Fetches each object independently, but skips the objects at a location that has already failed. Never
+   * rejects.
+   * @returns the objects that could not be fetched, in no particular order
    */
   async bringEach(objects: readonly ObjectName[]): Promise<readonly FetchFailure[]> {
     const failures: FetchFailure[] = []
-    // By value: objects that came in a message have a location each.
+    // Keyed by value, because each object from a message has its own location object.
     const failed = new Map<string, string>()
     await sideBySide(objects, async (object) => {
       const location = JSON.stringify(object.location)
@@ -117,7 +119,7 @@ export class ObjectStores {
     const known = this.#clients.get(name)
     if (known !== undefined) return known
     const client = new S3Client(this.outbound, location)
-    // A secret that changed, a place that was only tried.
+    // Evicts the oldest client. Its secret may have changed, or its location was only tested.
     if (this.#clients.size >= LOCATIONS_MAX) {
       const [oldest, closed] = [...this.#clients][0] as [string, S3Client]
       this.#clients.delete(oldest)
@@ -133,7 +135,10 @@ export class ObjectStores {
   }
 }
 
-/** @throws what the first throws that does, once none is under way any more */
+/**
+ * Runs at most `OBJECTS_AT_ONCE_MAX` items concurrently.
+ * @throws the error of the first worker that failed, after all workers have settled
+ */
 async function sideBySide<T>(items: readonly T[], run: (item: T) => Promise<void>): Promise<void> {
   const left = [...items]
   const work = async (): Promise<void> => {

@@ -1,6 +1,6 @@
 /**
- * The packages of the outbound client, taken when they are first needed: no thread's start pays for them
- * (docs/decisions/0051-what-a-start-loads.md). Nothing else in src imports them but for types.
+ * Loads the packages of the outbound client on first use, so that no thread loads them at its start
+ * (docs/decisions/0051-what-a-start-loads.md). Other files in src import only their types.
  */
 import { createRequire } from 'node:module'
 import type IpAddr from 'ipaddr.js'

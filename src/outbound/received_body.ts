@@ -1,11 +1,11 @@
 /**
- * Reads the body of a foreign answer within a bound that counts what comes out of the decompression, so that
- * a small bomb is as large as what it unfolds to.
+ * Reads the body of an HTTP response up to a size limit. The limit counts decompressed bytes, which bounds
+ * decompression bombs.
  */
 import { PassThrough, pipeline, type Readable, type Transform } from 'node:stream'
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib'
 
-/** The answer is larger than asked for. */
+/** The response is larger than the limit. */
 export class BodyTooLarge extends Error {
   constructor(bytesMax: number) {
     super(`the answer has more than ${bytesMax} bytes`)
@@ -23,8 +23,8 @@ const DECODERS: ReadonlyMap<string, () => Transform> = new Map<string, () => Tra
 ])
 
 /**
- * @param cut give the first `bytesMax` bytes of a larger body, instead of refusing it
- * @throws BodyTooLarge; Error for an encoding that nobody asked for, and for bytes that are none
+ * @param cut return the first `bytesMax` bytes of a larger body instead of throwing
+ * @throws BodyTooLarge; Error for an unknown encoding or undecodable bytes
  */
 export async function readReceived(body: Readable, encoding: string, bytesMax: number, cut: boolean): Promise<Buffer> {
   const decoder = DECODERS.get(encoding.trim().toLowerCase())
@@ -34,7 +34,7 @@ export async function readReceived(body: Readable, encoding: string, bytesMax: n
   }
   const chunks: Buffer[] = []
   let bytes = 0
-  // Errors of either side end the loop below; the callback only keeps them from being nobody's.
+  // The loop below throws the errors of both streams. The empty callback only prevents unhandled errors.
   const decoded = pipeline(body, decoder(), () => undefined)
   for await (const chunk of decoded as AsyncIterable<Buffer>) {
     bytes += chunk.length
@@ -45,7 +45,7 @@ export async function readReceived(body: Readable, encoding: string, bytesMax: n
   return Buffer.concat(chunks)
 }
 
-/** Nobody reads on. That is an error to the stream, and to nobody else. */
+/** Stops reading. Destroying the stream emits an error, which is ignored. */
 export function discard(body: Readable): void {
   body.on('error', () => undefined).destroy()
 }

@@ -1,8 +1,8 @@
 /**
- * A client of S3-compatible object stores: get, head, put, conditional put, delete, list. Requests are signed
- * (version 4, payload included) and sent by the guarded client over connections that are kept. What fails for
- * a reason that may pass is asked again with random waits, within one bound of time; every verb can be asked
- * twice. Front-end thread: no lane awaits the network.
+ * Client of S3-compatible object stores: get, head, put, conditional put, delete, list. Requests are signed
+ * (version 4, including the payload) and sent by the guarded client over persistent connections. Transient
+ * failures are retried with random delays, within one time limit. Every operation can be repeated safely.
+ * Front-end thread: no lane awaits the network.
  */
 import { createHash, randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -26,13 +26,13 @@ import type { S3Location } from './s3_location.js'
 import { parseErrorCode, parseListing } from './s3_xml.js'
 import type { ListedPage } from './s3_xml.js'
 
-/** The store refused, or could not be asked. The text names neither credentials nor content. */
+/** The store refused the request or did not respond. The text contains neither credentials nor content. */
 export class S3Error extends Error {
   constructor(
     readonly verb: string,
-    /** 0: there was no answer. */
+    /** 0: no response. */
     readonly status: number,
-    /** The store's own word, e.g. `NoSuchBucket`. */
+    /** The store's error code, e.g. `NoSuchBucket`. */
     readonly code: string,
     options?: ErrorOptions,
   ) {
@@ -66,7 +66,7 @@ export class S3Client {
     this.#connections = outbound.connections(S3_CONNECTIONS_MAX)
   }
 
-  /** Undefined where there is no such object. */
+  /** Undefined if there is no such object. */
   async get(key: string): Promise<Buffer | undefined> {
     const answer = await this.#ask({ verb: 'GET', url: objectUrl(this.location, key), bytesMax: S3_OBJECT_BYTES_MAX })
     if (answer.status === 200) return answer.body
@@ -74,11 +74,11 @@ export class S3Client {
     throw failure('get', answer)
   }
 
-  /** Bytes of the object; undefined where there is none. */
+  /** Returns the size of the object in bytes, or undefined if there is none. */
   async head(key: string): Promise<number | undefined> {
     const answer = await this.#ask({ verb: 'HEAD', url: objectUrl(this.location, key) })
     if (answer.status === 200) return Number(answer.headers['content-length'])
-    // Without a body it does not say what is missing: the object, the bucket, or whoever asks.
+    // A HEAD response has no body, so it does not show whether the object, the bucket or the user is missing.
     if (answer.status === 404) return (await this.get(key))?.length
     throw failure('head', answer)
   }
@@ -89,9 +89,9 @@ export class S3Client {
   }
 
   /**
-   * Stores the object unless there is one. Of a first attempt without answer nobody knows whether it came
-   * through; then the object that is found is looked at.
-   * @returns false where another object is there
+   * Stores the object unless one exists. If the first attempt got no response, it may have succeeded; then
+   * the existing object is compared.
+   * @returns false if another object exists
    */
   async putNew(key: string, body: Uint8Array): Promise<boolean> {
     const answer = await this.#ask({ verb: 'PUT', url: objectUrl(this.location, key), body, headers: { 'if-none-match': '*' } })
@@ -100,16 +100,16 @@ export class S3Client {
     return answer.attempts > 1 && (await this.get(key))?.equals(body) === true
   }
 
-  /** Also where there was none. */
+  /** Succeeds even if there is no such object. */
   async delete(key: string): Promise<void> {
     const answer = await this.#ask({ verb: 'DELETE', url: objectUrl(this.location, key) })
     if (answer.status !== 204 && answer.status !== 200 && !isMissing(answer)) throw failure('delete', answer)
   }
 
   /**
-   * Objects below the location's prefix whose keys begin with `begin`, in byte order, a page at a time; keys
-   * without the prefix.
-   * @param after `next` of the page before
+   * Lists the objects below the location's prefix whose keys begin with `begin`, in byte order, one page at a
+   * time. Returned keys do not include the prefix.
+   * @param after `next` of the previous page
    */
   async list(begin: string, after?: string, count = S3_LISTED_MAX): Promise<ListedPage> {
     const prefix = this.location.prefix ?? ''
@@ -121,7 +121,7 @@ export class S3Client {
     return { objects: objects.map(({ key, bytes }) => ({ key: key.slice(prefix.length), bytes })), next }
   }
 
-  /** Ends the connections; what is under way fails. */
+  /** Closes the connections. Requests in progress fail. */
   async close(): Promise<void> {
     await this.#connections.destroy()
   }
@@ -129,7 +129,7 @@ export class S3Client {
   async #ask(request: Request): Promise<OutboundAnswer & { readonly attempts: number }> {
     const deadline = performance.now() + S3_MS_MAX
     for (let attempts = 1; ; attempts++) {
-      // A timer takes whole milliseconds, and no negative ones.
+      // A timer takes only whole, non-negative milliseconds.
       const left = Math.max(1, Math.ceil(deadline - performance.now()))
       let answer: OutboundAnswer | undefined
       let cause: unknown
@@ -157,14 +157,15 @@ export class S3Client {
       ...(body === undefined ? {} : { body }),
       msMax,
       bytesMax: bytesMax ?? S3_ANSWER_BYTES_MAX,
-      // A store that sends elsewhere is not the one that was configured.
+      // A redirect target is not the configured store.
       redirectsMax: 0,
       connections: this.#connections,
     })
   }
 
   /**
-   * The headers with a signature, made anew for each attempt: it holds for some minutes by the store's clock.
+   * Signs the headers. Each attempt is signed again, because a signature is valid for some minutes by the
+   * store's clock.
    */
   async #signed(verb: string, url: string, headers: Request['headers'], body = NOTHING): Promise<Readonly<Record<string, string>>> {
     const { accessKey, secretKey, region } = this.location
@@ -185,7 +186,7 @@ export class S3Client {
   }
 }
 
-/** The object, not the bucket or the user: that would be a wrong configuration. */
+/** Whether the object is missing. A missing bucket or user is a configuration error. */
 function isMissing({ status, body }: OutboundAnswer): boolean {
   return status === 404 && parseErrorCode(body.toString('utf8')) === 'NoSuchKey'
 }

@@ -1,6 +1,7 @@
 /**
- * The two documents that an S3-compatible store answers with: a page of a listing and an error. Their shape
- * is fixed, so that they are read by their elements; nothing in them is trusted further than as text. Pure.
+ * Parses the two XML documents of an S3-compatible store: a page of a listing, and an error. Their structure
+ * is fixed, so single elements are extracted without an XML parser. The values are only trusted as text.
+ * Pure.
  */
 
 export interface ListedObject {
@@ -15,8 +16,9 @@ export interface ListedPage {
 }
 
 /**
- * A `ListBucketResult`. Its keys are URL-encoded where it says so: not every store does what
- * `encoding-type=url` asks for. @throws Error for anything else
+ * Parses a `ListBucketResult`. Keys are URL-decoded only if the document says that they are encoded, because
+ * not every store honours `encoding-type=url`.
+ * @throws Error for any other document
  */
 export function parseListing(xml: string): ListedPage {
   if (!/<ListBucketResult[\s>]/.test(xml)) throw new Error('the object store did not answer with a listing')
@@ -31,7 +33,7 @@ export function parseListing(xml: string): ListedPage {
   return { objects, next: elementOf(xml, 'IsTruncated') === 'true' && next !== '' ? next : undefined }
 }
 
-/** The code of an error document, e.g. `NoSuchBucket`; empty where there is none. */
+/** Returns the code of an error document, e.g. `NoSuchBucket`, or an empty string. */
 export function parseErrorCode(xml: string): string {
   return /^\w{1,64}$/.exec(elementOf(xml, 'Code'))?.[0] ?? ''
 }

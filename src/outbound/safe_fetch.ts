@@ -1,8 +1,7 @@
 /**
- * `safeFetch`: the one client for every request that this server sends out. Destinations are checked
- * (destination.ts) and pinned (connector.ts), redirects followed one by one through the same checks, the
- * answer bounded in size after inflation, the whole bounded in time. Front-end thread: no lane awaits the
- * network.
+ * `safeFetch`: the only client for requests that this server sends. Destinations are checked (destination.ts)
+ * and pinned (connector.ts). Each redirect passes the same checks. The response is bounded in size after
+ * decompression, and the whole request in time. Front-end thread: no lane awaits the network.
  */
 import type { Dispatcher } from 'undici'
 import { OUTBOUND_BYTES_MAX, OUTBOUND_HEADER_BYTES_MAX, OUTBOUND_MS_MAX, OUTBOUND_REDIRECTS_MAX } from '../limits/outbound.js'
@@ -20,30 +19,30 @@ export interface OutboundRequest {
   readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT' | 'DELETE'
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | string
-  /** From the first name look-up to the last byte, redirects included. */
+  /** From the first name resolution to the last byte, including redirects. */
   readonly msMax?: number
-  /** After inflation. */
+  /** After decompression. */
   readonly bytesMax?: number
-  /** A larger answer is cut instead of refused: where it is of no interest. */
+  /** Truncate a larger response instead of refusing it, for callers that ignore the rest. */
   readonly cut?: boolean
-  /** 0: a redirect is the answer. */
+  /** 0: redirects are not followed; the redirect itself is returned. */
   readonly redirectsMax?: number
   readonly signal?: AbortSignal
-  /** Connections to use again (`Outbound.connections`). Default: one of its own, closed at the end. */
+  /** Connections to reuse (`Outbound.connections`). Default: a separate connection, closed at the end. */
   readonly connections?: Dispatcher
 }
 
 export interface OutboundAnswer {
   readonly status: number
-  /** Names in lower case; of a repeated header the first. */
+  /** Names in lower case. Of a repeated header, the first value. */
   readonly headers: Readonly<Record<string, string>>
   readonly body: Buffer
-  /** Where the last redirect led. */
+  /** The URL after the last redirect. */
   readonly url: string
 }
 
 const REDIRECTS = new Set([301, 302, 303, 307, 308])
-/** What is meant for one host is not shown to another. */
+/** Headers that are not forwarded to another origin. */
 const PERSONAL_HEADERS = new Set(['authorization', 'cookie', 'proxy-authorization', 'x-api-key'])
 
 export class Outbound {
@@ -56,7 +55,7 @@ export class Outbound {
     this.#resolver = resolver
   }
 
-  /** Guarded connections that stay open between requests, at most `perHost` to one host. */
+  /** Guarded connections that stay open between requests, at most `perHost` per host. */
   connections(perHost: number): Dispatcher {
     const { Agent } = loadUndici()
     return new Agent({
@@ -67,15 +66,15 @@ export class Outbound {
   }
 
   /**
-   * @throws OutboundRefused where the request may not be sent; BodyTooLarge; Error where there is no answer
-   * in time
+   * @throws OutboundRefused if the request may not be sent; BodyTooLarge; Error if there is no response in
+   * time
    */
   async safeFetch(request: OutboundRequest): Promise<OutboundAnswer> {
     const own = request.connections === undefined ? this.connections(1) : undefined
     const limit = new TimeLimit(request.msMax ?? OUTBOUND_MS_MAX, request.signal)
     const { signal } = limit
     try {
-      // The package looks at the signal only once it has a connection.
+      // undici checks the signal only once it has a connection.
       return await Promise.race([this.#follow(request, own ?? (request.connections as Dispatcher), signal), rejectionBy(signal)])
     } catch (error) {
       if (limit.isOver) throw new Error(`no answer within ${request.msMax ?? OUTBOUND_MS_MAX} ms`, { cause: error })
@@ -126,7 +125,7 @@ function rejectionBy(signal: AbortSignal): Promise<never> {
   })
 }
 
-/** What is sent to where a redirect leads: as browsers do it. */
+/** The request for the target of a redirect, changed as browsers do. */
 function redirected(request: OutboundRequest, status: number, isElsewhere: boolean): OutboundRequest {
   const kept = Object.entries(request.headers ?? {}).filter(([name]) => !isElsewhere || !PERSONAL_HEADERS.has(name.toLowerCase()))
   const { body, ...rest } = request

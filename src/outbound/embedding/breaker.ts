@@ -1,8 +1,12 @@
 /**
- * Circuit breaker of one provider. Closed: requests are sent. After some failures in a row, or when the
- * provider named a time, open: none is sent until the pause is over. Then one is, as a trial; its success
- * closes the circuit, its failure opens it for twice as long. Time is given by the caller
- * (performance.now()). Pure state; front-end thread. Why it is our own:
+ * Circuit breaker of one provider.
+ * - Closed: requests are sent.
+ * - Open: no request is sent until the pause is over. The circuit opens after several consecutive failures,
+ *   or when the provider names a time.
+ * - Trial: after the pause, one request is sent. Its success closes the circuit; its failure opens it for
+ *   twice as long.
+ *
+ * The caller supplies the time (performance.now()). Pure state; front-end thread. Why it is our own:
  * docs/decisions/0134-embedding-providers.md.
  */
 import { EMBEDDING_FAILURES_IN_ROW_MAX, EMBEDDING_PAUSE_MS_FIRST, EMBEDDING_PAUSE_MS_MAX } from '../../limits/providers.js'
@@ -18,7 +22,10 @@ export class Breaker {
 
   constructor(readonly onState: (state: BreakerState) => void) {}
 
-  /** @returns for how many ms no request may be sent; 0: this one may, and its outcome has to be told */
+  /**
+   * @returns for how many ms no request may be sent; 0: the request may be sent, and its outcome must be
+   * reported
+   */
   enter(now: number): number {
     if (!this.#isOpen) return 0
     if (now < this.#openUntil) return Math.ceil(this.#openUntil - now)
@@ -28,7 +35,7 @@ export class Breaker {
     return 0
   }
 
-  /** There was an answer of the provider, be it of use or not. */
+  /** The provider responded, whether or not the response was usable. */
   succeeded(): void {
     this.#failures = 0
     this.#pauseMs = EMBEDDING_PAUSE_MS_FIRST
@@ -39,8 +46,8 @@ export class Breaker {
   }
 
   /**
-   * @param pauseMs how long the provider wants to be left alone, or a failure that time does not heal is
-   * worth; undefined: one failure of several
+   * @param pauseMs pause that the provider requested, or the pause after a failure that does not heal with
+   * time; undefined: an ordinary failure, of which several open the circuit
    */
   failed(now: number, pauseMs?: number): void {
     this.#failures++
@@ -53,7 +60,7 @@ export class Breaker {
     this.onState('open')
   }
 
-  /** It ended without telling anything of the provider: its caller gave up. */
+  /** The request ended without information about the provider, because its caller gave up. */
   left(): void {
     if (!this.#isTrying) return
     this.#isTrying = false

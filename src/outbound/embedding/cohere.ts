@@ -1,7 +1,7 @@
 /**
- * Cohere's `POST /embed`, versions 1 and 2 of the interface by the base address: 96 texts a request, a longer
- * text is cut by the provider. With `embedding_types` both versions answer alike; version 1 gives plain rows
- * to who does not ask. Pure.
+ * Cohere's `POST /embed`. The base address selects version 1 or 2 of the interface. 96 texts per request; the
+ * provider truncates longer texts. With `embedding_types` both versions return the same format; without it,
+ * version 1 returns plain rows. Pure.
  */
 import { BadAnswer, listOf, objectOf } from './protocol.js'
 import type { Protocol } from './protocol.js'
@@ -10,7 +10,7 @@ export const cohere: Protocol = {
   path: '/embed',
   textsMax: 96,
   textBytesMax: 300_000,
-  // The longest context is 128 000 tokens, of which embeddings gain nothing.
+  // The longest context is 128 000 tokens. Embeddings do not improve with such long texts.
   cuts: { first: 100_000, second: undefined },
   canEncode: false,
   body: ({ model, texts, role, dimensions }) => ({

@@ -1,6 +1,6 @@
 /**
- * What became of one request that brought no vectors, and what that means for the next. Texts are of ours:
- * nothing that a provider wrote is in them. Pure.
+ * Classifies a request that returned no vectors, and what the failure means for the next request. The texts
+ * are this project's own and contain nothing from the provider's response. Pure.
  */
 import { EMBEDDING_PAUSE_MS_MAX, EMBEDDING_RETRY_AFTER_MS_MAX } from '../../limits/providers.js'
 import { OutboundRefused } from '../destination.js'
@@ -11,18 +11,21 @@ import type { EmbeddingErrorKind } from './provider.js'
 export interface Failure {
   readonly kind: EmbeddingErrorKind
   readonly text: string
-  /** The same request may have another outcome a little later. */
+  /** The same request may succeed a little later. */
   readonly isPassing: boolean
-  /** The request itself was at fault, says the provider: another form of it may do. */
+  /** According to the provider, the request itself is invalid. Another form of it may succeed. */
   readonly isOfRequest: boolean
-  /** The provider, or the kind of the failure, wants no request for so long. */
+  /**
+   * No request should be sent for this time, because the provider asked for it or the kind of failure
+   * requires it.
+   */
   readonly pauseMs: number | undefined
   readonly cause?: unknown
 }
 
-/** Statuses by which a provider says that what was sent will not do. */
+/** Statuses of an invalid request. */
 const OF_REQUEST = new Set([400, 413, 422])
-/** Of a provider that has too much to do, or trouble of its own; 5xx as well. */
+/** Statuses of an overloaded or failing provider; also 5xx. */
 const PASSING = new Set([408, 409, 425, 429])
 
 const HINTS: Readonly<Record<number, string>> = {
@@ -33,18 +36,22 @@ const HINTS: Readonly<Record<number, string>> = {
   429: 'too many requests, or the quota is used up',
 }
 
-/** @param headers names in lower case; @param nowMs Unix milliseconds */
+/**
+ * @param headers with lower-case names
+ * @param nowMs Unix milliseconds
+ */
 export function failureOfStatus(status: number, headers: Readonly<Record<string, string>>, nowMs: number): Failure {
   const hint = HINTS[status] === undefined ? '' : `, ${HINTS[status]}`
   const text = status >= 300 && status < 400 ? `it sends elsewhere (HTTP ${status}), which is not followed` : `HTTP ${status}${hint}`
   if (OF_REQUEST.has(status)) return { kind: 'refused', text, isPassing: false, isOfRequest: true, pauseMs: undefined }
   const isPassing = PASSING.has(status) || status >= 500
-  // Address, key, account: only somebody can change it, who need not hear of every document that waits.
+  // Address, key, or account: only the operator can fix it. The long pause avoids one report per waiting
+  // document.
   const pauseMs = isPassing ? retryAfterMs(headers, nowMs) : EMBEDDING_PAUSE_MS_MAX
   return { kind: 'unavailable', text, isPassing, isOfRequest: false, pauseMs }
 }
 
-/** @param isLate the request's own time was over */
+/** @param isLate whether the request exceeded its own time limit */
 export function failureOfError(error: unknown, isLate: boolean, msMax: number): Failure {
   const none = { isOfRequest: false, pauseMs: undefined, cause: error }
   if (error instanceof BadAnswer || error instanceof BodyTooLarge)
@@ -62,7 +69,10 @@ function codeOf(error: unknown): string {
   return typeof code === 'string' ? code : 'the connection failed'
 }
 
-/** Undefined where the provider says nothing. Seconds, a date, or the milliseconds that some give beside. */
+/**
+ * Undefined if there is no such header. `retry-after` is in seconds or a date; `retry-after-ms`, which some
+ * providers add, is in milliseconds.
+ */
 function retryAfterMs(headers: Readonly<Record<string, string>>, nowMs: number): number | undefined {
   const exact = headers['retry-after-ms']
   const text = headers['retry-after']

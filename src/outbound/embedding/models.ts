@@ -1,7 +1,7 @@
 /**
- * What is known of providers and of models: defaults, numbers of dimensions, texts that a model wants in
- * front of what it embeds. Sources: the providers' references and the models' cards. A change of what is put
- * in front of texts changes their vectors: then `ROLE_SCHEME` goes up, and with it every variant. Pure data.
+ * Known facts about providers and models: defaults, dimensions, and the prefixes that a model expects before
+ * a text. Sources: the providers' references and the models' cards. A changed prefix changes the vectors;
+ * then `ROLE_SCHEME` must be incremented, which changes every variant. Pure data.
  */
 
 export const PROVIDER_NAMES = ['openai', 'ollama', 'voyage', 'cohere', 'local'] as const
@@ -10,7 +10,7 @@ export type ProviderName = (typeof PROVIDER_NAMES)[number]
 export interface ProviderDefaults {
   readonly model: string
   readonly dimensions: number
-  /** Without a slash at the end; empty: nothing is sent anywhere. */
+  /** Without a trailing slash. Empty: no requests are sent. */
   readonly apiUrl: string
   readonly needsKey: boolean
 }
@@ -23,15 +23,15 @@ export const PROVIDER_DEFAULTS: Readonly<Record<ProviderName, ProviderDefaults>>
   local: { model: 'static', dimensions: 256, apiUrl: '', needsKey: false },
 }
 
-/** Of what is put in front of texts, below; part of every variant. */
+/** Version of the prefixes below; part of every variant. */
 export const ROLE_SCHEME = 1
 
-/** Ollama's models that are looked for when nothing is configured, the first that is there. */
+/** Ollama models that are detected when nothing is configured. The first available one is used. */
 export const PREFERRED_OLLAMA_MODELS = ['nomic-embed-text', 'mxbai-embed-large', 'snowflake-arctic-embed', 'bge-m3', 'all-minilm'] as const
 
 export interface ModelFacts {
   readonly dimensions?: number
-  /** It was trained to be cut off: the API's parameter for fewer dimensions may be used. */
+  /** The model was trained for truncated vectors: the API's parameter for fewer dimensions may be used. */
   readonly isShortenable?: boolean
   readonly documentPrefix?: string
   readonly queryPrefix?: string
@@ -39,7 +39,7 @@ export interface ModelFacts {
 
 const QUESTION = 'Represent this sentence for searching relevant passages: '
 
-/** By the beginning of the model's name, without its owner, lower-case; the first that fits. */
+/** Matched by the prefix of the model's name, lower-case and without its owner. The first match is used. */
 const MODELS: readonly (readonly [beginning: string, facts: ModelFacts])[] = [
   ['text-embedding-3-small', { dimensions: 1536, isShortenable: true }],
   ['text-embedding-3-large', { dimensions: 3072, isShortenable: true }],
@@ -89,7 +89,7 @@ const MODELS: readonly (readonly [beginning: string, facts: ModelFacts])[] = [
   ['multilingual-e5-small', { dimensions: 384, documentPrefix: 'passage: ', queryPrefix: 'query: ' }],
 ]
 
-/** Of the local provider's models, whose names stand for themselves. */
+/** Models of the local provider, by their exact names. */
 const LOCAL_MODELS: Readonly<Record<string, ModelFacts>> = { static: { dimensions: 256 }, minilm: { dimensions: 384 } }
 
 const UNKNOWN: ModelFacts = {}
@@ -100,7 +100,7 @@ export function factsOf(provider: ProviderName, model: string): ModelFacts {
   return MODELS.find(([beginning]) => name.startsWith(beginning))?.[1] ?? UNKNOWN
 }
 
-/** Where a configuration does not say it. */
+/** The default if a configuration sets no dimensions. */
 export function dimensionsOf(provider: ProviderName, model: string): number {
   return factsOf(provider, model).dimensions ?? PROVIDER_DEFAULTS[provider].dimensions
 }

@@ -1,6 +1,6 @@
 /**
- * Ollama's `POST /api/embed`: a longer text is cut by the server; roles are texts in front (models.ts). And
- * which of its models is there, for a server that nothing was configured for. Front-end thread.
+ * Ollama's `POST /api/embed`. The server truncates longer texts. Roles are text prefixes (models.ts). Also
+ * detects which of the preferred models a local server has, if nothing is configured. Front-end thread.
  */
 import { EMBEDDING_ANSWER_FRAME_BYTES, OLLAMA_DETECTION_MS_MAX } from '../../limits/providers.js'
 import type { Outbound } from '../safe_fetch.js'
@@ -11,7 +11,7 @@ import type { ProviderSettings } from './settings.js'
 
 export const ollama: Protocol = {
   path: '/api/embed',
-  // It works them off one after another: a large request only keeps others waiting.
+  // The server processes texts one after another, so a large request only delays others.
   textsMax: 32,
   textBytesMax: 300_000,
   cuts: { first: 100_000, second: undefined },
@@ -21,8 +21,8 @@ export const ollama: Protocol = {
 }
 
 /**
- * The first of the preferred models that the local server has, in its standard size; undefined where there is
- * no server, none of them, or no answer at once. Never rejects.
+ * Returns the first preferred model that the local server has, with its default dimensions. Returns undefined
+ * if there is no server, none of the models, or no response in time. Never rejects.
  */
 export async function detectOllama(outbound: Outbound): Promise<ProviderSettings | undefined> {
   const apiUrl = PROVIDER_DEFAULTS.ollama.apiUrl

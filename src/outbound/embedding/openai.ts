@@ -1,6 +1,6 @@
 /**
- * OpenAI's `POST /embeddings`, which many other servers speak: 2 048 texts and 300 000 tokens a request, 8
- * 192 tokens a text, longer ones refused; no roles. Pure.
+ * OpenAI's `POST /embeddings`, which many other servers also implement. 2 048 texts and 300 000 tokens per
+ * request, 8 192 tokens per text; longer texts are refused. No roles. Pure.
  */
 import { indexedRows } from './protocol.js'
 import type { Protocol } from './protocol.js'
@@ -9,7 +9,7 @@ export const openai: Protocol = {
   path: '/embeddings',
   textsMax: 2048,
   textBytesMax: 300_000,
-  // A token of most texts has more than three bytes; none has less than one.
+  // In most texts a token has more than three bytes. No token has less than one.
   cuts: { first: 24_000, second: 8_000 },
   canEncode: true,
   body: ({ model, texts, dimensions, isEncoded }) => ({

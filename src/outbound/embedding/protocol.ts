@@ -1,30 +1,31 @@
 /**
- * How one provider is asked: what differs between them, and nothing else. Retries, turns, checks of vectors:
- * remote_provider.ts. Pure.
+ * The interface for what differs between the providers' HTTP APIs. Retries, turns and checks of vectors are
+ * in remote_provider.ts. Pure.
  */
 import type { EmbeddingRole } from './provider.js'
 
 export interface Protocol {
-  /** Behind the base address. */
+  /** Appended to the base address. */
   readonly path: string
-  /** Texts of one request, at most: the provider's bound. */
+  /** Maximum number of texts per request: the provider's limit. */
   readonly textsMax: number
   /**
-   * UTF-8 bytes of all texts of one request. A token has at least one byte, so that the provider's bound of
-   * tokens holds.
+   * Maximum UTF-8 bytes of all texts of one request. A token has at least one byte, so this also enforces the
+   * provider's token limit.
    */
   readonly textBytesMax: number
   /**
-   * UTF-8 bytes to which a text is cut before it is sent; where that was refused, to the second. Undefined:
-   * the provider cuts by itself.
+   * UTF-8 bytes to which a text is truncated before it is sent. If the request was refused, the text is
+   * truncated to the second value. Undefined: the provider truncates by itself.
    */
   readonly cuts: { readonly first: number; readonly second: number | undefined }
-  /** Whether vectors can be asked for in base64 instead of as decimal text. */
+  /** Whether vectors can be requested in base64 instead of decimal text. */
   readonly canEncode: boolean
   readonly body: (request: ProtocolRequest) => Readonly<Record<string, unknown>>
   /**
-   * One row a text, in their order: a list of numbers, or base64 of little-endian float32. Nothing of it is
-   * checked further. @throws BadAnswer
+   * One row per text, in the order of the texts: a list of numbers, or base64 of little-endian float32. The
+   * rows themselves are not checked.
+   * @throws BadAnswer
    */
   readonly rows: (answer: unknown, count: number) => readonly unknown[]
 }
@@ -33,12 +34,15 @@ export interface ProtocolRequest {
   readonly model: string
   readonly texts: readonly string[]
   readonly role: EmbeddingRole
-  /** Only where the model can give another number than its own, and is to. */
+  /**
+   * Set only if the model supports another number of dimensions than its own and another number is
+   * configured.
+   */
   readonly dimensions: number | undefined
   readonly isEncoded: boolean
 }
 
-/** An answer with a status of success that can't be used. */
+/** A response with a success status that is unusable. */
 export class BadAnswer extends Error {
   constructor(text: string) {
     super(text)
@@ -59,7 +63,10 @@ export function listOf(value: unknown, count: number): readonly unknown[] {
   return value
 }
 
-/** `{data: [{index, embedding}]}`, in any order. @throws BadAnswer */
+/**
+ * Reads `{data: [{index, embedding}]}`, in any order.
+ * @throws BadAnswer
+ */
 export function indexedRows(answer: unknown, count: number): readonly unknown[] {
   const rows = new Array<unknown>(count).fill(undefined)
   for (const item of listOf(objectOf(answer).data, count)) {

@@ -1,47 +1,48 @@
 /**
- * What makes vectors of texts: one model of one provider, made from a configuration, closed when another
- * takes its place. Retries, time limits, the circuit breaker and the checks of what came belong behind this
- * interface: its user sees vectors or an `EmbeddingError`, within bounded time. Front-end thread.
+ * Interface of an embedding provider: one model of one provider, created from a configuration, and closed
+ * when another replaces it. Retries, time limits, the circuit breaker and the validation of responses are
+ * behind this interface. The caller gets vectors or an `EmbeddingError`, within bounded time. Front-end
+ * thread.
  */
 
-/** Models made for search embed a question otherwise than the passages that answer it. */
+/** Models for search embed a question differently from the passages that answer it. */
 export type EmbeddingRole = 'document' | 'query'
 
 export interface EmbeddingProvider {
   /** `openai`, `voyage`, `ollama`, `cohere` or `local`. */
   readonly name: string
   readonly model: string
-  /** Of every vector that it makes. */
+  /** Of every vector that it returns. */
   readonly dimensions: number
   /**
-   * Identity of the vectors, at most `EMBEDDING_VARIANT_BYTES_MAX` bytes: those of another variant can't be
-   * compared with them. No address and no key is part of it.
+   * Identity of the vectors, at most `EMBEDDING_VARIANT_BYTES_MAX` bytes. Vectors of different variants are
+   * not comparable. Address and key are not part of it.
    */
   readonly variant: string
-  /** Texts of one `embed`, at most. */
+  /** Maximum number of texts of one `embed`. */
   readonly batchMax: number
   /**
    * @param texts 1 to `batchMax`, none empty
-   * @returns one vector of `dimensions` finite values a text, in the order of the texts, in one array
-   * @throws EmbeddingError, and nothing else; aborted by `signal` or by `close`: kind `unavailable`
+   * @returns one vector of `dimensions` finite values per text, in the order of the texts, in one array
+   * @throws EmbeddingError and nothing else; if aborted by `signal` or by `close`, of kind `unavailable`
    */
   embed(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array>
-  /** Ends what is under way. Further calls are refused as `unavailable`. */
+  /** Aborts calls in progress. Further calls fail as `unavailable`. */
   close(): Promise<void>
 }
 
 /**
- * `refused`: these texts, or this configuration, will not do better later. `unavailable`: another time may
+ * `refused`: a retry with these texts or this configuration will fail again. `unavailable`: a later retry may
  * succeed.
  */
 export type EmbeddingErrorKind = 'refused' | 'unavailable'
 
 /**
- * Says what happened in one line that may be logged and shown to clients: without keys, without the texts,
- * without what the provider wrote.
+ * Describes the failure in one line that may be logged and shown to clients. It contains no keys, no texts,
+ * and nothing from the provider's response.
  */
 export class EmbeddingError extends Error {
-  /** @param retryAfterMs asking before is in vain; undefined where nothing is known */
+  /** @param retryAfterMs a retry before this time is pointless; undefined if unknown */
   constructor(
     readonly kind: EmbeddingErrorKind,
     text: string,

@@ -1,7 +1,7 @@
 /**
- * Makes a provider that is asked over the network from its settings. Also where requests for embeddings may
- * go: wherever requests of this server may, and to the hosts that the operator named for this, or that a
- * provider has by default. Front-end thread.
+ * Creates a network provider from its settings. Also defines the allowed destinations of embedding requests:
+ * all destinations of this server's requests, the host that the operator configured for embeddings, and
+ * Ollama's default host. Front-end thread.
  */
 import { hostOf, portOf } from '../destination.js'
 import type { OutboundPolicy } from '../destination.js'
@@ -24,12 +24,15 @@ export interface ProviderParts {
   readonly times?: ProviderTimes
 }
 
-/** Of a provider that is asked over the network. */
+/** Settings of a provider that is reached over the network. */
 export type RemoteSettings = ProviderSettings & { readonly provider: Exclude<ProviderSettings['provider'], 'local'> }
 
 const PROTOCOLS: Readonly<Record<RemoteSettings['provider'], Protocol>> = { openai, ollama, voyage, cohere }
 
-/** Opens nothing yet. @throws ProviderSettingsError */
+/**
+ * Opens no connection.
+ * @throws ProviderSettingsError
+ */
 export function makeProvider(settings: RemoteSettings, { outbound, observer, times }: ProviderParts): EmbeddingProvider {
   return new RemoteProvider(settings, PROTOCOLS[settings.provider], outbound, observer, times)
 }

@@ -1,6 +1,6 @@
 /**
- * Rows of an answer as vectors: each of the wanted length, each value a number that the vector engine takes.
- * Nothing else gets in. Pure.
+ * Converts the rows of a response to vectors and checks them: each has the configured length, and each value
+ * is accepted by the vector engine. Pure.
  */
 import { endianness } from 'node:os'
 import { VECTOR_ELEMENT_MAX } from '../../limits/vectors.js'
@@ -9,7 +9,10 @@ import { BadAnswer } from './protocol.js'
 const VALUE_BYTES = Float32Array.BYTES_PER_ELEMENT
 const IS_LITTLE_ENDIAN = endianness() === 'LE'
 
-/** @returns the rows behind each other. @throws BadAnswer */
+/**
+ * @returns the rows, concatenated
+ * @throws BadAnswer
+ */
 export function vectorsOf(rows: readonly unknown[], dimensions: number): Float32Array {
   const vectors = new Float32Array(rows.length * dimensions)
   for (const [place, row] of rows.entries()) {
@@ -23,8 +26,8 @@ export function vectorsOf(rows: readonly unknown[], dimensions: number): Float32
 }
 
 /**
- * Beyond float32 a number has become infinite; NaN is not below the bound. A plain loop: `every` and
- * iterators take ten times as long, on the front end.
+ * A number beyond float32 has become infinite. The negated comparison also refuses NaN. A plain loop, because
+ * `every` and iterators take ten times as long, on the front-end thread.
  */
 function areUsable(vectors: Float32Array): boolean {
   for (let at = 0; at < vectors.length; at++) if (!(Math.abs(vectors[at] as number) <= VECTOR_ELEMENT_MAX)) return false

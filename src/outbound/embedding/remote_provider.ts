@@ -1,8 +1,8 @@
 /**
- * A provider behind HTTP: texts are put into requests within its bounds, requests take turns, failures that
- * pass are tried again, the circuit opens for those that don't, and every answer is checked before anything
- * of it is believed. What the user of `embed` may rely on: provider.ts. Why a refusal is cross-examined:
- * docs/decisions/0134-embedding-providers.md. Front-end thread.
+ * A provider that is reached over HTTP. Texts are grouped into requests within the provider's limits, and
+ * requests wait for their turn. Passing failures are retried; persistent failures open the circuit. Every
+ * response is validated before use. The contract of `embed`: provider.ts. Why a refusal is followed by
+ * further requests: docs/decisions/0134-embedding-providers.md. Front-end thread.
  */
 import { randomInt } from 'node:crypto'
 import { setTimeout } from 'node:timers/promises'
@@ -32,7 +32,7 @@ import { urlOf, variantOf, type ProviderSettings } from './settings.js'
 import { cutText, portionsOf } from './texts.js'
 import { Turns } from './turns.js'
 
-/** Told of every request, for the counters. */
+/** Notified of every request, for the counters. */
 export interface EmbeddingObserver {
   readonly onRequest: (outcome: 'answered' | 'refused' | 'failed', ms: number) => void
   readonly onBreaker: (state: BreakerState) => void
@@ -45,12 +45,12 @@ export interface ProviderTimes {
 }
 
 const TIMES: ProviderTimes = { attemptMsMax: EMBEDDING_ATTEMPT_MS_MAX, waitMsFirst: EMBEDDING_WAIT_MS_FIRST }
-/** A timer may be so much early by another clock. */
+/** A timer may fire this much early by another clock. */
 const TIMER_MS = 5
-/** What no model has a reason to refuse. */
+/** A text that no model has a reason to refuse. */
 const HARMLESS: readonly string[] = ['A short text.']
 
-/** A request that failed; inside this file. */
+/** A failed request. Used only in this file. */
 class Failed extends Error {
   constructor(readonly failure: Failure) {
     super(failure.text)
@@ -127,8 +127,8 @@ export class RemoteProvider implements EmbeddingProvider {
   }
 
   /**
-   * What is refused is tried in the forms that servers of the same protocol may want; then a harmless text
-   * tells whether it was these texts, or everything.
+   * A refused request is retried in the other forms that servers of the same protocol may require. If all are
+   * refused, a harmless text shows whether these texts or all texts are refused.
    */
   async #embedPortion(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
     let refusal: unknown
@@ -160,8 +160,8 @@ export class RemoteProvider implements EmbeddingProvider {
   }
 
   /**
-   * @throws Failed, of kind `unavailable`, where nothing at all is embedded: then it waits for somebody to
-   * change it
+   * @throws Failed, of kind `unavailable`, if even the harmless text is refused: the operator must change the
+   * configuration
    */
   async #checkConfiguration(signal: AbortSignal): Promise<void> {
     try {
@@ -199,7 +199,7 @@ export class RemoteProvider implements EmbeddingProvider {
     }
   }
 
-  /** One request; tells breaker and observer what became of it. */
+  /** Sends one request and reports its outcome to breaker and observer. */
   async #attempt(texts: readonly string[], role: EmbeddingRole, signal: AbortSignal): Promise<Float32Array> {
     const begin = performance.now()
     const elapsedMs = (): number => performance.now() - begin
@@ -233,7 +233,7 @@ export class RemoteProvider implements EmbeddingProvider {
       body: JSON.stringify(this.protocol.body({ model, texts, role, dimensions: this.#asked(), isEncoded: this.#isEncoded })),
       msMax: this.times.attemptMsMax,
       bytesMax: EMBEDDING_ANSWER_FRAME_BYTES + texts.length * this.dimensions * EMBEDDING_NUMBER_BYTES_MAX,
-      // A provider that sends elsewhere is not the one that was configured, and the key is not for others.
+      // A redirect target is not the configured provider, and must not receive the key.
       redirectsMax: 0,
       connections: this.#connections,
       signal,
@@ -242,7 +242,7 @@ export class RemoteProvider implements EmbeddingProvider {
     return vectorsOf(this.protocol.rows(parse(body), texts.length), this.dimensions)
   }
 
-  /** Only what differs from what the model gives anyway, and only where it can. */
+  /** Set only if the number differs from the model's own, and only if the model supports it. */
   #asked(): number | undefined {
     const { dimensions, isShortenable } = this.#facts
     return isShortenable === true && this.dimensions !== dimensions ? this.dimensions : undefined
@@ -253,7 +253,7 @@ export class RemoteProvider implements EmbeddingProvider {
     return cutText(prefix + text, this.protocol.cuts.first)
   }
 
-  /** So many that their vectors are parsed within some milliseconds. */
+  /** Bounded so that the vectors of a response are parsed within some milliseconds. */
   #textsMax(): number {
     const numbersMax = this.#isEncoded ? EMBEDDING_NUMBERS_ENCODED_MAX : EMBEDDING_NUMBERS_MAX
     return Math.max(1, Math.min(this.protocol.textsMax, Math.floor(numbersMax / this.dimensions)))

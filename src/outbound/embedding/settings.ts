@@ -1,6 +1,6 @@
 /**
- * What a provider is made from, whether options or a stored configuration say it, and what may be said. The
- * one place where an API key is held beside the headers of a request. Pure.
+ * The settings of a provider, from options or from a stored configuration, and their validation. An API key
+ * is stored only here and in the headers of a request. Pure.
  */
 import { OUTBOUND_URL_BYTES_MAX } from '../../limits/outbound.js'
 import { EMBEDDING_DIMENSIONS_MAX, EMBEDDING_KEY_BYTES_MAX, EMBEDDING_MODEL_BYTES_MAX } from '../../limits/providers.js'
@@ -11,13 +11,13 @@ export interface ProviderSettings {
   readonly provider: ProviderName
   readonly model: string
   readonly dimensions: number
-  /** Empty: none. */
+  /** Empty: no key. */
   readonly apiKey: string
-  /** Base address without a slash at the end. Empty for `local`. */
+  /** Base address without a trailing slash. Empty for `local`. */
   readonly apiUrl: string
 }
 
-/** Says what is wrong with settings, without the key. */
+/** Describes invalid settings, without the key. */
 export class ProviderSettingsError extends Error {
   constructor(
     readonly field: 'provider' | 'model' | 'dimensions' | 'apiKey' | 'apiUrl',
@@ -32,14 +32,14 @@ export function isProviderName(name: string): name is ProviderName {
   return (PROVIDER_NAMES as readonly string[]).includes(name)
 }
 
-/** Its own, or that of its provider. */
+/** Returns the configured address, or the provider's default. */
 export function urlOf({ provider, apiUrl }: Pick<ProviderSettings, 'provider' | 'apiUrl'>): string {
   return apiUrl === '' ? PROVIDER_DEFAULTS[provider].apiUrl : apiUrl.replace(/\/+$/, '')
 }
 
 /**
- * @throws ProviderSettingsError; whether a provider that needs a key has one is its user's question: a key
- * may come later
+ * Does not check whether a required key is present; the caller does, because a key may be set later.
+ * @throws ProviderSettingsError
  */
 export function checkSettings({ provider, model, dimensions, apiKey, apiUrl }: ProviderSettings): void {
   const modelBytes = Buffer.byteLength(model)
@@ -47,7 +47,7 @@ export function checkSettings({ provider, model, dimensions, apiKey, apiUrl }: P
     throw new ProviderSettingsError('model', `must be a name of at most ${EMBEDDING_MODEL_BYTES_MAX} visible ASCII characters`)
   if (!Number.isInteger(dimensions) || dimensions < 1 || dimensions > EMBEDDING_DIMENSIONS_MAX)
     throw new ProviderSettingsError('dimensions', `must be from 1 to ${EMBEDDING_DIMENSIONS_MAX}`)
-  // It becomes a header.
+  // The key becomes a header value.
   if (apiKey.length > EMBEDDING_KEY_BYTES_MAX || /[^\x21-\x7e]/.test(apiKey))
     throw new ProviderSettingsError('apiKey', `must be at most ${EMBEDDING_KEY_BYTES_MAX} visible ASCII characters`)
   if (provider === 'local') checkLocal(model, dimensions)
@@ -60,7 +60,10 @@ function checkLocal(model: string, dimensions: number): void {
   if (known !== dimensions) throw new ProviderSettingsError('dimensions', `must be ${known} for the model ${model}`)
 }
 
-/** The shape alone: where requests may go is looked at when they go. @throws ProviderSettingsError */
+/**
+ * Checks only the syntax. The destination is checked when a request is sent.
+ * @throws ProviderSettingsError
+ */
 export function checkApiUrl(text: string): void {
   if (Buffer.byteLength(text) > OUTBOUND_URL_BYTES_MAX || !URL.canParse(text))
     throw new ProviderSettingsError('apiUrl', `must be an address of at most ${OUTBOUND_URL_BYTES_MAX} bytes`)
@@ -71,15 +74,15 @@ export function checkApiUrl(text: string): void {
   if (url.search !== '' || url.hash !== '') throw new ProviderSettingsError('apiUrl', 'must not have a query or a fragment')
 }
 
-/** A server elsewhere that speaks the same protocol may want none. */
+/** At another address, a server with the same protocol may need no key. */
 export function isKeyMissing({ provider, apiKey, apiUrl }: ProviderSettings): boolean {
   const defaults = PROVIDER_DEFAULTS[provider]
   return defaults.needsKey && apiKey === '' && apiUrl === defaults.apiUrl
 }
 
 /**
- * Vectors of two settings can be compared where this is the same. Neither address nor key is part of it: a
- * model is the same wherever it runs.
+ * Vectors of two settings are comparable if their variants are equal. Address and key are not part of the
+ * variant: a model is the same wherever it runs.
  */
 export function variantOf({ provider, model, dimensions }: Pick<ProviderSettings, 'provider' | 'model' | 'dimensions'>): string {
   return `${provider}/${model}/${dimensions}/r${ROLE_SCHEME}`

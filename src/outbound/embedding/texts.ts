@@ -1,21 +1,21 @@
-/** Texts as they fit into requests: cut between characters, and put together within bounds. Pure. */
+/** Fits texts into requests: truncates them at character boundaries, and groups them within bounds. Pure. */
 
 export interface Portion {
   readonly begin: number
-  /** Not part of it. */
+  /** Exclusive. */
   readonly end: number
 }
 
-/** The longest beginning of at most so many UTF-8 bytes. */
+/** Returns the longest prefix of at most `bytesMax` UTF-8 bytes. */
 export function cutText(text: string, bytesMax: number): string {
-  // A unit of UTF-16 has at most three bytes.
+  // A UTF-16 code unit has at most three UTF-8 bytes.
   if (text.length * 3 <= bytesMax || Buffer.byteLength(text) <= bytesMax) return text
-  // A character that does not fit whole is not written.
+  // `write` omits a character that does not fit completely.
   const bytes = Buffer.alloc(bytesMax)
   return bytes.toString('utf8', 0, bytes.write(text))
 }
 
-/** In order, each of at least one text: one that is larger than the bound goes alone. */
+/** Portions in order, each of at least one text. A text larger than the bound has its own portion. */
 export function portionsOf(texts: readonly string[], textsMax: number, bytesMax: number): readonly Portion[] {
   const portions: Portion[] = []
   let begin = 0

@@ -1,6 +1,6 @@
 /**
- * Turns of requests to one provider: so many side by side, queries before documents, and documents never in
- * all places. Whoever gives up while it waits leaves its place. Front-end thread.
+ * Limits the concurrent requests to one provider. Queries have priority over documents, and documents never
+ * occupy all slots. A caller that gives up while waiting leaves the queue. Front-end thread.
  */
 import { EMBEDDING_CALLS_WAITING_MAX, EMBEDDING_DOCUMENT_REQUESTS_AT_ONCE, EMBEDDING_REQUESTS_AT_ONCE } from '../../limits/providers.js'
 import { EmbeddingError } from './provider.js'
@@ -15,8 +15,8 @@ export class Turns {
   readonly #waiting: Readonly<Record<EmbeddingRole, Waiting[]>> = { query: [], document: [] }
 
   /**
-   * Settles when it is one's turn, which lasts until `done`. @throws EmbeddingError where too many wait; the
-   * signal's reason where that ends the wait
+   * Resolves when the caller may send its request. The slot is occupied until `done`.
+   * @throws EmbeddingError if too many calls wait; the signal's reason if the signal ends the wait
    */
   async take(role: EmbeddingRole, signal: AbortSignal): Promise<void> {
     signal.throwIfAborted()
