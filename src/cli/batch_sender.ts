@@ -1,7 +1,7 @@
 /**
- * Sends one batch until the server has processed it: waits and retries on 503 and on broken connections (an
- * add is an upsert, so it can be repeated), halves a batch that is too large for the server, and turns every
- * refusal into a problem with the document's name. Throws only where the import cannot continue.
+ * Sends one batch until the server has processed it. Waits and retries on 503 and on broken connections (an
+ * add is an upsert, so it can be repeated). Halves a batch that is too large for the server. Turns every
+ * refusal into a problem with the document's name. Throws only if the import cannot continue.
  */
 import { setTimeout as wait } from 'node:timers/promises'
 import { IMPORT_ATTEMPTS_MAX, IMPORT_RETRY_WAIT_MS_MAX } from '../limits/cli.js'
@@ -17,17 +17,16 @@ export interface BatchOutcome {
   readonly problems: readonly string[]
 }
 
-/** The import cannot go on: every further batch would meet the same refusal, or the server is gone. */
+/** The import cannot continue: every further batch would be refused as well, or the server is unreachable. */
 export class ImportStopped extends Error {}
 
 /**
- * Statuses that say something about the request as such, not about a document: read-only mode, no permission,
- * not this service.
+ * Statuses that concern the request itself, not a document: read-only mode, no permission, not this service.
  */
 const STOPPING_STATUSES: readonly number[] = [401, 403, 404, 405]
 const FIRST_WAIT_MS = 250
 
-/** @param onWait is told why a request is to be sent again */
+/** @param onWait called with the reason before a request is sent again */
 export async function sendBatch(
   url: string,
   target: BatchTarget,
@@ -40,8 +39,8 @@ export async function sendBatch(
   if (documents.length === 1) {
     return { added: 0, updated: 0, failed: 1, problems: [`${documents[0]?.name}: ${errorText(reply)}`] }
   }
-  // Too large, or refused as a whole: the halves tell which document it was. Depth is the logarithm of the
-  // batch.
+  // Too large, or refused as a whole: halving finds the document. The recursion depth is the logarithm of the
+  // batch size.
   const middle = documents.length >> 1
   const first = await sendBatch(url, target, documents.slice(0, middle), onWait)
   const second = await sendBatch(url, target, documents.slice(middle), onWait)
@@ -53,7 +52,7 @@ export async function sendBatch(
   }
 }
 
-/** A reply that is not 503. */
+/** Returns a reply whose status is not 503. */
 async function sendPatiently(url: string, body: string, onWait: (reason: string) => void): Promise<Reply> {
   for (let attempt = 1; ; attempt += 1) {
     const backoffMs = FIRST_WAIT_MS * 2 ** (attempt - 1)
@@ -74,7 +73,7 @@ async function sendPatiently(url: string, body: string, onWait: (reason: string)
   }
 }
 
-/** @throws ImportStopped when the answer is not of this service */
+/** @throws ImportStopped if the response is not from this service */
 function readOutcome(reply: Reply, documents: readonly DocumentItem[]): BatchOutcome {
   let answer: Record<string, unknown>
   try {

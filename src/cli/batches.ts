@@ -1,11 +1,11 @@
 /**
  * Groups the documents of a source into add-batch bodies, bounded by count and bytes. At most one batch is in
- * memory. Problems travel with the batch they were found in, so that a position is passed only when
- * everything before it has been processed. Pure but for the source it pulls from.
+ * memory. Problems belong to the batch in which they were found, so a position is passed only after
+ * everything before it has been processed. Pure, except for the source that it reads.
  */
 import type { DocumentItem, ProblemItem, SourceItem, SourcePoint } from './document.js'
 
-/** The point behind its last item, and what lies before. */
+/** Its source point is the point after its last item. */
 export interface Batch extends SourcePoint {
   readonly documents: readonly DocumentItem[]
   readonly problems: readonly ProblemItem[]
@@ -14,7 +14,10 @@ export interface Batch extends SourcePoint {
 export interface BatchBounds {
   readonly documentsMax: number
   readonly bytesMax: number
-  /** Problems without a document between them; far more than a sane source has, and a batch ends there. */
+  /**
+   * Maximum number of problems without a document between them, far more than a sane source has. The batch
+   * ends when it is reached.
+   */
   readonly problemsMax: number
 }
 
@@ -43,7 +46,7 @@ export async function* groupBatches(items: AsyncIterable<SourceItem>, bounds: Ba
   if (last !== undefined && (documents.length > 0 || problems.length > 0)) yield take(last)
 }
 
-/** What all batches of an import have in common. */
+/** The values common to all batches of an import. */
 export interface BatchTarget {
   readonly collection: string
   /** The documents' own `addedAt` and `updatedAt` are kept. */

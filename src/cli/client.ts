@@ -1,26 +1,29 @@
 /**
- * The CLI's HTTP client: JSON in, text out, over the connections that Node's fetch keeps alive. Knows which
- * answers are worth a second try; how often is the caller's choice.
+ * The CLI's HTTP client: sends JSON and returns text, over the connections that Node's fetch keeps alive.
+ * Distinguishes failures that are worth a retry; the caller decides how often.
  */
 import { ANSWER_BYTES_MAX } from '../limits/answers.js'
 import { CLIENT_REQUEST_MS_MAX } from '../limits/cli.js'
 import { TimeLimit } from '../time_limit.js'
 
-/** The command usually runs on the server's machine: compressing answers took half of an export's time. */
+/**
+ * The command usually runs on the server's machine, where compressing responses took half of an export's
+ * time.
+ */
 const PLAIN = { 'accept-encoding': 'identity' }
 
-/** A request that was answered, with whatever status. */
+/** A response, with any status. */
 export interface Reply {
   readonly status: number
   readonly text: string
-  /** From `Retry-After`, where it gives a number of seconds. */
+  /** From `Retry-After`, if it contains a number of seconds. */
   readonly retryAfterMs: number | undefined
 }
 
-/** No answer: the server is not there, or the connection broke. */
+/** No response: the server is unreachable, or the connection broke. */
 export class ConnectionError extends Error {}
 
-/** An answer that is not a success, with the server's own text. */
+/** A response with an error status, with the server's own text. */
 export class AnswerError extends Error {
   constructor(
     readonly status: number,
@@ -56,7 +59,10 @@ export async function send(base: string, method: Method, path: string, body?: st
   }
 }
 
-/** The answer as it arrives, of any length. @throws AnswerError, ConnectionError */
+/**
+ * Streams a response of any length.
+ * @throws AnswerError, ConnectionError
+ */
 export async function* sendForBytes(base: string, path: string, body: string): AsyncGenerator<Buffer> {
   try {
     const response = await fetch(new URL(path, base), { method: 'POST', headers: { ...PLAIN, 'content-type': 'application/json' }, body })
@@ -71,13 +77,17 @@ export async function* sendForBytes(base: string, path: string, body: string): A
   }
 }
 
-/** The answer's JSON. @throws AnswerError, ConnectionError */
+/**
+ * Returns the JSON of the response.
+ * @throws AnswerError, ConnectionError
+ */
 export async function request(base: string, method: Method, path: string, body?: unknown): Promise<unknown> {
   return valueOf(await send(base, method, path, body === undefined ? undefined : JSON.stringify(body)))
 }
 
 /**
- * As `request`, without a time limit: `fetch` gives up when an answer has not begun after five minutes.
+ * As `request`, without a time limit. `fetch` cannot be used, because it fails if a response has not begun
+ * after five minutes.
  * @throws AnswerError, ConnectionError
  */
 export async function requestLong(base: string, method: Method, path: string, body?: unknown): Promise<unknown> {
@@ -100,13 +110,13 @@ function valueOf(reply: Reply): unknown {
   return parseJson(reply)
 }
 
-/** The server's `error` text with its `hint`, or the status where there is none. */
+/** Returns the server's `error` text with its `hint`, or the status if there is none. */
 export function errorText(reply: Reply): string {
   try {
     const { error, hint } = parseJson(reply) as { error?: unknown; hint?: unknown }
     if (typeof error === 'string') return typeof hint === 'string' ? `${error} (${hint})` : error
   } catch {
-    // Not JSON: a proxy's page, for example. The status is all there is to say.
+    // Not JSON, for example a proxy's page. Only the status can be reported.
   }
   return `status ${reply.status}`
 }
@@ -133,8 +143,8 @@ async function readText(body: unknown): Promise<string> {
 }
 
 /**
- * fetch says `fetch failed`; what happened stands in the cause, and for a name with two addresses in the
- * causes of that.
+ * fetch only reports `fetch failed`. The reason is in the cause, and for a name with two addresses in the
+ * causes of the cause.
  */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)

@@ -1,6 +1,6 @@
 /**
- * The documents of a collection, as `/v1/export` streams them, any number. In memory are one line at a time,
- * and the identity of each document.
+ * Lists the documents of a collection, as streamed by `/v1/export`, in any number. Only one line at a time
+ * and the identity of each document are in memory.
  */
 import { createHash } from 'node:crypto'
 import { ANSWER_BYTES_MAX } from '../limits/answers.js'
@@ -20,7 +20,7 @@ export interface StoredDocument extends StoredState {
   readonly updatedAt: number
 }
 
-/** What is remembered of a document that was listed. */
+/** The data kept of a listed document. */
 export interface ListedDocument {
   readonly key: string
   readonly lang: string
@@ -39,7 +39,7 @@ export async function* listDocuments(url: string, collection: string): AsyncGene
   }
 }
 
-/** The same for the same metadata and content. */
+/** Equal for equal metadata and content. */
 export function digestOf({ meta, contentMd }: StoredState): string {
   return createHash('sha256')
     .update(JSON.stringify([meta, contentMd]))

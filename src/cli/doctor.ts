@@ -1,6 +1,6 @@
 /**
- * `mds doctor`: starts the process that reads the store (src/doctor_check.ts), and prints what it found.
- * Damaged pages can end that process, which is a finding too.
+ * `mds doctor`: starts the process that reads the store (src/doctor_check.ts), and prints its findings.
+ * Damaged pages can crash that process, which is a finding too.
  */
 import { fork } from 'node:child_process'
 import type { DoctorMessage, DoctorRequest } from '../doctor_check.js'
@@ -8,7 +8,7 @@ import { programPath } from '../installation.js'
 import { DOCTOR_HEAP_MB_MAX } from '../limits/cli.js'
 
 const PROGRAM = programPath('doctor_check')
-/** Signals that no page of a store can cause. The kernel sends SIGKILL where memory runs out. */
+/** Signals that no page of a store can cause. The kernel sends SIGKILL if memory runs out. */
 const FROM_OUTSIDE = ['SIGKILL', 'SIGTERM', 'SIGINT', 'SIGHUP']
 const EXIT = { healthy: 0, damaged: 1, refused: 2 } as const
 

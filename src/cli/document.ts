@@ -1,5 +1,5 @@
 /**
- * The items that every source of an import yields: documents as the bytes that go to the server, and problems
+ * The items that every import source yields: documents as the bytes that are sent to the server, and problems
  * with their position. Pure data; any thread.
  */
 
@@ -8,22 +8,22 @@ export interface ImportDocument {
   readonly lang: string
   readonly meta: Readonly<Record<string, unknown>>
   readonly contentMd: string
-  /** As an export has them: the server's to judge. */
+  /** As in an export. Validated by the server. */
   readonly expiresAt?: unknown
   readonly addedAt?: unknown
   readonly updatedAt?: unknown
 }
 
 export interface SourcePoint {
-  /** The last item that counts as done, in the source's own terms. */
+  /** The last completed item, in the source's own terms. */
   readonly position: string
-  /** How much of `total` has been consumed, that item included. */
+  /** How much of `total` has been consumed, including that item. */
   readonly consumed: number
 }
 
-/** Where an item stands in its source: the point behind it. */
+/** Location of an item in its source: the point after it. */
 interface Place extends SourcePoint {
-  /** What the user reads: a path, or `line 12`. */
+  /** The name shown to the user: a path, or `line 12`. */
   readonly name: string
 }
 
@@ -32,9 +32,9 @@ export interface DocumentItem extends Place {
   /** The document as JSON text, and its length in UTF-8 bytes. */
   readonly json: string
   readonly jsonBytes: number
-  /** Lower-cased key and language: documents with the same one must arrive in order. */
+  /** Lower-cased key and language. Documents with the same identity must arrive in order. */
   readonly identity: string
-  /** Something the user should know although the document is imported. */
+  /** A problem that the user should know about, although the document is imported. */
   readonly warning?: string
 }
 
@@ -48,16 +48,16 @@ export type SourceItem = DocumentItem | ProblemItem
 export interface ImportSource {
   /** In units of `consumed`. */
   readonly total: number
-  /** Changes when the source is another one, so that a position in the old one means nothing. */
+  /** Changes if the source changes, so that positions in the old source become invalid. */
   readonly fingerprint: string
   /**
-   * In an order that is the same each time. `after` is where to continue. The generator holds one item at a
-   * time.
+   * Yields the items in the same order each time. `after` is the point to continue from. The generator keeps
+   * one item in memory at a time.
    */
   items(after: SourcePoint | undefined): AsyncGenerator<SourceItem>
 }
 
-/** The source cannot be read at all: nothing of it was or will be imported. */
+/** The source cannot be read at all. None of it was or will be imported. */
 export class SourceError extends Error {}
 
 export function documentItem(document: ImportDocument, place: Place, warning?: string): DocumentItem {

@@ -1,22 +1,24 @@
-/** `mds add` and `mds delete`: one document. An error is one line, with exit code 1. */
+/**
+ * `mds add` and `mds delete`: commands for one document. An error is printed in one line, with exit code 1.
+ */
 import { open } from 'node:fs/promises'
 import type { Readable } from 'node:stream'
 import { ADDED_FILE_BYTES_MAX } from '../limits/cli.js'
 import { request } from './client.js'
 
-/** What was asked for can't be done, in one line. */
+/** The reason why a command failed, in one line. */
 export class CommandError extends Error {}
 
 export interface AddOptions {
   readonly url: string
-  /** A path; `-` or nothing: standard input. */
+  /** A path. `-` or undefined: standard input. */
   readonly file?: string
-  /** As `k=v1|v2,k2=v`. */
+  /** In the form `k=v1|v2,k2=v`. */
   readonly meta?: string
   readonly ttl?: number
 }
 
-/** @returns the document as the server answers it */
+/** @returns the document from the server's response */
 export async function addDocument(collection: string, key: string, lang: string, options: AddOptions): Promise<unknown> {
   const { url, file = '-', ttl } = options
   const meta = options.meta === undefined ? {} : parseMeta(options.meta)
@@ -28,7 +30,7 @@ export async function deleteDocument(collection: string, key: string, lang: stri
   return await request(url, 'POST', '/v1/delete', { collection, key, lang })
 }
 
-/** @throws CommandError where a part is no `name=values`, or a name comes twice */
+/** @throws CommandError if a part is not `name=values`, or a name occurs twice */
 function parseMeta(text: string): Record<string, readonly string[]> {
   const entries = text.split(',').map((part): [string, readonly string[]] => {
     const at = part.indexOf('=')
@@ -37,7 +39,7 @@ function parseMeta(text: string): Record<string, readonly string[]> {
   })
   const meta = new Map(entries)
   if (meta.size < entries.length) throw new CommandError('a name of metadata stands twice; several values are name=one|two')
-  // `__proto__` is a name like others.
+  // fromEntries treats `__proto__` like any other name.
   return Object.fromEntries(meta)
 }
 

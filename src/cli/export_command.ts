@@ -1,6 +1,6 @@
 /**
- * `mds export`: a collection as a git repository in which each revision is a commit, or as the stream that
- * `git fast-import` makes one of. Exit code 1 when it did not come to its end.
+ * `mds export`: writes a collection as a git repository in which each revision is a commit, or as the stream
+ * from which `git fast-import` creates one. Exit code 1 if the export did not complete.
  */
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,14 +13,14 @@ import { gitStream, type ExportedHistory } from './git_stream.js'
 export interface ExportOptions {
   readonly url: string
   readonly collection: string
-  /** A folder that is empty or not there; `-`: the stream goes to stdout. */
+  /** A folder that is empty or does not exist. `-`: the stream goes to stdout. */
   readonly git: string
 }
 
-/** What stands in the way of the export, in one line. */
+/** The reason why the export cannot continue, in one line. */
 class ExportStopped extends Error {}
 
-/** The reader of the stream has stopped. Its exit says why, where it is a process. */
+/** The reader of the stream has stopped. If the reader is a process, its exit gives the reason. */
 class StreamBroken extends ExportStopped {}
 
 export async function exportCollection({ url, collection, git }: ExportOptions): Promise<void> {
@@ -37,7 +37,7 @@ export async function exportCollection({ url, collection, git }: ExportOptions):
 }
 
 /**
- * To the server, a missing collection is one without documents. A misspelt name must not look like a
+ * To the server, a missing collection is a collection without documents. A misspelt name must not look like a
  * successful backup.
  */
 async function refuseUnknown(url: string, collection: string): Promise<void> {
@@ -49,14 +49,14 @@ async function intoRepository(stream: AsyncGenerator<string | Buffer, ExportedHi
   if ((await entriesOf(folder)).length > 0) throw new ExportStopped(`${folder} is not empty`)
   await git(folder, ['init', '--quiet'])
   await git(folder, ['symbolic-ref', 'HEAD', 'refs/heads/main'])
-  // Files are the documents' bytes, whatever the machine's own settings say.
+  // Files contain the exact bytes of the documents, whatever the machine's git settings are.
   await git(folder, ['config', 'core.autocrlf', 'false'])
   const importer = start(folder, ['fast-import', '--quiet', '--done'])
   const ended = endOf(importer, 'fast-import')
   const history = await Promise.all([pour(stream, importer.stdin as NodeJS.WritableStream), ended]).then(
     ([poured]) => poured,
     async (error: unknown) => {
-      // Without the word `done` at its end nothing of the stream counts.
+      // Without the final `done`, git discards the whole stream.
       importer.stdin?.destroy()
       const reason: unknown = await ended.catch((ending: unknown) => ending)
       throw error instanceof StreamBroken ? (reason ?? error) : error
@@ -66,7 +66,10 @@ async function intoRepository(stream: AsyncGenerator<string | Buffer, ExportedHi
   return history
 }
 
-/** Of a folder that is made where it is not there. @throws ExportStopped */
+/**
+ * Lists the entries of a folder. Creates the folder if it does not exist.
+ * @throws ExportStopped
+ */
 async function entriesOf(folder: string): Promise<readonly string[]> {
   try {
     makeFolders(folder)
@@ -77,7 +80,8 @@ async function entriesOf(folder: string): Promise<readonly string[]> {
 }
 
 /**
- * Writes the pieces as they are taken, small ones together: a write each would cost as much as the requests.
+ * Writes the stream to the target. Small pieces are combined, because one write per piece would cost as much
+ * as the requests.
  */
 async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, target: NodeJS.WritableStream): Promise<ExportedHistory> {
   const brokenBy = (error: Error): StreamBroken => new StreamBroken(`the stream was not taken to its end (${error.message})`)
@@ -95,7 +99,8 @@ async function pour(stream: AsyncGenerator<string | Buffer, ExportedHistory>, ta
     const { done, value } = await stream.next()
     if (done) {
       await flush()
-      // Of stdout nothing but its last write tells that all was taken; of a pipe the process behind it.
+      // For stdout, only the callback of the last write confirms that all data was written. For a pipe, the
+      // exit of its process does.
       if (target !== process.stdout) target.end()
       else await new Promise<void>((resolve, reject) => target.write('', (error) => (error ? reject(brokenBy(error)) : resolve())))
       return value
@@ -112,7 +117,7 @@ async function git(folder: string, args: readonly string[]): Promise<void> {
 }
 
 function start(folder: string, args: readonly string[]): ChildProcess {
-  // Variables by which a hook or a worktree would point git elsewhere.
+  // Removes the variables by which a hook or a worktree would redirect git.
   const env = Object.fromEntries(Object.entries(process.env).filter(([name]) => !/^GIT_(?!EXEC_PATH|SSH|TRACE)/.test(name)))
   return spawn('git', ['-C', folder, ...args], { env, stdio: ['pipe', 'ignore', 'pipe'] })
 }
@@ -130,7 +135,7 @@ async function endOf(child: ChildProcess, what: string): Promise<void> {
   else throw new ExportStopped(`git ${what} ended with ${code === null ? signal : `code ${code}`}${reasonIn(said.toString('utf8'))}`)
 }
 
-/** Git's own reason among what it said, as the end of a line; empty where it said nothing. */
+/** Git's own error message as a suffix for the line, or an empty string. */
 function reasonIn(said: string): string {
   const line = /^(?:fatal|error): .+/m.exec(said)?.[0] ?? /^.+/.exec(said)?.[0]
   return line === undefined ? '' : ` (${line})`

@@ -1,8 +1,9 @@
 /**
- * A document as a markdown file, and back: what `mds export --git` writes and `mds import` knows by its first
- * entry. The block in front is YAML that any reader of frontmatter takes: one line an entry, a quoted key and
- * a list of quoted texts; first `"mds:key"` and `"mds:lang"`, then the metadata. What follows is the content,
- * untouched, even where it has frontmatter of its own. Described in docs/guides/command-line.md. Pure.
+ * Converts a document to a markdown file and back: `mds export --git` writes such files, and `mds import`
+ * recognizes them by their first entry. The file begins with a block of YAML that any frontmatter reader
+ * accepts. Each entry is one line: a quoted key and a list of quoted strings. The first entries are
+ * `"mds:key"` and `"mds:lang"`, then follows the metadata. The rest of the file is the unchanged content,
+ * even if that has frontmatter of its own. Described in docs/guides/command-line.md. Pure.
  */
 import type { ImportDocument } from './document.js'
 
@@ -18,10 +19,10 @@ export interface ExportedDocument {
 const FENCE = '---\n'
 const KEY = 'mds:key'
 const LANG = 'mds:lang'
-/** In front of a metadata key that begins like ours. */
+/** Prepended to a metadata key that begins with the prefix of our own keys. */
 const OWN = 'mds:'
 const ESCAPED = 'mds:meta:'
-/** YAML takes keys of up to 1 024 characters on one line without a mark. */
+/** YAML limits single-line keys without a `?` indicator to 1 024 characters. */
 const PLAIN_KEY_CHARACTERS_MAX = 1000
 
 export function writeExportedFile({ key, lang, meta, contentMd }: ExportedDocument): string {
@@ -39,7 +40,7 @@ function writeEntry([name, values]: readonly [string, readonly string[]]): strin
   return key.length > PLAIN_KEY_CHARACTERS_MAX ? `? ${key}\n: ${list}\n` : `${key}: ${list}\n`
 }
 
-/** A JSON text is a double-quoted text of YAML, once what YAML does not print is escaped. */
+/** A JSON string is a double-quoted YAML string, once the characters that YAML cannot print are escaped. */
 function quoted(text: string): string {
   return JSON.stringify(text).replace(
     /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff]/g,
@@ -48,8 +49,8 @@ function quoted(text: string): string {
 }
 
 /**
- * Undefined where the file is not one that an export wrote, or its block was changed so that it can't be read
- * line by line: then it is a file like any other.
+ * Returns undefined if no export wrote the file, or if its block was changed so that it cannot be read line
+ * by line. Such a file is imported like any other.
  */
 export function readExportedFile(text: string): ImportDocument | undefined {
   if (!text.startsWith(`${FENCE}"${KEY}": `)) return undefined
@@ -68,13 +69,13 @@ export function readExportedFile(text: string): ImportDocument | undefined {
   return {
     key,
     lang,
-    // fromEntries defines own properties, so that a key `__proto__` stays data.
+    // fromEntries defines own properties, so a key `__proto__` stays data.
     meta: Object.fromEntries(meta.map(([name, values]) => [name.startsWith(ESCAPED) ? name.slice(ESCAPED.length) : name, values])),
     contentMd: text.slice(at + FENCE.length),
   }
 }
 
-/** An entry is a line, one with a long key two. */
+/** An entry is one line, or two lines if its key is long. */
 function endOfEntry(text: string, begin: number): number {
   const end = text.indexOf('\n', begin) + 1
   return text.startsWith('? ', begin) && end > 0 ? text.indexOf('\n', end) + 1 : end
@@ -90,7 +91,7 @@ function readEntry(lines: string): readonly [string, readonly string[]] | undefi
     if (!Array.isArray(values) || values.some((value) => typeof value !== 'string')) return undefined
     return [JSON.parse(key) as string, values as string[]]
   } catch {
-    // Edited by hand into something that is YAML and not JSON: the reader of any frontmatter takes it.
+    // The block was edited by hand into YAML that is not JSON. The general frontmatter reader handles it.
     return undefined
   }
 }

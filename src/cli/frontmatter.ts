@@ -1,7 +1,7 @@
 /**
- * YAML frontmatter of a markdown file as flat metadata: every value a list of strings, nested maps and lists
- * of maps as dotted keys (`faq.0.question`). Scalars keep the text of the file (`1.10` stays `1.10`); nulls
- * and empty collections say nothing and are left out. Pure.
+ * Reads the YAML frontmatter of a markdown file as flat metadata. Every value is a list of strings; nested
+ * maps and lists of maps become dotted keys (`faq.0.question`). Scalars keep the text of the file (`1.10`
+ * stays `1.10`). Nulls and empty collections are omitted. Pure.
  */
 import { isMap, isScalar, Lexer, parseDocument, Parser, visit } from 'yaml'
 import type { YAMLMap } from 'yaml'
@@ -10,23 +10,21 @@ import { YAML_ALIASES_MAX } from '../limits/process.js'
 
 export interface Frontmatter {
   readonly meta: Readonly<Record<string, string[]>>
-  /**
-   * Index into the text at which the body begins: behind the closing line, 0 where there is no frontmatter.
-   */
+  /** Index of the body in the text: after the closing line, or 0 if there is no frontmatter. */
   readonly bodyOffset: number
-  /** Why a block that looks like frontmatter gave no metadata. */
+  /** Why a block that looks like frontmatter yielded no metadata. */
   readonly problem?: string
 }
 
 const OPENING = /^\uFEFF?---[ \t]*\r?\n/
 const CLOSING = /^(?:---|\.\.\.)[ \t]*(?:\r?\n|$)/gm
-/** Every level of nesting is one entry; the document and a scalar at the end are the others. */
+/** Every level of nesting is one entry. The document and a scalar at the end are the other two. */
 const PARSER_STACK_MAX = FRONTMATTER_DEPTH_MAX + 2
 const NONE: Frontmatter = { meta: {}, bodyOffset: 0 }
 
 /**
- * A thematic break at the top of a file is no frontmatter: the block must be a YAML map. A broken block never
- * loses the document: its body and text are untouched.
+ * A thematic break at the top of a file is not frontmatter: the block must be a YAML map. An invalid block
+ * never loses the document: its body and text stay unchanged.
  */
 export function readFrontmatter(text: string): Frontmatter {
   const opening = OPENING.exec(text)
@@ -42,17 +40,17 @@ export function readFrontmatter(text: string): Frontmatter {
     const values = parseBlock(text.slice(begin, closing.index))
     return values === undefined ? NONE : { meta: flattenMetadata(values), bodyOffset }
   } catch (error) {
-    // A parser's text may show the block; its first line names the place.
+    // A parser's message may quote the block. Its first line contains the position.
     const reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error)
     return { meta: {}, bodyOffset, problem: `frontmatter: ${reason}` }
   }
 }
 
-/** The block as Maps, arrays and strings; undefined when it is no map. */
+/** Returns the block as Maps, arrays and strings, or undefined if it is not a map. */
 function parseBlock(block: string): Map<unknown, unknown> | undefined {
   refuseDeepNesting(block)
-  // The parser's own check of duplicate keys compares each with each: 256 KB of keys took 8 s.
-  // Its error texts each quote the source: 80 000 errors took 37 s. One text is needed, and made here.
+  // The parser's own check of duplicate keys compares all pairs: 256 KB of keys took 8 s. Its error texts
+  // each quote the source: 80 000 errors took 37 s. Only one text is needed, and it is created here.
   const document = parseDocument(block, { schema: 'core', logLevel: 'silent', uniqueKeys: false, prettyErrors: false })
   if (document.contents === null) return new Map()
   if (!isMap(document.contents)) return undefined
@@ -70,9 +68,9 @@ function parseBlock(block: string): Map<unknown, unknown> | undefined {
 }
 
 /**
- * The composer recurses, and a stack that is nearly full when V8 compiles a regular expression ends the
- * process, not the call. The syntax parser keeps a stack of its own, so that depth can be seen before
- * anything recurses.
+ * The composer recurses. If V8 compiles a regular expression on a nearly full stack, the whole process ends
+ * instead of the call. The syntax parser has an explicit stack, so the depth can be checked before anything
+ * recurses.
  */
 function refuseDeepNesting(block: string): void {
   const parser = new Parser()
@@ -91,7 +89,7 @@ function refuseDuplicateKeys(map: YAMLMap): void {
   }
 }
 
-/** @throws Error when nested deeper than FRONTMATTER_DEPTH_MAX */
+/** @throws Error if nested deeper than FRONTMATTER_DEPTH_MAX */
 export function flattenMetadata(values: ReadonlyMap<unknown, unknown>): Record<string, string[]> {
   const lists = new Map<string, string[]>()
   const add = (path: string, value: string): void => {
@@ -110,7 +108,7 @@ export function flattenMetadata(values: ReadonlyMap<unknown, unknown>): Record<s
     } else add(path, textOf(value))
   }
   walk('', values, 0)
-  // fromEntries defines own properties, so that a key `__proto__` stays data.
+  // fromEntries defines own properties, so a key `__proto__` stays data.
   return Object.fromEntries(lists)
 }
 

@@ -1,14 +1,14 @@
 /**
- * Where a document lies in an exported repository: `{key}.{lang}.md`, the key's slashes being folders. What a
- * file system, git or the importer does not take as it is stands as %XX, so that two documents never share a
- * path; the document's own block says what it is called (exported_file.ts). Pure.
+ * Maps a document to its path in an exported repository: `{key}.{lang}.md`, with the key's slashes as folder
+ * separators. Characters that a file system, git or the importer does not accept are escaped as %XX, so that
+ * two documents never share a path. The document's key is stored in its own block (exported_file.ts). Pure.
  */
 import { createHash } from 'node:crypto'
 import { GIT_PATH_SEGMENT_BYTES_MAX } from '../limits/cli.js'
 
 /**
- * Control characters, what Windows refuses (`~` is in its short names, of which `git~1` is one), the mark of
- * the escapes, and lone surrogates.
+ * Control characters, characters that Windows refuses (`~` occurs in its short names, such as `git~1`), the
+ * escape character `%`, and lone surrogates.
  */
 const UNSAFE = /[\u0000-\u001f\u007f\\:*?"<>|%~]|\p{Surrogate}/gu
 
@@ -20,7 +20,7 @@ export function pathOf(key: string, lang: string): string {
   return [...segments.map((segment) => shortened(folderName(segment))), file].join('/')
 }
 
-/** No folder is left out by the importer, or named like a file of ours. */
+/** The importer must not skip the folder, and the folder must not be named like an exported file. */
 function folderName(segment: string): string {
   return shownName(segment)
     .replace(/[. ]$/, percent)
@@ -28,7 +28,7 @@ function folderName(segment: string): string {
     .replace(/^n(?=ode_modules$)/i, percent)
 }
 
-/** Neither empty nor hidden. */
+/** The name must be neither empty nor hidden. */
 function shownName(segment: string): string {
   return segment === '' ? '%' : escaped(segment).replace(/^[. ]/, percent)
 }
@@ -41,17 +41,20 @@ function percent(character: string): string {
   return [...Buffer.from(character)].map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`).join('')
 }
 
-/** Most file systems take names of 255 bytes. What is longer is told apart by a part of its hash. */
+/**
+ * Most file systems allow names of 255 bytes. A longer name is truncated, and part of its hash keeps it
+ * distinct.
+ */
 function shortened(name: string, suffixBytes = 0): string {
   const bytes = Buffer.from(name)
   if (bytes.length + suffixBytes <= GIT_PATH_SEGMENT_BYTES_MAX) return name
   const hash = createHash('sha256').update(name).digest('hex').slice(0, 16)
   const kept = bytes.subarray(0, GIT_PATH_SEGMENT_BYTES_MAX - suffixBytes - hash.length - 1).toString('utf8')
-  // A character that was cut in two at the end.
+  // Removes a character that was cut at the end.
   return `${kept.replace(/\ufffd+$/, '')}%${hash}`
 }
 
-/** As `git fast-import` reads it. */
+/** Quoted as `git fast-import` requires. */
 export function quotedPath(path: string): string {
   return `"${path.replace(/["\\]/g, '\\$&')}"`
 }

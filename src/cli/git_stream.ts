@@ -1,8 +1,9 @@
 /**
- * A collection's history as a stream for `git fast-import`: first every state of every document as a blob, in
- * the order in which the server gives them, then one commit a state, in the order of time. So no content is
- * held but those of a few documents; of a state remain its time, its place and its number. The same history
- * gives the same commits, byte for byte: names and texts are fixed, times are the states' own.
+ * Writes a collection's history as a stream for `git fast-import`: first every state of every document as a
+ * blob, in the order of the server's responses, then one commit per state, in the order of time. Only the
+ * contents of a few documents are in memory; of each state, only its time, its document and its number are
+ * kept. The same history yields the same commits, byte for byte: names and texts are fixed, and times are
+ * those of the states.
  */
 import { GIT_EXPORT_DOCUMENTS_AT_ONCE, GIT_EXPORT_STATES_MAX } from '../limits/cli.js'
 import { AnswerError, request } from './client.js'
@@ -19,11 +20,11 @@ interface ListedRevision extends StoredState {
   readonly revision: number
 }
 
-/** One state: where it goes in time, and what it is of. Its blob's number is its place in the list. */
+/** One state of a document. The number of its blob is its position in the list. */
 interface State {
   readonly time: number
   readonly document: number
-  /** Null for a present state that does not count as a revision. */
+  /** Null for a current state that does not count as a revision. */
   readonly revision: number | null
 }
 
@@ -32,7 +33,10 @@ export interface ExportedHistory {
   readonly commits: number
 }
 
-/** The pieces of the stream, in order; what it held is returned. @throws AnswerError, ConnectionError */
+/**
+ * Yields the pieces of the stream in order, and returns the counts.
+ * @throws AnswerError, ConnectionError
+ */
 export async function* gitStream(url: string, collection: string): AsyncGenerator<string | Buffer, ExportedHistory> {
   const documents: ListedDocument[] = []
   for await (const document of listDocuments(url, collection)) documents.push(document)
@@ -69,13 +73,13 @@ async function statesOf(url: string, collection: string, listed: ListedDocument)
   const states = revisions.map((state): FileOfState => ({ time: state.timestamp, revision: state.revision, file: fileOf(state) })).reverse()
   const newest = revisions[0]
   if (newest !== undefined && digestOf(newest) === listed.digest) return states
-  // The present state does not count as a revision, or has changed since it was listed.
+  // The current state does not count as a revision, or has changed since the listing.
   const present = (await unlessGone(request(url, 'POST', '/v1/get', { collection, key, lang }))) as StoredDocument | undefined
   if (present === undefined || (newest !== undefined && digestOf(newest) === digestOf(present))) return states
   return [...states, { time: present.updatedAt, revision: null, file: fileOf(present) }]
 }
 
-/** A document that was deleted since it was listed took its history with it. */
+/** Returns undefined if the document, and with it its history, was deleted since the listing. */
 async function unlessGone(answer: Promise<unknown>): Promise<unknown> {
   try {
     return await answer
@@ -85,7 +89,10 @@ async function unlessGone(answer: Promise<unknown>): Promise<unknown> {
   }
 }
 
-/** By time; of one second by document and revision, in which order the blobs were numbered. */
+/**
+ * Ordered by time. Within one second, ordered by document and revision, which is the order of the blob
+ * numbers.
+ */
 function* commits(documents: readonly ListedDocument[], states: readonly State[]): Generator<string | Buffer> {
   const order = Uint32Array.from(states.keys()).sort((one, other) => timeOf(states, one) - timeOf(states, other) || one - other)
   for (const index of order) {

@@ -1,6 +1,6 @@
 /**
- * `mds import`: opens the source, continues an interrupted run, shows progress, prints what went wrong at the
- * end. Exit code 1 when anything was not imported.
+ * `mds import`: opens the source, continues an interrupted run, shows progress, and prints the problems at
+ * the end. Exit code 1 if anything was not imported.
  */
 import { stat } from 'node:fs/promises'
 import { IMPORT_PROBLEMS_KEPT_MAX } from '../limits/cli.js'
@@ -41,13 +41,13 @@ export async function importPath(path: string, options: ImportOptions): Promise<
   }
 }
 
-/** Says at once what every batch would say after its retries. */
+/** Fails immediately if the server is unusable, instead of after the retries of the first batch. */
 async function refuseUnusableServer(url: string): Promise<void> {
   const reply = await send(url, 'GET', '/health').catch((error: unknown) => {
     const hint = error instanceof ConnectionError ? '; start a server with `npm start` or name one with --url' : ''
     throw new ImportStopped(`${error instanceof Error ? error.message : String(error)}${hint}`)
   })
-  // 503 passes: a server that is warming up will be ready within the patience of the sender.
+  // 503 passes: a server that is warming up becomes ready while the sender retries.
   if (reply.status !== 200 && reply.status !== 503) throw new ImportStopped(`${url} answers ${errorText(reply)}`)
 }
 
@@ -71,7 +71,7 @@ async function importSource(path: string, source: ImportSource, options: ImportO
       url: options.url,
       target: { collection: options.collection, keepTimes: options.keepTimes },
       batchDocumentsMax: options.batch,
-      // One after the other: in the order of the source, which is that of the next export.
+      // Sequential, to keep the order of the source, which becomes the order of the next export.
       concurrency: options.keepTimes ? 1 : options.concurrency,
     }
     const result = await runImport({ ...plan, state: effective, progress })

@@ -1,6 +1,6 @@
 /**
  * One import: source -> batches -> at most `concurrency` requests in flight. A batch that shares a document
- * with one in flight waits for it, so that of two spellings or two versions the later one wins, as in the
+ * with a batch in flight waits for it, so that of two spellings or two versions the later one wins, as in the
  * file. The resume point follows the longest prefix of acknowledged batches. Memory: (concurrency + 1)
  * batches, whatever the source's size.
  */
@@ -23,20 +23,20 @@ export interface ImportPlan {
   readonly progress: Progress
 }
 
-/** Counters include what an earlier, interrupted run of the same import had done. */
+/** Counters include the work of an earlier, interrupted run of the same import. */
 export interface ImportResult {
   readonly added: number
   readonly updated: number
   readonly failed: number
-  /** The first IMPORT_PROBLEMS_KEPT_MAX, in the order met. */
+  /** The first IMPORT_PROBLEMS_KEPT_MAX problems, in the order of occurrence. */
   readonly problems: readonly string[]
-  /** Documents that were imported although something was wrong with them. */
+  /** Documents that were imported despite a problem. */
   readonly warnings: readonly string[]
 }
 
 /**
- * A batch that was sent and is not settled yet: it waits for its answer, or for the answers of those before
- * it.
+ * A batch that was sent and is not settled yet. It waits for its own response, or for the responses of
+ * earlier batches.
  */
 interface Flight {
   readonly batch: Batch
@@ -47,8 +47,8 @@ interface Flight {
 const NOTHING: BatchOutcome = { added: 0, updated: 0, failed: 0, problems: [] }
 
 /**
- * @throws ImportStopped, SourceError; the resume point then stands behind the last batch that was
- * acknowledged in order
+ * @throws ImportStopped, SourceError; the resume point is then after the last batch that was acknowledged in
+ * order
  */
 export async function runImport(plan: ImportPlan): Promise<ImportResult> {
   const ledger = openLedger(plan)
@@ -56,7 +56,7 @@ export async function runImport(plan: ImportPlan): Promise<ImportResult> {
   const landings = new Map<Flight, Promise<void>>()
   let failure: { readonly cause: unknown } | undefined
   let waitsFor: string | undefined
-  /** Once for all requests that wait for the same. */
+  /** Prints a reason once for all requests that wait for the same reason. */
   const tellWait = (reason: string): void => {
     if (reason !== waitsFor) plan.progress.say(`waiting: ${reason}`)
     waitsFor = reason

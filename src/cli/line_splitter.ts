@@ -1,12 +1,12 @@
 /**
- * Lines of a byte stream, with a bound on their length: a longer line is reported and skipped, and never in
- * memory as a whole. Pure but for the stream it pulls from.
+ * Splits a byte stream into lines of bounded length. A longer line is reported and skipped, and never in
+ * memory as a whole. Pure, except for the stream that it reads.
  */
 
 export interface Line {
   /** From 1. */
   readonly number: number
-  /** Without the line end; undefined when longer than the bound. */
+  /** Without the line end. Undefined if the line is longer than the bound. */
   readonly bytes: Buffer | undefined
 }
 

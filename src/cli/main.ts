@@ -1,7 +1,7 @@
 /**
- * The command line `mds`: a client of the server's HTTP interface, and `serve`, which is the server itself.
- * Data goes to stdout, everything else to stderr. Exit code 0 on success, 1 otherwise; `doctor` exits with 1
- * for damage, 2 where it cannot read the store.
+ * The command line `mds`: a client of the server's HTTP interface, and `serve`, which runs the server. Data
+ * goes to stdout, everything else to stderr. Exit code 0 on success, 1 otherwise. `doctor` exits with 1 for
+ * damage, and with 2 if it cannot read the store.
  */
 import { pathToFileURL } from 'node:url'
 import { Command, InvalidArgumentError } from 'commander'
@@ -21,11 +21,11 @@ import { stateFolder } from './resume_state.js'
 import { backup, restore, vectorReindex, type BackupOptions } from './server_commands.js'
 
 const DEFAULT_URL = 'http://127.0.0.1:11023'
-/** Only for a person: the library would also colour a file whenever the environment says CI. */
+/** Colours only on a terminal: the library would also colour a file if the environment says CI. */
 const colors = pc.createColors(process.stderr.isTTY === true && !process.env.NO_COLOR)
 
 export async function runCli(argv: readonly string[]): Promise<void> {
-  // The server has its own flags, with its own help.
+  // The server has its own flags and its own help.
   if (argv[0] === 'serve') return await serve(argv.slice(1))
   try {
     await buildProgram().parseAsync(argv, { from: 'user' })

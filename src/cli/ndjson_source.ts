@@ -1,7 +1,8 @@
 /**
- * An NDJSON file, gzipped or not, as an import source: one `{key, lang, meta, contentMd}` a line, with
- * `expiresAt`, `addedAt` and `updatedAt` where it is of an export; other fields ignored. Gzip is known by its
- * first two bytes, not by the name. A position is a line number. Only one line is held at a time.
+ * An import source for NDJSON files, with or without gzip. Each line is one `{key, lang, meta, contentMd}`,
+ * with `expiresAt`, `addedAt` and `updatedAt` if it comes from an export; other fields are ignored. Gzip is
+ * detected by the first two bytes, not by the name. A position is a line number. Only one line is in memory
+ * at a time.
  */
 import { createReadStream } from 'node:fs'
 import { open } from 'node:fs/promises'
@@ -51,8 +52,8 @@ async function inspect(path: string): Promise<{ size: number; mtimeMs: number; i
 }
 
 /**
- * `pipe` forwards no error, and a reader of the gunzip stream must see a failed read as well as a truncated
- * archive.
+ * `pipe` forwards no errors, but the reader of the gunzip stream must get a failed read as well as a
+ * truncated archive.
  */
 function gunzip(file: ReturnType<typeof createReadStream>): AsyncIterable<Buffer> {
   const stream = createGunzip({ chunkSize: READ_BYTES })
@@ -77,8 +78,8 @@ function parseLine(line: Line, consumed: number, lang: string): SourceItem {
 }
 
 /**
- * The document, or what is wrong with it. Bounds and metadata are the server's to judge: it answers per
- * document.
+ * Returns the document, or a description of the problem. Bounds and metadata are validated by the server,
+ * which reports errors per document.
  */
 function readDocument(value: unknown, langDefault: string): ImportDocument | string {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return 'not a JSON object'

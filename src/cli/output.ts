@@ -1,6 +1,6 @@
 /**
- * Answers as text for a person: what `search` and `stats` print without `--json`. The server's JSON is
- * foreign here: a field that is not what it should be prints as nothing. Pure.
+ * Formats responses as text: the output of `search` and `stats` without `--json`. The server's JSON is not
+ * trusted: a field of the wrong type is printed as an empty string. Pure.
  */
 
 export function formatHits(answer: unknown): string {
@@ -29,7 +29,10 @@ export function formatStats(answer: unknown): string {
   return `${lines.join('\n')}\n${table}`
 }
 
-/** Not whether it was there before: the answer does not say, and equal times do not tell. */
+/**
+ * Does not report whether the document existed before: the response does not contain it, and equal times do
+ * not prove it.
+ */
 export function formatStored(answer: unknown): string {
   return `${withoutControls(asText(asRecord(answer).id))} stored\n`
 }
@@ -54,7 +57,7 @@ export function formatReindex(answer: unknown): string {
 
 const TITLE_CHARACTERS_MAX = 60
 
-/** The title in the metadata, or the first heading. */
+/** Returns the title in the metadata, or the first heading. */
 function titleOf(meta: Record<string, unknown>, content: string): string {
   const [title] = Array.isArray(meta.title) ? (meta.title as unknown[]) : []
   const heading = typeof title === 'string' ? title : (/^#{1,6}[ \t]+(.+)$/m.exec(content)?.[1] ?? '')
@@ -75,7 +78,7 @@ function formatTable(header: readonly string[], rows: readonly (readonly string[
     .join('')
 }
 
-/** Keys and titles are data: an escape sequence in one must not reach the terminal. */
+/** Keys and titles are data. An escape sequence in them must not reach the terminal. */
 function withoutControls(text: string): string {
   return text.replace(/\p{Cc}/gu, '\uFFFD')
 }

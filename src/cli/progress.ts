@@ -1,21 +1,24 @@
 /**
  * Progress of an import: a bar that redraws itself on a terminal, a plain line every few seconds elsewhere.
- * Rate and time left are of this run: what a resumed import skipped does not count as speed. Main thread of
- * the CLI.
+ * Rate and remaining time refer to this run: documents that a resumed import skipped do not count. Main
+ * thread of the CLI.
  */
 import { Presets, SingleBar } from 'cli-progress'
 
 export interface Progress {
-  /** @param consumed in units of `total`; @param documents dealt with in this run */
+  /**
+   * @param consumed in units of `total`
+   * @param documents number of documents processed in this run
+   */
   update(consumed: number, documents: number): void
-  /** A line above the bar. */
+  /** Prints a line above the bar. */
   say(line: string): void
   stop(): void
 }
 
 export interface ProgressOptions {
   readonly total: number
-  /** Consumed before this run. */
+  /** Units consumed before this run. */
   readonly startConsumed: number
   readonly stream: NodeJS.WriteStream
 }
@@ -94,7 +97,7 @@ function openPlainLines(options: ProgressOptions, describe: (consumed: number, d
       options.stream.write(`${line}\n`)
     },
     stop() {
-      // Nothing is pending: every line was written whole.
+      // Nothing to do: every line was written completely.
     },
   }
 }

@@ -1,8 +1,8 @@
 /**
- * Where an interrupted import stood: one small file per (source, collection, server) in the user's state
- * folder, replaced by rename after each acknowledged batch and removed at the end. A file that is damaged, of
- * another version or of another source counts as absent: the import then starts from the beginning, which
- * only repeats upserts.
+ * The state of an interrupted import: one small file per (source, collection, server) in the user's state
+ * folder. The file is replaced by rename after each acknowledged batch, and removed at the end. A file that
+ * is damaged, of another version or of another source counts as absent. The import then starts from the
+ * beginning, which only repeats upserts.
  */
 import { createHash } from 'node:crypto'
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs'
@@ -18,11 +18,11 @@ export interface ResumePoint extends SourcePoint {
 }
 
 export interface ResumeState {
-  /** Undefined when there is nothing to continue. */
+  /** Undefined if there is nothing to continue. */
   readonly point: ResumePoint | undefined
   /**
-   * Never throws: an import must not fail because its state cannot be kept. Returns the reason once it could
-   * not.
+   * Never throws: an import must not fail because its state cannot be stored. Returns the reason if storing
+   * failed.
    */
   save(point: ResumePoint): string | undefined
   clear(): void
@@ -30,12 +30,12 @@ export interface ResumeState {
 
 const VERSION = 1
 
-/** @param identity what the file is for: the same three give the same file */
+/** @param identity identifies the file: the same three values select the same file */
 export function openResumeState(
   folder: string,
   identity: { readonly fingerprint: string; readonly collection: string; readonly url: string },
 ): ResumeState {
-  // The fingerprint's last parts change with the source; the file is found by what does not.
+  // The last parts of the fingerprint change with the source, so the file name uses only the stable parts.
   const name = createHash('sha256').update(JSON.stringify([identity.fingerprint.split(' ').slice(0, 2), identity.collection, identity.url]))
   const path = join(folder, `import-${name.digest('hex').slice(0, 16)}.json`)
   return {
@@ -67,7 +67,7 @@ function readPoint(path: string, fingerprint: string): ResumePoint | undefined {
   try {
     value = JSON.parse(readFileSync(path, 'utf8'))
   } catch {
-    return undefined // Absent is the usual case; unreadable means the same.
+    return undefined // A missing file is the usual case. An unreadable file is treated in the same way.
   }
   if (typeof value !== 'object' || value === null) return undefined
   const { version, fingerprint: stored, position, consumed, added, updated, failed } = value as Record<string, unknown>

@@ -1,4 +1,7 @@
-/** `mds backup`, `mds restore` and `mds vector-reindex`: what runs on the server for as long as it takes. */
+/**
+ * `mds backup`, `mds restore` and `mds vector-reindex`: operations that may run on the server for a long
+ * time.
+ */
 import { request, requestLong } from './client.js'
 import { CommandError } from './document_commands.js'
 import { formatBackups, formatReindex } from './output.js'
@@ -10,7 +13,7 @@ export interface BackupOptions {
   readonly json: boolean
 }
 
-/** What was done, for stdout. */
+/** @returns the result for stdout */
 export async function backup(name: string | undefined, options: BackupOptions): Promise<string> {
   const { url, list, json } = options
   if ([name !== undefined, list, options.delete !== undefined].filter(Boolean).length > 1)
@@ -28,7 +31,7 @@ export async function restore(name: string, url: string): Promise<string> {
   return lineOf('restored')(await requestLong(url, 'POST', '/v1/restore', { from: name }))
 }
 
-/** Documents that could not be embedded make exit code 1. */
+/** Documents that could not be embedded cause exit code 1. */
 export async function vectorReindex(collection: string, options: { url: string; force: boolean; json: boolean }): Promise<string> {
   const { url, force, json } = options
   const answer = await requestLong(url, 'POST', '/v1/vector-reindex', { collection, force })

@@ -1,8 +1,10 @@
 /**
- * A folder of markdown files as an import source. Key = path relative to the folder, posix slashes, without
- * the extension; content = the bytes of the file, frontmatter included, unless asked to strip it; a file that
- * an export wrote says itself what it is (exported_file.ts). Walks in the order of sorted path segments, so
- * that a position is simply the last path. Hidden entries, `node_modules` and symbolic links are left out.
+ * An import source for a folder of markdown files.
+ * - Key: the path relative to the folder, with `/` as separator, without the extension.
+ * - Content: the bytes of the file, including frontmatter unless stripping is requested.
+ * - A file that an export wrote contains its own key and language (exported_file.ts).
+ * - Order: sorted path segments, so that a position is simply the last path.
+ * - Hidden entries, `node_modules` and symbolic links are skipped.
  */
 import { readFile, readdir, stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
@@ -37,7 +39,10 @@ export async function openTree(root: string, options: TreeOptions): Promise<Impo
   }
 }
 
-/** Paths of markdown files, relative to `root`; only those after `after`, given as segments. */
+/**
+ * Yields the paths of markdown files, relative to `root`. Only paths after `after`, which is given as
+ * segments.
+ */
 async function* walk(root: string, folder: string, after: readonly string[]): AsyncGenerator<string> {
   const entries = await readdir(join(root, folder), { withFileTypes: true }).catch((cause: unknown) => {
     throw new SourceError(`cannot read folder ${join(root, folder)}`, { cause })
@@ -73,16 +78,18 @@ async function readItem(root: string, path: string, consumed: number, options: T
   }
 }
 
-/** undefined when the bytes are not UTF-8. A byte order mark stays: what was stored is what was read. */
+/**
+ * Returns undefined if the bytes are not UTF-8. A byte order mark is kept: the stored text equals the file.
+ */
 export function decodeUtf8(bytes: Uint8Array): string | undefined {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch {
-    return undefined // The only thing that a fatal decoder throws is that the bytes are invalid.
+    return undefined // A fatal decoder throws only if the bytes are invalid.
   }
 }
 
-/** By UTF-16 code units: the same on every machine, whatever its locale. */
+/** Compares by UTF-16 code units, which is independent of the machine's locale. */
 function compareText(left: string, right: string): number {
   return left < right ? -1 : left > right ? 1 : 0
 }
