@@ -1,5 +1,5 @@
 /**
- * Rows of bulk ingest: jobs that add documents behind an answered request. Pure data; rules in
+ * Rows of bulk ingest: jobs that add documents after the request has been answered. Pure data; rules in
  * src/domain/bulk_ingest.ts.
  */
 import {
@@ -119,7 +119,7 @@ export const listBulkIngests = operation({
   audit: null,
 })
 
-/** What the front end asks of the bulk lane for a job that runs: no client can. */
+/** Requested by the front end from the bulk lane for a running job. Not available to clients. */
 export const ingestChunk = internal({
   name: 'ingestChunk',
   description: 'Stores a part of a bulk ingest job',

@@ -1,4 +1,4 @@
-/** Headers of answers that may be cached, as operations declare them. Pure data. */
+/** Headers of cacheable responses, as declared by operations. Pure data. */
 import type { HttpHeader } from './http_form.js'
 
 export const cacheHeaders: readonly HttpHeader[] = [

@@ -1,23 +1,21 @@
 /**
- * Which collections an operation touches: permission is asked on each of them. Pure data and the one function
- * that reads names out of an input.
+ * Which collections an operation accesses. Permission is checked on each of them. Pure data, and one function
+ * that reads names from an input.
  */
 
-/**
- * Permission is asked on this name where an operation touches no collection in particular, or all of them.
- */
+/** Permission is checked on this name if an operation accesses no particular collection, or all of them. */
 export const ALL_COLLECTIONS = '*'
 
 export type CollectionAccess =
-  /** None in particular: asked on `*`. */
+  /** No particular collection: checked on `*`. */
   | { readonly kind: 'server' }
-  /** A listing: every caller may ask, and is shown the collections that it may read. */
+  /** A listing: every caller may call it, and gets the collections that it may read. */
   | { readonly kind: 'readable' }
-  /** That of the job with the input's `id`. */
+  /** The collection of the job with the input's `id`. */
   | { readonly kind: 'job' }
   /**
-   * Those that the input names. A path is a field that holds a name or a list of names, or `list.field`.
-   * `otherwise`: what an input without any name touches.
+   * The collections that the input names. A path is a field with a name or a list of names, or `list.field`.
+   * `otherwise`: what an input without a name accesses.
    */
   | { readonly kind: 'named'; readonly paths: readonly string[]; readonly otherwise: 'all' | 'readable' }
 
@@ -29,12 +27,12 @@ export function named(...paths: readonly string[]): CollectionAccess {
   return { kind: 'named', paths, otherwise: 'all' }
 }
 
-/** The named ones, or all that the caller may read where none is named. */
+/** The named collections. If none is named, all that the caller may read. */
 export function namedOrReadable(...paths: readonly string[]): CollectionAccess {
   return { kind: 'named', paths, otherwise: 'readable' }
 }
 
-/** The distinct names at these paths of a validated input. */
+/** Returns the distinct names at these paths of a validated input. */
 export function namesAt(paths: readonly string[], input: Readonly<Record<string, unknown>>): readonly string[] {
   const names = new Set<string>()
   for (const path of paths) {

@@ -9,7 +9,7 @@ const schemaText = Type.String({
   description: 'JSON text, as it was set.',
   examples: ['{"required":["status"],"properties":{"status":{"enum":["draft","published"]}}}'],
 })
-/** OpenAPI 3.1 knows null as a type of its own. */
+/** In OpenAPI 3.1, null is a separate type. */
 const schemaOrNull = Type.Unsafe<string | null>({ type: ['string', 'null'], description: 'As it was set; null where there is none.' })
 
 export const setSchema = operation({
@@ -33,7 +33,7 @@ export const setSchema = operation({
           ),
         }),
         Type.String(),
-        // What is wrong is said by the operation, with its place.
+        // The operation reports errors itself, with their position.
         {},
       ],
       description: 'An object, or its JSON text.',

@@ -1,4 +1,4 @@
-/** Rows about whole collections. Pure data; rules in src/domain. */
+/** Rows of operations on whole collections. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'

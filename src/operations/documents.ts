@@ -1,6 +1,4 @@
-/**
- * Rows of the documents themselves: write, read, find by metadata, delete. Pure data; rules in src/domain.
- */
+/** Rows of documents: write, read, find by metadata, delete. Pure data; rules in src/domain. */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_SEARCH_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
@@ -48,7 +46,7 @@ export const add = operation({
   audit: 'write./v1/add',
 })
 
-/** In a batch a bad document fails alone, so the schema lets every one pass. */
+/** An invalid document fails alone in its batch, so the schema accepts every item. */
 export const batchItem = ownItem(
   'BatchDocument',
   Type.Object({
@@ -115,7 +113,7 @@ export const get = operation({
     ),
     asOf: optional(
       Type.Unsafe<number | string>({
-        // What is wrong is said by the operation, with what is expected.
+        // The operation reports errors itself, with the expected form.
         anyOf: [{ type: 'integer' }, { type: 'string' }, {}],
         description:
           'The state that was current then: unix seconds, or a time like 2024-01-31T12:00:00Z. 404 where the document was not there, or that state was not kept.',

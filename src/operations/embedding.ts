@@ -1,6 +1,6 @@
 /**
- * Rows of embedding: what clients ask, and what the front end asks of the lanes itself
- * (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding.
+ * Rows of embedding: operations for clients, and internal operations that the front end requests from the
+ * lanes (src/background/embedding/worker.ts). Pure data; rules in src/domain/embedding.
  */
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS, DEADLINE_REINDEX_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named, READABLE } from './collection_access.js'

@@ -122,7 +122,7 @@ export const embeddingConfigOperations = [
   setDefaultEmbeddingConfig,
 ] as const
 
-/** What the front end asks of a lane, to make the active provider: no surface offers it. */
+/** Requested by the front end from a lane to create the active provider. No surface offers it. */
 export const activeEmbeddingConfig = internal({
   name: 'activeEmbeddingConfig',
   description: 'The default configuration with its key',

@@ -1,4 +1,4 @@
-/** Rows that give out or take in whole collections. Pure data; rules in src/domain/export. */
+/** Rows that export or import whole collections. Pure data; rules in src/domain/export. */
 import { DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'
@@ -15,7 +15,7 @@ export const exportCollection = operation({
   http: { routes: [{ method: 'POST', path: '/v1/export' }] },
   input: Type.Object({
     collection,
-    // Required over HTTP; where a protocol has a default of its own, its surface says `ndjson`.
+    // Required over HTTP. If a protocol has its own default, its surface passes `ndjson`.
     format: {
       ...word(['ndjson', 'zip'], 'One document a line, or one markdown file a document, named `{key}.{lang}.md`.'),
       minLength: 1,
@@ -27,7 +27,7 @@ export const exportCollection = operation({
   contentType: 'application/x-ndjson',
   otherContentType: 'application/zip',
   errors: ['unsupportedFormat'],
-  // Of one part.
+  // Of one part of the export.
   deadlineMs: DEADLINE_HEAVY_MS,
   audit: null,
 })

@@ -171,7 +171,7 @@ const FtsResponse = shape(
   'FtsAnswer',
 )
 
-/** What both forms of the request have. */
+/** Options common to both forms of the request. */
 const options = {
   limit: optional(limit),
   offset: optional(offset),
@@ -224,7 +224,7 @@ export const fts = operation({
 
 const FtsParameters = Type.Object({ collection, q: query, ...options, rangeMeta: optional(rangesByField) })
 
-/** Input of the GET form: metadata filters stand as `meta.<key>=<value>`, repeated for more values. */
+/** Input of the GET form. Metadata filters are `meta.<key>=<value>`, repeated for several values. */
 export type FtsQueryInput = ValueOf<typeof FtsParameters> & { readonly [filter: `meta.${string}`]: string | readonly string[] }
 
 export const ftsQuery = operation({

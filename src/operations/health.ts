@@ -1,4 +1,4 @@
-/** Rows that tell about the server: health, configuration, endpoints, metrics. Pure data. */
+/** Rows about the server: health, configuration, endpoints, metrics. Pure data. */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { SERVER } from './collection_access.js'
 import { Type } from './json_schema.js'

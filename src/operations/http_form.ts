@@ -1,18 +1,18 @@
-/** The form of an operation over HTTP. Pure data; read by src/surface/http alone. */
+/** The HTTP form of an operation. Pure data; read only by src/surface/http. */
 
 export interface HttpRoute {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
-  /** With `:name` for path parameters, which join the input. */
+  /** With `:name` for path parameters, which become part of the input. */
   readonly path: string
 }
 
 export interface HttpForm {
   /**
-   * The first is the canonical one. GET input comes from the query string, all other input from the JSON body
-   * and, for what is missing there, the query string.
+   * The first route is the canonical one. GET input comes from the query string. All other input comes from
+   * the JSON body and, for fields missing there, from the query string.
    */
   readonly routes: readonly HttpRoute[]
-  /** Status of a success, where it is not 200. */
+  /** Status of a success, if it is not 200. */
   readonly successStatus?: 201 | 202 | 204
   /** Headers of a success. Values are whole numbers unless `type` says otherwise. */
   readonly headers?: readonly HttpHeader[]

@@ -1,5 +1,5 @@
 /**
- * The table of operations: every row of every domain, checked once at load. Routes, validation, OpenAPI,
+ * The table of operations: every row of every domain, validated once at load. Routes, validation, OpenAPI,
  * `/v1/endpoints`, metric labels and permissions are derived from it. Pure data; loaded by every thread,
  * loads no engine.
  */
@@ -50,7 +50,7 @@ export const operations: readonly Operation[] = checked([
   ...healthOperations,
 ])
 
-/** What the front end itself asks of the lanes: no surface offers it. */
+/** Operations that the front end requests from the lanes. No surface offers them. */
 export const internalOperations: readonly InternalOperation[] = [
   ingestChunk,
   ...storageOperations,
@@ -58,12 +58,12 @@ export const internalOperations: readonly InternalOperation[] = [
   ...internalEmbeddingOperations,
 ]
 
-/** As the lanes know them: an operation is its place in this list. */
+/** The operations of the lanes. The index in this list identifies an operation to a lane. */
 export const laneOperations: readonly AnyOperation[] = [...operations, ...internalOperations]
 
 const laneIndexes: ReadonlyMap<AnyOperation, number> = new Map(laneOperations.map((row, index) => [row, index]))
 
-/** What a lane refuses: the row is not of the table. */
+/** Index of an operation that is not in the table. Lanes refuse it. */
 const NO_INDEX = 0xffff
 
 export function laneIndexOf(operation: AnyOperation): number {
@@ -72,15 +72,15 @@ export function laneIndexOf(operation: AnyOperation): number {
 
 export const operationByName: ReadonlyMap<string, Operation> = new Map(operations.map((row) => [row.name, row]))
 
-/** What a server offers. @param options a feature is on where the option of its name is true */
+/**
+ * Returns the operations that a server offers.
+ * @param options a feature is on if the option of its name is true
+ */
 export function offered(options: object): readonly Operation[] {
   return operations.filter(({ feature }) => feature === undefined || (options as Readonly<Record<string, unknown>>)[feature] === true)
 }
 
-/**
- * @throws Error for a table that contradicts itself: a mistake of ours, found by the first test that loads
- * it.
- */
+/** @throws Error for a contradictory table: a programming error, found by the first test that loads it */
 export function checked(rows: readonly Operation[]): readonly Operation[] {
   const names = new Set<string>()
   const routes = new Set<string>()

@@ -1,17 +1,17 @@
 /**
- * JSON Schema as the rows use it: what makes the schemas, and the TypeScript types that follow from them. A
- * schema is plain data, the same that the OpenAPI document shows. Of our own because every thread loads it
- * before the first answer: it takes no measurable time, where the library that was here took 0.18 s a thread
- * (docs/decisions/0050-schemas-of-our-own.md). Only the keywords below exist;
- * src/worker/request/schema_check.ts knows those of an input and refuses others. Pure.
+ * Builders of JSON Schemas, and the TypeScript types derived from them. A schema is plain data, and the
+ * OpenAPI document contains the same data. The project has its own builders because every thread loads them
+ * before its first response: they load in no measurable time, while the previous library took 0.18 s per
+ * thread (docs/decisions/0050-schemas-of-our-own.md). Only the keywords below are supported.
+ * src/worker/request/schema_check.ts supports those of an input and refuses others. Pure.
  */
 
 type TypeName = 'object' | 'array' | 'string' | 'number' | 'integer' | 'boolean' | 'null'
 
-/** Exists for the compiler alone: carries the type of the values that a schema admits. */
+/** Exists only for the compiler: carries the type of the values that a schema accepts. */
 declare const VALUE: unique symbol
 
-/** For the reader; says nothing about which values are right. */
+/** For readers only; not used in validation. */
 export interface Annotations {
   readonly title?: string
   readonly description?: string
@@ -23,7 +23,7 @@ export interface Keywords extends Annotations {
   readonly type?: TypeName | readonly TypeName[]
   readonly properties?: Readonly<Record<string, Schema>>
   readonly required?: readonly string[]
-  /** Of the fields that `properties` does not name. */
+  /** Schema of the fields that `properties` does not name. */
   readonly additionalProperties?: Schema
   readonly patternProperties?: Readonly<Record<string, Schema>>
   readonly items?: Schema
@@ -37,7 +37,7 @@ export interface Schema<Value = unknown> extends Keywords {
   readonly [VALUE]?: Value
 }
 
-/** A field that may be absent: stands in the fields of `Type.Object` only. */
+/** An optional field. Used only in the fields of `Type.Object`. */
 export interface OptionalField<Value = unknown> {
   readonly optional: Schema<Value>
 }
@@ -52,7 +52,7 @@ export type ObjectOf<Of extends Fields> = Flat<
   }
 >
 
-/** The type of the values that a schema admits. */
+/** The type of the values that a schema accepts. */
 export type ValueOf<Of> = Of extends OptionalField<infer Value> ? Value : Of extends Schema<infer Value> ? Value : never
 
 type TextOptions = Annotations & Pick<Keywords, 'minLength'>
@@ -69,7 +69,7 @@ function objectOf<const Of extends Fields>(fields: Of, options: Annotations = {}
   }
 }
 
-/** Called `Type` because a row reads as the type of its input and output. */
+/** Named `Type`, so that a row reads as the type of its input and output. */
 export const Type = {
   Object: objectOf,
   Array: <Value>(items: Schema<Value>, options: Annotations = {}): Schema<readonly Value[]> => ({ type: 'array', items, ...options }),
@@ -78,6 +78,6 @@ export const Type = {
   Integer: (options: NumberOptions = {}): Schema<number> => ({ type: 'integer', ...options }),
   Number: (options: NumberOptions = {}): Schema<number> => ({ type: 'number', ...options }),
   Optional: <Value>(schema: Schema<Value>): OptionalField<Value> => ({ optional: schema }),
-  /** A schema whose type the compiler can't follow: the caller says what it admits. */
+  /** A schema whose type the compiler cannot derive; the caller declares it. */
   Unsafe: <Value>(keywords: Keywords): Schema<Value> => keywords,
 }

@@ -1,8 +1,8 @@
 /**
- * An operation is one row, declared once. Routes, validation, authorisation, audit events, OpenAPI,
- * `/v1/endpoints` and metric labels are derived from it. A row knows no protocol; beside it stands,
- * optionally, its form in each. Rows are pure data. Handlers live in `src/worker/handlers` and are bound to
- * rows, so that the front end loads no engine.
+ * The definition of an operation: one row, declared once. Routes, validation, authorisation, audit events,
+ * OpenAPI, `/v1/endpoints` and metric labels are derived from it. A row is independent of protocols, but may
+ * declare its form in each of them. Rows are pure data. Handlers are in `src/worker/handlers` and are bound
+ * to rows, so that the front end loads no engine.
  */
 import type { ErrorCode } from '../errors.js'
 import type { CollectionAccess } from './collection_access.js'
@@ -10,21 +10,24 @@ import type { HttpForm } from './http_form.js'
 import type { Schema, ValueOf } from './json_schema.js'
 
 /**
- * What an operation does to stored data: decides the access modes in which it may run. `system` runs in every
- * mode (health, metrics, config).
+ * How an operation affects stored data, which determines the access modes in which it may run. `system` runs
+ * in every mode (health, metrics, config).
  */
 export type Effect = 'read' | 'write' | 'system'
 
 export type Permission = 'public' | 'read' | 'write' | 'admin'
 
 /**
- * Where it runs. `loop`: on the front end, needs no store. `point`, `search`: read lanes, never in one batch.
- * `write`: prepared on a read lane, committed on the write lane. `heavy`: bulk lane. `long`: the long lane,
- * which may wait for files.
+ * Where an operation runs.
+ * - `loop`: on the front end, without a store.
+ * - `point`, `search`: on read lanes, never in one batch.
+ * - `write`: prepared on a read lane, committed on the write lane.
+ * - `heavy`: on the bulk lane.
+ * - `long`: on the long lane, which may wait for files.
  */
 export type CostClass = 'loop' | 'point' | 'search' | 'write' | 'heavy' | 'long'
 
-/** What every operation has, whoever may ask for it. */
+/** The fields of every operation, external or internal. */
 interface Core<Input extends Schema, Output extends Schema> {
   readonly name: string
   /** One line for `/v1/endpoints` and the reference. */
@@ -35,19 +38,21 @@ interface Core<Input extends Schema, Output extends Schema> {
   readonly output: Output
   readonly deadlineMs: number
   /**
-   * It begins work that outlives its answer and belongs to the present store: refused while a restore is
-   * under way.
+   * It starts work that continues after the response and belongs to the current store: refused while a
+   * restore is in progress.
    */
   readonly notDuringRestore?: true
-  /** A write that is admitted while the disk is full: it frees space, or takes none of the store's. */
+  /**
+   * A write that is permitted while the disk is full, because it frees space or takes none of the store's.
+   */
   readonly freesSpace?: true
-  /** Searches the index of vectors: 503 while that is being loaded. */
+  /** Searches the vector index: 503 while that is being loaded. */
   readonly searchesVectors?: true
 }
 
-/** What clients may ask for. */
+/** An operation for clients. */
 export interface Operation<Input extends Schema = Schema, Output extends Schema = Schema> extends Core<Input, Output> {
-  /** Heading under which the reference page lists it. */
+  /** Heading on the reference page. */
   readonly group:
     | 'System'
     | 'Documents'
@@ -58,25 +63,25 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
     | 'Vector search'
     | 'Export and backup'
   readonly permission: Permission
-  /** The collections on which the permission is asked. */
+  /** The collections on which the permission is checked. */
   readonly collections: CollectionAccess
-  /** `action` of its audit event, or null where none is emitted. */
+  /** `action` of its audit event. Null: no event. */
   readonly audit: string | null
-  /** Field of its answer that the event names. */
+  /** Field of the response that the event includes. */
   readonly auditDetail?: string
-  /** Offered where the option of this name is on. */
+  /** Offered only if the option of this name is on. */
   readonly feature?: string
-  /** Content type of a success, when it is not JSON. */
+  /** Content type of a success, if it is not JSON. */
   readonly contentType?: string
-  /** Another one, which the request may ask for. */
+  /** Alternative content type that a request may ask for. */
   readonly otherContentType?: string
-  /** Errors of its own, beside those that follow from its input and its effect. */
+  /** Specific errors, in addition to those that follow from its input and its effect. */
   readonly errors?: readonly ErrorCode[]
-  /** Its answers may be cached where the request allows it (`cacheTtl`). */
+  /** Responses may be cached if the request allows it (`cacheTtl`). */
   readonly isRepeatable?: boolean
   /**
-   * Its answers are small and depend on the request and the store only: they are cached for so many seconds
-   * while nothing is written.
+   * Responses are small and depend only on the request and the store. They are cached for this number of
+   * seconds, until the next write.
    */
   readonly keptSeconds?: number
   /** Absent: not offered over HTTP. */
@@ -84,14 +89,14 @@ export interface Operation<Input extends Schema = Schema, Output extends Schema 
 }
 
 /**
- * What the server asks of its own lanes. No surface offers it, so nobody is asked for a permission and
- * nothing is audited.
+ * An operation that the server requests from its own lanes. No surface offers it, so there are no permission
+ * checks and no audit events.
  */
 export interface InternalOperation<Input extends Schema = Schema, Output extends Schema = Schema> extends Core<Input, Output> {
   readonly isInternal: true
 }
 
-/** What a lane can run. */
+/** All operations that a lane can run. */
 export type AnyOperation = Operation | InternalOperation
 
 export type InputOf<Row extends AnyOperation> = ValueOf<Row['input']>

@@ -1,7 +1,7 @@
 /**
  * The queues in front of the lanes. Classes never share a batch, so that a point read does not wait for a
- * search; each has a bound of its own, above which the answer is 503 at once. `prepare` is the first half of
- * a write (read lane), `commit` the second (write lane).
+ * search. Each class has its own bound; above it, requests are immediately answered with 503. `prepare` is
+ * the first half of a write (read lane), `commit` the second (write lane).
  */
 import type { AnyOperation } from './operation.js'
 import assert from 'node:assert/strict'
@@ -10,7 +10,7 @@ export const QUEUE_CLASSES = ['point', 'search', 'prepare', 'heavy', 'commit', '
 export type QueueClass = (typeof QUEUE_CLASSES)[number]
 
 /**
- * The queue in which an operation's request starts. Not for `loop` operations, which never leave the front
+ * Returns the first queue of an operation's requests. Not for `loop` operations, which never leave the front
  * end.
  */
 export function queueClassOf(operation: AnyOperation): QueueClass {

@@ -1,4 +1,4 @@
-/** `rangeMeta` as requests carry it: the rows of operations declare it, the domain reads it. Pure data. */
+/** `rangeMeta` in the form of requests: declared by the rows of operations, read by the domain. Pure data. */
 
 export const RANGE_BOUNDS = ['gte', 'lte', 'gt', 'lt'] as const
 export type RangeBoundName = (typeof RANGE_BOUNDS)[number]

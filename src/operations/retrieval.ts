@@ -1,4 +1,4 @@
-/** Fields that say what of its document a result shows. Pure data. */
+/** Fields that control which part of its document a result contains. Pure data. */
 import { Type } from './json_schema.js'
 import { optional, wholeNumber, word } from './schema.js'
 
@@ -13,7 +13,7 @@ export const retrievalFields = {
   windowSize: optional(wholeNumber('Passages on either side, in mode `window`.', { default: 1 })),
 }
 
-/** Where a result shows a passage, its document comes without content. */
+/** Results that contain a passage omit the content of their document by default. */
 export const includeContent = optional(
   Type.Boolean({ description: 'Documents come with their content; without it `contentMd` is empty.', default: false }),
 )
@@ -24,7 +24,7 @@ export const contentBesidePassage = optional(
   }),
 )
 
-/** What a result says of its passage. */
+/** Fields of a result that describe its passage. */
 export const passageFields = {
   chunkIndex: Type.Optional(Type.Integer({ description: 'Number of the passage in the document, from 0.' })),
   chunkText: Type.Optional(Type.String({ description: 'The passage, in the modes `chunk` and `window`.' })),

@@ -1,17 +1,17 @@
 /**
- * Pieces that the rows' schemas are made of. Conventions of the whole table: unknown fields are ignored, null
- * counts as absent, a required text is not empty. Pure data; loaded by every thread.
+ * Common parts of the rows' schemas. Conventions of the whole table: unknown fields are ignored, null counts
+ * as absent, a required string is not empty. Pure data; loaded by every thread.
  */
 import { Type } from './json_schema.js'
 import type { Annotations, Fields, ObjectOf, Schema } from './json_schema.js'
 import type { InternalOperation, Operation } from './operation.js'
 
-/** Keeps the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
+/** Preserves the types of a row's schemas, so that `InputOf<typeof row>` is exact. */
 export function operation<Input extends Schema, Output extends Schema>(row: Operation<Input, Output>): Operation<Input, Output> {
   return row
 }
 
-/** The same for what only the server itself asks for. */
+/** The same for internal operations. */
 export function internal<Input extends Schema, Output extends Schema>(
   row: Omit<InternalOperation<Input, Output>, 'isInternal'>,
 ): InternalOperation<Input, Output> {
@@ -19,19 +19,19 @@ export function internal<Input extends Schema, Output extends Schema>(
 }
 
 /**
- * Marks a field that may be absent. Null means the same: it is dropped before the schema is asked
+ * Marks an optional field. Null means the same: it is removed before validation
  * (src/worker/request/input.ts), and the OpenAPI document says so.
  */
 export const optional = Type.Optional
 
-/** A required text that is not empty. */
+/** A required string that is not empty. */
 export function text(description: string, example: string): Schema<string> {
   return Type.String({ minLength: 1, description, examples: [example] })
 }
 
 /**
- * A text of which these values are known. Others pass the schema, because the contract fixes the operation's
- * own answer to them.
+ * A string with a list of known values. Other values pass the schema, because the contract defines the
+ * operation's own response to them.
  */
 export function word(values: readonly string[], description: string, fallback?: string): Schema<string> {
   const standard = fallback === undefined ? {} : { default: fallback }
@@ -39,14 +39,17 @@ export function word(values: readonly string[], description: string, fallback?: 
 }
 
 /**
- * One of a list whose items stand for themselves: the title and fields are for the reader, and any value
- * passes, because the operation answers for each item alone.
+ * An item of a list whose items are handled independently. Title and fields are documentation; any value
+ * passes, because the operation reports errors per item.
  */
 export function ownItem(title: string, schema: Schema): Schema {
   return Type.Unsafe<unknown>({ title, anyOf: [schema, {}] })
 }
 
-/** A map with any keys. Keys may hold any character, which a pattern over `.` would miss. */
+/**
+ * A map with any keys. Keys may contain any character, including those that a pattern with `.` does not
+ * match.
+ */
 export function mapOf<Value>(values: Schema<Value>, options: Annotations): Schema<Readonly<Record<string, Value>>> {
   return Type.Unsafe<Readonly<Record<string, Value>>>({ type: 'object', additionalProperties: values, ...options })
 }
@@ -55,7 +58,7 @@ export function wholeNumber(description: string, options: Annotations = {}): Sch
   return Type.Integer({ minimum: 0, description, ...options })
 }
 
-/** An object of an answer; all fields required unless optional. */
+/** An object in a response. All fields are required unless optional. */
 export function shape<const Of extends Fields>(description: string, fields: Of, title?: string): Schema<ObjectOf<Of>> {
   return Type.Object(fields, title === undefined ? { description } : { title, description })
 }

@@ -1,4 +1,4 @@
-/** What the rows of all settings of collections share. Pure data. */
+/** Common parts of the rows of all collection settings. Pure data. */
 import { named } from './collection_access.js'
 import { DEADLINE_POINT_MS, DEADLINE_WRITE_MS } from '../limits/deadlines.js'
 

@@ -1,4 +1,4 @@
-/** Rows of spell correction, offered where it is switched on. Pure data; rules in src/domain/spell. */
+/** Rows of spell correction, offered only if it is enabled. Pure data; rules in src/domain/spell. */
 import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'
 import { Type } from './json_schema.js'

@@ -1,6 +1,6 @@
 /**
- * What the front end asks of the lanes about bodies in storage backends
- * (src/background/objects/body_moves.ts, object_sweep.ts): no client can.
+ * Internal operations that the front end requests from the lanes, about bodies in storage backends
+ * (src/background/objects/body_moves.ts, object_sweep.ts). Not available to clients.
  */
 import { Type } from './json_schema.js'
 import { DEADLINE_HEAVY_MS, DEADLINE_POINT_MS } from '../limits/deadlines.js'

@@ -1,6 +1,6 @@
 /**
- * Rows of tracking: what documents have gone through, offered where it is switched on. Pure data; rules in
- * src/domain/temporal.
+ * Rows of tracking, which records the history of documents. Offered only if it is enabled. Pure data; rules
+ * in src/domain/temporal.
  */
 import { DEADLINE_POINT_MS, DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
 import { named } from './collection_access.js'

@@ -1,6 +1,6 @@
 /**
- * Rows of search by vectors: nearest documents, classification, several collections, duplicates, projection.
- * Pure data; rules in src/domain/vectors.
+ * Rows of vector search: nearest documents, classification, several collections, duplicates, projection. Pure
+ * data; rules in src/domain/vectors.
  */
 import { DEADLINE_EMBEDDED_MS, DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import { named, namedOrReadable } from './collection_access.js'

@@ -1,22 +1,23 @@
 /**
- * Reads of documents on their way from the lanes that made them to the write lane, which stores them: one
- * ring a thread in shared memory. A lane writes to its own ring alone, and the write lane reads all of them;
- * neither waits for the other. What finds its ring full is not counted, and that is counted.
+ * Transfers document reads from the lanes that made them to the write lane, which stores them. There is one
+ * ring per thread in shared memory. A lane writes only to its own ring, and the write lane reads all rings;
+ * neither waits for the other. A read that finds its ring full is not counted, and a counter counts such
+ * reads.
  *
- * Each ring begins with two words: how many entries its lane has ever written, and how many the write lane
- * has ever taken, modulo 2^32. The lane writes an entry, then its word (Atomics.store); the write lane reads
- * that word, then the entries, then writes its own, after which the lane may use their places again. A lane
- * that dies between the two leaves nothing half written that anybody reads; the thread that takes its row
- * goes on where it ended.
+ * Each ring begins with two words, both modulo 2^32: the number of entries that its lane has ever written,
+ * and the number of entries that the write lane has ever taken. The lane writes an entry, then the first word
+ * (Atomics.store). The write lane reads that word, then the entries, then writes the second word, after which
+ * the lane may reuse their slots. If a lane dies in between, its unfinished entry is never read; the thread
+ * that takes over its row continues where it stopped.
  */
 import { THREADS_MAX } from '../limits/lanes.js'
 import { ACCESS_RING_ENTRIES } from '../limits/temporal.js'
 
-/** What is kept of a read. */
+/** Flags of an entry: how the read is recorded. */
 export const ACCESS = { tracked: 1, hot: 2 } as const
 
 const HEADER_WORDS = 2
-/** Collection, docid, unix seconds, flags. */
+/** Collection, docid, Unix seconds, flags. */
 const ENTRY_WORDS = 4
 const RING_WORDS = HEADER_WORDS + ACCESS_RING_ENTRIES * ENTRY_WORDS
 
@@ -24,7 +25,7 @@ export class AccessRings {
   readonly #words: Int32Array
   readonly #begin: number
 
-  /** @param row of the thread that records; the one that takes needs none of its own */
+  /** @param row of the recording thread; the thread that takes entries needs no row of its own */
   constructor(
     readonly buffer: SharedArrayBuffer,
     row: number,
@@ -37,7 +38,7 @@ export class AccessRings {
     return new SharedArrayBuffer(threads * RING_WORDS * Int32Array.BYTES_PER_ELEMENT)
   }
 
-  /** @returns false where the ring is full: the read is not counted */
+  /** @returns false if the ring is full: the read is not counted */
   record(collection: number, docid: number, second: number, flags: number): boolean {
     const words = this.#words
     const begin = this.#begin
@@ -52,7 +53,7 @@ export class AccessRings {
     return true
   }
 
-  /** Takes what all rings hold, in the order of each. */
+  /** Takes all entries of all rings, in the order of each ring. */
   take(visit: (collection: number, docid: number, second: number, flags: number) => void): void {
     const words = this.#words
     for (let begin = 0; begin < words.length; begin += RING_WORDS) {
@@ -67,7 +68,7 @@ export class AccessRings {
   }
 }
 
-/** The number of entries is a power of two, so that places go round where the counts do. */
+/** The number of entries is a power of two, so that slot numbers stay consistent when the counts wrap. */
 function placeOf(count: number): number {
   return count & (ACCESS_RING_ENTRIES - 1)
 }

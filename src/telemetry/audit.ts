@@ -1,17 +1,17 @@
 /**
- * Audit events inside the process: a listener subscribes to the channel. Events carry names and ids, no
+ * Audit events inside the process, published on a diagnostics channel. Events contain names and ids, no
  * content. Front-end thread. Fields: service-2, "Audit event".
  */
 import { channel } from 'node:diagnostics_channel'
 
-/** Of node:diagnostics_channel; messages are `AuditEvent`s. */
+/** Name of the channel of node:diagnostics_channel. Its messages are `AuditEvent`s. */
 export const AUDIT_CHANNEL = 'mds.audit'
 
 export interface AuditEvent {
   /** Unix nanoseconds. */
   readonly ts: bigint
   readonly action: string
-  /** Name of the principal; absent where it has none. */
+  /** Name of the principal. Absent if the principal has no name. */
   readonly actor?: string
   readonly result: 'ok' | 'fail'
   readonly detail?: string
@@ -23,7 +23,7 @@ export function isAuditWanted(): boolean {
   return events.hasSubscribers
 }
 
-/** Stamps the event with the time. */
+/** Adds the current time to the event and publishes it. */
 export function emitAuditEvent({
   action,
   actor,

@@ -1,8 +1,8 @@
 /**
- * Metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, those of the
- * contract's fact tables (http.md, section 8) unchanged; what describes the process alone has the customary
- * `process_` names. Pure: values in, text out. Run by a read lane, over counts that other threads may be
- * adding to. Decision: docs/decisions/0030-one-metric-prefix.md.
+ * Renders metrics in the Prometheus text format, version 0.0.4. Every name begins with `mddb_`, and the names
+ * in the contract's fact tables (http.md, section 8) are unchanged. Metrics of the process alone have the
+ * customary `process_` names. Pure: values in, text out. Runs in a read lane, on counters that other threads
+ * may be incrementing. Decision: docs/decisions/0030-one-metric-prefix.md.
  */
 import { CHORE_STATES } from '../chore_list.js'
 import { BUILD_VERSION, INTERFACE_VERSION } from '../version.js'
@@ -27,7 +27,7 @@ export interface VectorGauges {
   readonly queued: number
 }
 
-/** Present values that the registry doesn't hold: the handler reads them from store, engine and process. */
+/** Current values that are not in the registry: the handler reads them from store, engine and process. */
 export interface StoreGauges {
   readonly mode: string
   readonly uptimeSeconds: number
@@ -36,7 +36,7 @@ export interface StoreGauges {
   /** Transactions committed since the oldest live reader began. */
   readonly oldestReaderAge: number
   readonly binlogEntries: number
-  /** Entries above the stored position of each consumer of the binlog. */
+  /** Entries after the stored position of each consumer of the binlog. */
   readonly consumerLags: readonly (readonly [consumer: string, entries: number])[]
   readonly binlogBytes: number
   readonly lastLsn: bigint
@@ -100,7 +100,7 @@ const GAUGE_HELP: Readonly<Record<GaugeName, string>> = {
   embedding_circuit_open: '1 while nothing is sent to the embedding provider, or only a trial, after failures.',
 }
 
-/** @param operations the table: gives method and path of each counted operation */
+/** @param operations the table of operations, with method and path of each counted operation */
 export function renderMetrics(reading: TelemetryReading, gauges: StoreGauges, operations: ReadonlyMap<string, Operation>): string {
   const page = new Page()
   renderServer(page, gauges)
@@ -180,8 +180,8 @@ function renderChores(page: Page, { chores }: TelemetryReading): void {
 }
 
 /**
- * The first collections by name have lines of their own; the rest are summed, so that a scrape stays small
- * with 10 000 of them.
+ * The first collections by name have samples of their own. The others are summed, so that a scrape stays
+ * small with 10 000 collections.
  */
 function renderCollections(page: Page, collections: readonly CollectionGauges[]): void {
   const shown = collections.slice(0, METRIC_COLLECTIONS_MAX)
@@ -221,7 +221,7 @@ function renderEngine(page: Page, engine: EngineStats): void {
   ])
 }
 
-/** The text as it grows, family by family. */
+/** Builds the text, family by family. */
 class Page {
   readonly #lines: string[] = []
 

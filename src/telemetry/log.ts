@@ -1,11 +1,11 @@
 /**
- * The log of the process: one line for each event, written synchronously by its thread, so that the last
- * lines of a lane that dies are not lost. Lines are text (`time level message field=value: reason`) or JSON
- * made by pino, which a thread loads with its first JSON line: 14 ms that a start with text does not pay.
- * Level and switches are in memory that all threads share, so that SIGHUP changes them everywhere.
+ * The log of the process. Each event is one line, written synchronously by its thread, so that the last lines
+ * of a dying lane are not lost. Lines are text (`time level message field=value: reason`), or JSON formatted
+ * by pino, which a thread loads with its first JSON line: a start with text saves these 14 ms. Level and
+ * switches are in memory shared by all threads, so that SIGHUP changes them everywhere.
  *
- * Fields are a closed list: there is none for contents, bodies, headers or credentials. Control characters
- * are escaped, so that a value can neither end a line nor reach a terminal. Decision:
+ * Fields are a closed list without contents, bodies, headers or credentials. Control characters are escaped,
+ * so that a value can neither end a line nor control a terminal. Decision:
  * docs/decisions/0180-structured-logs.md.
  */
 import { writeSync } from 'node:fs'
@@ -15,28 +15,28 @@ import { LOG_TEXT_CHARS_MAX, LOG_WAIT_MS_MAX } from '../limits/telemetry.js'
 
 export const LOG_FORMATS = ['text', 'json'] as const
 export type LogFormat = (typeof LOG_FORMATS)[number]
-/** From the least on. */
+/** In ascending order of severity. */
 export const LOG_LEVELS = ['debug', 'info', 'warn', 'error'] as const
 export type LogLevel = (typeof LOG_LEVELS)[number]
 
 export interface LogSettings {
   readonly logFormat: LogFormat
   readonly logLevel: LogLevel
-  /** A line for each request. */
+  /** Log a line for each request. */
   readonly accessLog: boolean
-  /** A line for each request that takes longer; 0: none. */
+  /** Log a line for each request that takes longer. 0: off. */
   readonly logSlowMs: number
 }
 
-/** Every name that a line may carry beside its message. */
+/** All field names that a line may contain besides its message. */
 type FieldName =
   | 'action' | 'address' | 'backup' | 'bytes' | 'chore' | 'collection' | 'consumer' | 'documents' | 'entries' | 'free' | 'from' | 'job' | 'kept' | 'lane' | 'method' | 'ms' | 'operation' | 'path' | 'peer' | 'phase' | 'pid' | 'restarts' | 'setting' | 'signal' | 'status' | 'to'
   | 'version' // prettier-ignore
 
 export interface LogFields extends Partial<Readonly<Record<FieldName, string | number | bigint | boolean>>> {
-  /** Why: an error or its text. Last in a line of text. */
+  /** The cause: an error or its text. The last part of a text line. */
   readonly reason?: unknown
-  /** A mistake of ours: shown with where it was thrown. */
+  /** An internal error, logged with its stack. */
   readonly fault?: unknown
 }
 
@@ -52,7 +52,7 @@ words[LEVEL_WORD] = LOG_LEVELS.indexOf('info')
 let thread = 'main'
 let pino: Logger | undefined
 let untaken = 0
-/** The last of what was written is a line without its end. */
+/** The last write ended inside a line. */
 let isCut = false
 
 export const log = {
@@ -62,18 +62,21 @@ export const log = {
   error: (message: string, fields?: LogFields): void => write('error', message, fields),
 }
 
-/** To be handed to other threads, which give it to `joinLog`. */
+/** The shared memory, which other threads pass to `joinLog`. */
 export function logMemory(): SharedArrayBuffer {
   return words.buffer
 }
 
-/** This thread logs as the others do. @param name what its lines in JSON are marked with */
+/**
+ * Makes this thread use the shared settings.
+ * @param name marks the thread's JSON lines
+ */
 export function joinLog(memory: SharedArrayBuffer, name: string): void {
   words = new Int32Array(memory)
   thread = name
 }
 
-/** For all threads that share the memory, from their next line on. */
+/** Applies to all threads that share the memory, from their next line on. */
 export function setLog({ logFormat, logLevel, accessLog, logSlowMs }: LogSettings): void {
   Atomics.store(words, LEVEL_WORD, LOG_LEVELS.indexOf(logLevel))
   Atomics.store(words, FORMAT_WORD, LOG_FORMATS.indexOf(logFormat))
@@ -82,14 +85,14 @@ export function setLog({ logFormat, logLevel, accessLog, logSlowMs }: LogSetting
 }
 
 /**
- * Every thread meets a wrong clock with every request, and one line is enough.
+ * Every thread detects a wrong clock with every request, but one line is enough.
  * @returns true for the first caller of the process
  */
 export function claimClockNote(): boolean {
   return Atomics.exchange(words, CLOCK_WORD, 1) === 0
 }
 
-/** Whether a line of this level is written. */
+/** Whether lines of this level are logged. */
 export function logs(level: LogLevel): boolean {
   return LOG_LEVELS.indexOf(level) >= Atomics.load(words, LEVEL_WORD)
 }
@@ -102,7 +105,7 @@ export function logsAccess(): boolean {
   return Atomics.load(words, ACCESS_WORD) !== 0
 }
 
-/** Milliseconds from which on a request is slow; 0: none is. */
+/** Milliseconds above which a request counts as slow. 0: off. */
 export function slowMs(): number {
   return Atomics.load(words, SLOW_WORD)
 }
@@ -122,7 +125,7 @@ function write(level: LogLevel, message: string, fields: LogFields = {}): void {
 
 let target: 1 | 2 = 1
 
-/** By `require`, as in store/packages.ts. */
+/** Loaded with `require`, as in store/packages.ts. */
 function createJsonLog(): Logger {
   const create = createRequire(import.meta.url)('pino') as typeof import('pino').pino
   return create(
@@ -136,7 +139,7 @@ function createJsonLog(): Logger {
   )
 }
 
-/** @returns one line with its end */
+/** @returns one line, including its line end */
 export function textLine(level: LogLevel, message: string, fields: LogFields): string {
   const { reason, ...rest } = plainFields(fields)
   const pairs = Object.entries(rest).map(([name, value]) => ` ${name}=${typeof value === 'string' ? quoted(value) : String(value)}`)
@@ -161,28 +164,28 @@ function reasonOf(reason: unknown): string {
   return shown(wordsOf(reason))
 }
 
-/** With what caused it. */
+/** Returns the text of an error, including the texts of its causes. */
 function wordsOf(reason: unknown, depth = 0): string {
   if (!(reason instanceof Error)) return String(reason)
   return reason.cause === undefined || depth > 3 ? reason.message : `${reason.message}: ${wordsOf(reason.cause, depth + 1)}`
 }
 
-/** The frames alone: the text before them is the reason. */
+/** Only the stack frames: the text before them is already in the reason. */
 function stackOf({ stack = '' }: Error): string {
   const frames = stack.split('\n').filter((line) => /^\s+at /.test(line))
   return shown(frames.map((line) => line.trim()).join(' < '))
 }
 
 /**
- * Bounded, and without what an error's text may quote of a body or of an address: V8 shows a piece of what it
- * could not parse, clients show the URL with its credentials.
+ * Truncates the text, and removes quotations of bodies and credentials that error texts may contain. V8
+ * quotes part of the text that it could not parse, and clients quote the URL with its credentials.
  */
 function shown(text: string): string {
   const bounded = text.length > LOG_TEXT_CHARS_MAX ? `${text.slice(0, LOG_TEXT_CHARS_MAX)}...` : text
   return (
     bounded
       .replace(/(?:\.\.\.)?".*"(?:\.\.\.)? is not valid JSON/s, 'it is not valid JSON')
-      // To the last @ before the path: a password may have one.
+      // Up to the last @ before the path, because a password may contain one.
       .replace(/\b([a-z][a-z0-9+.-]*:\/\/)[^\s/?#]*@/gi, '$1***@')
       .replace(/\b(Bearer|Basic)\s+[\w.~+/=-]+/gi, '$1 ***')
   )
@@ -192,24 +195,25 @@ function quoted(value: string): string {
   return /^[^\s"=]+$/.test(value) ? value : JSON.stringify(value)
 }
 
-// Control characters, line separators, and what turns the direction of a terminal's line around.
+// Control characters, line separators, and characters that change the writing direction in a terminal.
 const CONTROLS = /[\p{Cc}\p{Zl}\p{Zp}\p{Bidi_C}]/gu
 
-/** In JSON each escape is its character again. */
+/** In JSON, each escape decodes to the original character. */
 function escaped(text: string): string {
   return text.replace(CONTROLS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`)
 }
 
 /**
- * Lines that are no events: what a start prints in text. As with the log, a closed stream ends nothing.
+ * Prints lines that are not events, such as the text output of a start. As with the log, a closed stream does
+ * not end the process.
  */
 export function print(level: 'info' | 'warn', lines: readonly string[]): void {
   send(level === 'warn' ? 2 : 1, lines.map((line) => `${line}\n`).join(''))
 }
 
 /**
- * Waits a little for a reader that is behind, then gives the line up and counts it. As long as lines are
- * lost, none is waited for: a log without a reader must not slow the service down.
+ * Waits briefly for a slow reader, then drops the line and counts it. While lines are being dropped, there is
+ * no wait: a log without a reader must not slow down the service.
  */
 function send(stream: 1 | 2, line: string): void {
   let bytes = Buffer.from(untaken === 0 ? line : `${isCut ? '\n' : ''}${lostLine(untaken)}${line}`)

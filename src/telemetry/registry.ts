@@ -1,28 +1,28 @@
 /**
- * Counters in shared memory: a table of float64, one row per thread, one column per counter. Each thread adds
- * to its own row with plain writes; a reader sums the column over all rows. An aligned 64-bit word is never
- * seen half written, so no thread waits for another; a sum may be a few counts behind, which is what a scrape
- * expects. The columns are fixed at start from the table of operations, so every thread computes the same
- * layout. Rendered by src/telemetry/exposition.ts.
+ * Counters in shared memory: a table of float64, with one row per thread and one column per counter. Each
+ * thread adds to its own row with plain writes; a reader sums the column over all rows. An aligned 64-bit
+ * word is never torn, so no thread waits for another. A sum may be a few counts behind, which is acceptable
+ * for a scrape. The columns are fixed at start from the table of operations, so every thread computes the
+ * same layout. Rendered by src/telemetry/exposition.ts.
  */
 import assert from 'node:assert/strict'
 import { CHORE_NAMES, CHORE_STATES, type ChoreName, type ChoreState } from '../chore_list.js'
 import { THREADS_MAX } from '../limits/lanes.js'
 import { QUEUE_CLASSES, type QueueClass } from '../operations/queue_class.js'
 
-/** Statuses that have a counter of their own; every other one is counted as `other`. */
+/** Statuses with a counter of their own. Every other status is counted as `other`. */
 export const COUNTED_STATUSES = [200, 201, 202, 204, 304, 400, 401, 403, 404, 405, 409, 413, 422, 429, 500, 503] as const
-/** Upper bounds in seconds (http.md section 8); one more bucket holds the rest. */
+/** Upper bounds in seconds (http.md section 8). One more bucket contains all larger values. */
 export const DURATION_BUCKETS = [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10] as const
 /** Upper bounds in seconds of the time from queue to lane. */
 export const WAIT_BUCKETS = [0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.1, 0.5, 2.5] as const
 /** Upper bounds in requests per batch. */
 export const BATCH_BUCKETS = [1, 2, 4, 8, 16, 32, 64, 128, 256] as const
 
-/** Upper bounds in seconds of requests to an embedding provider; its time limit is 30. */
+/** Upper bounds in seconds of requests to an embedding provider. The time limit of a request is 30 s. */
 export const EMBEDDING_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30] as const
 
-/** Counters that only grow, summed over threads. */
+/** Monotonic counters, summed over threads. */
 export const COUNTERS = [
   'aborted_requests',
   'late_requests',
@@ -54,7 +54,7 @@ export const COUNTERS = [
 ] as const
 export type CounterName = (typeof COUNTERS)[number]
 
-/** Present values, summed over threads. The memory gauges are each lane's own. */
+/** Current values, summed over threads. Each lane sets the memory gauges for itself. */
 export const GAUGES = [
   'slots_used',
   'bodies_in_flight_bytes',
@@ -76,7 +76,7 @@ export const GAUGES = [
 export type GaugeName = (typeof GAUGES)[number]
 
 export interface Histogram {
-  /** One count per bucket, not cumulative; the last is for values above every bound. */
+  /** One count per bucket, not cumulative. The last count is for values above every bound. */
   readonly counts: readonly number[]
   readonly sum: number
   readonly count: number
@@ -105,22 +105,22 @@ export interface ChoreReading {
   readonly chore: ChoreName
   readonly rounds: number
   readonly failures: number
-  /** Of the last round. */
+  /** Duration of the last round. */
   readonly seconds: number
   /** Index in CHORE_STATES. */
   readonly state: number
 }
 
-/** Requests that match no route are counted under this name. */
+/** Name under which requests that match no route are counted. */
 export const UNROUTED = '/other'
 
 const STATUS_COLUMNS = COUNTED_STATUSES.length + 1
 const histogramColumns = (bounds: readonly number[]): number => bounds.length + 2
 const OPERATION_COLUMNS = STATUS_COLUMNS + histogramColumns(DURATION_BUCKETS)
 const QUEUE_COLUMNS = 2 + histogramColumns(WAIT_BUCKETS) + histogramColumns(BATCH_BUCKETS)
-// Rounds, failures; seconds of the last round, state. The latter two are gauges.
+// Rounds, failures, seconds of the last round, state. The last two are gauges.
 const CHORE_COLUMNS = 4
-// The first words of the table say which rows are taken: one int32 per row.
+// The first words of the buffer mark the rows in use: one int32 per row.
 const OWNER_BYTES = THREADS_MAX * Float64Array.BYTES_PER_ELEMENT
 
 export class Telemetry {
@@ -135,7 +135,7 @@ export class Telemetry {
   readonly #choresAt: number
   #row = -1
 
-  /** @param operations names in the order of the table of operations; the same in every thread. */
+  /** @param operations names in the order of the table of operations; the same in every thread */
   constructor(
     readonly buffer: SharedArrayBuffer,
     operations: readonly string[],
@@ -164,8 +164,8 @@ export class Telemetry {
   }
 
   /**
-   * Takes a free row for this thread. Returns its number, by which the front end frees it after the thread's
-   * death.
+   * Claims a free row for this thread. Returns its number, with which the front end releases it after the
+   * thread's death.
    */
   claimRow(): number {
     for (let row = 0; row < THREADS_MAX; row++) {
@@ -183,7 +183,10 @@ export class Telemetry {
     return this.#row
   }
 
-  /** A dead thread's counts stay (totals never go back); its gauges are cleared. */
+  /**
+   * Releases the row of a dead thread. Its counts stay, because totals never decrease. Its gauges are
+   * cleared.
+   */
   releaseRow(row: number): void {
     const gauges = row * this.#columns + this.#gaugesAt
     this.#table.fill(0, gauges, gauges + GAUGES.length)
@@ -192,7 +195,7 @@ export class Telemetry {
     Atomics.store(this.#owners, row, 0)
   }
 
-  /** @param operationIndex -1 for a request that matched no route. */
+  /** @param operationIndex -1 for a request that matched no route */
   countRequest(operationIndex: number, status: number, seconds: number): void {
     const index = operationIndex < 0 ? this.#names.length - 1 : operationIndex
     const at = this.#own(index * OPERATION_COLUMNS)
@@ -213,7 +216,7 @@ export class Telemetry {
     this.#observe(this.#own(this.#embeddingAt), EMBEDDING_BUCKETS, seconds)
   }
 
-  /** @param seconds that the round took */
+  /** @param seconds duration of the round */
   countRound(chore: ChoreName, seconds: number, isFailed: boolean): void {
     const at = this.#own(this.#choreColumn(chore))
     this.#add(at, 1)
@@ -239,7 +242,7 @@ export class Telemetry {
     this.#table[this.#own(this.#gaugesAt + GAUGES.indexOf(gauge))] = value
   }
 
-  /** Sums over all threads. Operations without a request are left out. */
+  /** Sums over all threads. Operations without a request are omitted. */
   read(): TelemetryReading {
     const requests = []
     for (const [index, operation] of this.#names.entries()) {
@@ -317,12 +320,12 @@ export class Telemetry {
 
 let ofThisThread: Telemetry | undefined
 
-/** Makes `telemetry` what `threadTelemetry()` returns in this thread. Called once, when the thread starts. */
+/** Sets the value that `threadTelemetry()` returns in this thread. Called once, when the thread starts. */
 export function installTelemetry(telemetry: Telemetry): void {
   ofThisThread = telemetry
 }
 
-/** The counters of the thread that calls. */
+/** The counters of the calling thread. */
 export function threadTelemetry(): Telemetry {
   assert(ofThisThread !== undefined, 'telemetry is installed when a thread starts')
   return ofThisThread
