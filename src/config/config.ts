@@ -1,7 +1,7 @@
 /**
- * Configuration: flag > environment > YAML file > default, from the table in config/options.ts. The result is
- * plain, frozen data that crosses threads as `workerData`. Runs once, on the main thread, before anything is
- * opened; a bad value ends the start in one line.
+ * Loads the configuration: flag > environment > YAML file > default, from the table in config/options.ts. The
+ * result is plain, frozen data that is passed to threads as `workerData`. Runs once, on the main thread,
+ * before anything is opened. An invalid value ends the start with one line.
  */
 import { availableParallelism } from 'node:os'
 import { EMBEDDING_KEY_VARIABLE, EMBEDDING_KEY_YAML, readEmbedding } from './embedding.js'
@@ -28,19 +28,19 @@ export { formatAddress } from './values.js'
 export type { AccessMode, ListenAddress } from './values.js'
 
 export interface Config extends Omit<OptionValues, 'httpModeOverride'> {
-  /** Requests from this machine are held to local origins and hosts: surface/http/local_guard.ts. */
+  /** Requests from this machine must have local origins and hosts: surface/http/local_guard.ts. */
   readonly guardsLocal: boolean
   /** Access mode of HTTP requests. */
   readonly httpMode: AccessMode
-  /** Threads that answer reads, at least two. */
+  /** Number of threads for reads, at least two. */
   readonly readLanes: number
-  /** Null: nothing is encrypted at rest. Never shown, never logged. */
+  /** Null: no encryption at rest. Never shown, never logged. */
   readonly encryption: EncryptionKeys | null
-  /** The provider that options name, with its key. Null: none. Never shown or logged as it is. */
+  /** The provider that the options name, with its key. Null: none. Never shown or logged unredacted. */
   readonly embedding: ProviderSettings | null
-  /** Running values of the bounds that tests may lower. */
+  /** Effective values of the bounds that tests may lower. */
   readonly limits: OverridableLimits
-  /** One line each, to be logged at start. */
+  /** One line each, logged at start. */
   readonly warnings: readonly string[]
 }
 
@@ -50,7 +50,7 @@ interface Sources {
   readonly yaml: ReadonlyMap<string, string>
 }
 
-/** @throws ConfigError whose text is one line that names the option and where it was set. */
+/** @throws ConfigError whose text is one line that names the option and its source */
 export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Config {
   const flags = readFlags(argv)
   const file = flags.configFile ?? nonEmpty(env.SVC_CONFIG)
@@ -64,7 +64,7 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
   }
   const config: Config = {
     ...values,
-    // Once there is access control, it switches this off, too.
+    // Access control, once it exists, will switch this off, too.
     guardsLocal: !isSet(OPTIONS.corsOrigins, sources) && values.trustedProxies.length === 0 && values.httpAddr.kind === 'tcp',
     httpMode: httpModeOverride ?? values.mode,
     vectorParallelWorkers: values.vectorParallelWorkers || Math.min(availableParallelism(), VECTOR_WORKERS_MAX),
@@ -79,12 +79,12 @@ export function loadConfig(argv: readonly string[], env: NodeJS.ProcessEnv): Con
 
 function readOptions(sources: Sources): OptionValues {
   const entries = Object.entries(OPTIONS).map(([name, option]) => [name, readOption(option as Option<unknown>, sources)])
-  // The table is typed field by field; Object.entries loses that.
+  // The table is typed field by field. Object.entries loses the types.
   const values: unknown = Object.fromEntries(entries)
   return values as OptionValues
 }
 
-/** Whether any source names the option, also with its default. */
+/** Whether any source sets the option, even to its default. */
 function isSet({ flag, variables, yaml: paths }: Option<readonly string[]>, { flags, env, yaml }: Sources): boolean {
   return (
     flags.values.has(flag) ||
@@ -112,7 +112,7 @@ function parse(option: Option<unknown>, text: string, source: string): unknown {
   }
 }
 
-/** What protects must not be ignored because it isn't built yet. */
+/** A requested protection must not be ignored because it is not implemented yet. */
 function refuseMissingGuards({ env, yaml }: Sources): void {
   for (const guard of GUARDS) {
     if (guard.asks(env[guard.variable] ?? '')) throw new ConfigError(refusal(guard.variable, guard.feature))

@@ -1,7 +1,6 @@
 /**
- * The embedding provider that options name, with its key, which comes from a variable or the configuration
- * file, never from a flag. A provider that can't work is refused here, in one line without the key. Main
- * thread, at start.
+ * Reads the embedding provider from the options. Its key comes from a variable or the configuration file,
+ * never from a flag. An invalid provider is refused here, in one line without the key. Main thread, at start.
  */
 import { dimensionsOf, PROVIDER_DEFAULTS } from '../outbound/embedding/models.js'
 import { checkApiUrl, checkSettings, isKeyMissing, ProviderSettingsError, urlOf } from '../outbound/embedding/settings.js'
@@ -20,14 +19,17 @@ const VARIABLES: Readonly<Record<ProviderSettingsError['field'], string>> = {
   apiUrl: 'SVC_EMBEDDING_API_URL',
 }
 
-/** @returns null where none is configured. @throws ConfigError */
+/**
+ * @returns null if no provider is configured
+ * @throws ConfigError
+ */
 export function readEmbedding(
   values: VectorOptionValues,
   env: NodeJS.ProcessEnv,
   yaml: ReadonlyMap<string, string>,
 ): ProviderSettings | null {
   const { embeddingProvider: provider, embeddingDimensions, embeddingModel, embeddingApiUrl: apiUrl } = values
-  // Also where no provider is named: stored configurations may use its host.
+  // Checked even if no provider is named, because stored configurations may use its host.
   if (apiUrl !== '') checkedBy(() => checkApiUrl(apiUrl))
   if (provider === undefined || provider === 'none') return null
   const model = embeddingModel === '' ? PROVIDER_DEFAULTS[provider].model : embeddingModel
@@ -43,7 +45,7 @@ export function readEmbedding(
   return settings
 }
 
-/** @throws ConfigError for what `check` finds */
+/** @throws ConfigError for a ProviderSettingsError of `check` */
 function checkedBy(check: () => void): void {
   try {
     check()

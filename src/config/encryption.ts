@@ -1,7 +1,7 @@
 /**
- * The keys of encryption at rest: from variables, a key file or the configuration file, never from flags,
- * which every process of the machine can read. What is wrong with a key is said without the key. Main thread,
- * at start. Spellings: service-2, "Audit, encryption, compliance".
+ * The keys of encryption at rest. They come from variables, a key file or the configuration file, never from
+ * flags, which every process on the machine can read. Error messages do not contain the key. Main thread, at
+ * start. Spellings: service-2, "Audit, encryption, compliance".
  */
 import { readFileSync } from 'node:fs'
 import { PREVIOUS_KEYS_MAX } from '../limits/encryption.js'
@@ -10,14 +10,14 @@ import { ConfigError } from './sources.js'
 export interface EncryptionKey {
   /** 1 to 255. */
   readonly id: number
-  /** 32. */
+  /** 32 bytes. */
   readonly bytes: Uint8Array
 }
 
 export interface EncryptionKeys {
-  /** What is written from now on is encrypted with it. */
+  /** Encrypts all new data. */
   readonly primary: EncryptionKey
-  /** Keys of what was written before. */
+  /** Decrypt older data. */
   readonly previous: readonly EncryptionKey[]
 }
 
@@ -29,7 +29,10 @@ export const ENCRYPTION_YAML: readonly string[] = ['encryption.key', 'encryption
 
 const KEY_BYTES = 32
 
-/** @returns null where no key is set. @throws ConfigError */
+/**
+ * @returns null if no key is set
+ * @throws ConfigError
+ */
 export function readEncryption(env: NodeJS.ProcessEnv, yaml: ReadonlyMap<string, string>): EncryptionKeys | null {
   const read = (index: number): string | undefined =>
     env[ENCRYPTION_VARIABLES[index] ?? ''] || yaml.get(ENCRYPTION_YAML[index] ?? '') || undefined
@@ -61,7 +64,8 @@ function readKeyFile(path: string): string {
 function parseKey(text: string, source: string): Uint8Array {
   const plain = text.trim()
   const bytes = Buffer.from(plain, 'base64')
-  // Buffer.from skips what is not base64: only what it gives back as it was is.
+  // Buffer.from skips invalid characters. The text is base64 only if encoding the bytes again yields the same
+  // text.
   const isBase64 = /^[A-Za-z0-9+/]+={0,2}$/.test(plain) && bytes.toString('base64').replace(/=+$/, '') === plain.replace(/=+$/, '')
   if (!isBase64) throw new ConfigError(`${source}: base64 of 32 bytes expected, and this is not base64`)
   if (bytes.length !== KEY_BYTES) throw new ConfigError(`${source}: base64 of 32 bytes expected, and this is of ${bytes.length}`)

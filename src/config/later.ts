@@ -1,11 +1,11 @@
 /**
- * Options of the contract whose features this version does not have. `LATER` gives a warning line each.
- * `GUARDS` refuse the start where the server would be less protected than its configuration asks: a server
- * configured to require passwords must not run open. Pure data; main thread, at start. A feature that is
- * built removes its names from here.
+ * Options of the contract whose features this version lacks. Each set `LATER` option causes a warning.
+ * `GUARDS` refuse the start if the server would be less protected than its configuration requests: a server
+ * configured to require passwords must not run open. Pure data; main thread, at start. When a feature is
+ * implemented, its names are removed here.
  */
 
-/** Variables with a trailing `*` stand for all with that beginning. */
+/** A trailing `*` matches all variables with that prefix. */
 export const LATER_VARIABLES: readonly string[] = [
   'SVC_EXTREME', 'SVC_PANEL_MODE', 'SVC_IMPORT_DIR', 'SVC_MAX_CONN_IP',
   'SVC_GRPC_*', 'SVC_MCP_*', 'SVC_HTTP3_*', 'SVC_GRAPHQL_*',
@@ -21,16 +21,16 @@ export const LATER_FLAGS: readonly string[] = [
   'grpc-enabled', 'grpc-addr', 'mcp-enabled', 'mcp-addr', 'mcp-stdio', 'http3-enabled', 'http3-addr',
 ] // prettier-ignore
 
-/** First parts of YAML paths. */
+/** First components of YAML paths. */
 export const LATER_YAML: readonly string[] = [
   'grpc', 'mcp', 'http3', 'auth', 'tls', 'audit', 'rateLimit', 'replication', 'graphql', 'automation',
 ] // prettier-ignore
 
-/** What must not be ignored quietly. */
+/** A protection that must not be ignored silently. */
 export interface Guard {
   readonly variable: string
   readonly yaml: string
-  /** True where the value asks for the protection. */
+  /** Whether the value requests the protection. */
   readonly asks: (text: string) => boolean
   readonly feature: string
 }
@@ -45,14 +45,14 @@ export const GUARDS: readonly Guard[] = [
 ]
 
 /**
- * What `SVC_PRODUCTION=true` wants, as /v1/compliance-status will list it; the CORS guard is checked by the
- * loader.
+ * The requirements of `SVC_PRODUCTION=true`, as /v1/compliance-status will list them. The loader checks the
+ * CORS guard.
  */
 export const PRODUCTION_WANTS: readonly string[] = [
   'SVC_AUTH_ENABLED', 'SVC_TLS_ENABLED', 'SVC_AUDIT_ENABLED', 'SVC_RATE_LIMIT_ENABLED',
 ] // prettier-ignore
 
-/** True for a name of the contract that belongs to a feature of a later version. */
+/** Whether the name belongs to a feature of the contract that a later version implements. */
 export function isLaterVariable(name: string): boolean {
   return LATER_VARIABLES.some((known) => (known.endsWith('*') ? name.startsWith(known.slice(0, -1)) : name === known))
 }

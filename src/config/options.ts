@@ -1,7 +1,7 @@
 /**
  * The table of options: for each field of `Config` its flag, variables, YAML keys, default, parser and one
- * line of help. Everything about an option stands here and nowhere else; loader, help text and the list of
- * known names are derived. Pure data; main thread, at start.
+ * line of help. This is the only definition of an option; loader, help text and the list of known names are
+ * derived from it. Pure data; main thread, at start.
  */
 import { ANSWERS_CACHED_DEFAULT, ANSWERS_CACHED_MAX } from '../limits/answers.js'
 import { DEADLINE_SEARCH_MS } from '../limits/deadlines.js'
@@ -30,63 +30,66 @@ import type { LogFormat, LogLevel } from '../telemetry/log.js'
 import type { AccessMode, ListenAddress } from './values.js'
 import { VECTOR_OPTIONS, type VectorOptionValues } from './vector_options.js'
 
-/** The values that options give, before what `loadConfig` derives from them. */
+/** The values of the options, before `loadConfig` derives further values from them. */
 export interface OptionValues extends VectorOptionValues {
-  /** Data directory, created when absent. */
+  /** Data directory, created if it does not exist. */
   readonly path: string
   readonly mode: AccessMode
-  /** Override of `mode` for HTTP, undefined when it inherits. */
+  /** Overrides `mode` for HTTP. Undefined: inherits `mode`. */
   readonly httpModeOverride: AccessMode | undefined
-  /** Always true in a configuration that was loaded: nothing else could be served. */
+  /** Always true in a loaded configuration, because HTTP is the only surface. */
   readonly httpEnabled: boolean
   readonly httpAddr: ListenAddress
   readonly corsOrigins: readonly string[]
-  /** Host names by which clients on this machine may know the server, beside its own. */
+  /** Host names by which clients on this machine may call the server, in addition to its own. */
   readonly allowedHosts: readonly string[]
   readonly trustedProxies: readonly string[]
   readonly bodyBytesMax: number
   readonly ftsStemming: boolean
   readonly ftsDefaultLang: string
   readonly ftsSynonyms: boolean
-  /** Spell correction: its operations, and what collections ask for. */
+  /** Spell correction: its operations, and the correction that collections enable. */
   readonly spell: boolean
   /** Tracking: histories of documents, leaderboards, histograms of events. */
   readonly temporal: boolean
   readonly searchCacheSize: number
-  /** 0: no bound but the lanes. */
+  /** 0: limited only by the number of lanes. */
   readonly searchesMax: number
   readonly searchQueueMsMax: number
   readonly compressionEnabled: boolean
-  /** Contents below are stored as they are. */
+  /** Smaller contents are stored uncompressed. */
   readonly compressionSmallBytes: number
-  /** Contents below, and not below the small one, get the light compression, others the strong one. */
+  /**
+   * Contents below this size, down to the small threshold, get the light compression. Larger ones get the
+   * strong compression.
+   */
   readonly compressionMediumBytes: number
   readonly durability: 'sync' | 'async'
   /** Empty: `backups/` in the data directory. */
   readonly backupDirectory: string
   readonly binlogBytesMax: number
-  /** Free space under which writes are refused; 0: by the size of the file system. */
+  /** Minimum free space for writes. 0: derived from the size of the file system. */
   readonly diskReserveBytes: number
-  /** Where outgoing requests may go beside the public internet. */
+  /** Allowed destinations of outgoing requests, in addition to the public internet. */
   readonly outboundAllowlist: readonly AllowedDestination[]
   readonly outboundAllowPrivate: boolean
-  /** Seconds for which unreferenced objects stay in their object store. */
+  /** Seconds for which unreferenced objects are kept in their object store. */
   readonly objectRetentionSeconds: number
   readonly metrics: boolean
   readonly logFormat: LogFormat
   readonly logLevel: LogLevel
-  /** A line in the log for each request. */
+  /** Log a line for each request. */
   readonly accessLog: boolean
-  /** A line in the log for each request that takes longer; 0: none. */
+  /** Log a line for each request that takes longer. 0: off. */
   readonly logSlowMs: number
   /** 0: one per core, at least two. */
   readonly readLanes: number
   readonly shutdownSecondsMax: number
   readonly supervisor: boolean
-  /** Quick failures in a row after which the supervisor gives up; 0: it never does. */
+  /** Consecutive quick failures after which the supervisor exits. 0: never. */
   readonly supervisorRestartsMax: number
   readonly production: boolean
-  /** Bytes of the constant that a load test's route answers, 0 for no such route. */
+  /** Size in bytes of the constant response of the load-test route. 0: no such route. */
   readonly loadtestConstantBytes: number
 }
 
@@ -99,7 +102,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['database.path', 'path'],
     fallback: 'mddb.db',
     parse: parseText,
-    help: 'data directory, created when absent',
+    help: 'data directory, created if it does not exist',
   },
   mode: {
     flag: 'mode',
@@ -115,7 +118,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['http.mode'],
     fallback: undefined,
     parse: parseWord(MODES),
-    help: 'access mode of HTTP alone; inherits --mode',
+    help: 'access mode of HTTP; default: inherits --mode',
   },
   httpEnabled: {
     flag: 'http-enabled',
@@ -140,7 +143,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['http.corsOrigins'],
     fallback: ['*'],
     parse: parseList,
-    help: 'origins that browsers may call from, comma separated, or *; where it is set, requests from this machine are not held to local origins and hosts',
+    help: 'allowed CORS origins, comma separated, or *; if set, requests from this machine are not restricted to local origins and hosts',
   },
   allowedHosts: {
     flag: 'allowed-hosts',
@@ -148,7 +151,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['http.allowedHosts'],
     fallback: [],
     parse: parseList,
-    help: 'host names beside localhost and addresses by which requests from this machine may call the server, comma separated, *.name for those below it, or *',
+    help: 'host names, besides localhost and addresses, that requests from this machine may use, comma separated; *.name allows all names below it, * allows all',
   },
   trustedProxies: {
     flag: 'trusted-proxies',
@@ -156,7 +159,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['http.trustedProxies'],
     fallback: [],
     parse: parseList,
-    help: 'addresses of proxies in front of the server; today it only says that there is one: requests from this machine are not held to local origins and hosts',
+    help: 'addresses of proxies in front of the server; the only current effect: if set, requests from this machine are not restricted to local origins and hosts',
   },
   bodyBytesMax: {
     flag: 'max-body-bytes',
@@ -164,7 +167,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['http.maxBodyBytes'],
     fallback: BODY_BYTES_DEFAULT,
     parse: parseBytes(1024, BODY_BYTES_CEILING),
-    help: 'largest request body',
+    help: 'maximum size of a request body',
   },
   ftsStemming: {
     flag: 'fts-stemming',
@@ -181,7 +184,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['fts.defaultLang'],
     fallback: 'en',
     parse: parseLanguage,
-    help: 'language of stemming and stop words where none is known',
+    help: 'language of stemming and stop words if the language is unknown',
   },
   ftsSynonyms: {
     flag: 'fts-synonyms',
@@ -208,7 +211,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: false,
     parse: parseBoolean,
     boolean: true,
-    help: 'tracking of what documents go through: histories, most read documents, histograms',
+    help: 'tracking of documents: histories, most read documents, histograms of events',
   },
   searchCacheSize: {
     flag: 'search-cache-size',
@@ -216,7 +219,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['search.cacheSize'],
     fallback: ANSWERS_CACHED_DEFAULT,
     parse: parseWhole(0, ANSWERS_CACHED_MAX),
-    help: 'answers kept for requests with cacheTtl; 0: none',
+    help: 'maximum number of cached responses to requests with cacheTtl; 0: no cache',
   },
   searchesMax: {
     flag: 'search-max-concurrent',
@@ -224,7 +227,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['search.maxConcurrent'],
     fallback: 0,
     parse: parseWhole(0, QUEUE_SEARCH_REQUESTS_MAX),
-    help: 'searches that the lanes have at once; 0: as many as there are lanes for',
+    help: 'maximum number of concurrent searches in the lanes; 0: limited only by the number of lanes',
   },
   searchQueueMsMax: {
     flag: 'search-queue-timeout-ms',
@@ -232,7 +235,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['search.queueTimeoutMs'],
     fallback: SEARCH_QUEUE_MS_DEFAULT,
     parse: parseWhole(1, DEADLINE_SEARCH_MS),
-    help: 'how long a search may wait for a lane before it is answered 503',
+    help: 'maximum time in milliseconds that a search waits for a lane before it is answered with 503',
   },
   compressionEnabled: {
     flag: 'compression',
@@ -249,7 +252,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['compression.smallThreshold'],
     fallback: 1024,
     parse: parseBytes(0, DOCUMENT_BYTES_MAX),
-    help: 'contents from this size on get the light compression',
+    help: 'minimum size of contents that get the light compression',
   },
   compressionMediumBytes: {
     flag: 'compression-medium-threshold',
@@ -257,7 +260,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['compression.mediumThreshold'],
     fallback: 10_240,
     parse: parseBytes(0, DOCUMENT_BYTES_MAX),
-    help: 'contents from this size on get the strong compression',
+    help: 'minimum size of contents that get the strong compression',
   },
   durability: {
     flag: 'durability',
@@ -265,7 +268,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['database.durability'],
     fallback: 'sync',
     parse: parseWord(['sync', 'async'] as const),
-    help: 'sync: writes are acknowledged once flushed to disk; async: once committed, and a power cut can lose the last ones',
+    help: 'sync: writes are acknowledged after the flush to disk; async: after the commit, so that a power failure can lose the last writes',
   },
   binlogBytesMax: {
     flag: 'binlog-max-size',
@@ -273,7 +276,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['binlog.maxSize', 'replication.binlogMaxSize'],
     fallback: BINLOG_BYTES_DEFAULT,
     parse: parseBytes(2 ** 20, 2 ** 40),
-    help: 'binlog kept beyond what consumers need',
+    help: 'size of the binlog that is kept in addition to what consumers need',
   },
   diskReserveBytes: {
     flag: 'disk-reserve',
@@ -282,7 +285,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: 0,
     fallbackText: 'a 16th of the file system, at most 64MB',
     parse: parseBytes(0, 2 ** 50),
-    help: 'free space under which writes are refused, so that reads, deletes and the shutdown go on',
+    help: 'minimum free disk space for writes; below it writes are refused, while reads, deletes and the shutdown still work',
   },
   outboundAllowlist: {
     flag: 'outbound-allowlist',
@@ -290,7 +293,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['outbound.allowlist'],
     fallback: [],
     parse: parseDestinations,
-    help: 'where outgoing requests may go beside the public internet: names, *.names, addresses, networks, each with or without :port, comma separated',
+    help: 'allowed destinations of outgoing requests besides the public internet: names, *.names, addresses or networks, each with or without :port, comma separated',
   },
   outboundAllowPrivate: {
     flag: 'outbound-allow-private',
@@ -299,7 +302,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: false,
     parse: parseBoolean,
     boolean: true,
-    help: 'outgoing requests may go to this machine and to private networks',
+    help: 'allow outgoing requests to this machine and to private networks',
   },
   objectRetentionSeconds: {
     flag: 's3-retention',
@@ -307,7 +310,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['storage.s3Retention'],
     fallback: OBJECT_RETENTION_SECONDS_DEFAULT,
     parse: parseWhole(0, 2 ** 31),
-    help: 'seconds for which an object store keeps what no document refers to any more, so that a backup of before can be restored',
+    help: 'seconds for which unreferenced objects stay in their object store, so that an older backup can be restored',
   },
   ...VECTOR_OPTIONS,
   metrics: {
@@ -326,7 +329,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: 'text',
     parse: parseWord(LOG_FORMATS),
     onSignal: true,
-    help: 'lines of the log as text or json',
+    help: 'format of log lines: text or json',
   },
   logLevel: {
     flag: 'log-level',
@@ -335,7 +338,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: 'info',
     parse: parseWord(LOG_LEVELS),
     onSignal: true,
-    help: 'what is logged: debug, info, warn or error, and what is worse',
+    help: 'minimum level of logged events: debug, info, warn or error',
   },
   accessLog: {
     flag: 'access-log',
@@ -345,7 +348,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     parse: parseBoolean,
     boolean: true,
     onSignal: true,
-    help: 'a line in the log for each request: method, path, status, bytes, time',
+    help: 'log a line for each request: method, path, status, bytes, time',
   },
   logSlowMs: {
     flag: 'log-slow-ms',
@@ -354,7 +357,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: 0,
     parse: parseWhole(0, LOG_SLOW_MS_MAX),
     onSignal: true,
-    help: 'a line in the log for each request that takes more milliseconds; 0: none',
+    help: 'log a line for each request that takes more than this number of milliseconds; 0: off',
   },
   backupDirectory: {
     flag: 'backup-dir',
@@ -370,7 +373,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['lanes.read'],
     fallback: 0,
     parse: parseWhole(0, READ_LANES_MAX),
-    help: 'threads that answer reads; 0 for one per core, at least two',
+    help: 'number of threads for reads, at least two; 0: one per core',
   },
   shutdownSecondsMax: {
     flag: 'shutdown-timeout-sec',
@@ -378,7 +381,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['shutdownTimeoutSec'],
     fallback: SHUTDOWN_SECONDS_DEFAULT,
     parse: parseWhole(1, 3600),
-    help: 'how long a shutdown waits for accepted requests',
+    help: 'maximum time in seconds that a shutdown waits for accepted requests',
   },
   supervisor: {
     flag: 'supervisor',
@@ -387,7 +390,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: true,
     parse: parseBoolean,
     boolean: true,
-    help: 'a parent process that restarts the server after a crash',
+    help: 'run a parent process that restarts the server after a crash',
   },
   supervisorRestartsMax: {
     flag: 'supervisor-restarts-max',
@@ -395,7 +398,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: ['supervisorRestartsMax'],
     fallback: 0,
     parse: parseWhole(0, 1_000_000),
-    help: 'quick failures in a row after which the supervisor exits with 1, for a service manager that restarts it; 0: it goes on, with pauses of 1, 2, 4 ... 60 s',
+    help: 'number of consecutive quick failures after which the supervisor exits with 1, so that a service manager can restart it; 0: it never exits and pauses for 1, 2, 4 ... 60 s',
   },
   production: {
     flag: 'production',
@@ -404,7 +407,7 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     fallback: false,
     parse: parseBoolean,
     boolean: true,
-    help: 'refuse to start unless every guard of a production server is on',
+    help: 'refuse to start unless all guards of a production server are enabled',
   },
   loadtestConstantBytes: {
     flag: 'loadtest-constant',
@@ -412,6 +415,6 @@ export const OPTIONS: { readonly [Name in keyof OptionValues]: Option<OptionValu
     yaml: [],
     fallback: 0,
     parse: parseBytes(0, 2 ** 20),
-    help: 'for load tests only: size of a constant answer, 0 for none',
+    help: 'for load tests only: size of the constant response; 0: none',
   },
 }

@@ -1,7 +1,7 @@
 /**
- * Handles SIGHUP: the configuration is read again from all its sources. Options marked `onSignal` are applied
- * at once; every other one that differs is logged as in need of a restart. A file that can't be used changes
- * nothing. Main thread, also of the supervisor. Decision: docs/decisions/0181-sighup.md.
+ * Handles SIGHUP: reads the configuration again from all its sources. Options marked `onSignal` are applied
+ * immediately. For every other changed option, a line is logged that a restart is needed. An invalid file
+ * changes nothing. Main thread, also of the supervisor. Decision: docs/decisions/0181-sighup.md.
  */
 import { isDeepStrictEqual } from 'node:util'
 import { ConfigError, loadConfig } from './config.js'
@@ -10,10 +10,10 @@ import { log, logs, setLog } from '../telemetry/log.js'
 import { OPTIONS } from './options.js'
 import type { Option } from './option.js'
 
-/** Functions that apply options which were read again, one for each part of the server. */
+/** Functions that apply the options read again, one for each part of the server. */
 const TAKERS: readonly ((config: Config) => void)[] = [setLog]
 
-/** What is not in the table of options, because it is secret or derived. */
+/** Fields that are not in the table of options, because they are secret or derived. */
 const BESIDE = ['encryption', 'embedding', 'limits'] as const
 
 interface Difference {
@@ -23,8 +23,8 @@ interface Difference {
 }
 
 /**
- * @returns the configuration that is in force afterwards.
- * @param isQuiet nothing is logged: in the supervisor, because its child logs the same
+ * @param isQuiet log nothing: for the supervisor, because its child logs the same lines
+ * @returns the configuration in force afterwards
  */
 export function reread(running: Config, argv: readonly string[], env: NodeJS.ProcessEnv, isQuiet = false): Config {
   let read: Config
@@ -41,7 +41,7 @@ export function reread(running: Config, argv: readonly string[], env: NodeJS.Pro
   const tell = (): void => {
     if (!isQuiet) tellOf(differences, running, next)
   }
-  // Under whichever of both levels shows it.
+  // Logged under the old or the new level, whichever shows it.
   const isShown = logs('info')
   if (isShown) tell()
   for (const take of TAKERS) take(next)
@@ -63,15 +63,15 @@ function differencesOf(running: Config, read: Config): Difference[] {
 const CORS_SET: Difference = { name: OPTIONS.corsOrigins.yaml[0] ?? OPTIONS.corsOrigins.flag, field: 'guardsLocal', isTaken: false }
 
 /**
- * `corsOrigins` was set to its default, or is no longer set: its value is the same, but setting it switches
- * the guard of local servers off.
+ * `corsOrigins` was set to its default, or is no longer set. Its value is the same, but setting it disables
+ * the guard of local servers.
  */
 function isGuardSwitched(running: Config, read: Config, differing: readonly Difference[]): boolean {
   const others = ['corsOrigins', 'trustedProxies', 'httpAddr']
   return running.guardsLocal !== read.guardsLocal && !differing.some(({ field }) => others.includes(field))
 }
 
-/** Only the values of applied options are logged: they are switches. Others may be secrets. */
+/** Logs only the values of applied options, which are switches. Other values may be secret. */
 function tellOf(differences: readonly Difference[], running: Config, next: Config): void {
   if (differences.length === 0) log.info('SIGHUP: nothing has changed')
   for (const { name, field, isTaken } of differences) {

@@ -1,11 +1,11 @@
 /**
- * Where option values come from: flags here, the environment as it is, the YAML file in yaml_file.ts. Each
- * source is a flat map of texts; nothing is interpreted here. Main thread, at start.
+ * The sources of option values: flags here, the environment as it is, the YAML file in yaml_file.ts. Each
+ * source is a flat map of strings; values are not interpreted here. Main thread, at start.
  */
 import { LATER_FLAGS } from './later.js'
 import { OPTIONS } from './options.js'
 
-/** A start that is refused, in one line that names the option and where it was set. */
+/** Refuses a start, in one line that names the option and its source. */
 export class ConfigError extends Error {
   constructor(text: string) {
     super(text)
@@ -16,7 +16,7 @@ export class ConfigError extends Error {
 export interface Flags {
   readonly values: ReadonlyMap<string, string>
   readonly configFile: string | undefined
-  /** Flags of features that are not built yet. */
+  /** Flags of features that are not implemented yet. */
   readonly later: readonly string[]
 }
 
@@ -24,7 +24,8 @@ const BOOLEAN_FLAGS = new Set(Object.values(OPTIONS).flatMap((option) => ('boole
 const FLAGS = new Set(Object.values(OPTIONS).map((option) => option.flag))
 
 /**
- * `--flag value`, `--flag=value`, `--boolean`, `--boolean false`, `--no-boolean`; the last one wins.
+ * Accepts `--flag value`, `--flag=value`, `--boolean`, `--boolean false`, `--no-boolean`. The last occurrence
+ * wins.
  * @throws ConfigError
  */
 export function readFlags(argv: readonly string[]): Flags {

@@ -1,6 +1,7 @@
 /**
- * Parsers of single option values. Each takes the text as written in a flag, a variable or a YAML scalar and
- * gives the value, or throws `BadValue` with what was expected. Pure; runs once at start on the main thread.
+ * Parsers of option values. Each takes the text as written in a flag, a variable or a YAML scalar, and
+ * returns the value, or throws `BadValue` with a description of what was expected. Pure; runs once at start
+ * on the main thread.
  */
 
 import { OUTBOUND_ALLOWED_MAX } from '../limits/outbound.js'
@@ -8,11 +9,11 @@ import { parseAllowed } from '../outbound/allowlist.js'
 import type { AllowedDestination } from '../outbound/allowlist.js'
 import { LANGUAGES, resolveLanguage } from '../engine/languages.js'
 
-/** Says what was expected; the caller adds which option and which source. */
+/** Describes what was expected. The caller adds the option and its source. */
 export class BadValue extends Error {}
 
 export type AccessMode = 'read' | 'write' | 'wr'
-/** `host` is empty for all interfaces. Port 0 lets the system choose. */
+/** An empty `host` means all interfaces. With port 0 the system chooses a port. */
 export type ListenAddress =
   { readonly kind: 'tcp'; readonly host: string; readonly port: number } | { readonly kind: 'unix'; readonly path: string }
 
@@ -51,7 +52,7 @@ export function parseText(text: string): string {
   return text
 }
 
-/** A language tag in any spelling (`en_US`), as its base code. */
+/** Accepts a language tag in any spelling (`en_US`). Returns its base code. */
 export function parseLanguage(text: string): string {
   const code = resolveLanguage(text, 'en')
   if (code === 'en' && !/^en([_-]|$)/i.test(text))
@@ -59,7 +60,7 @@ export function parseLanguage(text: string): string {
   return code
 }
 
-/** One of fixed words, in lower case. */
+/** Accepts one of the given words in any case. Returns the word as given. */
 export function parseWord<Word extends string>(words: readonly Word[]): (text: string) => Word {
   return (text) => {
     const found = words.find((word) => word === text.toLowerCase())
@@ -76,7 +77,7 @@ export function parseWhole(least: number, most: number): (text: string) => numbe
   }
 }
 
-/** Bytes: `1048576`, `256MB`, `1GiB`. K, M and G are powers of 1 024 with and without the i. */
+/** Accepts bytes: `1048576`, `256MB`, `1GiB`. K, M and G are powers of 1 024, with or without the `i`. */
 export function parseBytes(least: number, most: number): (text: string) => number {
   return (text) => {
     const match = /^(\d{1,15})\s*([a-z]*)$/i.exec(text)
@@ -87,7 +88,9 @@ export function parseBytes(least: number, most: number): (text: string) => numbe
   }
 }
 
-/** Milliseconds: `5s`, `500ms`, `1h30m`, `1.5h`, or `0`. A number needs its unit. */
+/**
+ * Accepts `5s`, `500ms`, `1h30m`, `1.5h`, or `0`. A number other than 0 needs a unit. Returns milliseconds.
+ */
 export function parseDuration(leastMs: number, mostMs: number): (text: string) => number {
   return (text) => {
     const parts = [...text.matchAll(/(\d{1,12}(?:\.\d{1,9})?)(ms|s|m|h)/gy)]
@@ -100,7 +103,7 @@ export function parseDuration(leastMs: number, mostMs: number): (text: string) =
   }
 }
 
-/** `a, b` as ['a', 'b']. */
+/** Parses `a, b` as ['a', 'b']. */
 export function parseList(text: string): readonly string[] {
   const items = text
     .split(',')
@@ -121,11 +124,11 @@ export function parseDestinations(text: string): readonly AllowedDestination[] {
   })
 }
 
-/** `:port`, `port`, `host:port`, `[v6]:port`, `unix:/path`. */
+/** Accepts `:port`, `port`, `host:port`, `[v6]:port`, `unix:/path`. */
 export function parseAddress(text: string): ListenAddress {
   if (text.startsWith('unix:')) {
     const path = text.slice('unix:'.length)
-    // sun_path of sockaddr_un holds 108 bytes with its NUL.
+    // sun_path of sockaddr_un has 108 bytes, including the NUL.
     if (!path.startsWith('/') || Buffer.byteLength(path) > 107) throw new BadValue('unix:/path of at most 107 bytes expected')
     return { kind: 'unix', path: parseText(path) }
   }
@@ -135,7 +138,7 @@ export function parseAddress(text: string): ListenAddress {
   return { kind: 'tcp', host: match[1] ?? match[2] ?? '', port }
 }
 
-/** Printed form of an address; the counterpart of `parseAddress`. */
+/** Formats an address; the inverse of `parseAddress`. */
 export function formatAddress(address: ListenAddress): string {
   if (address.kind === 'unix') return `unix:${address.path}`
   return address.host.includes(':') ? `[${address.host}]:${address.port}` : `${address.host}:${address.port}`

@@ -1,7 +1,7 @@
 /**
- * The options of embeddings and of vector search: a part of the table of options (options.ts). The API key is
- * none of them: flags can be read by every process of the machine (embedding.ts). Pure data; main thread, at
- * start.
+ * The options of embeddings and vector search, a part of the table of options (options.ts). The API key is
+ * not an option, because every process on the machine can read flags (embedding.ts). Pure data; main thread,
+ * at start.
  */
 import { DEADLINE_HEAVY_MS } from '../limits/deadlines.js'
 import {
@@ -28,27 +28,27 @@ export const VECTOR_ALGORITHMS = ['flat', 'hnsw', 'ivf', 'pq', 'opq', 'sq', 'sq4
 export interface VectorOptionValues {
   /** Undefined: not configured, which differs from `none`. */
   readonly embeddingProvider: ProviderName | 'none' | undefined
-  /** Empty: the provider's. */
+  /** Empty: the provider's default. */
   readonly embeddingModel: string
-  /** 0: the model's. */
+  /** 0: the model's default. */
   readonly embeddingDimensions: number
-  /** Empty: the provider's. */
+  /** Empty: the provider's default. */
   readonly embeddingApiUrl: string
   readonly embeddingAutodetect: boolean
-  /** Documents that wait for their vectors, beyond which a write waits. */
+  /** Number of documents that may wait for their vectors. Above it, writes wait. */
   readonly embeddingQueueSize: number
-  /** 0: a document that does not fit is dropped at once. */
+  /** 0: a document is dropped immediately if the queue is full. */
   readonly embeddingQueueWaitMs: number
-  /** Undefined: as each document is. */
+  /** Undefined: chosen per document. */
   readonly embeddingChunkMode: 'code' | 'prose' | undefined
   readonly embeddingChunkEnabled: boolean
   readonly embeddingChunkSize: number
-  /** Vectors of query texts that are kept. 0: none. */
+  /** Maximum number of cached query vectors. 0: no cache. */
   readonly embeddingCacheSize: number
   readonly embeddingCacheMsMax: number
   readonly vectorDefaultAlgorithm: (typeof VECTOR_ALGORITHMS)[number]
   readonly vectorBqRerankFactor: number
-  /** 0: as many as there are cores, at most 16. */
+  /** 0: one per core, at most 16. */
   readonly vectorParallelWorkers: number
   readonly vectorParallelMinSize: number
 }

@@ -1,7 +1,7 @@
 /**
- * The configuration file: its scalars as texts, by dotted path. Foreign bytes: bounded in size and aliases
- * and read with the core schema. The parser is loaded only when there is a file: it takes 40 ms, of a start
- * that takes ten times that. Main thread, at start.
+ * Reads the configuration file: its scalars as strings, by dotted path. The file is untrusted: its size and
+ * aliases are bounded, and it is read with the core schema. The parser is loaded only if there is a file,
+ * because it takes 40 ms, a tenth of a start. Main thread, at start.
  */
 import { readFileSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
@@ -11,7 +11,10 @@ import { ConfigError } from './sources.js'
 
 type Yaml = typeof import('yaml')
 
-/** Scalars of the file by dotted path; a list of scalars is joined by commas. @throws ConfigError */
+/**
+ * Returns the scalars of the file by dotted path. A list of scalars is joined by commas.
+ * @throws ConfigError
+ */
 export function readYaml(path: string): ReadonlyMap<string, string> {
   const values = new Map<string, string>()
   const yaml = createRequire(import.meta.url)('yaml') as Yaml
@@ -33,8 +36,8 @@ function parseYaml({ parseDocument }: Yaml, path: string, text: string): unknown
   const document = parseDocument(text, { schema: 'core', stringKeys: true, prettyErrors: true })
   const problem = document.errors[0]
   if (problem !== undefined) throw new ConfigError(`${path}: ${problem.message.split('\n')[0] ?? 'not YAML'}`)
-  // Aliases are resolved by toJS, which also refuses an alias bomb; the scalars' source text is kept where a
-  // type would lose it.
+  // toJS is called because it refuses an alias bomb. Its result is not used: the document keeps the source
+  // text of scalars, which a type would lose.
   try {
     document.toJS({ maxAliasCount: YAML_ALIASES_MAX })
   } catch (cause) {
@@ -57,7 +60,10 @@ function collectScalars(yaml: Yaml, node: unknown, path: string, values: Map<str
   }
 }
 
-/** As written, where a type would change it: `0x10` and `1e3` stay texts for the option's own parser. */
+/**
+ * Returns the source text if a type would change it: `0x10` and `1e3` stay strings for the option's own
+ * parser.
+ */
 function textOf(scalar: Scalar): string {
   return typeof scalar.value === 'string' ? scalar.value : (scalar.source ?? JSON.stringify(scalar.value))
 }
