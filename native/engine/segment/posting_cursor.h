@@ -60,7 +60,7 @@ class PostingCursor {
   PostingList list_;
   PackedBlock packed_{};
   PackedPositions packedPositions_{};
-  bool hasPositions_ = false;        // positions of the current block are loaded when first needed
+  bool hasPositions_ = false;        // whether packedPositions_ is loaded; done when first needed
   std::vector<uint8_t> straddling_;  // positions of a block that is larger than a chunk
   uint32_t block_ = 0;
   uint32_t index_ = 0;
