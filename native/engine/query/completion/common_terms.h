@@ -17,7 +17,7 @@ class CommonTerms {
  public:
   CommonTerms(const Segment& segment, const SectionEntry& section, std::string_view prefix);
 
-  // Number of terms with the prefix, plus up to two dictionary blocks: the range is known only to the block.
+  // Number of terms with the prefix, plus up to two dictionary blocks: bounds have block granularity.
   [[nodiscard]] uint32_t size() const noexcept { return end_ - begin_; }
   // Visits all terms with the prefix in byte order.
   template <class Take>
