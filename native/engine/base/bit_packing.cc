@@ -8,7 +8,7 @@
 namespace mds {
 namespace {
 
-// Chosen when the engine is loaded. A copy, so that a call is one load and a jump.
+// Selected when the engine is loaded. A copy, so that a call is one load and one jump.
 const UnpackKernels kKernels = best_unpack_kernels();
 
 void pack_vertical(const uint32_t* values, uint32_t width, std::vector<uint8_t>& out) {

@@ -1,4 +1,4 @@
-// Little-endian loads and a reader that never leaves its span. Loads go through memcpy, so no alignment is
+// Little-endian loads, and a reader that never reads outside its span. Loads use memcpy, so no alignment is
 // assumed.
 #pragma once
 
@@ -30,8 +30,9 @@ using Bytes = std::span<const uint8_t>;
 
 [[nodiscard]] inline std::string_view as_text(Bytes bytes) noexcept { return {reinterpret_cast<const char*>(bytes.data()), bytes.size()}; }
 
-// Reads forward. The first read past the end fails the reader permanently: every later read yields zero or
-// nothing and does not move. Callers check `ok()` before they use a value as a size, and once at the end.
+// Reads forward. The first read past the end fails the reader permanently: every later read returns zero or
+// nothing and does not advance. Callers must check `ok()` before they use a value as a size, and once at the
+// end.
 class ByteReader {
  public:
   explicit ByteReader(Bytes bytes) noexcept : bytes_(bytes) {}
@@ -64,14 +65,14 @@ class ByteReader {
   [[nodiscard]] double f64() noexcept { return std::bit_cast<double>(u64()); }
   [[nodiscard]] float f32() noexcept { return std::bit_cast<float>(u32()); }
 
-  // A byte string of `count` bytes and its padding.
+  // Reads a byte string of `count` bytes and its padding.
   [[nodiscard]] std::string_view padded(uint32_t count) noexcept {
     const Bytes taken = take(pad4(count));
     return failed_ ? std::string_view{} : as_text(taken.first(count));
   }
 
-  // A count of items of at least `itemBytes` each. Fails when the remaining bytes cannot contain that many
-  // items, so that no loop and no allocation outgrows the input.
+  // Reads a number of items of at least `itemBytes` each. Fails if the remaining bytes cannot contain that
+  // number of items, so that no loop and no allocation exceeds the input.
   [[nodiscard]] uint32_t count(uint64_t itemBytes) noexcept { return checked_count(u32(), itemBytes); }
 
   [[nodiscard]] uint32_t checked_count(uint32_t items, uint64_t itemBytes) noexcept {

@@ -1,5 +1,5 @@
-// UTF-8, one code point at a time. Terms come from the analyzer and are well-formed. A byte that is not
-// well-formed counts as a character of its own, above all code points. Pure.
+// Decodes UTF-8, one code point at a time. Terms come from the analyzer and are well-formed. A byte that is
+// not well-formed is treated as a separate character, above all code points. Pure.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace mds {
 
 inline constexpr uint32_t kCodePointLast = 0x10FFFF;
 
-// The code point at `at`, which must be inside the text; `at` moves behind it.
+// Returns the code point at `at`, which must be inside the text, and advances `at` past it.
 [[nodiscard]] inline uint32_t take_code_point(std::string_view text, size_t& at) noexcept {
   const auto byte = [text](size_t index) { return static_cast<uint8_t>(text[index]); };
   const uint32_t lead = byte(at++);

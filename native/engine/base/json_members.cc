@@ -6,7 +6,8 @@ namespace mds {
 
 namespace {
 
-// Reads the little-endian numbers and names of the tree. After the first missing one, every read fails.
+// Reads the little-endian numbers and the names of the tree. After the first read past the end, every read
+// fails.
 class JsonNodeReader {
  public:
   explicit JsonNodeReader(Bytes bytes) noexcept : bytes_(bytes) {}
@@ -56,7 +57,7 @@ std::optional<JsonMembers> JsonMembers::read(Bytes bytes) {
     if (kind > static_cast<uint32_t>(JsonNode::Kind::kList)) return std::nullopt;
     node.kind = static_cast<JsonNode::Kind>(kind);
     node.rest = reader.number();
-    // Children come before their parents, so that the tree has no cycle.
+    // Children must precede their parents, so that the tree has no cycle.
     const bool mayCut = node.kind == JsonNode::Kind::kObject;
     if (node.rest >= index && !(mayCut && node.rest == kNoJsonNode)) return std::nullopt;
     const uint32_t members = reader.number();

@@ -13,16 +13,16 @@ namespace mds {
 
 namespace {
 
-// Bytes of text between two polls of the stop word: some 30 us.
+// Bytes of text between two polls of the stop word: about 30 us.
 constexpr size_t kJsonBytesPolled = size_t{64} * 1024;
-// The longest escaped name that is unescaped for a lookup. A name has fewer bytes unescaped than escaped, and
-// those of operations are short.
+// Maximum length of an escaped name that is unescaped for a lookup. A name has fewer bytes unescaped than
+// escaped, and the names of operations are short.
 constexpr size_t kJsonNameBytesMax = 1024;
 
-// A set of non-zero numbers. The caller bounds their number.
+// A set of non-zero numbers. The caller bounds its size.
 class ShapeSet {
  public:
-  // False where the set had it already.
+  // Returns false if the set already contains it.
   bool insert(uint64_t shape) {
     if (shape == 0) shape = 1;
     if (count_ * 2 >= slots_.size()) grow();
@@ -74,7 +74,8 @@ void append_utf8(std::string& out, uint32_t unit) {
   }
 }
 
-// A checked name, unescaped. The two halves of a surrogate pair stay apart: no name of an operation has any.
+// Returns a validated name, unescaped. The two halves of a surrogate pair are not combined: no name of an
+// operation contains one.
 std::string unescaped_name(std::string_view raw) {
   std::string name;
   for (size_t at = 0; at < raw.size(); ++at) {
@@ -100,8 +101,8 @@ std::string unescaped_name(std::string_view raw) {
 constexpr uint64_t kOnes = 0x0101010101010101;
 constexpr uint64_t kHighs = 0x8080808080808080;
 
-// Whether one of eight bytes is a quote, a backslash or a control character; may be true where none is (bytes
-// above 0x7F beside one), never false where one is.
+// Whether one of eight bytes is a quote, a backslash or a control character. May return true if there is none
+// (bytes above 0x7F next to one), but never false if there is one.
 bool has_special(uint64_t word) noexcept {
   const uint64_t quotes = word ^ (kOnes * '"');
   const uint64_t slashes = word ^ (kOnes * '\\');
@@ -147,7 +148,7 @@ class JsonScanner {
     while (at_ < end_ && (*at_ == ' ' || *at_ == '\n' || *at_ == '\r' || *at_ == '\t')) ++at_;
   }
 
-  // Moves the kept bytes that have not been moved yet, up to `to`.
+  // Moves the kept bytes up to `to` that have not been moved yet.
   void keep_to(uint8_t* to) noexcept {
     const auto bytes = static_cast<size_t>(to - kept_);
     if (out_ != kept_) std::memmove(out_, kept_, bytes);
@@ -155,13 +156,13 @@ class JsonScanner {
     kept_ = to;
   }
 
-  // Cuts out the bytes in between.
+  // Cuts out the bytes [from, to).
   void cut(uint8_t* from, uint8_t* to) noexcept {
     keep_to(from);
     kept_ = to;
   }
 
-  // `isKept`: false inside a cut-out member, where only the grammar and the depth count.
+  // `isKept`: false inside a member that is cut out, for which only grammar and depth are checked.
   bool value(uint32_t nodeIndex, uint32_t depth, bool isKept) {
     if (at_ - polledAt_ > static_cast<ptrdiff_t>(kJsonBytesPolled)) {
       polledAt_ = at_;
@@ -189,7 +190,7 @@ class JsonScanner {
 
   bool object(uint32_t nodeIndex, uint32_t depth, bool isKept) {
     const JsonNode& node = members_.node(nodeIndex);
-    // Where the schema expects no object, everything is kept: the operation reports the mismatch.
+    // If the schema expects no object here, everything is kept: the operation reports the mismatch.
     const bool isKnown = node.kind == JsonNode::Kind::kObject;
     uint64_t shape = seed_;
     uint32_t keptMembers = 0;
@@ -210,7 +211,7 @@ class JsonScanner {
       if (isKept && !isCut) {
         shape = hash_text(raw, shape, seed_);
         if (shapes_.insert(shape) && shapes_.count() > bounds_.shapesMax) return fail(JsonVerdict::kTooManyShapes);
-        // The members before it were cut out with the commas before them.
+        // The preceding members were cut out together with the commas before them.
         if (keptMembers == 0 && separator != nullptr) cut(separator, separator + 1);
         keptMembers += 1;
       }
@@ -282,7 +283,7 @@ class JsonScanner {
     return true;
   }
 
-  // From the opening quote to behind the closing one.
+  // Consumes from the opening quote to behind the closing one.
   bool string() noexcept {
     ++at_;
     for (;;) {
@@ -292,7 +293,7 @@ class JsonScanner {
         if (has_special(word)) break;
         at_ += 8;
       }
-      // The byte that ended the loop is among the next eight, or the text ends.
+      // The byte that ended the loop is among the next eight, or the text ends before them.
       for (int byte = 0; byte < 8; ++byte, ++at_) {
         if (at_ == end_ || *at_ < 0x20) return invalid();
         if (*at_ == '"') return step();
@@ -322,7 +323,8 @@ class JsonScanner {
   uint8_t* const end_;
   uint8_t* at_;
   uint8_t* polledAt_;
-  // The bytes between `kept_` and `at_` are kept, except those of a member being cut out, and go to `out_`.
+  // The bytes between `kept_` and `at_` are kept, except those of a member being cut out, and are moved to
+  // `out_`.
   uint8_t* kept_;
   uint8_t* out_;
   const JsonMembers& members_;

@@ -1,4 +1,4 @@
-// Strings of JSON. Pure.
+// Encodes JSON strings. Pure.
 #pragma once
 
 #include <string>
@@ -6,7 +6,7 @@
 
 namespace mds {
 
-// `text` is UTF-8.
+// `text` must be UTF-8.
 void append_json_string(std::string& out, std::string_view text);
 
 }  // namespace mds

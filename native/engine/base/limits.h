@@ -1,5 +1,5 @@
-// Every bound of the native engine, each with its reason (those of the vector engine:
-// vector/vector_limits.h). Nothing in native/ grows without a named limit there.
+// Every limit of the native engine, each with its reason (for the vector engine see vector/vector_limits.h).
+// Nothing in native/ grows without a named limit.
 #pragma once
 
 #include <chrono>
@@ -8,49 +8,49 @@
 
 namespace mds {
 
-// Postings of one block: one docid delta and one tf each, 4 lanes x 32 rows of the SIMD bit packing.
+// Postings per block: one docid delta and one tf each, 4 lanes x 32 rows of the SIMD bit packing.
 inline constexpr uint32_t kBlockPostings = 128;
 
 // Zero bytes behind every packed column, so that an 8-byte load at the last value stays inside the column.
 inline constexpr size_t kPackedPadding = 8;
 
-// Occurrences of one term in one field: a document of tens of MB has fewer. Bounds the memory that damaged
-// bytes can ask for.
+// Maximum number of occurrences of one term in one field: a document of tens of MB has fewer. Bounds the
+// memory that damaged bytes can request.
 inline constexpr uint32_t kTermFrequencyMax = uint32_t{1} << 26;
 
 // A chunk of a stored segment: with LMDB's 24-byte page header exactly 16 pages of 4 KB, so that every freed
 // run of pages fits the next chunk. The last kPackedPadding bytes of its value stay unused for the sake of
-// 8-byte loads. 65 504 is a multiple of 32: elements of 1, 2, 4 ... 32 bytes fill a chunk without a rest.
+// 8-byte loads. 65 504 is a multiple of 32: elements of 1, 2, 4 ... 32 bytes fill a chunk without remainder.
 inline constexpr size_t kChunkValueBytes = (size_t{64} << 10) - 24;
 inline constexpr size_t kChunkBytes = kChunkValueBytes - kPackedPadding;
 
-// One write transaction of the index env: 64 chunks. Bounds the heap for LMDB's dirty pages, and how long a
-// flush occupies the store.
+// One write transaction of the index env: 64 chunks. Bounds the heap used by LMDB's dirty pages, and how long
+// a flush occupies the store.
 inline constexpr size_t kStoreTransactionBytes = size_t{4} << 20;
-// Keys deleted in one transaction: a delete touches tree pages only, not the 64 KB behind the key.
+// Keys deleted in one transaction: a delete touches tree pages only, not the 64 KB of the key's value.
 inline constexpr size_t kStoreDeletesPerTransaction = 512;
-// A transaction of the index env (4 MB at most) that takes longer: health reports that the index is not
-// stored, and the bound on unflushed bytes applies.
+// If a transaction of the index env (4 MB at most) takes longer, health reports that the index is not stored,
+// and the bound on unflushed bytes applies.
 inline constexpr std::chrono::milliseconds kIndexFailingAfter{5'000};
-// A transaction that takes longer may never return: the process ends and the next one replays. Longer than
+// A transaction that takes longer may never return: the process ends, and the next one replays. Longer than
 // the wait for a commit of the truth env, since no client waits for this one.
 inline constexpr std::chrono::milliseconds kIndexLostAfter{30'000};
-// Address space reserved for the index env, free until used: 256 GB is a thousand times the index of 50 000
-// documents.
+// Address space reserved for the index env, which costs nothing until used: 256 GB is a thousand times the
+// size of the index of 50 000 documents.
 inline constexpr uint64_t kIndexMapBytes = uint64_t{256} << 30;
 
 // A flush is due when this many bytes of batches (about the size of their text) have been published since the
-// last one: bounds what a start replays to about 0.1 s of analysis.
+// last one. Bounds what a start replays to about 0.1 s of analysis.
 inline constexpr uint64_t kFlushBatchBytes = uint64_t{4} << 20;
 // A flush is also due when nothing has been published for this long. Then the index also merges at rest.
 inline constexpr uint32_t kFlushIdleSeconds = 30;
 
-// Terms of one front-coded dictionary block: a lookup decodes 16 entries at most (about 0.1 us); larger
-// blocks save less than 2 % more.
+// Terms per front-coded dictionary block: a lookup decodes at most 16 entries (about 0.1 us). Larger blocks
+// save less than 2 % more.
 inline constexpr uint32_t kDictionaryBlockTerms = 16;
 
-// One batch: the write lane cuts at 64 documents, a document body is at most tens of MB; 1 GiB is never
-// reached by sane input and keeps u32 offsets safe.
+// One batch: the write lane cuts at 64 documents, and a document body has at most tens of MB. 1 GiB is never
+// reached by valid input and keeps u32 offsets safe.
 inline constexpr size_t kBatchBytesMax = size_t{1} << 30;
 
 // One plan: 16 384 filter values of 256 bytes.
@@ -59,7 +59,7 @@ inline constexpr uint32_t kPlanLeavesMax = 1024;       // search-plan.md
 inline constexpr uint32_t kPlanDepthMax = 64;          // search-plan.md; also bounds recursion
 inline constexpr uint32_t kPlanNodesMax = 4096;        // leaves plus inner nodes, ALL and NONE
 inline constexpr uint32_t kPlanPhraseTermsMax = 4096;  // over all phrases of a plan
-// Scored fields: five by default, more only by custom field weights.
+// Scored fields: five by default; more only with custom field weights.
 inline constexpr uint32_t kPlanFieldsMax = 64;
 inline constexpr uint32_t kPlanFiltersMax = 256;
 inline constexpr uint32_t kPlanFilterValuesMax = 16384;
@@ -67,127 +67,129 @@ inline constexpr uint32_t kPlanFilterValuesMax = 16384;
 // buffer = 20 MB at most.
 inline constexpr uint32_t kPlanCursorsMax = 16384;
 
-inline constexpr uint32_t kPlanRangesMax = 64;  // as the service's RANGES_MAX
+inline constexpr uint32_t kPlanRangesMax = 64;  // the service's RANGES_MAX
 inline constexpr uint32_t kRangeBoundsMax = 4;  // one of each kind
-inline constexpr uint32_t kPlanBoostsMax = 64;  // as the service's BOOSTS_MAX: 10 000^64 is within a double
+inline constexpr uint32_t kPlanBoostsMax = 64;  // the service's BOOSTS_MAX; 10 000^64 fits a double
 inline constexpr double kBoostFactorMax = 1e4;
-// Sets of documents of different factors that boosts may produce in a segment, searched one after the other:
-// each costs a pass over the windows, which pays while the factors differ much.
+// Sets of documents with different factors that boosts may produce in a segment. They are searched one after
+// the other. Each costs a pass over the windows, which pays only while the factors differ much.
 inline constexpr size_t kBoostClassesMax = 16;
 inline constexpr size_t kBoostPassesMax = 4;
 
-// For a metadata key with at most this many values in a segment a range tests each value; for one with more,
-// it searches the ordered values of all its documents.
+// For a metadata key with at most this many values in a segment, a range tests each value. For a key with
+// more values, it searches the ordered values of all its documents.
 inline constexpr uint32_t kRangeWalkTermsMax = 256;
-// Cached orders of values, over all segments and keys: 12 bytes a document and key, so 5 million of them. The
-// least recently used goes first.
+// Cached value orders, over all segments and keys: 12 bytes per document and key, so 5 million of them.
+// Evicts the least recently used first.
 inline constexpr size_t kValueOrderBytesMax = size_t{64} << 20;
-inline constexpr size_t kValueOrdersMax = 256;  // looked through one by one
+inline constexpr size_t kValueOrdersMax = 256;  // searched linearly
 
-// Facets, and histograms, of one aggregation: as the service's FACETS_MAX.
+// Facets, and histograms, of one aggregation: equals the service's FACETS_MAX.
 inline constexpr uint32_t kFacetsMax = 64;
-// Buckets of one histogram, the newest: the contract's number.
+// Buckets of one histogram; the newest are returned. Defined by the contract.
 inline constexpr size_t kHistogramBucketsMax = 1000;
 
-// Terms that one FUZZY or WILDCARD leaf expands to, the best of them: more than any edit distance finds in a
-// dictionary of 200 000 terms, and most prefixes of three letters.
+// Terms that one FUZZY or WILDCARD leaf expands to; the best are kept. More than any edit distance matches in
+// a dictionary of 200 000 terms, and more than most prefixes of three letters match.
 inline constexpr uint32_t kLeafExpansionsMax = 1024;
-// Over all leaves of a plan; times the fields they stay within kPlanCursorsMax, too.
+// Expanded terms over all leaves of a plan. Multiplied by the fields, they also stay within kPlanCursorsMax.
 inline constexpr uint32_t kPlanExpansionsMax = 2048;
 // Dictionary entries that one leaf reads, over all fields and segments: 40 ms. Only a WILDCARD that begins
-// with `*` or `?` comes near.
+// with `*` or `?` comes close to it.
 inline constexpr uint32_t kExpansionScanMax = uint32_t{1} << 20;
-// A section of fewer terms is scanned through its dictionary, which takes less than 0.1 ms; larger ones get
-// signatures in memory (4 bytes a term) at the first search that needs them.
+// A section with fewer terms is scanned through its dictionary, which takes less than 0.1 ms. A larger one
+// gets signatures in memory (4 bytes per term) at the first search that needs them.
 inline constexpr uint32_t kSignatureTermsMin = 4096;
-// Edits of a FUZZY leaf: the contract's; the automaton's band grows with it.
+// Edits of a FUZZY leaf: defined by the contract; the width of the automaton's band grows with it.
 inline constexpr uint32_t kFuzzyEditsMax = 2;
 
-// Dictionary entries that one autocompletion reads over all fields and segments: the contract's number.
+// Dictionary entries that one autocompletion reads over all fields and segments: defined by the contract.
 inline constexpr uint32_t kCompletionScanMax = 10000;
-// Prefixes of at most this many entries are scanned in full, which takes 0.1 ms; for longer ones the
-// commonest terms are searched for.
+// Prefixes with at most this many entries are scanned in full, which takes 0.1 ms. For prefixes with more
+// entries, the most frequent terms are searched for.
 inline constexpr uint32_t kCompletionWalkMax = 1024;
-// Sections of at least this many terms get the highest df of their runs in memory at the first completion
-// that needs it (a third of a byte a term); smaller ones are read in 10 us.
+// A section with at least this many terms gets the maximum dfs of its runs in memory at the first completion
+// that needs them (a third of a byte per term). A smaller one is read in 10 us.
 inline constexpr uint32_t kTermMaximaTermsMin = 512;
-// Terms of one request for frequencies.
+// Terms of one term frequency request.
 inline constexpr size_t kTermFrequenciesMax = 64;
-// A prefix of the contract's 32 characters, of at most 4 bytes each.
+// The contract's limit of 32 characters for a prefix, at most 4 bytes each.
 inline constexpr size_t kCompletionPrefixBytesMax = 128;
 inline constexpr uint32_t kCompletionsMax = 1000;
 
-// Dictionary entries that one request for near terms reads, over all fields and segments: some 2 ms.
+// Dictionary entries that one request for near terms reads, over all fields and segments: about 2 ms.
 inline constexpr uint32_t kNearTermsScanMax = 20000;
-// A word of 32 characters, of at most 4 bytes each: longer terms are not words.
+// A word of 32 characters, at most 4 bytes each: longer terms are not words.
 inline constexpr size_t kNearTermsWordBytesMax = 128;
 inline constexpr uint32_t kNearTermsMax = 256;
 
-// A filter of more values than this is read into a bit set instead of staying as open cursors.
+// A filter with more values than this is read into a bit set instead of being kept as open cursors.
 inline constexpr uint32_t kFilterCursorsMax = 16;
 
-// A metadata list of more than one block that has at least this share of its collection's documents is stored
-// as bits, too: at most 32 bits a posting, and a filter on a list without bits reads at most 1/32 of the
+// A metadata list of more than one block with at least 1/kBitSetShareDivisor of its collection's documents is
+// also stored as bits: at most 32 bits per posting. A filter on a list without bits reads at most 1/32 of the
 // documents.
 inline constexpr uint32_t kBitSetShareDivisor = 32;
 
-// Documents scored at once by a disjunction: 2 x 2 048 doubles = 32 KB, which fits the first-level cache.
+// Documents that a disjunction scores at once: 2 x 2 048 doubles = 32 KB, which fits the L1 cache.
 inline constexpr uint32_t kWindowDocs = 2048;
 
-// Documents of one window of pruned search: a float each is 8 KB of sums, a quarter of a first-level cache.
+// Documents per window of pruned search: one float each is 8 KB of sums, a quarter of an L1 cache.
 inline constexpr uint32_t kPrunedWindowDocs = 2048;
-// More hits than this are found by the exhaustive scorer: little could be skipped.
+// With more hits than this, the exhaustive scorer is used: pruning could skip little.
 inline constexpr uint32_t kPrunedHitsMax = 1000;
-// A disjunction of more terms than this reads its rare ones at once: words of a query are fewer, expansions
-// are more.
+// A disjunction of more terms than this reads its rare terms at once. Queries have fewer words; expansions
+// have more terms.
 inline constexpr uint32_t kLargeDisjunctionTerms = 24;
-// Lists with bounds of one pruned plan in one segment; above it the exhaustive scorer runs, whose state does
-// not grow with windows.
+// Lists with bounds of one pruned plan in one segment. Above it the exhaustive scorer runs, whose state does
+// not grow with the number of windows.
 inline constexpr uint32_t kPrunedListsMax = 256;
-// Decoded blocks of 2.2 KB: 36 MB while a search runs, 2.2 MB for each thread between searches. One window
-// needs at most 256 lists x 18 blocks.
+// Decoded blocks of 2.2 KB: 36 MB during a search, 2.2 MB per thread between searches. One window needs at
+// most 256 lists x 18 blocks.
 inline constexpr size_t kDecodedBlocksMax = 16384;
 inline constexpr size_t kDecodedBlocksKept = 1024;
 
 // Steps of a scan between two polls of the stop word: about 10 us.
 inline constexpr uint32_t kStepsPerPoll = 1024;
 
-// Merge policy. A tier has segments whose live bytes lie within a factor of 8; the eighth member merges the
-// tier. Seven tiers (16 KB to 4 GB) would have 49 at worst, so that above 16 segments the smallest are merged
-// whatever their tier.
+// Merge policy. A tier contains segments whose live bytes are within a factor of 8. The eighth member
+// triggers the merge of the tier. Seven tiers (16 KB to 4 GB) would have 49 segments at worst; above 16
+// segments, the smallest are therefore merged regardless of their tier.
 inline constexpr uint32_t kTierFactor = 8;
 inline constexpr uint64_t kTierFloorBytes = 16 << 10;
 inline constexpr uint32_t kSegmentsWanted = 16;
 inline constexpr uint32_t kMergeWidthMax = 32;
-// Merges up to this size run on the quick lane (about 0.2 s at 150 MB/s); larger ones have a thread of their
-// own, so that fresh mini-segments never wait behind one.
+// Merges up to this size run on the quick lane (about 0.2 s at 150 MB/s). Larger ones run on a separate
+// thread, so that new mini-segments never wait for one.
 inline constexpr uint64_t kQuickMergeBytesMax = uint64_t{32} << 20;
-// Segments above this are merged no further: bounds the longest merge and the memory needed beside it.
+// Segments above this size are not merged further. Bounds the longest merge and the additional memory that it
+// needs.
 inline constexpr uint64_t kMergedBytesMax = uint64_t{1} << 30;
-// All of a forced merge: 32-bit offsets inside a segment reach below 4 GiB.
+// Total size of a forced merge: 32-bit offsets inside a segment are below 4 GiB.
 inline constexpr uint64_t kForcedMergeBytesMax = uint64_t{3} << 30;
-// Above this many segments the publishing thread merges, too. Then a snapshot has at most what two lanes
-// merge (2 x 32), the wanted number, and the new one: a burst of single-document writes never leaves more
-// behind. A forced merge claims all segments that it found until it commits, beside those that arrive
-// meanwhile.
+// Above this many segments, the publishing thread also merges. A snapshot then has at most what two lanes
+// merge (2 x 32), the wanted number, and the new segment: a burst of single-document writes never leaves
+// more. A forced merge keeps all segments that it found claimed until it commits, in addition to those that
+// arrive meanwhile.
 inline constexpr uint32_t kSegmentsCrowded = 48;
 inline constexpr uint32_t kSegmentsMax = 2 * kMergeWidthMax + kSegmentsWanted + 1;
 inline constexpr uint32_t kSegmentsBesideForcedMergeMax = 2 * kSegmentsMax;
-// A segment with more than a third of its documents dead is rewritten.
+// A segment is rewritten if more than a third of its documents are dead.
 inline constexpr uint32_t kDeadShareDivisor = 3;
 
-// An index at rest is merged while a segment is not larger than this many times all smaller ones together:
-// then at most a ninth of it lies in other segments.
+// An index at rest is merged while a segment is not larger than this many times all smaller ones together.
+// Afterwards at most a ninth of the index is in the other segments.
 inline constexpr uint64_t kRestingShareDivisor = 8;
-// Result of a merge at rest: it is built in memory, which a small idle machine must be able to spare.
+// Result size of a merge at rest: it is built in memory, which a small idle machine must be able to spare.
 inline constexpr uint64_t kRestingMergeBytesMax = uint64_t{256} << 20;
 
-// What a body in native memory takes beside its bytes. Counted, so that many small ones stay within the
-// bounds of all (src/limits/objects.ts), too: with the allocator's shares 64 of list node, 48 of table node,
-// 16 of bucket, 48 of shared count and vector, 16 of the bytes' own.
+// Overhead of a body in native memory in addition to its bytes. It is counted, so that many small bodies also
+// stay within the limits of the total (src/limits/objects.ts). Including the allocator's overhead: 64 bytes
+// of list node, 48 of table node, 16 of bucket, 48 of shared count and vector, 16 of the allocation of the
+// bytes.
 inline constexpr uint64_t kSharedBodyOverheadBytes = 192;
 
-// Pause between two checks of retired snapshots that a reader still uses.
+// Interval between two checks of retired snapshots that a reader still uses.
 inline constexpr uint32_t kRetiredPollMs = 10;
 
 }  // namespace mds

@@ -1,4 +1,4 @@
-// An engine of the process that another may replace: what a restore does with the index and the vectors.
+// A process-wide engine that another engine may replace: used by a restore for the index and the vectors.
 #pragma once
 
 #include <memory>
@@ -7,8 +7,8 @@
 
 namespace mds {
 
-// The engine that every thread calls, and the one that is opened to replace it. A call keeps the engine that
-// it began with until it returns; the replaced engine is destroyed with its last call.
+// The engine that every thread calls, and the engine that is opened to replace it. A call uses the engine
+// with which it began until it returns. The replaced engine is destroyed with its last call.
 template <class AnyEngine>
 class Replaceable {
  public:
@@ -17,20 +17,20 @@ class Replaceable {
     return current_;
   }
 
-  // Null where no next engine is open.
+  // Null if no next engine is open.
   [[nodiscard]] std::shared_ptr<AnyEngine> next() const {
     const std::lock_guard lock(mutex_);
     return next_;
   }
 
-  // A next engine that was never adopted is destroyed.
+  // Sets the next engine. A next engine that was never adopted is destroyed.
   void set_next(std::shared_ptr<AnyEngine> next) {
     const std::lock_guard lock(mutex_);
     next_.swap(next);
   }
 
-  // False where there is no next engine. The replaced engine is released outside the lock: its destructor
-  // waits for its threads.
+  // Makes the next engine the current one. Returns false if there is no next engine. The replaced engine is
+  // released outside the lock: its destructor waits for its threads.
   [[nodiscard]] bool adopt_next() {
     std::shared_ptr<AnyEngine> before;
     const std::lock_guard serial(adoption_);

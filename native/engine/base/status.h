@@ -1,5 +1,5 @@
-// Errors as values: every function of the engine that can fail returns one. The only exception that leaves
-// the engine's functions is std::bad_alloc, which Engine's entry points turn into a status, too.
+// Errors as values: every function of the engine that can fail returns one. The only exception that engine
+// functions throw is std::bad_alloc; Engine's entry points convert it into a status as well.
 #pragma once
 
 #include <cstdint>
@@ -18,15 +18,15 @@ class [[nodiscard]] Status {
   static Status malformed(std::string message) noexcept { return Status(StatusCode::kMalformed, std::move(message)); }
   static Status too_large(std::string message) noexcept { return Status(StatusCode::kTooLarge, std::move(message)); }
   static Status out_of_memory() noexcept { return Status(StatusCode::kOutOfMemory, {}); }
-  // Stored bytes differ from what was written.
+  // The stored bytes differ from those that were written.
   static Status corrupt(std::string message) noexcept { return Status(StatusCode::kCorrupt, std::move(message)); }
-  // The file system or the disk refused.
+  // The file system or the disk reported an error.
   static Status io(std::string message) noexcept { return Status(StatusCode::kIo, std::move(message)); }
   static Status cancelled() noexcept { return Status(StatusCode::kCancelled, {}); }
 
   [[nodiscard]] bool ok() const noexcept { return code_ == StatusCode::kOk; }
   [[nodiscard]] StatusCode code() const noexcept { return code_; }
-  // What was expected, what was found and where. Does not allocate when memory has run out.
+  // Describes what was expected, what was found and where. Does not allocate for kOutOfMemory.
   [[nodiscard]] const char* message() const noexcept { return code_ == StatusCode::kOutOfMemory ? "out of memory" : message_.c_str(); }
 
  private:
@@ -36,7 +36,7 @@ class [[nodiscard]] Status {
   std::string message_;
 };
 
-// A value, or the status that explains its absence. `value()` requires `ok()`.
+// A value, or the status that explains why there is none. `value()` requires `ok()`.
 template <class T>
 class [[nodiscard]] Result {
  public:

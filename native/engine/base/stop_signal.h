@@ -1,5 +1,5 @@
-// How a caller stops a search: a word of shared memory that the JavaScript side sets when a deadline passes
-// or a client disconnects. Used by one search on one thread.
+// Stops a search: a word of shared memory that the JavaScript side sets when a deadline passes or a client
+// disconnects. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -10,11 +10,12 @@ namespace mds {
 
 class StopSignal {
  public:
-  // `word` may be null: the search is never stopped. It may change at any moment; only whether it is zero
-  // matters, so that a relaxed load is enough.
+  // `word` may be null: the search is never stopped. The word may change at any moment. Only whether it is
+  // zero matters, so a relaxed load suffices.
   explicit StopSignal(const int32_t* word) noexcept : word_(word) {}
 
-  // Counts `steps` steps of work and polls the word every kStepsPerPoll of them. Once true, always true.
+  // Counts `steps` steps of work and polls the word every kStepsPerPoll steps. Once it returns true, it
+  // always returns true.
   [[nodiscard]] bool after(uint32_t steps) noexcept {
     steps_ += steps;
     if (steps_ < kStepsPerPoll) return stopped_;

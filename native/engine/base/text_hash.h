@@ -1,5 +1,5 @@
-// Hash of byte strings for tables that live as long as one batch. Seeded per process, so that terms cannot be
-// chosen to collide.
+// A hash of byte strings for tables that live as long as one batch. Seeded per process, so that colliding
+// terms cannot be constructed.
 #pragma once
 
 #include <cstdint>
@@ -22,8 +22,8 @@ namespace mds {
   return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
 }
 
-// Multiply-fold over 8-byte words (the construction of wyhash). `salt` separates equal texts of different
-// owners.
+// Multiply-fold over 8-byte words (the construction of wyhash). `salt` distinguishes equal strings of
+// different owners.
 [[nodiscard]] inline uint64_t hash_text(std::string_view text, uint64_t salt, uint64_t seed) noexcept {
   uint64_t state = mix(seed ^ salt, 0x9E3779B97F4A7C15) ^ text.size();
   const char* at = text.data();

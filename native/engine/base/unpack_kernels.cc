@@ -1,4 +1,4 @@
-// See unpack_kernels.h: the scalar kernels, those in portable vectors, and the choice.
+// See unpack_kernels.h: the scalar kernels, the kernels in portable vectors, and the selection.
 #include "base/unpack_kernels.h"
 
 #include <cstring>
@@ -41,7 +41,7 @@ Lanes load_lanes(const uint8_t* at) noexcept {
   return value;
 }
 
-// Row `kRow` (values 4 * kRow on) of a vertical block.
+// Row `kRow` (values from 4 * kRow on) of a vertical block.
 template <uint32_t kWidth, uint32_t kRow>
 Lanes load_row(const uint8_t* in) noexcept {
   if constexpr (kWidth == 0) {
@@ -70,8 +70,8 @@ void unpack_vector(const uint8_t* in, uint32_t* out) noexcept {
   visit_rows<kWidth>(in, store, std::make_index_sequence<kRows>{});
 }
 
-// Lanes shifted up by one or two, with zeros below; and the last lane broadcast. GCC before 12 has only its
-// own form of the shuffle.
+// Lanes shifted up by one or two, with zeros below; and the last lane broadcast. GCC before 12 supports only
+// its own form of the shuffle.
 #if defined(__clang__) || __GNUC__ >= 12
 Lanes up_by_one(Lanes value) noexcept { return __builtin_shufflevector(Lanes{}, value, 0, 4, 5, 6); }
 Lanes up_by_two(Lanes value) noexcept { return __builtin_shufflevector(Lanes{}, value, 0, 1, 4, 5); }
@@ -82,8 +82,8 @@ Lanes up_by_two(Lanes value) noexcept { return __builtin_shuffle(Lanes{}, value,
 Lanes last_lane(Lanes value) noexcept { return __builtin_shuffle(value, Lanes{3, 3, 3, 3}); }
 #endif
 
-// Each row becomes its running sums by two shifted additions; only the addition of the sum so far, the last
-// lane of the previous row, waits for that row.
+// Each row is converted to its running sums by two shifted additions. Only the addition of the sum so far,
+// which is the last lane of the previous row, depends on that row.
 template <uint32_t kWidth>
 void ascend_vector(const uint8_t* in, uint32_t before, uint32_t* out) noexcept {
   Lanes last = Lanes{} + before;

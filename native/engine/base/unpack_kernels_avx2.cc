@@ -1,5 +1,5 @@
-// See unpack_kernels.h: two rows of a block per instruction. Every function that runs AVX2 declares so
-// itself: nothing else is compiled for AVX2, and a processor without it can load the engine.
+// See unpack_kernels.h: two rows of a block per instruction. Every function that uses AVX2 declares it
+// individually. Nothing else is compiled for AVX2, so a processor without it can load the engine.
 #include "base/unpack_kernels.h"
 
 #if defined(__x86_64__)
@@ -10,7 +10,7 @@
 
 #include "base/limits.h"
 
-// Inlined into a kernel: lambdas and ordinary inline functions would not inherit its target.
+// Inlined into a kernel: lambdas and ordinary inline functions would not inherit the kernel's target.
 #define MDS_AVX2 __attribute__((target("avx2")))
 #define MDS_AVX2_INLINE __attribute__((target("avx2"), always_inline)) inline
 
@@ -25,7 +25,7 @@ MDS_AVX2_INLINE __m256i load_words(const uint8_t* in, uint32_t low, uint32_t hig
                      : _mm256_inserti128_si256(_mm256_castsi128_si256(_mm_loadu_si128(at(low))), _mm_loadu_si128(at(high)), 1);
 }
 
-// Rows 2 * kPair and the next: eight values.
+// Rows 2 * kPair and 2 * kPair + 1: eight values.
 template <uint32_t kWidth, uint32_t kPair>
 MDS_AVX2_INLINE __m256i load_pair(const uint8_t* in) noexcept {
   if constexpr (kWidth == 0) {
@@ -41,8 +41,8 @@ MDS_AVX2_INLINE __m256i load_pair(const uint8_t* in) noexcept {
     constexpr bool isSplitLow = shiftLow + kWidth > 32;
     constexpr bool isSplitHigh = shiftHigh + kWidth > 32;
     if constexpr (isSplitLow || isSplitHigh) {
-      // A shift by 32 yields zero: a row that is not split takes nothing from the word that is loaded a
-      // second time.
+      // A shift by 32 yields zero: a row that is not split uses nothing from the word that is loaded a second
+      // time.
       constexpr int restLow = isSplitLow ? 32 - shiftLow : 32;
       constexpr int restHigh = isSplitHigh ? 32 - shiftHigh : 32;
       const __m256i next = load_words(in, bitLow / 32 + (isSplitLow ? 1 : 0), bitHigh / 32 + (isSplitHigh ? 1 : 0));
@@ -54,12 +54,12 @@ MDS_AVX2_INLINE __m256i load_pair(const uint8_t* in) noexcept {
 
 MDS_AVX2_INLINE void store_pair(uint32_t* out, uint32_t pair, __m256i value) noexcept { _mm256_storeu_si256(reinterpret_cast<__m256i*>(out + size_t{pair} * 8), value); }
 
-// Running sums of eight values after `last`, which becomes the last of them in all lanes.
+// Running sums of eight values after `last`, which is set to the last of them in all lanes.
 MDS_AVX2_INLINE __m256i ascend(__m256i value, __m256i& last) noexcept {
   value = _mm256_add_epi32(value, _mm256_set1_epi32(1));
   value = _mm256_add_epi32(value, _mm256_slli_si256(value, 4));
   value = _mm256_add_epi32(value, _mm256_slli_si256(value, 8));
-  // The lower half's total onto the upper half.
+  // Adds the lower half's total to the upper half.
   value = _mm256_add_epi32(value, _mm256_shuffle_epi32(_mm256_permute2x128_si256(value, value, 0x08), 0xFF));
   value = _mm256_add_epi32(value, last);
   last = _mm256_permutevar8x32_epi32(value, _mm256_set1_epi32(7));

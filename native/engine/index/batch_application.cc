@@ -78,15 +78,15 @@ void BatchApplication::remove(const IndexOp& op) {
   const std::optional<uint64_t> known = live_lsn(op.collection, op.docid);
   if (known && op.lsn <= *known) return;
   if (known) kill(op.collection, op.docid);
-  // Remembered for the rest of the batch even where the document is unknown: a later op of the batch may
-  // carry an older LSN.
+  // Recorded for the rest of the batch even if the document is unknown: a later op of the batch may have a
+  // lower LSN.
   pending_.emplace(id, Pending{nullptr, op.lsn});
 }
 
 std::vector<const IndexOp*> BatchApplication::upserts() const {
   std::vector<const IndexOp*> standing;
   for (const auto& [id, pending] : pending_) {
-    // An op before the drop of its collection is dropped with it; an op after it was not accepted.
+    // An op before the drop of its collection is dropped with it. An op after the drop was not accepted.
     if (pending.upsert != nullptr && !drops_.contains(pending.upsert->collection)) standing.push_back(pending.upsert);
   }
   std::sort(standing.begin(), standing.end(),

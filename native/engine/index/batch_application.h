@@ -1,6 +1,6 @@
-// Works out what one batch does to the current snapshot, without changing anything: which upserts win, which
-// slots die, which deletes are remembered. The engine then commits it. Runs on the publishing thread under
-// the engine's writer mutex.
+// Computes the effect of one batch on the current snapshot, without changing anything: which upserts win,
+// which slots die, which deletes are recorded as tombstones. The engine then commits it. Runs on the
+// publishing thread under the engine's writer mutex.
 #pragma once
 
 #include <cstdint>
@@ -21,18 +21,18 @@ class BatchApplication {
   BatchApplication(const SegmentSet& set, const std::unordered_set<uint32_t>& dropped, const std::unordered_map<uint64_t, uint64_t>& tombstones, bool rebuilding)
       : set_(set), dropped_(dropped), tombstones_(tombstones), rebuilding_(rebuilding) {}
 
-  // Op by op, in the order of the batch.
+  // Must be called for each op, in the order of the batch.
   void apply(const IndexOp& op);
 
   // The upserts that remain at the end of the batch, by (collection, docid).
   [[nodiscard]] std::vector<const IndexOp*> upserts() const;
-  // The segments of the snapshot with the new dead documents; segments without a live document are left out.
+  // The segments of the snapshot with the new dead documents; segments without a live document are omitted.
   [[nodiscard]] std::vector<SegmentRef> survivors() const;
   [[nodiscard]] const std::unordered_set<uint32_t>& drops() const noexcept { return drops_; }
   [[nodiscard]] const std::vector<std::pair<uint64_t, uint64_t>>& tombstones() const noexcept { return newTombstones_; }
 
  private:
-  // The decision so far about one document of the batch.
+  // The decision so far for one document of the batch.
   struct Pending {
     const IndexOp* upsert;  // null: deleted
     uint64_t lsn;
@@ -42,7 +42,7 @@ class BatchApplication {
   void remove(const IndexOp& op);
   [[nodiscard]] std::optional<uint64_t> live_lsn(uint32_t collection, uint32_t docid) const noexcept;
   [[nodiscard]] bool is_dropped(uint32_t collection) const;
-  // Marks the document's slot in the snapshot, if it is alive there.
+  // Marks the document's slot in the snapshot as dead, if it is alive there.
   void kill(uint32_t collection, uint32_t docid);
 
   const SegmentSet& set_;
@@ -50,7 +50,7 @@ class BatchApplication {
   const std::unordered_map<uint64_t, uint64_t>& tombstones_;
   bool rebuilding_;
   std::unordered_map<uint64_t, Pending> pending_;
-  std::vector<std::pair<uint32_t, uint32_t>> kills_;  // (index of the segment, slot)
+  std::vector<std::pair<uint32_t, uint32_t>> kills_;  // (segment index, slot)
   std::unordered_set<uint32_t> drops_;
   std::vector<std::pair<uint64_t, uint64_t>> newTombstones_;
 };

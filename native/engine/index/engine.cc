@@ -17,7 +17,7 @@
 namespace mds {
 namespace {
 
-// Bytes that one remembered delete costs in the hash map: two words, a link and its bucket.
+// Bytes per tombstone in the hash map: two words, a link and its bucket.
 constexpr uint64_t kTombstoneBytes = 40;
 
 }  // namespace
@@ -27,8 +27,8 @@ Engine::Engine() : current_(std::make_shared<const SegmentSet>()) {
   try {
     longLane_ = std::thread([this] { merge_loop(MergeLane::kLong); });
   } catch (...) {
-    // The caller gets an error: the system has no more threads. Threads that run must end before the members
-    // they use.
+    // Thread creation failed: the caller gets an error. Running threads must end before the members that they
+    // use are destroyed.
     stop_lanes();
     throw;
   }
@@ -40,7 +40,7 @@ void Engine::stop_lanes() noexcept {
   stop_.store(true);
   wake_lanes();
   {
-    // Merging threads wait for the store's flush, too.
+    // Merging threads also wait for the store's flush.
     const std::lock_guard lock(flushMutex_);
     flushWake_.notify_all();
     flushedMore_.notify_all();
@@ -56,7 +56,7 @@ std::shared_ptr<const SegmentSet> Engine::snapshot() const noexcept {
 }
 
 void Engine::swap_snapshot(std::shared_ptr<const SegmentSet> next) {
-  // The one allocation comes first: without memory nothing has changed.
+  // The only allocation comes first: if it fails, nothing has changed.
   std::list<std::shared_ptr<const SegmentSet>> replaced;
   replaced.push_back(std::move(next));
   const std::lock_guard retiredLock(retiredMutex_);
@@ -75,7 +75,7 @@ Status Engine::publish(Bytes bytes) noexcept {
     return Status::out_of_memory();
   }
   note_published(bytes.size());
-  // The batch is visible even when merging fails.
+  // The batch is visible even if merging fails.
   wake_lanes();
   if (snapshot()->segments.size() > kSegmentsCrowded) (void)merge_once(MergeLane::kQuick);
   return {};
@@ -97,13 +97,13 @@ Status Engine::publish_parsed(const IndexBatch& batch) {
     const Result<std::shared_ptr<const Segment>> built = build_segment(some, serialNext_.fetch_add(1));
     if (!built.ok()) return built.status();
     uint64_t lsnFirst = before->lsnLast + 1;
-    // A rebuild or a re-index brings documents of older entries.
+    // A rebuild or a re-index publishes documents of older entries.
     for (const IndexOp* op : some) lsnFirst = std::min(lsnFirst, op->lsn);
     next->segments.push_back({built.value(), nullptr, lsnFirst});
   }
 
-  // From here on nothing fails. Deletes are remembered before the swap: a failed allocation leaves a delete
-  // remembered twice, never a document forgotten.
+  // From here on nothing but memory allocation can fail. Tombstones are recorded before the swap: if an
+  // allocation fails, a delete may be recorded twice, but no document is lost.
   droppedCollections_.insert(application.drops().begin(), application.drops().end());
   for (const auto& [id, lsn] : application.tombstones()) {
     uint64_t& known = tombstones_[id];
@@ -232,7 +232,7 @@ void Engine::end_rebuild() noexcept {
     tombstoneBytes_.store(0, std::memory_order_relaxed);
     rebuilding_.store(false, std::memory_order_relaxed);
   }
-  // Until a manifest has a checkpoint again, the next start would rebuild.
+  // Until a manifest with a checkpoint is written again, the next start would rebuild.
   want_flush();
 }
 

@@ -1,17 +1,22 @@
 // The engine: publishes batches as immutable snapshots, answers searches from them, and merges in the
-// background. One per process; every method may be called from any thread.
+// background. One per process. Every method may be called from any thread.
 //
-// Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_` (locked for the
-// copy only) and then reads only immutable data. Publishers and the commit of a merge lock `writerMutex_`
-// from reading the current set to swapping in the next, so that no kill and no segment is lost between them.
-// Merging itself runs without a lock on immutable sources; documents killed meanwhile are carried over at the
-// commit. There are two merge threads, one per lane. Replaced sets go to `retired_`: the quick merge thread,
-// woken by the replacer, drops them once no reader uses them, so that a search never pays for freeing a
-// segment. With a directory (open), segments also lie on disk: a flush thread stores what is in memory, and
-// the long lane merges stored segments instead of large ones in memory (engine_storage.cc). Documents of
-// sealed collections (index_sealing.h) and others are in separate segments: neither a publish nor a flush nor
-// a merge mixes them. Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_. No thread waits
-// for another one while it has locked any of the last three.
+// Threads. A search copies the current shared_ptr<const SegmentSet> under `snapshotMutex_`, which is locked
+// for the copy only, and then reads only immutable data. Publishers and the commit of a merge hold
+// `writerMutex_` from reading the current set until the next set is swapped in, so that no kill and no
+// segment is lost in between. Merging itself runs without a lock on immutable sources. Documents killed
+// during a merge are killed in its result at the commit. There are two merge threads, one per lane.
+//
+// Replaced sets go to `retired_`. The quick merge thread, woken by the replacer, drops them once no reader
+// uses them, so that a search never pays for freeing a segment.
+//
+// With a directory (open), segments are also stored on disk: a flush thread stores the segments in memory,
+// and the long lane merges stored segments instead of large ones in memory (engine_storage.cc). Documents of
+// sealed collections (index_sealing.h) and other documents are in separate segments: no publish, flush or
+// merge mixes them.
+//
+// Lock order: persistMutex_, writerMutex_, retiredMutex_, snapshotMutex_. No thread waits for another thread
+// while it holds any of the last three.
 #pragma once
 
 #include <atomic>
@@ -48,46 +53,46 @@ struct EngineStats {
   uint32_t segments;
   uint64_t documents;
   uint64_t deadDocuments;
-  uint64_t terms;  // summed over segments: a term in two segments counts twice
+  uint64_t terms;  // summed over segments: a term in two segments is counted twice
   uint64_t memoryBytes;
   uint64_t merges;
   uint64_t lsnLast;
   bool rebuilding;
   // Of the index env; zero without one.
   uint32_t storedSegments;
-  uint64_t storedBytes;     // of the stored segments
-  uint64_t indexFileBytes;  // of its file,
-  uint64_t indexLiveBytes;  // and of those the pages in use
-  uint64_t checkpoint;      // of the manifest on disk
-  uint64_t unflushedBytes;  // of batches that only memory holds
+  uint64_t storedBytes;     // size of the stored segments
+  uint64_t indexFileBytes;  // size of the index file
+  uint64_t indexLiveBytes;  // size of the pages of the file that are in use
+  uint64_t checkpoint;      // checkpoint of the manifest on disk
+  uint64_t unflushedBytes;  // size of the batches that are in memory only
   uint64_t flushes;
   uint64_t storageFailures;
 };
 
-// kFailing: the last flush was refused and will be retried, or a write has not returned for
-// kIndexFailingAfter. kLost: all flushes will be refused until another process opens the index, or a write
-// has not returned for kIndexLostAfter.
+// kFailing: the last flush failed and will be retried, or a write has not returned for kIndexFailingAfter.
+// kLost: all flushes will fail until another process opens the index, or a write has not returned for
+// kIndexLostAfter.
 enum class StorageState : uint8_t { kGood = 0, kFailing = 1, kLost = 2 };
 
 struct OpenRequest {
-  std::string directory;  // exists
+  std::string directory;  // must exist
   std::vector<EpochSpan> history;
   uint32_t analysis = 0;  // version of the analysis: an index of another version is discarded
   uint64_t mapBytes = kIndexMapBytes;
-  // Stored segments are read from disk, new ones stay in memory.
+  // Stored segments are read from disk; new ones stay in memory.
   bool isReadOnly = false;
-  std::function<void(const char* point)> onPoint;  // tests: see SegmentStore::Options
+  std::function<void(const char* point)> onPoint;  // for tests: see SegmentStore::Options
 };
 
 struct OpenedIndex {
-  // Entries above it are to be replayed. 0: the engine is empty and in rebuild mode.
+  // Entries above it must be replayed. 0: the engine is empty and in rebuild mode.
   uint64_t checkpoint = 0;
-  // Why the index is empty, or what is wrong with segments that were set aside. Where some were set aside and
-  // the checkpoint is above 0, the engine is in rebuild mode, too, and lacks only their documents: `holds`
-  // says which.
+  // Why the index is empty, or what is wrong with the segments that were set aside. If segments were set
+  // aside and the checkpoint is above 0, the engine is in rebuild mode as well and lacks only their
+  // documents: `holds` reports which documents it has.
   std::vector<std::string> damage;
-  // The store has lost entries that were on its disk: it was restored to an older state, or an older file
-  // replaced it.
+  // The store has lost entries that were on its disk: it was restored to an older state, or replaced by an
+  // older file.
   bool isStoreBehind = false;
 };
 
@@ -98,82 +103,84 @@ class Engine {
   Engine(const Engine&) = delete;
   Engine& operator=(const Engine&) = delete;
 
-  // Keys that sealed segments are written and read with: set before `open`. And which collections must not
-  // lie on disk as plaintext: set before `open` and at every change, before the first document that it
-  // concerns is published. Stored segments that do not comply are rewritten in the background.
+  // set_seal_keys: the keys with which sealed segments are written and read; must be called before `open`.
+  // set_sealed: whether a collection must not be stored on disk as plaintext; must be called before `open`
+  // and at every change, before the first affected document is published. Stored segments that do not comply
+  // are rewritten in the background.
   void set_seal_keys(const Aead& aead, uint8_t primary, std::unordered_map<uint8_t, AeadKey> keys);
   [[nodiscard]] Status set_sealed(uint32_t collection, bool isSealed);
-  // Keys and sealed collections of `other`; before open.
+  // Copies the keys and sealed collections of `other`; must be called before open.
   void copy_sealing(const Engine& other) { sealing_->copy(*other.sealing_); }
 
-  // Gives the engine its directory. Once, before anything is published; later calls return the first result.
-  // An index that can't be used is removed, or left alone in read-only mode.
+  // Opens the engine's directory. Must be called once, before anything is published; later calls return the
+  // first result. An index that cannot be used is removed; in read-only mode it is left unchanged.
   [[nodiscard]] Result<OpenedIndex> open(OpenRequest request) noexcept;
-  // The store has flushed every entry up to `lsn`: the effects of later ones stay in memory.
+  // Reports that the store has flushed every entry up to `lsn`: the effects of later ones stay in memory.
   void flushed_to(uint64_t lsn) noexcept;
   // Stores everything published so far. Returns when the manifest covers it. Waits for flushed_to.
   [[nodiscard]] Status flush() noexcept;
   // Whether published batches reach the disk. Cheap: no lock, no transaction.
   [[nodiscard]] StorageState storage_state() const noexcept;
-  // No write is expected: merges in the background, until the next publish, what pick_resting_merge finds.
-  // The engine calls it itself after kFlushIdleSeconds.
+  // Called when no write is expected: until the next publish, merges what pick_resting_merge finds, in the
+  // background. The engine itself calls it after kFlushIdleSeconds.
   void rest() noexcept;
   // Whether the engine has exactly this version of the document.
   [[nodiscard]] bool holds(uint32_t collection, uint32_t docid, uint64_t lsn) const noexcept;
 
-  // Applies one batch and makes it visible as one snapshot. Malformed bytes change nothing. Format:
+  // Applies one batch and makes it visible as one snapshot. A malformed batch changes nothing. Format:
   // docs/formats/index-batch.md.
   [[nodiscard]] Status publish(Bytes batch) noexcept;
 
-  // Runs a plan on the current snapshot; the answer is a hits record. Format: docs/formats/search-plan.md.
-  // `stop` is polled every few microseconds of work. `controlBytes`: the caller's control buffer, which
-  // contains the plan's pollWord; empty: never stopped.
+  // Runs a plan on the current snapshot and returns a hits record. Format: docs/formats/search-plan.md.
+  // `control`: the caller's control buffer, which contains the plan's pollWord; empty: the search is never
+  // stopped. The word is polled every few microseconds of work.
   [[nodiscard]] Result<std::vector<uint8_t>> search(Bytes plan, std::span<const int32_t> control) const noexcept;
 
-  // Docids of the documents that pass the plan's filters and ranges, on the current snapshot:
-  // query/filter/passing_documents.h. Stopped as a search is; incomplete then.
+  // Returns the docids of the documents that pass the plan's filters and ranges, on the current snapshot:
+  // query/filter/passing_documents.h. Can be stopped like a search; the result is then incomplete.
   [[nodiscard]] Result<std::vector<uint32_t>> passing(Bytes plan, StopSignal& stop) const noexcept;
 
-  // JSON of why the document has its score under the plan: query/explain/explanation.h. Stopped as a search
-  // is.
+  // Returns JSON that explains the document's score under the plan: query/explain/explanation.h. Can be
+  // stopped like a search.
   [[nodiscard]] Result<std::string> explain(Bytes plan, uint32_t docid, std::span<const int32_t> control) const noexcept;
 
-  // JSON array of completions of a prefix, on the current snapshot: query/completion/completions.h. Refuses
-  // texts beyond their bounds.
+  // Returns a JSON array of completions of a prefix, on the current snapshot: query/completion/completions.h.
+  // Rejects strings beyond their bounds.
   [[nodiscard]] Result<std::string> completions(const CompletionRequest& request) const noexcept;
-  // JSON array of the terms' frequencies, likewise. Refuses more terms than its bound.
+  // Returns a JSON array of the terms' frequencies, on the current snapshot. Rejects more terms than its
+  // bound.
   [[nodiscard]] Result<std::string> term_frequencies(const TermFrequenciesRequest& request) const noexcept;
 
-  // JSON array of the terms within so many edits of a word, on the current snapshot:
-  // query/expansion/near_terms.h. Refuses texts beyond their bounds.
+  // Returns a JSON array of the terms within a given number of edits of a word, on the current snapshot:
+  // query/expansion/near_terms.h. Rejects strings beyond their bounds.
   [[nodiscard]] Result<std::string> near_terms(const NearTermsRequest& request) const noexcept;
 
-  // JSON of the requested counts, on the current snapshot: query/facets/aggregation.h. `controlBytes` as for
-  // a search.
+  // Returns JSON of the requested counts, on the current snapshot: query/facets/aggregation.h. `control`: as
+  // for a search.
   [[nodiscard]] Result<std::string> aggregate(Bytes request, std::span<const int32_t> control) const noexcept;
 
-  // JSON object of metadata key -> sorted values that a live document of the collection has.
+  // Returns a JSON object: metadata key -> sorted values that a live document of the collection has.
   [[nodiscard]] Result<std::string> meta_keys(uint32_t collection) const noexcept;
 
-  // Empties the engine and enters rebuild mode: deletes are remembered, so that a page of an older view
-  // cannot bring a document back. Nothing changes when memory has run out.
+  // Empties the engine and enters rebuild mode: deletes are recorded as tombstones, so that a page of an
+  // older view cannot restore a deleted document. Changes nothing if memory allocation fails.
   [[nodiscard]] Status begin_rebuild() noexcept;
   void end_rebuild() noexcept;
-  // Empties the engine. Nothing changes when memory has run out.
+  // Empties the engine. Changes nothing if memory allocation fails.
   [[nodiscard]] Status drop_all() noexcept;
 
   // Waits for running merges, then merges all current segments into one (and those of sealed collections into
-  // another) on the calling thread. Batches published meanwhile are merged as always.
+  // another) on the calling thread. Batches published meanwhile are merged as usual.
   [[nodiscard]] Status force_merge() noexcept;
 
   [[nodiscard]] EngineStats stats() const noexcept;
-  // LSN of the current snapshot: while it is unchanged, every answer stays valid.
+  // LSN of the current snapshot: while it is unchanged, every result stays valid.
   [[nodiscard]] uint64_t last_lsn() const noexcept { return snapshot()->lsnLast; }
   [[nodiscard]] std::shared_ptr<const SegmentSet> snapshot() const noexcept;
 
  private:
   [[nodiscard]] Status publish_parsed(const IndexBatch& batch);
-  // Requires `writerMutex_`. The caller wakes the lanes once it has released the mutex.
+  // Requires `writerMutex_`. The caller wakes the lanes after it has released the mutex.
   void swap_snapshot(std::shared_ptr<const SegmentSet> next);
   [[nodiscard]] Status reset(bool isRebuild) noexcept;
   void stop_lanes() noexcept;
@@ -195,22 +202,23 @@ class Engine {
   [[nodiscard]] bool has_store() const noexcept { return isStored_.load(std::memory_order_acquire); }
 
   void merge_loop(MergeLane lane) noexcept;
-  // One merge of the lane, if the policy finds one. False when there was nothing to do, or no memory: merging
-  // is an optimization, not a duty.
+  // Runs one merge of the lane, if the policy finds one. Returns false if there was nothing to do or the
+  // merge failed, for example for lack of memory: merging is an optimization and may be skipped.
   [[nodiscard]] bool merge_once(MergeLane lane) noexcept;
   [[nodiscard]] Status run_merge(const std::vector<SegmentRef>& sources, bool isStoring) noexcept;
   [[nodiscard]] std::vector<SegmentRef> claim_merge(MergeLane lane);
   [[nodiscard]] std::vector<SegmentRef> claim_all(bool isSealed);
-  // The policy's choice among the sealed segments, or among the others. Requires `writerMutex_`.
+  // Returns the policy's choice among the sealed segments, or among the others. Requires `writerMutex_`.
   [[nodiscard]] std::vector<SegmentRef> pick_among(const SegmentSet& set, MergeLane lane, bool isSealed) const;
-  // A stored segment that is sealed otherwise than it should be, alone. Requires `writerMutex_`.
+  // Returns a single stored segment whose sealing is not as it should be, if there is one. Requires
+  // `writerMutex_`.
   [[nodiscard]] std::vector<SegmentRef> pick_sealed_otherwise(const SegmentSet& set) const;
-  // All or none. Requires `writerMutex_`.
+  // Claims all sources or none. Requires `writerMutex_`.
   void claim_locked(const std::vector<SegmentRef>& sources);
   void commit_merge(const std::vector<SegmentRef>& sources, const std::shared_ptr<const Segment>& merged, const std::vector<std::vector<uint32_t>>& slotMaps);
   void release_sources(const std::vector<SegmentRef>& sources) noexcept;
   void wake_lanes() noexcept;
-  // Drops retired sets that only this list refers to. True when some remain.
+  // Drops retired sets that only this list refers to. Returns true if some remain.
   [[nodiscard]] bool sweep_retired() noexcept;
 
   mutable std::mutex snapshotMutex_;
@@ -219,8 +227,8 @@ class Engine {
   std::mutex writerMutex_;
   std::condition_variable mergeEnded_;
   std::unordered_set<uint64_t> merging_;  // serials of segments that a merge has claimed
-  // Forced merges that wait until merging_ is empty: the lanes begin no merge unless there are too many
-  // segments.
+  // Number of forced merges that wait until merging_ is empty. Meanwhile the lanes begin no merge unless
+  // there are too many segments.
   uint32_t forcedWaiting_ = 0;
   std::unordered_set<uint32_t> droppedCollections_;
   // (collection, docid) -> LSN of the delete; rebuild mode only.
@@ -241,21 +249,21 @@ class Engine {
   std::atomic<bool> stop_{false};
   std::atomic<bool> isStored_{false};  // `store_` is set
   std::atomic<bool> isResting_{false};
-  bool flushWanted_ = false;  // under flushMutex_
+  bool flushWanted_ = false;  // guarded by flushMutex_
   std::thread quickLane_;
   std::thread longLane_;
 
   const std::shared_ptr<IndexSealing> sealing_ = std::make_shared<IndexSealing>();
 
-  // Storage. `store_` is set once, before `isStored_` says so.
+  // Storage. `store_` is set once, before `isStored_` is set.
   std::mutex openMutex_;
   std::optional<OpenedIndex> opened_;
   std::unique_ptr<SegmentStore> store_;
   Epoch epoch_{};
   uint32_t analysis_ = 0;
-  std::mutex persistMutex_;  // one manifest at a time
+  std::mutex persistMutex_;  // serializes the writing of manifests
   std::atomic<uint64_t> checkpoint_{0};
-  std::atomic<uint64_t> persistedLsn_{0};  // of the snapshot whose live bits the manifest has
+  std::atomic<uint64_t> persistedLsn_{0};  // LSN of the snapshot whose live bits the manifest has
   std::atomic<uint64_t> unflushedBytes_{0};
   std::atomic<uint64_t> flushes_{0};
   std::atomic<uint64_t> storageFailures_{0};

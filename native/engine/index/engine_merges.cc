@@ -1,4 +1,4 @@
-// The merging half of the engine (see engine.h): two threads, one per lane, and forced merges on the caller's
+// The merging part of the engine (see engine.h): two threads, one per lane, and forced merges on the caller's
 // thread. A merge claims its sources under the writer mutex, runs without it, and commits under it.
 #include <algorithm>
 #include <chrono>
@@ -17,7 +17,7 @@
 namespace mds {
 namespace {
 
-// Long merges yield to searches: on Linux the nice value belongs to the thread. Best effort.
+// Long merges yield to searches: on Linux, the nice value is per thread. Best effort.
 void lower_priority() noexcept {
 #ifdef __linux__
   constexpr int kNice = 10;
@@ -32,8 +32,8 @@ const SegmentRef* find_serial(const SegmentSet& set, uint64_t serial) noexcept {
   return found == set.segments.end() ? nullptr : &*found;
 }
 
-// Slots of the merged segment whose documents died in their source since the merge began. A source that has
-// left the set meanwhile has lost all of its documents.
+// Returns the slots of the merged segment whose documents died in their source since the merge began. If a
+// source has left the set meanwhile, all of its documents are dead.
 std::vector<uint32_t> killed_meanwhile(const SegmentRef& source, const SegmentRef* now, const std::vector<uint32_t>& slotMap) {
   std::vector<uint32_t> killed;
   if (now != nullptr && now->live == source.live) return killed;
@@ -68,7 +68,7 @@ void Engine::merge_loop(MergeLane lane) noexcept {
       }
       seen = wakeCount_;
     }
-    // Sources of a merge that failed stay as they are until the lane is woken again.
+    // The sources of a failed merge are left until the lane is woken again.
     while (merge_once(lane)) {
       if (lane == MergeLane::kQuick) (void)sweep_retired();
     }
@@ -81,8 +81,8 @@ bool Engine::sweep_retired() noexcept {
   const std::lock_guard lock(retiredMutex_);
   for (auto next = retired_.begin(); next != retired_.end();) {
     const auto set = next++;
-    // New readers cannot reach a retired set, so its count only falls: 1 means that only this list refers to
-    // it.
+    // New readers cannot obtain a retired set, so its use count only decreases. 1 means that only this list
+    // refers to it.
     if (set->use_count() == 1) droppable.splice(droppable.end(), retired_, set);
   }
   return !retired_.empty();
@@ -113,9 +113,9 @@ std::vector<SegmentRef> Engine::pick_among(const SegmentSet& set, MergeLane lane
   for (uint32_t index = 0; index < set.segments.size(); ++index) {
     const SegmentRef& ref = set.segments[index];
     if (merging_.contains(ref.segment->serial()) || sealing_->is_sealed(*ref.segment) != isSealed) continue;
-    // With a store the quick lane merges only segments in memory (the flush takes the large ones), and the
-    // long lane only stored ones.
-    // Without one, stored segments are read-only and stay.
+    // With a store, the quick lane merges only segments in memory (the flush merges the large ones), and the
+    // long lane merges only stored ones.
+    // Without a store, stored segments are read-only and are not merged.
     if (has_store() ? ref.segment->is_stored() != (lane == MergeLane::kLong) : ref.segment->is_stored()) continue;
     const uint32_t documents = ref.segment->slot_count();
     candidates.push_back({index, live_bytes(ref), documents, documents - ref.live_count()});
@@ -146,8 +146,8 @@ void Engine::claim_locked(const std::vector<SegmentRef>& sources) {
   try {
     for (const SegmentRef& source : sources) merging_.insert(source.segment->serial());
   } catch (const std::bad_alloc&) {
-    // A serial left behind would exclude its segment from every later merge, and a forced merge would wait
-    // for ever.
+    // A remaining serial would exclude its segment from every later merge, and a forced merge would wait
+    // forever.
     for (const SegmentRef& source : sources) merging_.erase(source.segment->serial());
     throw;
   }
@@ -189,13 +189,13 @@ Status Engine::run_merge(const std::vector<SegmentRef>& sources, bool isStoring)
   release_sources(sources);
   if (status.ok() && isStoring) {
     status = persist();
-    // The manifest on disk names the sources until the next one: the flush thread retries, even when nothing
-    // more is written.
+    // The manifest on disk refers to the sources until the next manifest. The flush thread retries, even if
+    // nothing more is published.
     if (!status.ok()) want_flush();
   }
   if (!status.ok() && status.code() != StatusCode::kCancelled) storageFailures_.fetch_add(1, std::memory_order_relaxed);
-  // The sources wait to be freed, and the result may complete a tier of the other lane. A merge that failed
-  // wakes no lane, or a lane would retry it without a pause.
+  // The sources can be freed, and the result may complete a tier of the other lane. A failed merge wakes no
+  // lane: otherwise a lane would retry it without a pause.
   if (isCommitted) wake_lanes();
   return status;
 }

@@ -1,12 +1,12 @@
-// The storing half of the engine (see engine.h): opening the index env, flushing segments from memory, and
+// The storage part of the engine (see engine.h): opening the index env, flushing segments from memory, and
 // the manifest.
 //
-// The manifest is taken from one snapshot N: its stored segments with the live bits of N, and as
-// checkpoint the LSN below the first entry that only memory contains. The bits may reflect later entries than
-// the checkpoint: replay finds their documents dead and adds their new versions again. But no bit and no
-// segment may reflect an entry that the store could still lose, or a document would be missing after a power
-// cut. So the manifest waits until the store has flushed N's last entry. A snapshot only grows, so whichever
-// flush or merge comes first may write the manifest for the others.
+// The manifest describes one snapshot N: its stored segments with the live bits of N and, as the checkpoint,
+// the LSN below the first entry that is in memory only. The bits may reflect entries later than the
+// checkpoint: replay finds their documents dead and adds their new versions again. But no bit and no segment
+// may reflect an entry that the store could still lose; otherwise a document would be missing after a power
+// failure. The manifest is therefore written only after the store has flushed N's last entry. A snapshot only
+// grows, so whichever flush or merge comes first may write the manifest for the others.
 #include <algorithm>
 #include <chrono>
 #include <filesystem>
@@ -17,13 +17,13 @@
 namespace mds {
 namespace {
 
-// Whether the history contains this checkpoint: LSNs above the end of an epoch were assigned again in the
-// next one.
+// Whether the history contains this checkpoint. LSNs above the end of an epoch were assigned again in the
+// next epoch.
 bool is_known(const std::vector<EpochSpan>& history, const Manifest& manifest) noexcept {
   return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint <= span.lsnLast; });
 }
 
-// The checkpoint is written only after the store has reported everything up to it as flushed. Where the same
+// The checkpoint is written only after the store has reported everything up to it as flushed. If the same
 // epoch ends before it, the store has lost entries.
 bool is_store_behind(const std::vector<EpochSpan>& history, const Manifest& manifest) noexcept {
   return std::any_of(history.begin(), history.end(), [&manifest](const EpochSpan& span) { return span.epoch == manifest.epoch && manifest.checkpoint > span.lsnLast; });
@@ -97,8 +97,8 @@ Result<OpenedIndex> Engine::open_store(OpenRequest request) {
   return opened;
 }
 
-// No store is created: the segments themselves keep the map. If any part of the index can't be used, the
-// whole index is built anew, in memory.
+// No store is created: the segments themselves keep the map. If any part of the index cannot be used, the
+// whole index is rebuilt in memory.
 Result<OpenedIndex> Engine::open_read_only(const OpenRequest& request) {
   OpenedIndex opened;
   StoredIndex found;
@@ -127,7 +127,8 @@ void Engine::adopt(StoredIndex found, const OpenRequest& request, OpenedIndex& o
   serialNext_.store(std::max(serialNext_.load(), found.manifest.serialNext));
   opened.checkpoint = found.manifest.checkpoint;
   opened.damage.insert(opened.damage.end(), found.damaged.begin(), found.damaged.end());
-  // A checkpoint of 0 is an index that was still being built: the progress of its builder is not known.
+  // A checkpoint of 0 denotes an index that was still being built: how far its build had progressed is
+  // unknown.
   const bool isUsable = opened.checkpoint > 0;
   if (isUsable) {
     auto next = std::make_shared<SegmentSet>();
@@ -187,7 +188,7 @@ void Engine::flush_loop() noexcept {
     bool isQuiet = false;
     {
       std::unique_lock lock(flushMutex_);
-      // A disk that refused is retried after a pause, not in a loop.
+      // After a failure, the disk is retried after a pause, not in a loop.
       const auto isDue = [&] { return stop_.load() || (!hasFailed && flush_due(std::chrono::steady_clock::now())); };
       isQuiet = !flushWake_.wait_for(lock, std::chrono::seconds(1), isDue) && !hasFailed;
       if (stop_.load()) return;
@@ -203,7 +204,7 @@ void Engine::flush_loop() noexcept {
   }
 }
 
-// A refusal is no failure of the index, which is complete on disk: the flush thread sweeps again.
+// A failed sweep is not a failure of the index, which is complete on disk: the flush thread sweeps again.
 void Engine::sweep_store() noexcept {
   if (!store_->sweep().ok()) storageFailures_.fetch_add(1, std::memory_order_relaxed);
 }
@@ -241,7 +242,7 @@ std::vector<SegmentRef> Engine::claim_memory(bool isSealed) {
 
 Status Engine::flush_memory() noexcept {
   try {
-    // Counted before the claim: a batch published meanwhile counts for the next flush.
+    // Read before the claim: a batch published meanwhile is counted for the next flush.
     const uint64_t counted = unflushedBytes_.load();
     bool isPersisted = false;
     for (const bool isSealed : {false, true}) {

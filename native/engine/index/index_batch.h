@@ -1,5 +1,5 @@
-// A parsed index batch: docs/formats/index-batch.md. Views into the batch's bytes; nothing is copied. Parsing
-// reads and checks every byte before anything is changed.
+// A parsed index batch (docs/formats/index-batch.md). Views into the batch's bytes; nothing is copied.
+// Parsing reads and validates every byte before anything is changed.
 #pragma once
 
 #include <string_view>
@@ -25,7 +25,7 @@ struct IndexOp {
   uint32_t collection;
   uint32_t docid;
   uint64_t lsn;
-  // Upserts only.
+  // For upserts only.
   int64_t addedAt;
   int64_t updatedAt;
   std::string_view key;

@@ -25,7 +25,7 @@ bool fits(std::span<const MergeCandidate> members, MergeLane lane) noexcept {
   return lane == MergeLane::kQuick ? bytes <= kQuickMergeBytesMax : bytes > kQuickMergeBytesMax && bytes <= kMergedBytesMax;
 }
 
-// The smallest members, as many (two or more) as `bytesMax` allows.
+// Returns the smallest members, as many as `bytesMax` allows, but at least two.
 std::span<const MergeCandidate> within(std::span<const MergeCandidate> members, uint64_t bytesMax) noexcept {
   uint64_t bytes = bytes_of(members);
   while (members.size() > 2 && bytes > bytesMax) {
@@ -53,11 +53,11 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
   const std::vector<MergeCandidate> sorted = by_size(candidates);
   const std::span<const MergeCandidate> all(sorted);
 
-  // A full tier: its members are neighbours in the order of size.
+  // A full tier: its members are adjacent in the order of size.
   for (size_t begin = 0, end = 0; begin < all.size(); begin = end) {
     while (end < all.size() && tier_of(all[end].liveBytes) == tier_of(all[begin].liveBytes)) ++end;
     if (end - begin < kTierFactor) continue;
-    // Cut to what fits one segment, or a tier that is too large as a whole would grow for ever.
+    // Limited to what fits one segment. Otherwise a tier that is too large as a whole would grow forever.
     const auto tier = within(all.subspan(begin, std::min<size_t>(end - begin, kMergeWidthMax)), kMergedBytesMax);
     if (fits(tier, lane)) return indexes(tier);
   }
@@ -65,7 +65,8 @@ std::vector<uint32_t> pick_merge(std::span<const MergeCandidate> candidates, Mer
     if (candidate.deadDocuments > candidate.documents / kDeadShareDivisor && fits({&candidate, 1}, lane)) return {candidate.index};
   }
   if (all.size() > kSegmentsWanted) {
-    // Half of the wanted number remains beside the result, so that the next merge is some publishes away.
+    // Half of the wanted number remains besides the result, so that the next merge is due only after several
+    // publishes.
     const size_t width = std::min<size_t>(all.size() - kSegmentsWanted / 2, kMergeWidthMax);
     const auto smallest = within(all.first(width), lane == MergeLane::kQuick ? kQuickMergeBytesMax : kMergedBytesMax);
     if (fits(smallest, lane)) return indexes(smallest);

@@ -1,4 +1,4 @@
-// See segment_builder.h. Distinct terms are found by hashing and only they are sorted: a batch of 64
+// See segment_builder.h. Distinct terms are found by hashing, and only these are sorted: a batch of 64
 // documents has about a third as many distinct terms as postings.
 #include "index/segment_builder.h"
 
@@ -20,20 +20,20 @@ constexpr uint32_t kNone = UINT32_MAX;
 struct Occurrence {
   uint32_t slot;
   uint32_t tf;
-  const PackedTokens* tokens;  // null in metadata
+  const PackedTokens* tokens;  // null for metadata
   uint32_t positionIndex;
-  uint32_t next;  // of the same term, by slot
+  uint32_t next;  // next occurrence of the same term, by slot
 };
 
 struct DistinctTerm {
   std::string_view text;
-  uint64_t prefix;  // first 8 bytes, big-endian: most comparisons end here
+  uint64_t prefix;  // first 8 bytes, big-endian: decides most comparisons
   uint32_t section;
   uint32_t first;
   uint32_t last;
 };
 
-// A slot of the hash table: most mismatches end at the tag, without comparing the term.
+// A slot of the hash table. Most mismatches are detected by the tag, without comparing the term.
 struct TableEntry {
   uint32_t tag;
   uint32_t term;
@@ -49,7 +49,7 @@ struct Section {
 
 uint64_t prefix_of(std::string_view text) noexcept {
   std::array<uint8_t, 8> bytes{};
-  // Not memcpy: the data pointer of an empty text may be null.
+  // Not memcpy: the data pointer of an empty string may be null.
   text.copy(reinterpret_cast<char*>(bytes.data()), bytes.size());
   return __builtin_bswap64(load_u64(bytes.data()));
 }

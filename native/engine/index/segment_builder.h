@@ -1,4 +1,4 @@
-// Turns the upserts of one batch into a mini-segment. Runs on the publishing thread.
+// Builds a mini-segment from the upserts of one batch. Runs on the publishing thread.
 #pragma once
 
 #include <memory>
@@ -10,8 +10,8 @@
 
 namespace mds {
 
-// `upserts`: ordered by (collection, docid), distinct, at least one. Fails as malformed when a field has a
-// name or a term twice; metadata pairs that occur twice count once.
+// `upserts`: ordered by (collection, docid), distinct, at least one. Fails as malformed if a document has a
+// field twice or a field has a term twice. Metadata pairs that occur twice count once.
 [[nodiscard]] Result<std::shared_ptr<const Segment>> build_segment(std::span<const IndexOp* const> upserts, uint64_t serial);
 
 }  // namespace mds

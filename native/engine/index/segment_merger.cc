@@ -21,11 +21,11 @@ struct LiveSlot {
 
 using SectionKey = std::tuple<uint32_t, SectionKind, std::string_view>;
 
-// Walks the sections of one source in their order.
+// Iterates over the sections of one source in order.
 struct SectionWalk {
   const Segment* segment;
   uint32_t collectionIndex = 0;
-  uint32_t section = 0;  // of the collection
+  uint32_t section = 0;  // index within the collection
 
   [[nodiscard]] const SectionEntry* current() noexcept {
     for (; collectionIndex < segment->collections().size(); ++collectionIndex, section = 0) {
@@ -39,7 +39,7 @@ struct SectionWalk {
   }
 };
 
-// The terms of one section of one source; positioned on one of them.
+// The terms of one section of one source, positioned on one of them.
 struct TermWalk {
   uint32_t source;
   const SectionEntry* section;
@@ -86,7 +86,7 @@ class Merger {
     }
   }
 
-  // The sources' orders one after the other: the writer merges them.
+  // Appends the sources' orders one after the other; the writer merges them.
   void seed_orders(uint32_t collection) {
     for (uint32_t source = 0; source < sources_.size(); ++source) {
       const Segment& segment = *sources_[source].segment;
@@ -106,8 +106,8 @@ class Merger {
     }
   }
 
-  // Takes the smallest section key of all walks, merges the sections that have it and advances their walks.
-  // False when all walks have ended.
+  // Finds the smallest section key of all walks, merges the sections that have this key and advances their
+  // walks. Returns false when all walks have ended.
   bool merge_next_section(std::vector<SectionWalk>& walks) {
     bool isAny = false;
     SectionKey smallest;
@@ -146,8 +146,8 @@ class Merger {
     writer_.end_section();
   }
 
-  // A heap of walks (their indexes) by their current term; every round takes the walks that share the
-  // smallest term.
+  // Uses a heap of walks (their indexes) ordered by their current term. Every round processes the walks that
+  // share the smallest term.
   void merge_terms(bool isText) {
     const auto later = [this](uint32_t a, uint32_t b) { return termWalks_[a].terms.term() > termWalks_[b].terms.term(); };
     std::vector<uint32_t> heap;
@@ -176,8 +176,8 @@ class Merger {
     }
   }
 
-  // The walks from `end` on were at the finished term: advance each and return it to the heap, or drop it at
-  // the end of its section.
+  // The walks from `end` on were at the finished term. Advances each and returns it to the heap, or drops it
+  // at the end of its section.
   template <class Later>
   void push_back_walks(std::vector<uint32_t>& heap, size_t end, Later later) {
     size_t kept = end;
@@ -193,9 +193,9 @@ class Merger {
   struct MergeCursor {
     PostingCursor cursor;
     const std::vector<uint32_t>* slotMap;
-    uint32_t slot = kEndOfList;  // in the merged segment
+    uint32_t slot = kEndOfList;  // slot in the merged segment
 
-    // In place: a cursor is over 1 KB, and small segments have as many lists as postings.
+    // Constructed in place: a cursor is over 1 KB, and small segments have as many lists as postings.
     MergeCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry, const std::vector<uint32_t>& map) noexcept
         : cursor(segment, section, entry), slotMap(&map) {}
 
@@ -205,8 +205,8 @@ class Merger {
     }
   };
 
-  // Sources usually cover disjoint docid ranges, so the smallest cursor runs up to the second smallest slot
-  // before anything is compared again.
+  // Sources usually cover disjoint docid ranges. The smallest cursor therefore advances up to the second
+  // smallest slot before cursors are compared again.
   void merge_postings(bool isText) {
     for (MergeCursor& cursor : cursors_) cursor.settle();
     for (;;) {

@@ -1,5 +1,5 @@
-// Merges segments into one that has their live documents only. Runs on a merge thread (or on a publishing
-// thread that helps out), concurrently with readers and writers of the sources.
+// Merges segments into one that contains only their live documents. Runs on a merge thread (or on a
+// publishing thread that also merges), concurrently with readers and writers of the sources.
 #pragma once
 
 #include <atomic>
@@ -14,11 +14,12 @@ namespace mds {
 
 struct MergedSegment {
   std::shared_ptr<const Segment> segment;
-  // Per source: new slot by old slot, kEndOfList for a document that was dead when the merge began.
+  // Per source: new slot by old slot; kEndOfList for a document that was dead when the merge began.
   std::vector<std::vector<uint32_t>> slotMaps;
 };
 
-// Cancelled when `stop` becomes true. The order inside each source is kept: its slot map ascends.
+// Returns a cancelled status if `stop` becomes true. The order within each source is kept: its slot map is
+// ascending.
 [[nodiscard]] Result<MergedSegment> merge_segments(std::span<const SegmentRef> sources, uint64_t serial, const std::atomic<bool>& stop);
 
 }  // namespace mds

@@ -25,7 +25,7 @@ constexpr size_t kHitBytes = 24;
 constexpr size_t kExpansionBytes = 12;
 constexpr uint32_t kStatusStopped = 1;
 constexpr uint32_t kStatusCut = 2;
-constexpr uint32_t kStatusBoosted = 4;  // the factors of the hits follow the expansions
+constexpr uint32_t kStatusBoosted = 4;  // the boost factors of the hits follow the expansions
 
 struct HitsLayout {
   uint32_t maskWords;
@@ -66,7 +66,8 @@ void fill_masks(const ResolvedQuery& query, const std::vector<Candidate>& hits, 
   }
 }
 
-// The largest segment has most of the best matches: its threshold lets pruned search skip most of the others.
+// Orders the segments by size, largest first. The largest usually contains most of the best matches: its
+// threshold lets pruned search skip most of the other segments.
 std::vector<uint32_t> largest_first(const ResolvedQuery& query) {
   std::vector<uint32_t> order(query.segments.size());
   for (uint32_t index = 0; index < order.size(); ++index) order[index] = index;
@@ -75,13 +76,13 @@ std::vector<uint32_t> largest_first(const ResolvedQuery& query) {
   return order;
 }
 
-// Per segment; empty for one that was not searched.
+// One entry per segment; empty for a segment that was not searched.
 using Refinements = std::vector<std::optional<SegmentRefinement>>;
 
 Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, Refinements& refinements, StopSignal& stop) {
   const std::optional<PrunedPlan> pruned = make_pruned_plan(plan);
   TopK top(query);
-  // A deadline that has passed already is noticed before any work.
+  // poll() before each segment: a deadline that has already passed is noticed before any work.
   for (const uint32_t index : largest_first(query)) {
     if (stop.poll()) break;
     if (query.segments[index].ref->live_in(*query.segments[index].collection) == 0) continue;
@@ -93,8 +94,8 @@ Page ranked_page(const ResolvedQuery& query, const SearchPlan& plan, Refinements
   return {total, top.take_page()};
 }
 
-// The terms that the plan's leaves expand to: u32 count, then per term u32 leaf, edits, bytes, and the text
-// padded.
+// Appends the terms that the plan's leaves expand to: u32 count, then per term u32 leaf, u32 edits, u32
+// bytes, and the padded text.
 void append_expansions(const std::vector<Expansion>& expansions, std::vector<uint8_t>& record) {
   size_t at = record.size();
   size_t size = at + 4;
@@ -111,7 +112,7 @@ void append_expansions(const std::vector<Expansion>& expansions, std::vector<uin
   }
 }
 
-// An f64 per hit.
+// Appends the boost factor of each hit as an f64.
 void append_factors(const Refinements& refinements, const std::vector<Candidate>& hits, std::vector<uint8_t>& record) {
   size_t at = record.size();
   record.resize(at + hits.size() * sizeof(double));

@@ -1,5 +1,5 @@
-// Runs one plan on one snapshot and writes the hits record: docs/formats/search-plan.md. Runs on the caller's
-// thread. `orders`: the cache of ranges between searches; null: no cache.
+// Runs one plan on one snapshot and encodes the hits record (docs/formats/search-plan.md). Runs on the
+// caller's thread. `orders` caches value orders for ranges across searches; null: no cache.
 #pragma once
 
 #include <cstdint>

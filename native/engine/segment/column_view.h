@@ -1,8 +1,8 @@
-// One column of a segment, read the same way from memory (one array) and from a stored segment (elements in
-// mapped chunks: element i lies in chunk (shift + i) / perChunk). An element never straddles a chunk. Copied
-// by value; valid as long as the segment. In memory the caller guarantees that the index is in range; in
-// chunks, whose bytes come from disk, an index past the end yields a zero element. Layout:
-// docs/formats/segment.md.
+// One column of a segment. The interface is the same for a column in memory (one array) and a column of a
+// stored segment (elements in mapped chunks: element i is in chunk (shift + i) / perChunk). An element never
+// straddles a chunk. Copied by value; valid as long as the segment. In memory the caller guarantees that the
+// index is in range. In chunks, whose bytes come from disk, an index past the end yields a zero element.
+// Layout: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>
@@ -22,8 +22,8 @@ class ColumnView {
 
   ColumnView() noexcept = default;
   explicit ColumnView(std::span<const T> flat) noexcept : flat_(flat.data()), size_(flat.size()) {}
-  // `chunks`: first bytes of the chunks, beginning with that of element 0; `shift`: number of elements of
-  // this size that would fit before element 0 in that chunk.
+  // `chunks`: the first byte of each chunk, beginning with the chunk of element 0. `shift`: number of
+  // elements of this size that would fit before element 0 in that chunk.
   ColumnView(const uint8_t* const* chunks, size_t shift, size_t size) noexcept : chunks_(chunks), shift_(shift), size_(size) {}
 
   [[nodiscard]] size_t size() const noexcept { return size_; }
@@ -31,8 +31,8 @@ class ColumnView {
 
   [[nodiscard]] const T& operator[](size_t index) const noexcept { return flat_ != nullptr ? flat_[index] : mapped_at(index); }
 
-  // The contiguous elements from `index` on, at least one where `index` is in range. kPackedPadding bytes
-  // behind them are readable.
+  // Returns the contiguous elements from `index` on, at least one if `index` is in range. kPackedPadding
+  // bytes behind them are readable.
   [[nodiscard]] std::span<const T> run_at(size_t index) const noexcept {
     if (index >= size_) return {};
     if (flat_ != nullptr) return {flat_ + index, size_ - index};
@@ -40,7 +40,7 @@ class ColumnView {
     return {reinterpret_cast<const T*>(chunks_[at / kPerChunk]) + at % kPerChunk, std::min(size_ - index, kPerChunk - at % kPerChunk)};
   }
 
-  // [begin, begin + count), cut at the end of the column.
+  // Returns [begin, begin + count), truncated at the end of the column.
   [[nodiscard]] ColumnView subview(size_t begin, size_t count) const noexcept {
     ColumnView part = *this;
     begin = std::min(begin, size_);
@@ -75,8 +75,8 @@ class ColumnView {
   size_t size_ = 0;
 };
 
-// Bytes [begin, end) of a column as one run: in place where they lie in one chunk, else copied to `scratch`.
-// Empty where they are not in the column.
+// Returns bytes [begin, end) of a column as one run: in place if they are in one chunk, else copied to
+// `scratch`. Returns an empty run if they are not in the column.
 [[nodiscard]] inline Bytes contiguous(const ColumnView<uint8_t>& column, size_t begin, size_t end, std::vector<uint8_t>& scratch) {
   if (begin >= end || end > column.size()) return {};
   const Bytes run = column.run_at(begin);

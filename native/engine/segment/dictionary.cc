@@ -18,7 +18,7 @@ void put_text(std::vector<uint8_t>& out, std::string_view text) {
   out.insert(out.end(), text.begin(), text.end());
 }
 
-// A byte range that usually begins where the previous one ended: its size, doubled, plus 1 where a gap
+// Encodes a byte range that usually begins where the previous one ended: its size, doubled, plus 1 if a gap
 // precedes it.
 void put_range(std::vector<uint8_t>& out, uint64_t endBefore, uint64_t begin, uint64_t end) {
   const bool hasGap = begin != endBefore;
@@ -191,8 +191,9 @@ std::optional<Found> find(const TextColumn& blocks, uint32_t begin, uint32_t end
   const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
   const uint32_t number = block_for(blocks, begin / kDictionaryBlockTerms, blockEnd, term);
   DictionaryBlock block(blocks[number]);
-  // `matched`: number of bytes that `term` and the previous entry have in common. The previous entry is below
-  // `term`, so an entry that shares more bytes with it is below, too, and one that shares fewer is above.
+  // `matched`: length in bytes of the common prefix of `term` and the previous entry. The previous entry
+  // sorts before `term`. An entry that shares more bytes with it therefore also sorts before `term`, and one
+  // that shares fewer sorts after it.
   size_t matched = 0;
   for (uint32_t index = number * kDictionaryBlockTerms; index < end && block.next(); ++index) {
     if (block.shared() > matched) continue;

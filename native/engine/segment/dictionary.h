@@ -1,7 +1,8 @@
 // The ordered dictionary: terms front-coded in blocks of kDictionaryBlockTerms, each with the location of its
-// postings. DictionaryWriter appends the blocks while a segment is written; DictionaryWalk reads them back in
-// order, term_scan.h searches for some of them; find and entry_of serve single lookups. Blocks come from
-// disk: every read is bounded by the block, and an invalid entry ends it. Layout: docs/formats/segment.md.
+// postings. DictionaryWriter appends the blocks while a segment is written. DictionaryWalk reads them back in
+// order, term_scan.h searches for some of them, and find_term, find_entry and entry_of perform single
+// lookups. Blocks come from disk: every read is bounded by the block, and an invalid entry ends it. Layout:
+// docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -22,34 +23,35 @@ struct TermEntry {
   uint64_t positionsBegin = 0;
   uint64_t positionsEnd = 0;
   uint32_t df = 0;
-  uint32_t blockBegin = 0;  // into `blocks`; lists of a single block have none there
+  uint32_t blockBegin = 0;  // index in `blocks`; a list of a single block has no entry there
 };
 
-// Appends the terms of a segment in their order. `begin_section` starts a new block.
+// Appends the terms of a segment in order. `begin_section` starts a new block.
 class DictionaryWriter {
  public:
-  // Index of the section's first term.
+  // Returns the index of the section's first term.
   [[nodiscard]] uint32_t begin_section(const SegmentColumns& columns) noexcept;
   void add(std::string_view term, const TermEntry& entry, SegmentColumns& columns);
-  // Ends the last block. Call it after the last term.
+  // Ends the last block. Must be called after the last term.
   void finish(SegmentColumns& columns);
 
  private:
   uint32_t sectionTerms_ = 0;
-  bool isOpen_ = false;  // a block has been begun
+  bool isOpen_ = false;  // a block is open
   std::string termBefore_;
   TermEntry before_;
 };
 
-// Reads the entries of one block, one after the other.
+// Decodes the entries of one block sequentially.
 class DictionaryBlock {
  public:
   explicit DictionaryBlock(Bytes bytes) noexcept;
 
-  // False at the end of the block and at invalid bytes. Otherwise the fields below describe the entry; its
-  // term is `shared()` bytes of the previous one, then `suffix()`.
+  // Moves to the next entry. Returns false at the end of the block and at invalid bytes. Otherwise the
+  // accessors below describe the entry. Its term is `shared()` bytes of the previous term, followed by
+  // `suffix()`.
   [[nodiscard]] bool next() noexcept;
-  // The same without decoding the entry: entry() and next() must not be called afterwards.
+  // The same without decoding the entry. entry() and next() must not be called afterwards.
   [[nodiscard]] bool pass() noexcept;
   [[nodiscard]] uint32_t shared() const noexcept { return shared_; }
   [[nodiscard]] std::string_view suffix() const noexcept { return suffix_; }
@@ -69,7 +71,7 @@ class DictionaryBlock {
   TermEntry entry_;
 };
 
-// Walks terms [begin, end) of one section.
+// Iterates over terms [begin, end) of one section.
 class DictionaryWalk {
  public:
   DictionaryWalk(const TextColumn& blocks, uint32_t begin, uint32_t end) noexcept : blocks_(&blocks), next_(begin), end_(end), block_({}) {}
@@ -77,28 +79,28 @@ class DictionaryWalk {
   [[nodiscard]] bool next();
   // Valid until next().
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
-  // Of the current term, in the dictionary.
+  // Index of the current term in the dictionary.
   [[nodiscard]] uint32_t index() const noexcept { return next_ - 1; }
   [[nodiscard]] const TermEntry& entry() const noexcept { return block_.entry(); }
 
  private:
   const TextColumn* blocks_;
-  uint32_t next_;  // a block begins where it is a multiple of kDictionaryBlockTerms
+  uint32_t next_;  // a block begins if it is a multiple of kDictionaryBlockTerms
   uint32_t end_;
   DictionaryBlock block_;
   std::string term_;
 };
 
-// The first term of a block. Every step of a lookup reads one and decodes nothing but its text.
+// Returns the first term of a block. Every step of a lookup reads one and decodes only its text.
 [[nodiscard]] std::string_view first_term(Bytes block) noexcept;
-// The last block of [begin, end) whose first term is not above `term`; `begin` where all are above.
+// Returns the last block of [begin, end) whose first term is <= `term`; `begin` if all are greater.
 [[nodiscard]] uint32_t block_for(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
-// The same where the block is usually near: doubling steps, then bisection.
+// The same for a block that is usually near: exponential search, then bisection.
 [[nodiscard]] uint32_t block_ahead(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
-// Index of `term` among terms [begin, end) of a section, O(log n); its entry.
+// Return the index, or the entry, of `term` among terms [begin, end) of a section. O(log n).
 [[nodiscard]] std::optional<uint32_t> find_term(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
 [[nodiscard]] std::optional<TermEntry> find_entry(const TextColumn& blocks, uint32_t begin, uint32_t end, std::string_view term) noexcept;
-// The entry of term `index`; df 0 where the block is damaged.
+// Returns the entry of term `index`; df 0 if the block is damaged.
 [[nodiscard]] TermEntry entry_of(const TextColumn& blocks, uint32_t index) noexcept;
 
 }  // namespace mds

@@ -39,7 +39,7 @@ FieldLengths::FieldLengths(const SectionEntry& section, const ColumnView<uint8_t
 
 void FieldLengths::gather(std::span<const uint32_t> slots, uint32_t* out) const noexcept {
   if (slots.empty()) return;
-  // Moves the window to the first slot if needed; usually the last slot is in it, too.
+  // at() moves the window to the first slot if needed. Usually the window also contains the last slot.
   out[0] = at(slots[0]);
   const uint32_t begin = windowBegin_;
   if (slots[0] - begin >= windowCount_ || slots.back() - begin >= windowCount_) {

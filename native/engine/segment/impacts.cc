@@ -6,7 +6,7 @@
 namespace mds {
 namespace {
 
-// Frequencies from here on share one pair: they are rare, and the score grows little beyond.
+// Frequencies from this value on share one pair: they are rare, and the score increases little beyond it.
 constexpr uint32_t kTfsApart = 32;
 
 struct Pair {
@@ -14,7 +14,7 @@ struct Pair {
   uint32_t length;
 };
 
-// The conversion to float rounds to the nearest value, which may be below: then the next one is taken.
+// The conversion to float rounds to the nearest value. If that is below `value`, the next float is used.
 uint32_t upper_half_up(uint32_t value) noexcept {
   const auto rounded = static_cast<float>(value);
   const uint32_t bits = std::bit_cast<uint32_t>(rounded);
@@ -27,10 +27,11 @@ uint32_t upper_half_down(uint32_t value) noexcept {
   return (static_cast<double>(rounded) > value ? bits - 1 : bits) >> 16;
 }
 
-// The score of a pair under the usual constants of BM25: only decides which pairs are merged.
+// The score of a pair under the usual constants of BM25. Used only to choose which pairs are merged.
 double worth(Pair pair, double averageLength) noexcept { return pair.tf / (pair.tf + 1.2 * (0.25 + 0.75 * pair.length / averageLength)); }
 
-// The pairs that no other pair covers, by falling frequency and falling length. Returns their number.
+// Finds the pairs that no other pair dominates, by descending frequency and descending length. Returns their
+// number.
 uint32_t find_front(std::span<const uint32_t> tfs, std::span<const uint32_t> lengths, std::array<Pair, kTfsApart + 1>& front) noexcept {
   std::array<uint32_t, kTfsApart + 1> lengthMin;
   lengthMin.fill(UINT32_MAX);
@@ -55,7 +56,7 @@ uint32_t find_front(std::span<const uint32_t> tfs, std::span<const uint32_t> len
 Impacts make_impacts(std::span<const uint32_t> tfs, std::span<const uint32_t> lengths, double averageLength) noexcept {
   std::array<Pair, kTfsApart + 1> front;
   uint32_t count = find_front(tfs, lengths, front);
-  // Two neighbours are merged where that raises the bound least.
+  // Merges the two neighbours for which the bound rises least.
   while (count > kImpacts) {
     uint32_t best = 0;
     double leastRise = 2;

@@ -1,6 +1,6 @@
-// Which slots of a segment are alive. Immutable once published: a publish that kills documents copies the
-// bits, so that readers of older snapshots keep theirs.
-// A segment without dead documents has no LiveDocs at all.
+// The live bits of a segment: which of its slots are alive. Immutable once published. A publish that kills
+// documents copies the bits, so that readers of older snapshots keep theirs.
+// A segment without dead documents has no LiveDocs.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,7 @@ class LiveDocs {
     if (slots % 64 != 0) words_.back() = (uint64_t{1} << (slots % 64)) - 1;
   }
 
-  // Bits as stored; bits behind the last slot are cleared.
+  // From stored words; bits behind the last slot are cleared.
   LiveDocs(uint32_t slots, std::vector<uint64_t> words) : slots_(slots), words_(std::move(words)) {
     if (slots % 64 != 0) words_.back() &= (uint64_t{1} << (slots % 64)) - 1;
     dead_ = slots;
@@ -28,7 +28,7 @@ class LiveDocs {
   [[nodiscard]] uint32_t live_count() const noexcept { return slots_ - dead_; }
   [[nodiscard]] const std::vector<uint64_t>& words() const noexcept { return words_; }
 
-  // Only before publication, by the thread that made the copy.
+  // May be called only before publication, by the thread that made the copy.
   void kill(uint32_t slot) noexcept {
     const uint64_t bit = uint64_t{1} << (slot % 64);
     if ((words_[slot / 64] & bit) == 0) return;

@@ -19,7 +19,7 @@ void PostingCursor::end_list() noexcept {
 void PostingCursor::load_block(uint32_t block) noexcept {
   const bool isFirst = count_ == 0;
   const uint32_t slotBefore = isFirst ? 0 : slots_[count_ - 1];
-  // Slots must ascend across blocks, too: damaged entries may violate that.
+  // Slots must also ascend across blocks; damaged entries may violate this.
   if (!list_.read(block, packed_) || !decode_slots(packed_, slots_.data()) || (!isFirst && slots_[0] <= slotBefore)) return end_list();
   block_ = block;
   index_ = 0;
@@ -44,8 +44,8 @@ void PostingCursor::advance(uint32_t target) noexcept {
     if (doc_ >= target) return;
     if (slots_[count_ - 1] < target) return end_list();
   }
-  // In a conjunction of common terms targets are near: a few steps first, then bisection. The block's last
-  // slot is not below the target, so the loops end inside.
+  // In a conjunction of common terms, targets are near: a few linear steps first, then bisection. The block's
+  // last slot is >= the target, so the loops end within the block.
   uint32_t begin = index_ + 1;
   for (uint32_t step = 0; step < kLinearSteps && slots_[begin] < target; ++step) ++begin;
   if (slots_[begin] < target) {

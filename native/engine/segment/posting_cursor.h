@@ -1,5 +1,5 @@
-// Walks one posting list of one segment in slot order, block by block. Not thread-safe; valid only while the
-// segment is referenced. A block that exceeds its list's bytes ends the list.
+// Iterates over one posting list of one segment in slot order, block by block. Not thread-safe. Valid only
+// while the segment is referenced. A block that exceeds its list's bytes ends the list.
 #pragma once
 
 #include <array>
@@ -18,7 +18,7 @@ class PostingCursor {
   PostingCursor(const Segment& segment, const SectionEntry& section, const TermEntry& entry) noexcept : list_(segment, section, entry) { load_block(0); }
   PostingCursor(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : PostingCursor(segment, section, segment.term_entry(term)) {}
 
-  // Slot of the current posting, kEndOfList past the last one.
+  // Slot of the current posting; kEndOfList past the last one.
   [[nodiscard]] uint32_t doc() const noexcept { return doc_; }
   [[nodiscard]] uint32_t df() const noexcept { return list_.df(); }
   // Requires doc() != kEndOfList.
@@ -26,7 +26,8 @@ class PostingCursor {
     if (!tfsDecoded_) load_tfs();
     return tfs_[index_];
   }
-  // Positions of the current posting, ascending, into `out` (cleared first). Text sections only.
+  // Writes the positions of the current posting, ascending, to `out`, which is cleared first. Text sections
+  // only.
   void positions(std::vector<uint32_t>& out);
 
   void next() noexcept {
@@ -36,11 +37,11 @@ class PostingCursor {
       load_block(block_ + 1);
     }
   }
-  // Moves to the first posting with slot >= target; does not move when doc() >= target already.
+  // Moves to the first posting with slot >= target. Does not move if doc() >= target already.
   void advance(uint32_t target) noexcept;
 
   // The rest of the current block, for loops over many postings: slots and tfs from the current posting on.
-  // `skip(n)` passes n of them.
+  // `skip(n)` skips n of them.
   [[nodiscard]] std::span<const uint32_t> block_slots() const noexcept { return std::span(slots_).subspan(index_, count_ - index_); }
   [[nodiscard]] std::span<const uint32_t> block_tfs() noexcept {
     if (!tfsDecoded_) load_tfs();
@@ -59,15 +60,15 @@ class PostingCursor {
   PostingList list_;
   PackedBlock packed_{};
   PackedPositions packedPositions_{};
-  bool hasPositions_ = false;        // of the current block: read when they are first needed
+  bool hasPositions_ = false;        // whether packedPositions_ is loaded; done when first needed
   std::vector<uint8_t> straddling_;  // positions of a block that is larger than a chunk
   uint32_t block_ = 0;
   uint32_t index_ = 0;
   uint32_t count_ = 0;
   uint32_t doc_ = kEndOfList;
   bool tfsDecoded_ = false;
-  uint32_t positionsIndex_ = 0;   // running sum of the tfs before this posting of the block,
-  uint64_t positionsBefore_ = 0;  // kept so that reading all positions in order stays linear
+  uint32_t positionsIndex_ = 0;   // number of tfs summed in positionsBefore_
+  uint64_t positionsBefore_ = 0;  // running sum: reading all positions in order is linear
   std::array<uint32_t, kBlockPostings> slots_;
   std::array<uint32_t, kBlockPostings> tfs_;
 };

@@ -10,7 +10,7 @@ namespace mds {
 
 namespace {
 
-// Widest packed value of tf - 1.
+// Maximum bit width of a packed tf - 1.
 constexpr uint32_t kTfWidthMax = std::bit_width(kTermFrequencyMax - 1);
 
 }  // namespace
@@ -25,7 +25,7 @@ PostingList::PostingList(const Segment& segment, const SectionEntry& section, co
 }
 
 uint32_t PostingList::find_block(uint32_t begin, uint32_t slot) const noexcept {
-  // Usually the next one.
+  // Usually the next block.
   if (begin >= entries_.size() || entries_[begin].slotLast >= slot) return begin;
   for (auto left = static_cast<uint32_t>(entries_.size()) - begin; left > 0;) {
     const uint32_t half = left / 2;
@@ -42,7 +42,7 @@ uint32_t PostingList::find_block(uint32_t begin, uint32_t slot) const noexcept {
 bool PostingList::read(uint32_t block, PackedBlock& out) const noexcept {
   if (block >= block_count()) return false;
   const uint64_t at = entry_.postingsBegin + (entries_.empty() ? 0 : entries_[block].postingsOffset);
-  // A block lies in one chunk.
+  // A block never crosses a chunk border.
   const Bytes run = at < entry_.postingsEnd ? segment_->postings().run_at(static_cast<size_t>(at)) : Bytes();
   const Bytes bytes = run.first(static_cast<size_t>(std::min<uint64_t>(run.size(), entry_.postingsEnd - at)));
   if (bytes.size() < 2) return false;
@@ -71,11 +71,11 @@ bool PostingList::read_positions(uint32_t block, std::vector<uint8_t>& straddlin
 
 bool decode_slots(const PackedBlock& block, uint32_t* out) noexcept {
   unpack_ascending(block.slots, block.count, block.slotWidth, block.slotBefore, out);
-  // Up to this width a sum can't wrap around (128 x 2^24 = 2^31), so that checking the first and the last
-  // slot is enough.
+  // Up to this width a sum cannot wrap around (128 x 2^24 = 2^31), so checking the first and the last slot
+  // suffices.
   constexpr uint32_t kNarrowWidth = 24;
   if (block.slotWidth > kNarrowWidth && std::adjacent_find(out, out + block.count, std::greater_equal<>()) != out + block.count) return false;
-  // Counted from slotBase, which may be one below 0.
+  // Relative to slotBase, which may be one below 0.
   const uint32_t first = out[0] - block.slotBase;
   const uint32_t last = out[block.count - 1] - block.slotBase;
   return first > block.slotBefore - block.slotBase && first <= last && last < block.slotEnd - block.slotBase;
@@ -86,7 +86,7 @@ void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept {
   for (uint32_t index = 0; index < block.count; ++index) ++out[index];
 }
 
-// Stored as tf - 1: the sums of each delta plus one.
+// Stored as tf - 1: the running sum of each delta plus one.
 void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept { unpack_ascending(block.tfs, block.count, block.tfWidth, 0, out); }
 
 bool make_position_run(const PackedPositions& block, uint64_t before, uint32_t count, PositionRun& out) noexcept {

@@ -1,8 +1,8 @@
-// The blocks of one posting list: finds, checks and decodes one block at a time, keeps no position and
-// decodes nothing by itself. Bytes are touched only through a pointer to one posting block or one positions
-// block. A block that exceeds the list's bytes is refused, so that nothing outside the columns is ever read;
-// so is a block whose slots leave the collection. Copied by value; valid while the segment is referenced; any
-// number of threads. Block bytes: docs/formats/segment.md.
+// The blocks of one posting list: finds, validates and decodes one block at a time. Has no current position
+// and decodes nothing on its own. Bytes are accessed only through a pointer to one posting block or one
+// positions block. A block that exceeds the list's bytes is rejected, so that nothing outside the columns is
+// ever read. A block with slots outside the collection is rejected as well. Copied by value; valid while the
+// segment is referenced; any number of threads. Block bytes: docs/formats/segment.md.
 #pragma once
 
 #include <algorithm>
@@ -14,7 +14,7 @@
 
 namespace mds {
 
-// One posting block, checked: kPackedPadding readable bytes follow either part.
+// One validated posting block: kPackedPadding readable bytes follow each part.
 struct PackedBlock {
   const uint8_t* slots;
   const uint8_t* tfs;
@@ -23,11 +23,11 @@ struct PackedBlock {
   uint32_t tfWidth;
   uint32_t slotBefore;  // base of the first delta
   uint32_t slotBase;    // one before the collection's first slot
-  uint32_t slotEnd;     // of the collection
+  uint32_t slotEnd;     // end of the collection's slots
 };
 
-// The gaps of all positions of one block. Not checked against a count: `gaps` is the upper bound of their
-// number.
+// The gaps of all positions of one block. Not validated against a count: `gapBits` is the upper bound of
+// their size in bits.
 struct PackedPositions {
   const uint8_t* gaps;
   uint32_t width;
@@ -40,20 +40,20 @@ class PostingList {
   PostingList(const Segment& segment, const SectionEntry& section, uint32_t term) noexcept : PostingList(segment, section, segment.term_entry(term)) {}
 
   [[nodiscard]] uint32_t df() const noexcept { return entry_.df; }
-  // 0 for a damaged list.
+  // 0 if the list is damaged.
   [[nodiscard]] uint32_t block_count() const noexcept { return (entry_.df + kBlockPostings - 1) / kBlockPostings; }
-  // One per block; none for a list of a single block.
+  // One entry per block; empty for a list of a single block.
   [[nodiscard]] const ColumnView<BlockEntry>& entries() const noexcept { return entries_; }
-  // The slot that the block's first posting is above. `block` is in range.
+  // The slot that all slots of the block are above. `block` must be in range.
   [[nodiscard]] uint32_t slot_before(uint32_t block) const noexcept { return block == 0 ? slotBase_ : entries_[block - 1].slotLast; }
-  // The first block, from `begin` on, whose last slot is not below `slot`, O(log n). `begin` for a list of a
-  // single block.
+  // Returns the first block, from `begin` on, whose last slot is >= `slot`, in O(log n); `begin` for a list
+  // of a single block.
   [[nodiscard]] uint32_t find_block(uint32_t begin, uint32_t slot) const noexcept;
 
-  // False past the last block and for a block that does not fit the list's bytes.
+  // Returns false past the last block and for a block that exceeds the list's bytes.
   [[nodiscard]] bool read(uint32_t block, PackedBlock& out) const noexcept;
-  // Text sections only. False likewise. `straddling` is unchanged, or has the bytes that `out` points to when
-  // a block is larger than a chunk.
+  // Text sections only. Returns false in the same cases. If a block is larger than a chunk, its bytes are
+  // copied to `straddling` and `out` points to them; otherwise `straddling` is unchanged.
   [[nodiscard]] bool read_positions(uint32_t block, std::vector<uint8_t>& straddling, PackedPositions& out) const;
 
  private:
@@ -61,16 +61,17 @@ class PostingList {
   ColumnView<BlockEntry> entries_;
   TermEntry entry_;
   uint32_t slotBase_;  // one before the collection's first slot
-  uint32_t slotEnd_;   // of the collection
+  uint32_t slotEnd_;   // end of the collection's slots
 };
 
-// Slots of a block: `out` has space for kBlockPostings. False unless they ascend inside the collection,
-// whatever the bytes are: they index other columns.
+// Decodes the slots of a block; `out` has space for kBlockPostings. Returns false unless the slots ascend
+// within the collection, whatever the bytes are: slots index other columns.
 [[nodiscard]] bool decode_slots(const PackedBlock& block, uint32_t* out) noexcept;
 void decode_tfs(const PackedBlock& block, uint32_t* out) noexcept;
-// Sums of the tfs up to and including each posting: the end of its positions among those of the block.
+// Decodes the running sums of the tfs, including each posting: the end of its positions among those of the
+// block.
 void decode_tf_ends(const PackedBlock& block, uint32_t* out) noexcept;
-// The location of the positions of one posting: `count` gaps after `before` others. Checked against the
+// The location of the positions of one posting: `count` gaps after `before` others. Validated against the
 // block's bytes.
 struct PositionRun {
   const uint8_t* gaps;
@@ -81,9 +82,9 @@ struct PositionRun {
   [[nodiscard]] const uint8_t* address() const noexcept { return gaps + before * width / 8; }
 };
 
-// False where the run exceeds the block's bytes.
+// Returns false if the run exceeds the block's bytes.
 [[nodiscard]] bool make_position_run(const PackedPositions& block, uint64_t before, uint32_t count, PositionRun& out) noexcept;
-// Ascending: `out` has space for `count`.
+// Decodes ascending positions; `out` has space for `count`.
 void decode_positions(const PositionRun& run, uint32_t* out) noexcept;
 
 }  // namespace mds

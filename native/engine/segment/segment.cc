@@ -1,4 +1,4 @@
-// See segment.h: opening, lookups by binary search over the ordered columns, and the checks of a stored
+// See segment.h: opening, lookups by binary search over the ordered columns, and the validation of a stored
 // directory.
 #include "segment/segment.h"
 
@@ -129,7 +129,7 @@ std::string Segment::term(const SectionEntry& section, uint32_t term) const {
 }
 
 std::optional<uint32_t> Segment::find_docid(const CollectionEntry& collection, uint32_t docid) const noexcept {
-  // Most lookups are for a document that is newer than all documents of the segment.
+  // Most lookups are for a document whose docid is above all docids of the collection in this segment.
   if (docid > views_.docids[collection.slotEnd - 1]) return std::nullopt;
   uint32_t begin = collection.slotBegin;
   uint32_t end = collection.slotEnd;

@@ -1,7 +1,7 @@
 // One immutable segment: documents in slots ordered by (collection, docid), an ordered dictionary of
 // (collection, kind, name, term), postings, field lengths, doc values. Every part is one flat column without
-// pointers (segment_columns.h), in memory or in the mapped chunks of a stored segment; layout:
-// docs/formats/segment.md. Made by SegmentWriter or opened from the index env, never changed afterwards; any
+// pointers (segment_columns.h), in memory or in the mapped chunks of a stored segment. Layout:
+// docs/formats/segment.md. Built by SegmentWriter or opened from the index env; never changed afterwards. Any
 // number of threads read it.
 #pragma once
 
@@ -24,80 +24,78 @@
 
 namespace mds {
 
-// Keeps the chunks of a stored segment valid; its destructor runs when the last reader of the segment has
-// ended.
+// Keeps the chunks of a stored segment valid. Its destructor runs when the last reader releases the segment.
 class ChunkLease {
  public:
   ChunkLease() = default;
   ChunkLease(const ChunkLease&) = delete;
   ChunkLease& operator=(const ChunkLease&) = delete;
   virtual ~ChunkLease() = default;
-  // Id of the key that the chunks are sealed with on disk; 0: they are plaintext.
+  // Id of the key with which the chunks are sealed on disk; 0: the chunks are plaintext.
   [[nodiscard]] virtual uint8_t key_id() const noexcept { return 0; }
 };
 
 class Segment {
  public:
-  // `serial`: process-wide, never reused; identifies the segment in the bookkeeping of merges and in the
-  // index env.
+  // `serial`: process-wide, never reused. Identifies the segment to merges and in the index env.
   Segment(uint64_t serial, SegmentColumns columns);
 
-  // A stored segment: views of mapped or opened chunks, which `lease` keeps valid; `storedBytes` is their
-  // size, `heapBytes` the part of it on the heap. Fails where a range in its directory leaves its column.
+  // Opens a stored segment: views of mapped or decrypted chunks, which `lease` keeps valid. `storedBytes` is
+  // their size, `heapBytes` the part of it on the heap. Fails if a range in the directory exceeds its column.
   [[nodiscard]] static Result<std::shared_ptr<const Segment>> open(uint64_t serial, const SegmentViews& views, std::unique_ptr<ChunkLease> lease, uint64_t storedBytes,
                                                                    uint64_t heapBytes = 0);
 
   [[nodiscard]] uint64_t serial() const noexcept { return serial_; }
   [[nodiscard]] bool is_stored() const noexcept { return lease_ != nullptr; }
-  // Of a stored segment: ChunkLease::key_id.
+  // Only for a stored segment: ChunkLease::key_id.
   [[nodiscard]] uint8_t key_id() const noexcept { return lease_->key_id(); }
   [[nodiscard]] uint32_t slot_count() const noexcept { return static_cast<uint32_t>(views_.docids.size()); }
   [[nodiscard]] uint32_t term_count() const noexcept { return termCount_; }
-  // On the heap; mapped chunks not counted.
+  // Bytes on the heap, excluding mapped chunks.
   [[nodiscard]] uint64_t memory_bytes() const noexcept { return memoryBytes_ + signatures_.memory_bytes() + maxima_.memory_bytes(); }
-  // Of all columns, in memory and stored: the bytes that a merge has to read.
+  // Bytes of all columns, in memory and stored: the amount that a merge has to read.
   [[nodiscard]] uint64_t column_bytes() const noexcept { return columnBytes_; }
-  // The columns of a segment in memory.
+  // The columns of a segment in memory; for a stored segment, its directory only.
   [[nodiscard]] const SegmentColumns& columns() const noexcept { return columns_; }
 
   [[nodiscard]] std::span<const CollectionEntry> collections() const noexcept { return columns_.collections; }
-  // Null where the segment holds no document of the collection.
+  // Null if the segment has no documents of the collection.
   [[nodiscard]] const CollectionEntry* find_collection(uint32_t collection) const noexcept;
   [[nodiscard]] std::span<const SectionEntry> sections(const CollectionEntry& collection) const noexcept;
   [[nodiscard]] const SectionEntry* find_section(const CollectionEntry& collection, SectionKind kind, std::string_view name) const noexcept;
   [[nodiscard]] std::string_view name(const SectionEntry& section) const noexcept;
   // Index of a section of this segment among all of its sections.
   [[nodiscard]] uint32_t section_index(const SectionEntry& section) const noexcept { return static_cast<uint32_t>(&section - columns_.sections.data()); }
-  // Index of a term of the section, O(log n).
+  // Returns the index of a term of the section, in O(log n).
   [[nodiscard]] std::optional<uint32_t> find_term(const SectionEntry& section, std::string_view term) const noexcept {
     return mds::find_term(dictionary_, section.termBegin, section.termEnd, term);
   }
   [[nodiscard]] std::optional<TermEntry> find_entry(const SectionEntry& section, std::string_view term) const noexcept {
     return mds::find_entry(dictionary_, section.termBegin, section.termEnd, term);
   }
-  // The terms of the section in order of their bytes.
+  // The terms of the section in byte order.
   [[nodiscard]] DictionaryWalk terms(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
-  // Terms [begin, end) of one section; `begin` begins a block.
+  // Terms [begin, end) of one section; `begin` must be the first term of a block.
   [[nodiscard]] DictionaryWalk terms(uint32_t begin, uint32_t end) const noexcept { return {dictionary_, begin, end}; }
   [[nodiscard]] std::optional<TermEntry> find_entry(uint32_t begin, uint32_t end, std::string_view term) const noexcept {
     return mds::find_entry(dictionary_, begin, end, term);
   }
-  // The first term of the last dictionary block of a section that has terms whose first term is not above
-  // `text`; the section's first where all are above.
+  // Returns the first term of the section's last dictionary block whose first term is <= `text`; the
+  // section's first term if all are greater.
   [[nodiscard]] uint32_t block_for(const SectionEntry& section, std::string_view text) const noexcept {
     const uint32_t blockEnd = (section.termEnd + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
     return mds::block_for(dictionary_, section.termBegin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
   }
-  // The same among the blocks of terms [begin, end), at least one; fast where the block is near.
+  // The same among the blocks of terms [begin, end), at least one; fast if the block is near.
   [[nodiscard]] uint32_t block_ahead(uint32_t begin, uint32_t end, std::string_view text) const noexcept {
     const uint32_t blockEnd = (end + kDictionaryBlockTerms - 1) / kDictionaryBlockTerms;
     return mds::block_ahead(dictionary_, begin / kDictionaryBlockTerms, blockEnd, text) * kDictionaryBlockTerms;
   }
   [[nodiscard]] std::shared_ptr<const TermMaxima> maxima(const SectionEntry& section) const { return maxima_.of(section, dictionary_); }
-  // The text of a term of the section; empty where the dictionary is damaged.
+  // The text of a term of the section; empty if the dictionary is damaged.
   [[nodiscard]] std::string term(const SectionEntry& section, uint32_t term) const;
   [[nodiscard]] TermScan scan(const SectionEntry& section) const noexcept { return {dictionary_, section.termBegin, section.termEnd}; }
-  // One per term of the section. Null when `stop` is set before they are made.
+  // One signature per term of the section. Null if `stop` is set before they are complete.
   [[nodiscard]] Signatures signatures(const SectionEntry& section, StopSignal& stop) const { return signatures_.of(section, scan(section), stop); }
   [[nodiscard]] TermEntry term_entry(uint32_t term) const noexcept { return entry_of(dictionary_, term); }
   [[nodiscard]] uint32_t df(uint32_t term) const noexcept { return term_entry(term).df; }
@@ -113,14 +111,14 @@ class Segment {
   [[nodiscard]] const ColumnView<int64_t>& times(SlotOrder order) const noexcept { return order == SlotOrder::kAddedAt ? views_.addedAt : views_.updatedAt; }
   [[nodiscard]] std::string_view key(uint32_t slot) const noexcept { return as_text(keys_[slot]); }
   [[nodiscard]] std::string_view lang(uint32_t slot) const noexcept { return as_text(langs_[slot]); }
-  // The collection's slots in ascending order. In a damaged segment they may be any numbers: a caller checks
-  // that a slot belongs to the collection before it follows it.
+  // The collection's slots in ascending order of the values. In a damaged segment they may be any numbers: a
+  // caller must check that a slot belongs to the collection before using it.
   [[nodiscard]] ColumnView<uint32_t> ordered_slots(SlotOrder order, const CollectionEntry& collection) const noexcept;
-  // Number of documents of the collection in this segment with a smaller key: compares keys of one collection
-  // without reading them.
+  // Number of documents of the collection in this segment with a smaller key. Used to compare keys of one
+  // collection without reading them.
   [[nodiscard]] uint32_t key_rank(uint32_t slot) const noexcept { return views_.keyRanks[slot]; }
-  // Bits of a metadata value (or kEveryTerm), from the word of the collection's first slot on; empty where
-  // the value is not dense enough for bits.
+  // Bits of a metadata value (or kEveryTerm), from the word of the collection's first slot on; empty if the
+  // value is not dense enough to have bits.
   [[nodiscard]] ColumnView<uint64_t> bit_set(const SectionEntry& section, uint32_t term) const noexcept;
 
   [[nodiscard]] const ColumnView<BlockEntry>& blocks() const noexcept { return views_.blocks; }
@@ -136,8 +134,8 @@ class Segment {
 
   uint64_t serial_;
   std::unique_ptr<ChunkLease> lease_;
-  // All columns of a segment in memory. For a stored one only the directory (collections, sections, names),
-  // which is small and read as spans.
+  // All columns of a segment in memory. For a stored segment, only the directory (collections, sections,
+  // names), which is small and read as spans.
   SegmentColumns columns_;
   SegmentViews views_;
   TextColumn dictionary_;

@@ -1,7 +1,7 @@
-// The columns of a segment, declared once: SegmentColumns owns them while they are built and in memory,
-// SegmentViews reads them in memory and on disk. Storage, views and sizes go through `zip_columns`, so that a
-// new column is one member and one line there. The order is that of the stored segment; a change of it or of
-// an element requires a new kSegmentVersion. Layout: docs/formats/segment.md.
+// The columns of a segment, declared once. SegmentColumns owns them while they are built and in memory;
+// SegmentViews reads them in memory and on disk. Storage, views and sizes use `zip_columns`, so that a new
+// column is one member plus one line there. The order is that of the stored segment. Changing the order or an
+// element requires a new kSegmentVersion. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@
 
 namespace mds {
 
-// Stored segments of another version are discarded with their index, which is rebuilt from the store.
+// Stored segments of another version are discarded with their index, which is then rebuilt from the store.
 inline constexpr uint32_t kSegmentVersion = 2;
 
-// No slot: the position of a cursor past its last posting. Slots are below it.
+// Not a slot: the position of a cursor past its last posting. All slots are below it.
 inline constexpr uint32_t kEndOfList = UINT32_MAX;
 
 enum class SectionKind : uint32_t { kText = 0, kMeta = 1 };
 
-// Documents of one collection: slots [slotBegin, slotEnd), sections [sectionBegin, sectionEnd). Ordered by
-// collection.
+// The documents of one collection: slots [slotBegin, slotEnd), sections [sectionBegin, sectionEnd). Ordered
+// by collection.
 struct CollectionEntry {
   uint32_t collection;
   uint32_t slotBegin;
@@ -30,26 +30,27 @@ struct CollectionEntry {
   uint32_t sectionEnd;
 };
 
-// One field (kText) or one metadata key (kMeta) of one collection: its terms or values are terms [termBegin,
+// One field (kText) or one metadata key (kMeta) of one collection. Its terms or values are terms [termBegin,
 // termEnd). Ordered by (collection, kind, name).
 struct SectionEntry {
   SectionKind kind;
-  uint32_t slotBegin;  // of the collection
+  uint32_t slotBegin;  // slots of the collection
   uint32_t slotEnd;
   uint32_t nameBegin;
   uint32_t nameEnd;
-  uint32_t termBegin;  // a multiple of kDictionaryBlockTerms: no dictionary block is shared
+  uint32_t termBegin;  // a multiple of kDictionaryBlockTerms: sections do not share dictionary blocks
   uint32_t termEnd;
-  uint32_t documents;     // with a length above 0; text only
+  uint32_t documents;     // number of documents with a length above 0; text only
   uint64_t totalLength;   // sum of the field lengths
   uint64_t lengthsBegin;  // byte offset in `fieldLengths`, a multiple of 4
   // 0: one length per slot of the collection; 1: `documents` slots (u32), then their `documents` lengths.
   uint16_t lengthsSparse;
-  uint16_t lengthBytes;  // of one length: 1, 2 or 4
+  uint16_t lengthBytes;  // bytes per length: 1, 2 or 4
   uint32_t padding;
 };
 
-// One block of a list of more than kBlockPostings postings. Offsets count from the list's beginnings.
+// One block of a list of more than kBlockPostings postings. Offsets are relative to the beginning of the
+// list.
 struct BlockEntry {
   uint32_t slotLast;
   uint32_t postingsOffset;
@@ -57,25 +58,25 @@ struct BlockEntry {
   Impacts impacts;  // text only
 };
 
-// The documents of one dense metadata value, or of all values of a key, as bits beside the postings. Ordered
-// by (section, term).
+// A bit set in addition to postings: the documents of one dense metadata value, or of all values of a key.
+// Ordered by (section, term).
 struct BitSetEntry {
   uint32_t section;  // index in `sections`
-  uint32_t term;     // kEveryTerm: the documents that have the key at all
-  // Into `bitWords`: words [slotBegin / 64, (slotEnd + 63) / 64) of the collection, so that they line up with
-  // the live bits.
+  uint32_t term;     // kEveryTerm: the documents that have the key
+  // Offset in `bitWords`: words [slotBegin / 64, (slotEnd + 63) / 64) of the collection, aligned with the
+  // live bits.
   uint64_t wordBegin;
 };
 
 inline constexpr uint32_t kEveryTerm = UINT32_MAX;
 
-// Words that hold the bits of slots [slotBegin, slotEnd), the first and the last shared with their
-// neighbours.
+// Number of words for the bits of slots [slotBegin, slotEnd). The first and the last word may contain bits of
+// neighbouring collections.
 [[nodiscard]] constexpr size_t bit_set_words(uint32_t slotBegin, uint32_t slotEnd) noexcept { return (size_t{slotEnd} + 63) / 64 - slotBegin / 64; }
 
 static_assert(sizeof(CollectionEntry) == 20 && sizeof(SectionEntry) == 56 && sizeof(BlockEntry) == 44 && sizeof(BitSetEntry) == 16);
 
-// A permutation of the slots of each collection: by the value, then key, lang (bytes) and docid, all
+// A permutation of the slots of each collection: sorted by the value, then key, lang (bytes) and docid, all
 // ascending.
 enum class SlotOrder : uint8_t { kAddedAt, kUpdatedAt, kKey };
 
@@ -111,8 +112,8 @@ using OwnedColumn = std::vector<T>;
 using SegmentColumns = ColumnsOf<OwnedColumn>;
 using SegmentViews = ColumnsOf<ColumnView>;
 
-// Whether a column begins a new chunk: true for columns whose writer keeps blocks from straddling, for which
-// it must know the borders.
+// Whether a column begins a new chunk. True for columns whose writer prevents blocks from straddling chunks:
+// the writer must know where the chunks begin.
 enum class ColumnStart : uint8_t { kShared, kOwnChunks };
 
 // Calls visit(left column, right column, start) for every column, in stored order.

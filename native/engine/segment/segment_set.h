@@ -1,5 +1,5 @@
-// One snapshot: the segments that a search sees, with their live bits. Immutable; shared by every search that
-// started while it was current.
+// One snapshot: the segments that a search reads, with their live bits. Immutable. Shared by all searches
+// that started while it was current.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace mds {
 struct SegmentRef {
   std::shared_ptr<const Segment> segment;
   std::shared_ptr<const LiveDocs> live;  // null: all alive
-  // No entry of the segment comes from an earlier one; set for segments in memory only.
+  // Lower bound of the LSNs of the segment's entries; set only for segments in memory.
   uint64_t lsnFirst = 0;
 
   [[nodiscard]] bool alive(uint32_t slot) const noexcept { return live == nullptr || live->alive(slot); }

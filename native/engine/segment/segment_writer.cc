@@ -21,7 +21,8 @@ void append_bytes(std::vector<uint8_t>& out, T value, size_t bytes) {
   for (size_t index = 0; index < bytes; ++index) out.push_back(static_cast<uint8_t>(value >> (8 * index)));
 }
 
-// Begins a new chunk where `bytes` would straddle two; a block larger than a chunk begins one, too.
+// Pads the column to a new chunk if `bytes` would straddle two chunks. A block larger than a chunk also
+// begins a new one.
 void skip_to_fit(std::vector<uint8_t>& column, size_t bytes) {
   const size_t used = column.size() % kChunkBytes;
   if (used + bytes > kChunkBytes) column.resize(column.size() + kChunkBytes - used);
@@ -88,8 +89,8 @@ void SegmentWriter::write_lengths(SectionEntry& section, std::span<const SlotLen
   const uint32_t slots = section.slotEnd - section.slotBegin;
   const uint16_t bytes = longest < 0x100 ? 1 : longest < 0x10000 ? 2 : 4;
   section.lengthBytes = bytes;
-  // A sparse entry also costs its slot: choosing the smaller form keeps many rare fields from costing (fields
-  // x documents).
+  // A sparse entry also stores its slot. Choosing the smaller form avoids a size of (fields x documents) for
+  // many rare fields.
   section.lengthsSparse = lengths.size() * (sizeof(uint32_t) + bytes) < size_t{slots} * bytes ? 1 : 0;
   if (section.lengthsSparse != 0) {
     for (const auto& [slot, length] : lengths) append_bytes(column, slot, sizeof slot);
@@ -103,8 +104,8 @@ void SegmentWriter::begin_term(std::string_view term) {
   term_ = term;
   openTerm_ = {};
   openTerm_.blockBegin = size32(columns_.blocks.size());
-  // Deltas count from the slot before the collection's first, minus one: the first delta wraps to the offset
-  // in the collection.
+  // A delta is slot - slotBefore_ - 1. Initially slotBefore_ is the slot before the collection's first, which
+  // wraps around if that is slot 0. The first delta is the offset in the collection.
   slotBefore_ = columns_.sections.back().slotBegin - 1;
   openBlocks_.clear();
   termMetaBegin_ = metaSlots_.size();
@@ -202,7 +203,7 @@ void SegmentWriter::write_bit_set(uint32_t term, size_t firstPosting) {
 void SegmentWriter::end_section() {
   for (const uint32_t slot : sectionSlots_) lengthBySlot_[slot] = 0;
   sectionSlots_.clear();
-  // With a single value its own bits are those of the key.
+  // If there is a single value, its bits are those of the key.
   if (columns_.sections.back().termEnd - columns_.sections.back().termBegin > 1) write_bit_set(kEveryTerm, 0);
   metaSlots_.clear();
   const SectionEntry section = columns_.sections.back();

@@ -1,7 +1,7 @@
 // Writes the columns of one segment from parts that arrive in their final order: all documents by
-// (collection, docid), then the sections by (collection, kind, name), in each its terms by bytes, in each its
-// postings by slot. Used by the segment builder (a batch) and the segment merger; runs on one thread. Layout:
-// docs/formats/segment.md.
+// (collection, docid), then the sections by (collection, kind, name); in each section its terms by bytes, and
+// in each term its postings by slot. Used by the segment builder (a batch) and the segment merger. Runs on
+// one thread. Layout: docs/formats/segment.md.
 #pragma once
 
 #include <memory>
@@ -26,49 +26,49 @@ struct DocumentValues {
   std::string_view lang;
 };
 
-// (slot, field length above 0)
+// (slot, field length above 0).
 using SlotLength = std::pair<uint32_t, uint32_t>;
 
 class SegmentWriter {
  public:
-  // Returns the slot. Documents ascend strictly by (collection, docid).
+  // Returns the slot. Documents must be strictly ascending by (collection, docid).
   uint32_t add_document(const DocumentValues& document);
 
-  // `lengths` ascends by slot; text sections only, empty for metadata.
+  // `lengths` is ascending by slot; for text sections only, empty for metadata.
   void begin_section(uint32_t collection, SectionKind kind, std::string_view name, std::span<const SlotLength> lengths);
   void begin_term(std::string_view term);
-  // Slots ascend strictly. A text posting is followed by `tf` calls of add_position; tf is at least 1, and 1
-  // in metadata.
+  // Slots must be strictly ascending. A text posting is followed by `tf` calls of add_position. tf is at
+  // least 1; in metadata it is 1.
   void add_posting(uint32_t slot, uint32_t tf);
-  // Positions of the last posting, strictly ascending.
+  // Adds a position to the last posting; positions must be strictly ascending.
   void add_position(uint32_t position);
-  // A term without postings is not written, nor is a section without terms.
+  // A term without postings and a section without terms are not written.
   void end_term();
   void end_section();
 
-  // Whether a document of the collection has been added: required before its sections.
+  // Whether a document of the collection has been added. Required before its sections.
   [[nodiscard]] bool has_collection(uint32_t collection) const noexcept;
   [[nodiscard]] uint32_t document_count() const noexcept { return static_cast<uint32_t>(columns_.docids.size()); }
-  // `seeds`: known orders to start from, if any.
+  // `seeds`: known initial orders, if any.
   [[nodiscard]] std::shared_ptr<const Segment> finish(uint64_t serial, OrderSeeds seeds = {});
 
  private:
   void flush_block();
-  // Writes the metadata postings from `firstPosting` of the open section on as bits, too, if they are dense.
+  // Also writes the metadata postings from `firstPosting` of the open section on as bits if they are dense.
   void write_bit_set(uint32_t term, size_t firstPosting);
-  // Of the current block, whose section is text.
+  // Impacts of the current block, whose section must be text.
   [[nodiscard]] Impacts block_impacts();
   // Returns the offset of the block's positions in their list.
   [[nodiscard]] uint32_t pack_positions();
   void write_lengths(SectionEntry& section, std::span<const SlotLength> lengths);
 
   SegmentColumns columns_;
-  // Field length by slot of the open section; all 0 between sections, so that a section's cost depends on its
-  // own documents only.
+  // Field length by slot of the open section. All 0 between sections, so that the cost of a section depends
+  // only on its own documents.
   std::vector<uint32_t> lengthBySlot_;
   std::vector<uint32_t> sectionSlots_;
   std::vector<uint32_t> metaSlots_;  // postings of the open metadata section, term after term
-  size_t termMetaBegin_ = 0;         // where the open term begins there
+  size_t termMetaBegin_ = 0;         // begin of the open term in metaSlots_
   size_t owner_ = 0;                 // index of the open section's collection
   std::string_view term_;
   DictionaryWriter dictionary_;

@@ -1,5 +1,5 @@
-// See slot_orders.h. Every order is a natural merge sort: the existing runs are found, then neighbours are
-// merged until one run is left.
+// See slot_orders.h. Every order is computed by a natural merge sort: existing runs are found, then
+// neighbours are merged until one run is left.
 #include "segment/slot_orders.h"
 
 #include <algorithm>
@@ -35,7 +35,7 @@ class OrderWriter {
     }
   }
 
-  // Requires the orders by key: their ranks decide between equal times.
+  // Requires the order by key: key ranks decide between equal times.
   [[nodiscard]] std::vector<uint32_t> by_time(const std::vector<int64_t>& times, std::vector<uint32_t> seed) {
     return order(std::move(seed), [this, &times](uint32_t a, uint32_t b) {
       if (times[a] != times[b]) return times[a] < times[b];
@@ -47,13 +47,13 @@ class OrderWriter {
  private:
   [[nodiscard]] std::string_view key(uint32_t slot) const noexcept { return slice(c_.keyEnds, c_.keyBytes, slot); }
 
-  // Slots of a collection ascend by docid.
+  // Slots of a collection are ascending by docid.
   [[nodiscard]] bool lang_before(uint32_t a, uint32_t b) const noexcept {
     const int langs = slice(c_.langEnds, c_.langBytes, a).compare(slice(c_.langEnds, c_.langBytes, b));
     return langs != 0 ? langs < 0 : a < b;
   }
 
-  // Whether each collection's range has each of its slots once. Seeds come from segments, which may be
+  // Whether each collection's range contains each of its slots once. Seeds come from segments, which may be
   // damaged.
   [[nodiscard]] bool is_permutation(std::span<const uint32_t> slots) {
     if (slots.size() != c_.docids.size()) return false;
@@ -104,7 +104,7 @@ class OrderWriter {
 
   SegmentColumns& c_;
   std::vector<bool> seen_;
-  std::vector<size_t> ends_;  // of the runs
+  std::vector<size_t> ends_;  // ends of the runs
   std::vector<uint32_t> scratch_;
 };
 

@@ -1,5 +1,5 @@
-// The permutations of a segment's slots that sorted pages walk: by addedAt, updatedAt and key, with ties by
-// key, lang and docid. Made once, when a segment is written, on the writer's thread. Columns:
+// The permutations of a segment's slots from which sorted pages are read: by addedAt, updatedAt and key, with
+// ties by key, lang and docid. Computed once, when a segment is written, on the writer's thread. Columns:
 // docs/formats/segment.md.
 #pragma once
 
@@ -10,9 +10,9 @@
 
 namespace mds {
 
-// Initial orders: all slots, collection by collection; an invalid one is ignored. The work grows with the
-// number of ascending runs, so that a merge, which passes the orders of its sources one after the other, pays
-// for a k-way merge and not for a sort.
+// Initial orders: all slots, collection by collection. An invalid order is ignored. The work grows with the
+// number of ascending runs. A merge passes the orders of its sources one after the other, so it pays for a
+// k-way merge and not for a sort.
 struct OrderSeeds {
   std::vector<uint32_t> byAddedAt;
   std::vector<uint32_t> byUpdatedAt;

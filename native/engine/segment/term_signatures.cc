@@ -18,12 +18,12 @@ constexpr uint32_t kSignatureLanes = 4;
 using Words = uint32_t __attribute__((vector_size(16)));
 using Ints = int32_t __attribute__((vector_size(16)));
 
-// All bits of a lane where it passes.
+// Sets all bits of a lane whose signature passes.
 template <uint32_t kEdits, bool kIsAnyAdded>
 [[gnu::always_inline]] inline Ints passing(Words signatures, const SignatureFilter& filter) noexcept {
   Words wrong = filter.letters & ~signatures;
   Words added = signatures & ~filter.letters & kLetters;
-  // Clears the lowest bits; nothing is left of a word with at most this many.
+  // Clears the lowest bits, one per edit: a word with at most that many bits becomes 0.
   for (uint32_t edit = 0; edit < kEdits; ++edit) {
     wrong &= wrong - 1;
     added &= added - 1;
@@ -33,7 +33,7 @@ template <uint32_t kEdits, bool kIsAnyAdded>
   return (wrong == 0) & (lengths >= static_cast<int32_t>(filter.lengthMin)) & (lengths <= static_cast<int32_t>(filter.lengthMax));
 }
 
-// Words that are compared before a test whether any has passed: most have not.
+// Number of words compared before testing whether any of them passed. In most runs none has.
 constexpr size_t kRun = size_t{4} * kSignatureLanes;
 
 template <uint32_t kEdits, bool kIsAnyAdded>
@@ -63,7 +63,7 @@ void add_all(std::span<const uint32_t> signatures, const SignatureFilter& filter
 }  // namespace
 
 uint32_t signature_letter(uint32_t code) noexcept {
-  constexpr uint32_t kSpread = 2654435761U;  // Knuth's: 2^32 / golden ratio
+  constexpr uint32_t kSpread = 2654435761U;  // Knuth's constant: 2^32 / golden ratio
   const uint32_t bit = code >= 'a' && code <= 'z' ? code - 'a' : (code * kSpread >> 16) % kSignatureLetters;
   return 1U << bit;
 }

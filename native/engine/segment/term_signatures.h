@@ -1,8 +1,8 @@
-// One word per term of a section: which characters the term has, hashed to 27 bits, and its length, in 5.
-// Comparing words excludes most terms without reading them, at 0.5 ns each instead of 20: an edit changes the
-// length by at most one, removes at most one character and adds at most one. Made in memory when a search
-// first needs them and kept as long as the segment: 4 bytes a term, an eighth of the dictionary's size. Any
-// number of threads.
+// One word per term of a section: the set of characters of the term, hashed to 27 bits, and its length in 5
+// bits. Comparing words excludes most terms without reading them, at 0.5 ns each instead of 20 ns. An edit
+// changes the length by at most one, removes at most one character and adds at most one. Computed in memory
+// when a search first needs them, and kept as long as the segment: 4 bytes per term, an eighth of the
+// dictionary's size. Any number of threads.
 #pragma once
 
 #include <atomic>
@@ -23,13 +23,13 @@ namespace mds {
 inline constexpr uint32_t kSignatureLetters = 27;
 inline constexpr uint32_t kSignatureLengthMax = (1U << (32 - kSignatureLetters)) - 1;
 
-// Bit of a code point.
+// The bit of a code point.
 [[nodiscard]] uint32_t signature_letter(uint32_t code) noexcept;
-// Longer terms have kSignatureLengthMax.
+// For longer terms the length is kSignatureLengthMax.
 [[nodiscard]] uint32_t signature_of(std::string_view term) noexcept;
 
-// A filter: terms with these letters and a length within these bounds. Up to `edits` letters may be missing,
-// and up to `edits` others present.
+// A filter: admits terms with these letters and a length within these bounds. Up to `edits` letters may be
+// missing, and up to `edits` other letters may be present.
 struct SignatureFilter {
   uint32_t letters = 0;
   uint32_t lengthMin = 0;
@@ -47,14 +47,14 @@ using Signatures = std::shared_ptr<const std::vector<uint32_t>>;
 // The signatures of a segment's sections.
 class SignatureCache {
  public:
-  // `scan`: of the section, before its first term. Null when `stop` is set before they are made.
+  // `scan`: of the section, before its first term. Null if `stop` is set before the signatures are complete.
   [[nodiscard]] Signatures of(const SectionEntry& section, TermScan scan, StopSignal& stop);
   [[nodiscard]] uint64_t memory_bytes() const noexcept { return bytes_.load(std::memory_order_relaxed); }
 
  private:
-  // Locked while signatures are made: another thread that needs the same ones waits for them.
+  // Locked while signatures are computed: another thread that needs the same signatures waits for them.
   std::mutex mutex_;
-  std::map<uint32_t, Signatures> sections_;  // by their first term
+  std::map<uint32_t, Signatures> sections_;  // by the section's first term
   std::atomic<uint64_t> bytes_{0};
 };
 

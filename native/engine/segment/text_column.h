@@ -1,7 +1,7 @@
-// Byte strings of one column, cumulative ends in another: keys, languages, dictionary blocks. Every string is
-// returned as one contiguous run: the few that straddle two chunks of a stored segment (at most one per chunk
-// border) are copied once when the segment is opened. Any number of threads read it; valid as long as the
-// segment.
+// Byte strings in one column, their cumulative ends in another: keys, languages, dictionary blocks. Every
+// string is returned as one contiguous run. The few strings that straddle two chunks of a stored segment (at
+// most one per chunk border) are copied once, when the segment is opened. Any number of threads read it.
+// Valid as long as the segment.
 #pragma once
 
 #include <algorithm>
@@ -24,7 +24,7 @@ class TextColumn {
     return bytes;
   }
 
-  // Empty where the ends do not ascend within the column: only in a damaged segment.
+  // Empty if the ends do not ascend within the column, which occurs only in a damaged segment.
   [[nodiscard]] Bytes operator[](uint32_t index) const noexcept {
     const size_t begin = begin_of(index);
     const size_t end = ends_[index];
@@ -36,7 +36,7 @@ class TextColumn {
  private:
   struct Seam {
     uint32_t index;
-    std::vector<uint8_t> bytes;  // kPackedPadding zero bytes behind them
+    std::vector<uint8_t> bytes;  // followed by kPackedPadding zero bytes
   };
 
   [[nodiscard]] size_t begin_of(uint32_t index) const noexcept { return index == 0 ? 0 : ends_[index - 1]; }

@@ -8,7 +8,7 @@
 namespace mds {
 namespace {
 
-// The smallest text above all that begin with `prefix`; empty where there is none.
+// Returns the smallest string greater than every string that begins with `prefix`; empty if there is none.
 std::string end_of(std::string_view prefix) {
   std::string end(prefix);
   while (!end.empty() && end.back() == '\xff') end.pop_back();
@@ -30,8 +30,8 @@ CommonTerms::CommonTerms(const Segment& segment, const SectionEntry& section, st
   if (!end.empty() && begin_ < end_) end_ = std::min(end_, segment.block_ahead(begin_, end_, end) + kDictionaryBlockTerms);
 }
 
-// With equal dfs the term or run that begins first comes first: a run may have its commonest term at its
-// beginning, and has none before it.
+// With equal dfs, the term or run that begins first takes precedence. A run may have its most frequent term
+// at its beginning, and has none before it.
 bool CommonTerms::comes_later(const Run& a, const Run& b) noexcept { return a.df != b.df ? a.df < b.df : a.first > b.first; }
 
 void CommonTerms::push(const Run& run) {

@@ -1,7 +1,6 @@
-// The terms of one section that begin with a prefix, commonest first, terms of the same df in the order of
-// their bytes. The highest df of every run of terms (segment/term_maxima.h) shows which runs to read, so that
-// only blocks with a wanted term are read. Used by one request on one thread; valid while the snapshot is
-// referenced.
+// The terms of one section that begin with a prefix, in descending df; terms of equal df in byte order. The
+// maximum df of every run of terms (segment/term_maxima.h) determines which runs to read, so that only blocks
+// with a wanted term are read. Used by one request on one thread. Valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -18,9 +17,9 @@ class CommonTerms {
  public:
   CommonTerms(const Segment& segment, const SectionEntry& section, std::string_view prefix);
 
-  // Number of terms with the prefix, plus up to two dictionary blocks: only their blocks are known.
+  // Number of terms with the prefix, plus up to two dictionary blocks: bounds have block granularity.
   [[nodiscard]] uint32_t size() const noexcept { return end_ - begin_; }
-  // Visits all of them in the order of their bytes.
+  // Visits all terms with the prefix in byte order.
   template <class Take>
   void each(uint32_t& steps, Take take) const {
     bool isInside = false;
@@ -31,43 +30,44 @@ class CommonTerms {
       if (wasInside && !isInside) break;
     }
   }
-  // Must be called before the methods below. `steps` falls by the dictionary entries that are read, down to
+  // Must be called before the methods below. Lowers `steps` by the number of dictionary entries read, down to
   // 0.
   void begin(uint32_t& steps);
   [[nodiscard]] bool is_at_end() const noexcept { return heap_.empty(); }
-  // Of the present term.
+  // Df of the current term.
   [[nodiscard]] uint32_t df() const noexcept { return heap_.front().df; }
   [[nodiscard]] const std::string& text();
   void next(uint32_t& steps);
-  // Number of terms that have not been passed yet.
+  // Number of terms not yet passed.
   [[nodiscard]] uint32_t left() const noexcept { return size() - passed_; }
-  // Df of any term with the prefix; 0 where the section does not have it.
+  // Returns the df of any term with the prefix; 0 if the section does not have it.
   [[nodiscard]] uint32_t df_of(std::string_view term, uint32_t& steps) const noexcept;
 
  private:
-  // A term (level 0), or a run of them: a dictionary block (1), kMaximaFanout blocks (2) and so on.
+  // A term (level 0), or a run of terms: a dictionary block (level 1), kMaximaFanout blocks (level 2), and so
+  // on.
   struct Run {
-    uint32_t df;     // of a run: the highest in it
-    uint32_t first;  // term, in the dictionary
+    uint32_t df;     // for a run: the maximum df in it
+    uint32_t first;  // index of the first term in the dictionary
     uint32_t level;
   };
 
   [[nodiscard]] static bool comes_later(const Run& a, const Run& b) noexcept;
   void push(const Run& run);
-  // The runs [begin, end) of a level that have a term with the prefix.
+  // Pushes the runs [begin, end) of a level that overlap the blocks of the prefix.
   void push_runs(size_t begin, size_t end, uint32_t level);
-  // Expands runs until a term is first.
+  // Expands runs until the heap's first entry is a term.
   void settle(uint32_t& steps);
   void read_block(uint32_t first, uint32_t& steps);
 
   const Segment* segment_;
   const SectionEntry* section_;
   std::string_view prefix_;
-  uint32_t begin_;  // of a block
+  uint32_t begin_;  // first term of a block
   uint32_t end_;
   uint32_t passed_ = 0;
   std::shared_ptr<const TermMaxima> maxima_;  // null in small sections
-  std::vector<Run> heap_;                     // first comes first
+  std::vector<Run> heap_;                     // max-heap, see comes_later()
   uint32_t textOf_ = UINT32_MAX;
   std::string text_;
 };

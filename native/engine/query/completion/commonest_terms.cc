@@ -60,8 +60,8 @@ void CommonestTerms::set_bounds(Group& group) {
   for (CommonTerms& list : group.lists) {
     if (list.is_at_end()) continue;
     group.dfMax += list.df();
-    // A term as common as all bounds together is the next one of each list or comes after it, because a list
-    // returns terms of equal df in the order of their bytes.
+    // A list returns terms of equal df in byte order. In each list, a term whose df is the sum of all bounds
+    // is therefore the next term or a later one.
     group.textMin = std::max(group.textMin, list.text());
   }
 }
@@ -75,7 +75,7 @@ bool CommonestTerms::can_have(const Group& group, const BestCommonTerms& best) n
 }
 
 void CommonestTerms::advance(Group& group, BestCommonTerms& best, uint32_t& steps) {
-  // The list with the highest bound; of several the one that ends soonest.
+  // Chooses the list with the highest bound; of several, the one with the fewest terms left.
   const auto next = std::max_element(group.lists.begin(), group.lists.end(), [](const CommonTerms& a, const CommonTerms& b) {
     if (a.is_at_end() || b.is_at_end()) return a.is_at_end() && !b.is_at_end();
     return a.df() != b.df() ? a.df() < b.df() : a.left() > b.left();

@@ -15,7 +15,7 @@ namespace {
 
 struct CompletionSources {
   std::vector<TermSource> sources;
-  std::vector<std::string_view> fields;  // by group
+  std::vector<std::string_view> fields;  // indexed by group
 };
 
 CompletionSources sources_of(const SegmentSet& set, uint32_t wanted, const std::vector<std::string_view>& fields) {
@@ -30,7 +30,7 @@ CompletionSources sources_of(const SegmentSet& set, uint32_t wanted, const std::
       found.fields.push_back(name);
     }
   }
-  // Groups follow the order of the names, so that they do not depend on the segments.
+  // Groups are numbered in the order of the field names, so that they do not depend on the segments.
   std::vector<std::string_view> names = found.fields;
   std::sort(names.begin(), names.end());
   names.erase(std::unique(names.begin(), names.end()), names.end());
@@ -58,7 +58,7 @@ std::string completions_json(const SegmentSet& set, const CompletionRequest& req
   std::vector<CommonTerm> best;
   uint32_t steps = kCompletionScanMax;
   bool isSure = terms.size() <= kCompletionWalkMax && terms.walk(most, steps, best);
-  // The search may use the steps that a final walk over all entries would leave.
+  // The search may use the steps that remain after reserving those of a final walk over all entries.
   const uint64_t kept = terms.size() < kCompletionScanMax ? terms.size() + 1 : 0;
   if (!isSure) {
     steps = static_cast<uint32_t>(kCompletionScanMax - kept);
@@ -77,7 +77,7 @@ std::string term_frequencies_json(const SegmentSet& set, const TermFrequenciesRe
   const CompletionSources found = sources_of(set, request.collection, request.fields);
   std::string json = "[";
   std::vector<std::string_view> terms = request.terms;
-  // Ascending, so that each lookup begins where the previous one ended.
+  // Sorted, so that each lookup begins where the previous one ended.
   std::sort(terms.begin(), terms.end());
   std::vector<std::vector<uint64_t>> counts(found.fields.size(), std::vector<uint64_t>(terms.size()));
   for (const TermSource& source : found.sources) {

@@ -1,5 +1,5 @@
-// The terms of a collection that begin with a prefix, commonest first: suggestions for an input field while a
-// user types. Reads dictionaries only, never a posting. Runs on the caller's thread.
+// The terms of a collection that begin with a prefix, most frequent first: suggestions while a user types.
+// Reads dictionaries only, never postings. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@ namespace mds {
 
 struct CompletionRequest {
   uint32_t collection;
-  // Text fields; empty: all of them. A term in two fields is two completions.
+  // Text fields; empty: all. A term in two fields is two completions.
   std::vector<std::string_view> fields;
   std::string_view prefix;
   uint32_t most;
 };
 
-// JSON array of [term, field, documents], by documents descending, then by term and field. Documents: the
-// term's df, dead ones included until a merge drops them. At most kCompletionScanMax dictionary entries are
-// read; where they do not suffice to find the commonest, the result is the commonest of the entries read.
+// Returns a JSON array of [term, field, documents], by documents descending, then by term and field.
+// Documents is the term's df; it includes dead documents until a merge drops them. Reads at most
+// kCompletionScanMax dictionary entries. If they do not suffice to find the most frequent terms, the result
+// is the most frequent of the entries read.
 [[nodiscard]] std::string completions_json(const SegmentSet& set, const CompletionRequest& request);
 
 struct TermFrequenciesRequest {
@@ -32,7 +33,8 @@ struct TermFrequenciesRequest {
   std::vector<std::string_view> terms;
 };
 
-// JSON array of [term, field, documents] as above, for the terms that occur in a field, in no order.
+// Returns a JSON array of [term, field, documents] as above, for the requested terms that occur in a field,
+// in no particular order.
 [[nodiscard]] std::string term_frequencies_json(const SegmentSet& set, const TermFrequenciesRequest& request);
 
 }  // namespace mds

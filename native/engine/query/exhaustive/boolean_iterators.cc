@@ -25,8 +25,8 @@ class AndIterator final : public DocIterator {
   uint64_t cost() const noexcept override { return byCost_[0]->cost(); }
 
  private:
-  // Starts at the rarest child's match. A child behind the candidate is advanced to it; a child that lands
-  // past it sets the next candidate.
+  // Starts at the match of the child with the lowest cost. A child behind the candidate is advanced to it. A
+  // child that lands past it sets the next candidate.
   void align(uint32_t candidate) {
     size_t agreed = 1;
     while (candidate != kEndOfList && agreed < byCost_.size()) {
@@ -78,7 +78,7 @@ class OrIterator final : public DocIterator {
   static bool later(const DocIterator* a, const DocIterator* b) noexcept { return a->doc() > b->doc(); }
 
   std::vector<DocIteratorPtr> children_;
-  std::vector<DocIterator*> heap_;  // by current match
+  std::vector<DocIterator*> heap_;  // ordered by current match
   uint64_t cost_ = 0;
 };
 

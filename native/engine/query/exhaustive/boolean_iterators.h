@@ -1,5 +1,5 @@
 // Iterators of the inner nodes of a plan. See doc_iterator.h. Scores are summed in the order of the plan,
-// whatever the order of evaluation.
+// regardless of the order of evaluation.
 #pragma once
 
 #include <vector>
@@ -9,13 +9,15 @@
 
 namespace mds {
 
-// Documents that match all of `children` (at least one); the score is the sum of theirs.
+// Iterates over documents that match all of `children` (at least one); the score is the sum of the children's
+// scores.
 [[nodiscard]] DocIteratorPtr make_and_iterator(std::vector<DocIteratorPtr> children, StopSignal& stop);
 
-// Documents that match any of `children` (at least one); the score is the sum over those that match.
+// Iterates over documents that match any of `children` (at least one); the score is the sum over the children
+// that match.
 [[nodiscard]] DocIteratorPtr make_or_iterator(std::vector<DocIteratorPtr> children);
 
-// Documents that match `wanted` and not `excluded`, with the score of `wanted`.
+// Iterates over documents that match `wanted` and not `excluded`, with the score of `wanted`.
 [[nodiscard]] DocIteratorPtr make_and_not_iterator(DocIteratorPtr wanted, DocIteratorPtr excluded, StopSignal& stop);
 
 }  // namespace mds

@@ -47,7 +47,8 @@ class FilterPostingIterator final : public DocIterator {
   PostingCursor cursor_;
 };
 
-// Documents whose bits are set: the union of many posting lists, read once, or the documents within ranges.
+// Iterates over the documents whose bits are set: the union of many posting lists, each read once, or the
+// documents within ranges.
 class BitSetIterator final : public DocIterator {
  public:
   BitSetIterator(const CollectionEntry& collection, SlotBits bits) : bits_(std::move(bits)), cost_(bits_.count()) { doc_ = bits_.next(collection.slotBegin); }
@@ -63,7 +64,7 @@ class BitSetIterator final : public DocIterator {
   uint64_t cost_;
 };
 
-// tfidf and bm25: a term is scored in one field.
+// For tfidf and bm25, which score a term in one field.
 class TermIterator final : public DocIterator {
  public:
   TermIterator(const Segment& segment, const SectionEntry& section, const TermEntry& term, size_t field, LeafScorer scorer)
@@ -84,7 +85,7 @@ class TermIterator final : public DocIterator {
   LeafScorer scorer_;
 };
 
-// bm25f: the union over the scored fields.
+// For bm25f: the union over the scored fields.
 class FieldsTermIterator final : public DocIterator {
  public:
   explicit FieldsTermIterator(LeafScorer scorer) : scorer_(std::move(scorer)) {}

@@ -10,7 +10,7 @@
 
 namespace mds {
 
-// A TERM: documents that contain it in any scored field.
+// A TERM: documents that contain the term in any scored field.
 [[nodiscard]] DocIteratorPtr make_term_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term);
 
 // All documents of the collection, at score 0.

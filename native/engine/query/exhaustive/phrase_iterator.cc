@@ -11,7 +11,7 @@
 namespace mds {
 namespace {
 
-// The phrase in one field: a conjunction of its terms' cursors, confirmed by positions.
+// The phrase in one field: a conjunction of its terms' cursors, verified by positions.
 class FieldPhrase {
  public:
   FieldPhrase(const Segment& segment, const SectionEntry& section, size_t field, StopSignal& stop) : lengths_(segment.lengths(section)), field_(field), stop_(stop) {}
@@ -68,8 +68,8 @@ class FieldPhrase {
     return terms_[0].cursor.doc();
   }
 
-  // Starts (position minus offset, possibly below 0) that all terms share. Lists ascend, so each step is a
-  // merge.
+  // Counts the starts (position minus offset, possibly negative) that all terms share. Lists are ascending,
+  // so each step is a merge.
   uint32_t count_occurrences() {
     for (size_t index = 0; index < terms_.size(); ++index) {
       const int64_t offset = terms_[index].offset;

@@ -1,4 +1,4 @@
-// A PHRASE: documents in which its terms occur at the given distances inside one scored field. See
+// A PHRASE: documents in which its terms occur at the given distances within one scored field. See
 // doc_iterator.h.
 #pragma once
 
@@ -8,10 +8,10 @@
 
 namespace mds {
 
-// Only the distances between offsets count: a phrase may begin at the first token of a document whatever its
-// smallest offset.
-// Score: the number of occurrences over all scored fields, or the plan's formula applied to it, with the sum
-// of the terms' idfs and weight 1.
+// Only the differences between offsets count: a phrase may begin at the first token of a document whatever
+// its smallest offset is.
+// Score: the number of occurrences over all scored fields, or the plan's formula applied to that number, with
+// the sum of the terms' idfs and weight 1.
 [[nodiscard]] DocIteratorPtr make_phrase_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop);
 
 }  // namespace mds

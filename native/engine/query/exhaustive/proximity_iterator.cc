@@ -16,14 +16,14 @@ constexpr double kScoreMin = 0.1;
 
 using Positions = std::vector<uint32_t>;
 
-// Moves `at` to the first value that is not below `least`, which never falls from call to call.
+// Moves `at` to the first value >= `least`. `least` must not decrease from call to call.
 bool move_to(const Positions& positions, size_t& at, uint32_t least) noexcept {
   while (at < positions.size() && positions[at] < least) ++at;
   return at < positions.size();
 }
 
-// The smallest span from an occurrence of term `left` to one of `right` at or behind it, with all other terms
-// in between. Every list is read once.
+// Returns the smallest span from an occurrence of term `left` to an occurrence of term `right` at or behind
+// it, with all other terms in between. Reads every list once.
 uint32_t narrowest(const std::vector<Positions>& terms, size_t left, size_t right, bool isStrict, std::vector<size_t>& ats) noexcept {
   ats.assign(terms.size(), 0);
   uint32_t best = kNoSpan;
@@ -40,7 +40,8 @@ uint32_t narrowest(const std::vector<Positions>& terms, size_t left, size_t righ
   return best;
 }
 
-// One field's candidates: documents that have all the terms. The cursors follow the conjunction around them.
+// The matches in one field: candidates are documents that contain all the terms. The cursors advance as a
+// conjunction.
 class FieldProximity {
  public:
   FieldProximity(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, size_t field, StopSignal& stop)
@@ -85,7 +86,7 @@ class FieldProximity {
     }
   }
 
-  // `candidate` where all cursors are on it, else the first document that may be next.
+  // Returns `candidate` if all cursors are on it, else the first document that may be the next candidate.
   uint32_t agree(uint32_t candidate) {
     for (size_t order = 1; order < byDf_.size(); ++order) {
       PostingCursor& cursor = cursors_[byDf_[order]];

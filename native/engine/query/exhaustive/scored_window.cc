@@ -10,7 +10,8 @@ namespace {
 
 void set_window_bit(ScoredWindow::Bits& words, uint32_t index) noexcept { words[index / 64] |= uint64_t{1} << (index % 64); }
 
-// Calls visit(slot, tf) for the postings below `end` and leaves the cursor on the first one that is not.
+// Calls visit(slot, tf) for the postings below `end`. Leaves the cursor on the first posting that is not
+// below it.
 template <class Visit>
 uint32_t visit_below(PostingCursor& cursor, uint32_t end, Visit visit) noexcept {
   uint32_t visited = 0;

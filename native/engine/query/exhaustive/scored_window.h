@@ -1,6 +1,7 @@
-// The postings of many terms added up over a window of slots, term at a time: each list adds its scores to an
-// accumulator per slot. The terms are added in their given order, so that a document's sum equals the sum of
-// iterators to the bit. Used by one search on one thread; valid while the snapshot is referenced.
+// Scores many terms over a window of slots, term at a time: each posting list adds its scores to one
+// accumulator per slot. Terms are added in their given order, so that a document's sum equals, bit for bit,
+// the sum that the iterators compute. Used by one search on one thread. Valid while the snapshot is
+// referenced.
 #pragma once
 
 #include <array>
@@ -16,7 +17,7 @@ namespace mds {
 class ScoredWindow {
  public:
   static constexpr uint32_t kWords = kWindowDocs / 64;
-  // Bit i % 64 of word i / 64 is the slot i of the window.
+  // Bit i % 64 of word i / 64 is slot i of the window.
   using Bits = std::array<uint64_t, kWords>;
 
   ScoredWindow(const ResolvedQuery& query, const ResolvedSegment& segment) noexcept : query_(query), segment_(segment) {}
@@ -25,18 +26,18 @@ class ScoredWindow {
   void add_term(uint32_t term);
   // Number of postings of all terms.
   [[nodiscard]] uint64_t cost() const noexcept { return cost_; }
-  // Slot of the first posting that has been neither read nor passed; kEndOfList at the end.
+  // Slot of the first posting that has been neither read nor skipped; kEndOfList at the end.
   [[nodiscard]] uint32_t next() const noexcept;
-  // Passes the postings below `target`.
+  // Skips the postings below `target`.
   void pass(uint32_t target) noexcept;
-  // Reads the postings of the window of `kWindowDocs` slots from `begin` on, which is not above next().
-  // Requires a clear window. Returns the number of postings read.
+  // Reads the postings of the window of `kWindowDocs` slots that starts at `begin`, which must not be above
+  // next(). Requires a clear window. Returns the number of postings read.
   uint64_t fill(uint32_t begin) noexcept;
 
-  // Slots of the window that have a posting.
+  // Slots of the window that have a posting of any term.
   [[nodiscard]] const Bits& matches() const noexcept { return matches_; }
   [[nodiscard]] double score(uint32_t at) const noexcept { return scores_[at]; }
-  // Removes all other matches.
+  // Removes the matches that are not in `passed`.
   void keep(const Bits& passed) noexcept;
   void clear() noexcept;
 
@@ -58,11 +59,12 @@ class ScoredWindow {
   const ResolvedQuery& query_;
   const ResolvedSegment& segment_;
   std::vector<Leaf> leaves_;
-  // First_slot of each leaf, kept apart because a leaf is large and most of many have nothing in a window.
+  // first_slot() of each leaf. Stored separately because a leaf is large and, among many leaves, most have no
+  // posting in a given window.
   std::vector<uint32_t> nexts_;
   uint64_t cost_ = 0;
-  // Slot begin + i of the window: its sum so far, whether it matches, and the tf~ of the current leaf. All
-  // zero in a clear window.
+  // For slot begin + i of the window: its sum so far, whether it matches, and the tf~ of the current leaf.
+  // All zero in a clear window.
   std::array<double, kWindowDocs> scores_{};
   std::array<double, kWindowDocs> tfSums_{};
   Bits matches_{};

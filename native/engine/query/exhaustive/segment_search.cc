@@ -15,7 +15,7 @@ namespace {
 
 DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop);
 
-// One iterator for many TERMs, and one for each other child.
+// Creates one iterator for many TERMs, and one for each other child.
 DocIteratorPtr make_or(const ResolvedQuery& query, const ResolvedSegment& segment, const PlanNode& node, StopSignal& stop) {
   const auto is_term = [](const PlanNode& child) { return child.kind == NodeKind::kTerm; };
   const bool isLarge = std::count_if(node.children.begin(), node.children.end(), is_term) > kLargeDisjunctionTerms;
@@ -46,7 +46,7 @@ DocIteratorPtr make_iterator(const ResolvedQuery& query, const ResolvedSegment& 
       return make_all_iterator(*segment.collection);
     case NodeKind::kOr:
     case NodeKind::kNone:
-    case NodeKind::kFuzzy:  // expanded before
+    case NodeKind::kFuzzy:  // expanded earlier
     case NodeKind::kWildcard:
       break;
   }
@@ -62,15 +62,15 @@ bool is_term_disjunction(const PlanNode& root) noexcept {
   return true;
 }
 
-// Postings that the plan's leaves would read without a filter.
+// Number of postings that the plan's leaves would read without a filter.
 uint64_t disjunction_cost(const ResolvedSegment& segment) noexcept {
   uint64_t postings = 0;
   for (const TermEntry& term : segment.terms) postings += term.df;
   return postings;
 }
 
-// A filter that is rarer than the terms' postings by this factor leads a conjunction; a wider one is cheaper
-// as bits over a window.
+// A filter with fewer than 1/kSelectiveFilterFactor of the terms' postings leads a conjunction. A wider
+// filter is cheaper as bits over a window.
 constexpr uint64_t kSelectiveFilterFactor = 8;
 
 }  // namespace

@@ -1,7 +1,7 @@
-// Evaluates a plan in one segment and collects its live matches. Two exhaustive paths with equal scores to
-// the bit:
-// a pure disjunction of terms is scored term at a time in windows of kWindowDocs slots; everything else
-// document at a time by iterators (doc_iterator.h).
+// Evaluates a plan in one segment and collects its live matches. There are two exhaustive paths, whose scores
+// are equal bit for bit:
+// - a pure disjunction of terms is scored term at a time in windows of kWindowDocs slots;
+// - any other plan is evaluated document at a time by iterators (doc_iterator.h).
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mds {
 
-// `index`: of the segment in the query. Returns early when `stop` is set.
+// `index`: index of the segment in the query. Returns early when `stop` is set.
 void search_segment(const ResolvedQuery& query, uint32_t index, const SegmentRefinement& refinement, TopK& top, StopSignal& stop);
 
 }  // namespace mds

@@ -25,7 +25,7 @@ class UnionIterator final : public DocIterator {
   uint64_t cost() const noexcept override { return window_.cost(); }
 
  private:
-  // Fills the window that begins with the first match from `target` on. Returns that match.
+  // Fills the window that begins at the first match from `target` on. Returns that match.
   uint32_t open(uint32_t target) {
     window_.clear();
     window_.pass(target);

@@ -1,5 +1,5 @@
-// A pure disjunction of terms, window by window: all its lists are added up (scored_window.h), then the
-// window's live matches are collected.
+// Evaluates a pure disjunction of terms, window by window: scores all its lists in the window
+// (scored_window.h), then collects the window's live matches.
 #pragma once
 
 #include <cstdint>
@@ -14,10 +14,10 @@ namespace mds {
 
 class WindowDisjunction {
  public:
-  // The plan's root is a TERM or an OR of TERMs.
+  // The plan's root must be a TERM or an OR of TERMs.
   WindowDisjunction(const ResolvedQuery& query, const ResolvedSegment& segment);
 
-  // `filter`: matches must be in it as well; null: no filter.
+  // `filter`: matches must also be in the filter; null: no filter.
   void run(DocIteratorPtr filter, uint32_t segmentIndex, const SegmentRefinement& refinement, TopK& top, StopSignal& stop);
 
  private:

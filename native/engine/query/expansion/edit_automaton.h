@@ -1,9 +1,10 @@
-// The optimal string alignment distance between a word and a text read one character at a time: insertions,
-// deletions, substitutions, and exchanges of two neighbours, none of which is edited again. A
-// nondeterministic Levenshtein automaton as bits: a row of the distance matrix, around its diagonal, is one
-// bit per cell and number of edits, and a character moves all of them at once. Pure. Sources: Damerau, CACM
-// 1964; Wu & Manber, "Fast Text Searching Allowing Errors", CACM 1992 (the bits); Schulz & Mihov, "Fast
-// String Correction with Levenshtein-Automata", 2002 (the window around the diagonal).
+// The optimal string alignment distance between a word and a term that is read one character at a time. Edits
+// are insertions, deletions, substitutions, and transpositions of two adjacent characters; transposed
+// characters are not edited again. Implemented as a nondeterministic Levenshtein automaton in bit-parallel
+// form: a row of the distance matrix, around its diagonal, is one bit per cell and number of edits, and a
+// character updates all of them at once. Pure. Sources: Damerau, CACM 1964; Wu & Manber, "Fast Text Searching
+// Allowing Errors", CACM 1992 (the bits); Schulz & Mihov, "Fast String Correction with Levenshtein-Automata",
+// 2002 (the window around the diagonal).
 #pragma once
 
 #include <array>
@@ -17,8 +18,8 @@ namespace mds {
 
 class EditAutomaton {
  public:
-  // The state after i characters. Bit k of within[d]: they are within d edits of the word's first i + k -
-  // kFuzzyEditsMax.
+  // The state after i characters. Bit k of within[d]: these characters are within d edits of the word's first
+  // i + k - kFuzzyEditsMax characters.
   struct State {
     std::array<uint8_t, kFuzzyEditsMax + 1> within{};
     uint8_t matches = 0;  // of the last character: see matches()
@@ -28,8 +29,8 @@ class EditAutomaton {
   EditAutomaton(std::vector<uint32_t> word, uint32_t edits);
 
   [[nodiscard]] State start() const noexcept;
-  // The state after `code`. `state`: the state after `read` characters; `before`: the state before the last
-  // of them, any value where there was none.
+  // Returns the state after `code`. `state`: the state after `read` characters; `before`: the state before
+  // the last of them, any value if `read` is 0.
   [[nodiscard]] State step(const State& before, const State& state, size_t read, uint32_t code) const noexcept {
     const uint32_t here = matches(read, code);
     const uint32_t equal = here >> 1;
@@ -45,19 +46,19 @@ class EditAutomaton {
     }
     return next;
   }
-  // Some text within reach begins with these characters.
+  // Whether some term within reach begins with the characters read.
   [[nodiscard]] bool is_alive(const State& state) const noexcept { return state.within[edits_] != 0; }
-  // With a spare edit any character can follow, as an insertion.
+  // Whether an edit is left: any character can then follow, as an insertion.
   [[nodiscard]] bool has_edit_left(const State& state) const noexcept { return edits_ > 0 && state.within[edits_ - 1] != 0; }
-  // Distance of the whole word; above `edits` where it is not within reach.
+  // Distance between the characters read and the whole word; above `edits` if out of reach.
   [[nodiscard]] uint32_t distance(const State& state, size_t read) const noexcept;
-  // Of a whole term; above `edits` where it is not within reach.
+  // Distance of a whole term; above `edits` if out of reach.
   [[nodiscard]] uint32_t distance_to(std::string_view term) const noexcept;
   [[nodiscard]] const std::vector<uint32_t>& word() const noexcept { return word_; }
 
  private:
   static constexpr uint32_t kCells = 2 * kFuzzyEditsMax + 1;
-  // Characters below this code are looked up in a table by matches().
+  // matches() looks up characters below this code in a table.
   static constexpr uint32_t kTableCodes = 128;
   static constexpr uint32_t kTableBits = 64;
   static constexpr uint32_t kTableWord = kTableBits - kFuzzyEditsMax - 1;

@@ -9,7 +9,7 @@
 namespace mds {
 namespace {
 
-// No text has a code point between these two.
+// The surrogate range: valid text contains no code point in it.
 constexpr uint32_t kSurrogateFirst = 0xD800;
 constexpr uint32_t kSurrogateLast = 0xDFFF;
 
@@ -19,7 +19,7 @@ std::string first_code_points(std::string_view word, uint32_t count) {
   return std::string(word.substr(0, at));
 }
 
-// Every term within reach of the word has a signature that passes.
+// Returns a filter that the signature of every term within reach of the word passes.
 SignatureFilter filter_of(std::string_view word, uint32_t edits) {
   const uint32_t signature = signature_of(word);
   const uint32_t length = signature >> kSignatureLetters;
@@ -54,7 +54,7 @@ bool FuzzyTerms::next(uint32_t& steps) {
   while (steps > 0 && !isEnded_) {
     if (scan_.is_at_border() && dead_ != kAlive) pass_blocks();
     isEnded_ = isEnded_ || !scan_.next();
-    // Not read: the term begins with the dead prefix. At most a block of them in a row.
+    // Skipped: the term begins with the dead prefix. At most one block of such terms in a row.
     if (isEnded_ || scan_.shared() >= dead_) continue;
     --steps;
     if (!read()) continue;
@@ -65,7 +65,7 @@ bool FuzzyTerms::next(uint32_t& steps) {
 }
 
 bool FuzzyTerms::read() {
-  // The first term of a block is stored whole.
+  // The first term of a block is stored uncompressed.
   const size_t shared = scan_.shared() == 0 ? common_prefix(term_, scan_.suffix()) : scan_.shared();
   if (shared >= dead_) return false;
   term_.resize(scan_.shared());
@@ -116,7 +116,7 @@ std::optional<uint32_t> FuzzyTerms::follower(size_t level, uint32_t code) const 
 }
 
 void FuzzyTerms::pass_blocks() {
-  // If the next block begins with the dead prefix, too, every term of this block does.
+  // If the next block also begins with the dead prefix, so does every term of this block.
   if (!scan_.first_ahead(1).starts_with(std::string_view(term_).substr(0, dead_))) return;
   uint32_t code = deadCode_;
   for (size_t level = levels_.size();; --level) {

@@ -10,7 +10,7 @@
 namespace mds {
 namespace {
 
-// Weight of a match by its number of edits: a factor of 0.8 for each.
+// Weight of a match by its number of edits: a factor of 0.8 per edit.
 constexpr std::array<double, kFuzzyEditsMax + 1> kEditWeights = {1, 0.8, 0.64};
 
 PlanNode node_of(NodeKind kind) {
@@ -61,10 +61,10 @@ class PlanExpander {
     return node;
   }
 
-  // The leaf as TERMs.
+  // Returns the terms that the leaf matches, as TERM nodes.
   std::vector<PlanNode> expand(const PlanNode& leaf) {
     if (left_ == 0) {
-      // The bound is used up: nothing that a search finds could be kept.
+      // The bound is used up: no match of this leaf could be kept.
       out_.isCut = true;
       return {};
     }
@@ -86,8 +86,8 @@ class PlanExpander {
     return nodes;
   }
 
-  // The best `most` terms of a leaf: those of fewest edits, then the commonest, then the first by their
-  // bytes. Returned in the order of edits, then bytes.
+  // Returns the best `most` terms of a leaf: by edits ascending, then by df descending, then by bytes. The
+  // result is sorted by edits, then bytes.
   std::vector<UnionTerm> best_terms(const PlanNode& leaf, size_t most) {
     std::vector<TermSource> sources;
     for (const SegmentRef& ref : set_.segments) {

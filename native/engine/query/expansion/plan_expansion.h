@@ -1,7 +1,8 @@
-// Replaces the FUZZY and WILDCARD leaves of a plan by plain terms: each becomes an OR of the terms that it
-// matches in one snapshot, merged with an OR around it, so that every evaluation path serves the plan like
-// any other. Deterministic for a snapshot, whatever its segments. Which terms: docs/formats/search-plan.md;
-// weights and bounds: docs/decisions/0014-fuzzy-and-wildcard-terms.md. Runs on the caller's thread.
+// Replaces the FUZZY and WILDCARD leaves of a plan by plain terms. Each leaf becomes an OR of the terms that
+// it matches in one snapshot. If its parent is an OR, the terms are merged into it. Every evaluation path can
+// then run the plan. The result is deterministic for a snapshot, regardless of its segments. For the choice
+// of terms see docs/formats/search-plan.md; for weights and bounds,
+// docs/decisions/0014-fuzzy-and-wildcard-terms.md. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -18,21 +19,21 @@ namespace mds {
 
 // One term that a leaf expands to.
 struct Expansion {
-  uint32_t leaf;  // term of the original plan: the word, or the pattern
+  uint32_t leaf;  // index of a term of the original plan: the word or the pattern
   uint32_t edits;
   const std::string* text;
 };
 
 struct ExpandedPlan {
-  SearchPlan plan;                    // terms of the original plan, then those of the expansions
-  std::vector<Expansion> expansions;  // in their order
-  std::list<UnionTerm> terms;         // the texts that the plan's terms refer to
+  SearchPlan plan;                    // terms of the original plan, followed by those of the expansions
+  std::vector<Expansion> expansions;  // in the order of the plan's expanded terms
+  std::list<UnionTerm> terms;         // owns the texts that the plan's terms refer to
   bool isCut = false;                 // a leaf matches more terms than its bound
 };
 
 [[nodiscard]] bool has_expandable(const PlanNode& node) noexcept;
 
-// Incomplete when `stop` is set.
+// The result is incomplete when `stop` is set.
 [[nodiscard]] ExpandedPlan expand_plan(const SegmentSet& set, const SearchPlan& plan, StopSignal& stop);
 
 }  // namespace mds

@@ -8,7 +8,8 @@
 namespace mds {
 namespace {
 
-// Signatures filtered in one batch, about 3 us: as long as reading that many candidate terms.
+// Number of signatures filtered in one batch. A batch takes about 3 us, as long as reading kStepsAtOnce
+// candidate terms.
 constexpr size_t kSignaturesAtOnce = 4096;
 constexpr uint32_t kStepsAtOnce = 64;
 

@@ -1,5 +1,5 @@
-// The terms of a section that pass a filter of signatures (term_signatures.h), in order: candidates for a
-// word or a pattern, still to be compared. Used by one search on one thread.
+// The terms of a section that pass a signature filter (term_signatures.h), in order. They are candidates for
+// a word or a pattern and must still be compared with it. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,12 @@ namespace mds {
 
 class TermCandidates {
  public:
-  // `scan` and `signatures`: of one section, whose first term is `begin`. Positioned before the first
-  // candidate.
+  // `scan` and `signatures` belong to one section, whose first term is `begin`. The new object is positioned
+  // before the first candidate.
   TermCandidates(const TermScan& scan, Signatures signatures, uint32_t begin, const SignatureFilter& filter);
 
-  // Moves to the next candidate; `steps` falls by the cost. False at the end or when no step is left.
+  // Moves to the next candidate and lowers `steps` by the cost. Returns false at the end or when no step is
+  // left.
   [[nodiscard]] bool next(uint32_t& steps);
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
   [[nodiscard]] const TermEntry& entry() noexcept { return scan_.entry(); }

@@ -51,7 +51,7 @@ bool TermUnion::later(const Run* a, const Run* b) noexcept {
 bool TermUnion::advance(Run& run) {
   bool isFound = false;
   while (!isFound && left_ > 0 && !stop_.stopped()) {
-    // A slice at a time, so that a stop is noticed even where nothing matches.
+    // Advances in slices, so that a stop is noticed even if nothing matches.
     const uint32_t slice = std::min(left_, kStepsPerPoll);
     uint32_t unused = slice;
     isFound = std::visit([&unused](auto& terms) { return terms.next(unused); }, run.terms);
@@ -70,7 +70,7 @@ void TermUnion::settle_first() {
     heap_.pop_back();
     return;
   }
-  // Sifts down in one pass: with many runs this is most of the work.
+  // Sifts down in one pass: with many runs this takes most of the time.
   for (size_t at = 0, child = 1; child < heap_.size(); child = 2 * at + 1) {
     if (child + 1 < heap_.size() && later(heap_[child], heap_[child + 1])) ++child;
     if (!later(heap_[at], heap_[child])) return;
@@ -81,7 +81,7 @@ void TermUnion::settle_first() {
 
 bool TermUnion::next(UnionTerm& out) {
   if (heap_.empty() || stop_.stopped()) return false;
-  // Reuses the memory of the previous term: most terms are only looked at.
+  // Reuses the memory of the previous term: most terms are only inspected, not kept.
   out.text.assign(heap_.front()->text);
   out.group = heap_.front()->group;
   out.edits = heap_.front()->edits();

@@ -1,6 +1,6 @@
-// The terms that a word or a pattern matches, over the dictionaries of several segments and fields at once,
-// in order, each with its df over all of them. Memory does not grow with the number of matches. Used by one
-// search on one thread; valid while the snapshot is referenced.
+// The terms that a word or a pattern matches, over the dictionaries of several segments and fields, in order,
+// each with its df over all of them. Memory does not grow with the number of matches. Used by one search on
+// one thread. Valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -17,14 +17,14 @@
 
 namespace mds {
 
-// A dictionary to look in. Terms of different groups are different terms.
+// A dictionary to search. Equal texts in different groups are different terms.
 struct TermSource {
   const Segment* segment;
   const SectionEntry* section;
   uint32_t group;
 };
 
-// A word to be edited, or a pattern of `*` and `?`.
+// A word matched with edits, or a pattern of `*` and `?`.
 enum class TermMatch : uint8_t { kFuzzy, kWildcard };
 
 struct TermPattern {
@@ -38,7 +38,7 @@ struct UnionTerm {
   std::string text;
   uint32_t group;
   uint32_t edits;
-  uint64_t df;  // dead documents included
+  uint64_t df;  // includes dead documents
   std::vector<TermLocation> locations;
 };
 
@@ -47,10 +47,10 @@ class TermUnion {
   // Reads at most `scanMax` dictionary entries.
   TermUnion(const std::vector<TermSource>& sources, const TermPattern& pattern, uint32_t scanMax, StopSignal& stop);
 
-  // Terms ascend by their bytes, then by group. False at the end, when the budget of entries is used up, or
-  // when the search is stopped.
+  // Returns terms in ascending order of their bytes, then by group. Returns false at the end, when the budget
+  // of entries is used up, or when the search is stopped.
   [[nodiscard]] bool next(UnionTerm& out);
-  // The budget was used up before the end.
+  // Whether the budget was used up before the end.
   [[nodiscard]] bool is_cut() const noexcept { return isCut_; }
 
  private:
@@ -60,7 +60,7 @@ class TermUnion {
     Terms terms;
     const SectionEntry* section;
     uint32_t group;
-    std::string_view text = {};  // the present match
+    std::string_view text = {};  // the current match
 
     [[nodiscard]] const TermEntry& entry() {
       return std::visit([](auto& found) -> const TermEntry& { return found.entry(); }, terms);
@@ -74,7 +74,7 @@ class TermUnion {
 
   [[nodiscard]] static Terms fuzzy_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
   [[nodiscard]] static Terms wildcard_terms(const TermSource& source, const TermPattern& pattern, StopSignal& stop);
-  // Moves the run to its next match. False at the end.
+  // Moves the run to its next match. Returns false at the end.
   [[nodiscard]] bool advance(Run& run);
   // Restores the heap after the first run has moved.
   void settle_first();
@@ -84,7 +84,7 @@ class TermUnion {
   uint32_t left_;
   bool isCut_ = false;
   std::vector<Run> runs_;
-  std::vector<Run*> heap_;  // the first term first
+  std::vector<Run*> heap_;  // min-heap by text, then group
 };
 
 // Keeps the `most` best terms of those that are added.
@@ -97,7 +97,7 @@ class BestTerms {
   void add(const UnionTerm& term);
   // Returns the kept terms and empties the object.
   [[nodiscard]] std::vector<UnionTerm> take(Order isBefore);
-  // Some terms were dropped; known after take().
+  // Whether some terms were dropped; valid after take().
   [[nodiscard]] bool is_cut() const noexcept { return isCut_; }
 
  private:

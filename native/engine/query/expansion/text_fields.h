@@ -1,4 +1,4 @@
-// Which sections of a segment a dictionary lookup covers. Pure.
+// Selects the sections of a segment that a dictionary lookup covers. Pure.
 #pragma once
 
 #include <algorithm>

@@ -18,7 +18,7 @@ WildcardPattern::WildcardPattern(std::string_view text) {
   for (size_t end = at; end != kNone; at = end + 1) {
     end = text.find('*', at);
     const std::string_view piece = text.substr(at, end == kNone ? kNone : end - at);
-    // Adjacent `*` count as one.
+    // Adjacent `*` are equivalent to one.
     if (piece.empty() && !pieces_.empty() && end != kNone) continue;
     pieces_.push_back({std::string(piece), piece.find('?') == kNone});
     if (end == kNone) break;

@@ -1,6 +1,6 @@
-// The terms of a dictionary that a pattern matches as a whole: `*` matches any run of characters, including
-// none, `?` matches one character. Characters are code points. The scan moves to the literal prefix of the
-// pattern and reads all terms with that prefix.
+// The terms of a dictionary that match a pattern as a whole. `*` matches any sequence of characters,
+// including an empty one; `?` matches one character. Characters are code points. The scan moves to the
+// literal prefix of the pattern and reads all terms with that prefix.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ class WildcardPattern {
  public:
   explicit WildcardPattern(std::string_view text);
 
-  // A filter that every term that the pattern matches passes.
+  // Returns a filter that every matching term passes.
   [[nodiscard]] SignatureFilter filter() const noexcept;
   // The literal text before the first `*` or `?`.
   [[nodiscard]] const std::string& prefix() const noexcept { return prefix_; }
-  // Requires that `term` begins with the prefix. O(pattern x term) at worst.
+  // Requires that `term` begins with the prefix. O(pattern x term) in the worst case.
   [[nodiscard]] bool matches(std::string_view term) const noexcept;
 
  private:
@@ -31,27 +31,27 @@ class WildcardPattern {
     std::string text;
     bool isLiteral;  // without `?`
 
-    // Where a match of the piece at `at` ends; npos where it does not match.
+    // Returns where a match of the piece at `at` ends; npos if it does not match.
     [[nodiscard]] size_t end_at(std::string_view term, size_t at) const noexcept;
-    // The end of the first match from `at` on; npos where there is none.
+    // Returns the end of the first match from `at` on; npos if there is none.
     [[nodiscard]] size_t find(std::string_view term, size_t at) const noexcept;
     // Whether a match from `at` on ends with the term.
     [[nodiscard]] bool ends(std::string_view term, size_t at) const noexcept;
   };
 
   std::string prefix_;
-  // The first piece follows the prefix, the last one ends the term, the others match in between, in order. A
-  // single piece does both.
+  // The first piece follows the prefix, the last one ends the term, and the others match in between, in
+  // order. If there is a single piece, it both follows the prefix and ends the term.
   std::vector<Piece> pieces_;
 };
 
 class WildcardTerms {
  public:
-  // Positioned before the first term.
+  // The new object is positioned before the first term.
   WildcardTerms(WildcardPattern pattern, const TermScan& scan) : scan_(scan), pattern_(std::move(pattern)) { scan_.pass_below(pattern_.prefix()); }
 
-  // Moves to the next term that the pattern matches. Reads at most `steps` terms and lowers `steps` by the
-  // number read. False at the end or when no step is left.
+  // Moves to the next matching term. Reads at most `steps` terms and lowers `steps` by the number read.
+  // Returns false at the end or when no step is left.
   [[nodiscard]] bool next(uint32_t& steps);
   // The current term and its entry.
   [[nodiscard]] std::string_view term() const noexcept { return term_; }
@@ -65,11 +65,11 @@ class WildcardTerms {
   bool isEnded_ = false;
 };
 
-// The same over the terms whose signatures admit a match: for patterns that begin with `*` or `?`, which may
-// match terms anywhere.
+// The same over the terms whose signatures admit a match. For patterns that begin with `*` or `?`, which may
+// match terms anywhere in the dictionary.
 class WildcardCandidates {
  public:
-  // `begin`: the section's first term.
+  // `begin`: index of the section's first term.
   WildcardCandidates(WildcardPattern pattern, const TermScan& scan, Signatures signatures, uint32_t begin)
       : candidates_(scan, std::move(signatures), begin, pattern.filter()), pattern_(std::move(pattern)) {}
 

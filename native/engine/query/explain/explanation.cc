@@ -21,7 +21,7 @@ namespace {
 
 constexpr const char* kNoExplanation = "null";
 
-// A leaf decodes a block in each field.
+// Steps per node: a leaf decodes one block in each field.
 constexpr uint32_t kNodeSteps = 64;
 
 struct Part {
@@ -36,7 +36,7 @@ class Explainer {
  public:
   Explainer(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t slot, StopSignal& stop) : query_(query), segment_(segment), slot_(slot), stop_(stop) {}
 
-  // Whether the node matches; if so, its parts are added.
+  // Returns whether the node matches. If it does, its parts are added.
   bool add(const PlanNode& node) {
     if (stop_.after(kNodeSteps)) return false;
     const size_t before = parts.size();
@@ -72,7 +72,7 @@ class Explainer {
       case NodeKind::kAll:
         return true;
       case NodeKind::kNone:
-      case NodeKind::kFuzzy:  // expanded before
+      case NodeKind::kFuzzy:  // expanded earlier
       case NodeKind::kWildcard:
         break;
     }
@@ -142,7 +142,7 @@ void append_part(std::string& out, const Part& part) {
   out += '}';
 }
 
-// The product of the plan's boosts that apply to the document.
+// Returns the product of the plan's boosts that apply to the document; at least kBoostFloor.
 double factor_of(const SearchPlan& plan, const ResolvedSegment& segment, uint32_t slot) {
   const Segment& columns = *segment.ref->segment;
   double factor = 1;

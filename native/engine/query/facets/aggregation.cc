@@ -44,11 +44,11 @@ using BucketCounts = std::map<int64_t, uint64_t>;
 
 void add_to_bucket(BucketCounts& counts, int64_t from, uint64_t count) {
   counts[from] += count;
-  // A bucket that was too old for the answer once remains too old.
+  // A bucket that is too old for the result remains too old, so it can be dropped.
   if (counts.size() > kHistogramBucketsMax) counts.erase(counts.begin());
 }
 
-// Walks the documents in time order, so that the documents of a bucket are adjacent.
+// Reads the documents in time order, so that the documents of a bucket are adjacent.
 class BucketCounter {
  public:
   BucketCounter(const CountedSegment& counted, const HistogramRequest& histogram)
@@ -75,12 +75,12 @@ class BucketCounter {
   }
 
  private:
-  // A damaged permutation may contain any number: one that is no slot of the collection counts as its first
-  // slot.
+  // A damaged permutation may contain any number. A number that is not a slot of the collection is treated as
+  // the collection's first slot.
   [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept { return order_[index] - collection_.slotBegin < count_ ? order_[index] : collection_.slotBegin; }
   [[nodiscard]] int64_t time_at(uint32_t index) const noexcept { return times_[slot_at(index)]; }
 
-  // The first index behind the bucket: doubling steps, then bisection.
+  // Returns the first index behind the bucket, by doubling steps, then bisection.
   [[nodiscard]] uint32_t bucket_end(uint32_t index, const TimeBucket& bucket) const noexcept {
     uint32_t inside = index;
     uint32_t step = 1;

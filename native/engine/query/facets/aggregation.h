@@ -1,6 +1,6 @@
-// Counts over the live documents of a collection that pass filters: how many have each value of metadata
-// keys, and how many were written in each day, week, month or year. Without filters and dead documents the
-// counts come from the dictionary; else from bits and postings. Runs on the caller's thread. The request:
+// Counts the live documents of a collection that pass filters: per value of metadata keys, and per day, week,
+// month or year of their times. Without filters and dead documents the counts come from the dictionary;
+// otherwise from bits and postings. Runs on the caller's thread. For the request see
 // docs/formats/search-plan.md.
 #pragma once
 
@@ -20,7 +20,7 @@ namespace mds {
 
 struct FacetRequest {
   std::string_view key;
-  bool byValue;  // else by count, most first
+  bool byValue;  // sorted by value; else by count, descending
 };
 
 struct HistogramRequest {
@@ -28,23 +28,23 @@ struct HistogramRequest {
   Interval interval;
 };
 
-// Views into its bytes.
+// The strings are views into the request's bytes.
 struct AggregationRequest {
   uint32_t collection;
   uint32_t pollWord;
-  uint32_t facetSizeMax;  // values returned for one facet
-  uint32_t valuesMax;     // values counted over all facets
+  uint32_t facetSizeMax;  // maximum number of values returned for one facet
+  uint32_t valuesMax;     // maximum number of values counted over all facets
   std::vector<MetaFilter> filters;
   std::vector<FacetRequest> facets;
   std::vector<HistogramRequest> histograms;
-  std::vector<uint32_t> absent;  // docids that are not counted
+  std::vector<uint32_t> absent;  // docids excluded from the counts
 };
 
 [[nodiscard]] Result<AggregationRequest> parse_aggregation(Bytes bytes);
 
-// JSON: {"documents", "isStopped", "isCut", "facets": [[[value, count]]], "histograms": [[[from, count]]]},
-// lists in the order of the request. A histogram has its newest kHistogramBucketsMax buckets that are not
-// empty, oldest first. `isCut`: there are more values than may be counted.
+// Returns JSON: {"documents", "isStopped", "isCut", "facets": [[[value, count]]], "histograms": [[[from,
+// count]]]}, with lists in the order of the request. A histogram contains its newest kHistogramBucketsMax
+// non-empty buckets, oldest first. `isCut`: there are more values than may be counted.
 [[nodiscard]] std::string aggregation_json(const SegmentSet& set, const AggregationRequest& request, StopSignal stop);
 
 }  // namespace mds

@@ -53,8 +53,8 @@ class ValueRun {
   DictionaryWalk walk_;
 };
 
-// The runs by their current value. Most comparisons end with the first eight bytes, which are adjacent in
-// memory here.
+// A heap of the runs, ordered by their current value. Most comparisons are decided by the first eight bytes,
+// which are stored contiguously here.
 class ValueHeap {
  public:
   explicit ValueHeap(std::vector<ValueRun>& runs) {
@@ -63,7 +63,7 @@ class ValueHeap {
   }
 
   [[nodiscard]] bool empty() const noexcept { return entries_.empty(); }
-  // The run with the smallest value.
+  // Returns the run with the smallest value.
   [[nodiscard]] ValueRun& front() noexcept { return *entries_.front().run; }
   // Moves to the first run's next value.
   void advance() {
@@ -128,7 +128,7 @@ class BestValues {
 
   bool byValue_;
   uint32_t most_;
-  std::vector<CountedValue> kept_;  // a heap, the worst first
+  std::vector<CountedValue> kept_;  // a heap, worst value first
 };
 
 }  // namespace

@@ -1,6 +1,6 @@
-// Counts the values of one metadata key over the segments of a snapshot, merging their ordered dictionaries,
-// and keeps the best of them. Memory does not grow with the number of values. Used by one aggregation on one
-// thread.
+// Counts the values of one metadata key over the segments of a snapshot and keeps the best of them. Merges
+// the segments' ordered dictionaries. Memory does not grow with the number of values. Used by one aggregation
+// on one thread.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace mds {
 
-// The documents of one segment that count; without bits all of them count.
+// The documents of one segment that are counted; without bits, all of them.
 struct CountedSegment {
   ResolvedSegment segment;
   std::optional<SlotBits> documents;
@@ -25,7 +25,7 @@ struct CountedValue {
 };
 
 struct FacetCounts {
-  // In order: by count, most first, then by value as UTF-16 orders it; or by value.
+  // Sorted by count descending, then by value in UTF-16 order; or by value only.
   std::vector<CountedValue> values;
   uint64_t distinct = 0;  // number of values that occur
 };

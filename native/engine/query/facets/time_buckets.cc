@@ -1,5 +1,5 @@
-// See time_buckets.h. Years are counted in eras of 400, which all have the same number of days, from the
-// first of March on, so that the leap day comes last.
+// See time_buckets.h. Years are counted in eras of 400 years, which all have the same number of days. A year
+// begins on the first of March, so that the leap day is its last day.
 #include "query/facets/time_buckets.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ Month month_of(int64_t day) noexcept {
   return {era * 400 + yearInEra + (month <= 2 ? 1 : 0), month};
 }
 
-// Of the first of a month; month 13 is the next year's first.
+// Returns the first day of a month; month 13 is the first month of the next year.
 int64_t first_day(Month month) noexcept {
   if (month.month > 12) month = {month.year + 1, 1};
   const int64_t year = month.month <= 2 ? month.year - 1 : month.year;

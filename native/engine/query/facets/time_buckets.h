@@ -1,4 +1,4 @@
-// Days, weeks, months and years of Unix seconds, in UTC and the Gregorian calendar; weeks begin on Monday.
+// Days, weeks, months and years of Unix seconds, in UTC and the Gregorian calendar. Weeks begin on Monday.
 // Pure.
 #pragma once
 
@@ -16,7 +16,7 @@ struct TimeBucket {
   [[nodiscard]] bool contains(int64_t seconds) const noexcept { return seconds >= from && seconds < to; }
 };
 
-// The bucket of the moment; moments beyond the range of ECMAScript's dates are clamped to it.
+// Returns the bucket that contains `seconds`. Values outside the range of ECMAScript dates are clamped to it.
 [[nodiscard]] TimeBucket bucket_of(int64_t seconds, Interval interval) noexcept;
 
 }  // namespace mds

@@ -1,5 +1,5 @@
-// See filter_bits.h. Dense values have their bits in the segment; the postings of the others are read into
-// bits, each at most a thirty-second of the documents.
+// See filter_bits.h. Dense values have bit sets in the segment. The postings of the other values are read
+// into bits; each such value has at most 1/32 of the documents.
 #include "query/filter/filter_bits.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ void add_postings(const Segment& segment, const SectionEntry& section, const Ter
   }
 }
 
-// The documents that pass one filter, dead ones included.
+// Returns the documents that pass one filter, dead ones included.
 SlotBits passing(const ResolvedSegment& segment, const MetaFilter& filter, StopSignal& stop) {
   SlotBits bits(*segment.collection);
   const Segment& columns = *segment.ref->segment;
@@ -84,7 +84,7 @@ void SlotBits::add(const ColumnView<uint64_t>& words) noexcept {
   for (size_t at = 0; at < count;) {
     for (const uint64_t word : words.run_at(at).first(std::min(words.run_at(at).size(), count - at))) words_[at++] |= word;
   }
-  // In a damaged segment bits outside the collection may be set.
+  // In a damaged segment, bits outside the collection may be set.
   mask_ends();
 }
 

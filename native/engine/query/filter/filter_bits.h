@@ -1,5 +1,5 @@
 // Documents of one segment as bits: those that pass all filters and ranges of a plan, or that have a metadata
-// value. Used by one search on one thread; valid while the snapshot is referenced.
+// value. Used by one search on one thread. Valid while the snapshot is referenced.
 #pragma once
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class SlotBits {
   [[nodiscard]] bool test(uint32_t slot) const noexcept { return (words_[(slot - base_) / 64] >> (slot % 64) & 1) != 0; }
   void set(uint32_t slot) noexcept { words_[(slot - base_) / 64] |= uint64_t{1} << (slot % 64); }
   void clear(uint32_t slot) noexcept { words_[(slot - base_) / 64] &= ~(uint64_t{1} << (slot % 64)); }
-  // `words`: as many words as this has.
+  // `words`: as many words as this object has.
   void add(const ColumnView<uint64_t>& words) noexcept;
   void keep(std::span<const uint64_t> words) noexcept {
     for (size_t index = 0; index < words_.size(); ++index) words_[index] &= words[index];
@@ -37,20 +37,20 @@ class SlotBits {
   void remove(const SlotBits& other) noexcept {
     for (size_t index = 0; index < words_.size(); ++index) words_[index] &= ~other.words_[index];
   }
-  // All slots of the collection.
+  // Sets the bits of all slots of the collection.
   void fill() noexcept;
   void set_word(size_t index, uint64_t word) noexcept { words_[index] = word; }
   [[nodiscard]] bool is_empty() const noexcept {
     return std::all_of(words_.begin(), words_.end(), [](uint64_t word) { return word == 0; });
   }
-  // Clears in `bits` what is not set here. `begin`: of a window, a multiple of its size from the collection's
-  // first slot.
+  // Clears in `bits` every bit that is not set in this object. `begin`: first slot of the window, a multiple
+  // of the window size from the collection's first slot.
   void keep_window(uint32_t begin, WindowBits& bits) const noexcept;
-  // The first slot from `target` on whose bit is set; kEndOfList where there is none.
+  // Returns the first slot >= `target` whose bit is set; kEndOfList if there is none.
   [[nodiscard]] uint32_t next(uint32_t target) const noexcept;
   [[nodiscard]] std::span<const uint64_t> words() const noexcept { return words_; }
   [[nodiscard]] uint32_t count() const noexcept;
-  // Slots whose bits are set, ascending.
+  // Visits the slots whose bits are set, ascending.
   template <class Visit>
   void for_each(Visit visit) const {
     for (size_t index = 0; index < words_.size(); ++index) {
@@ -67,11 +67,11 @@ class SlotBits {
   std::vector<uint64_t> words_;
 };
 
-// Adds the documents that have the value `term` of the section, dead ones included. Incomplete once `stop` is
-// set.
+// Adds the documents that have the value `term` of the section, dead ones included. The result is incomplete
+// once `stop` is set.
 void add_value(const Segment& segment, const SectionEntry& section, uint32_t term, const TermEntry& entry, SlotBits& bits, StopSignal& stop);
 
-// The live documents that pass all filters. Incomplete once `stop` is set.
+// Returns the live documents that pass all filters. The result is incomplete once `stop` is set.
 [[nodiscard]] SlotBits filter_bits(const ResolvedSegment& segment, const std::vector<MetaFilter>& filters, StopSignal& stop);
 
 }  // namespace mds

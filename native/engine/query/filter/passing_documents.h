@@ -12,7 +12,8 @@
 
 namespace mds {
 
-// Docids, each once, in no order. The rest of the plan is ignored. Incomplete once `stop` is set.
+// Returns docids, each once, in no particular order. The rest of the plan is ignored. The result is
+// incomplete once `stop` is set.
 [[nodiscard]] std::vector<uint32_t> passing_documents(const SegmentSet& set, const SearchPlan& plan, ValueOrderCache* orders, StopSignal& stop);
 
 }  // namespace mds

@@ -16,14 +16,14 @@ namespace {
 
 bool is_lower(BoundKind kind) noexcept { return kind == BoundKind::kAtLeast || kind == BoundKind::kAbove; }
 
-// Indexes [begin, end) of `count` ascending values that satisfy all bounds.
+// Returns the indexes [begin, end) of `count` ascending values that satisfy all bounds.
 template <class HoldsAt>
 std::pair<uint32_t, uint32_t> indexes_within(const RangeFilter& range, uint32_t count, HoldsAt holdsAt) {
   std::pair<uint32_t, uint32_t> indexes{0, count};
   for (const RangeBound& bound : range.bounds) {
     uint32_t low = indexes.first;
     uint32_t high = indexes.second;
-    // The first index where the bound holds, or where it no longer holds.
+    // Finds the first index where a lower bound holds, or where an upper bound no longer holds.
     while (low < high) {
       const uint32_t middle = low + (high - low) / 2;
       if (holdsAt(bound, middle) == is_lower(bound.kind)) {
@@ -37,14 +37,14 @@ std::pair<uint32_t, uint32_t> indexes_within(const RangeFilter& range, uint32_t 
   return indexes;
 }
 
-// If fewer than one document in this many lies in the range, the documents are taken from the order; else the
+// If the range contains fewer than 1/kScanShare of the documents, they are read from the order; else the
 // column is scanned.
 constexpr uint32_t kScanShare = 16;
 
-// Sets the bits of the slots whose time lies in [first, last].
+// Sets the bits of the slots whose time is in [first, last].
 void scan_times(const ColumnView<int64_t>& times, const CollectionEntry& collection, int64_t first, int64_t last, SlotBits& bits) {
   const uint32_t base = collection.slotBegin / 64 * 64;
-  // One comparison: a value below `first` wraps to above the span.
+  // A single unsigned comparison: a value below `first` wraps around to above the span.
   const auto low = static_cast<uint64_t>(first);
   const uint64_t span = static_cast<uint64_t>(last) - low;
   uint64_t word = 0;
@@ -68,8 +68,8 @@ RangedSlots within_times(const ResolvedSegment& segment, const RangeFilter& rang
   const ColumnView<int64_t>& times = segment.ref->segment->times(order);
   const ColumnView<uint32_t> slots = segment.ref->segment->ordered_slots(order, collection);
   const uint32_t count = collection.slotEnd - collection.slotBegin;
-  // A damaged permutation may contain any number: one that is no slot of the collection counts as its first
-  // slot.
+  // A damaged permutation may contain any number. A number that is not a slot of the collection is treated as
+  // the collection's first slot.
   const auto slotAt = [&](uint32_t index) { return slots[index] - collection.slotBegin < count ? slots[index] : collection.slotBegin; };
   const auto [begin, end] =
       indexes_within(range, count, [&](const RangeBound& bound, uint32_t index) { return holds(bound, static_cast<double>(times[slotAt(index)])); });
@@ -91,7 +91,7 @@ void walk_values(const Segment& columns, const SectionEntry& section, const Rang
   }
 }
 
-// The range of the order that has the slots of the values within the range.
+// Returns the indexes [begin, end) of the order whose slots have values within the range.
 std::pair<uint32_t, uint32_t> slots_within(const Segment& columns, const SectionEntry& section, const RangeFilter& range, ValueKind kind, const ValueOrder& order) {
   if (kind == ValueKind::kScalar) {
     const auto holdsAt = [&order](const RangeBound& bound, uint32_t index) { return holds(bound, order.scalars[index]); };
@@ -112,7 +112,7 @@ RangedSlots within_values(const ResolvedQuery& query, const ResolvedSegment& seg
   if (section == nullptr) return {true, std::nullopt};
   SlotBits bits(*segment.collection);
   const auto texts = std::count_if(range.bounds.begin(), range.bounds.end(), [](const RangeBound& bound) { return bound.isText; });
-  // Bounds of different kinds share no order.
+  // Bounds of different kinds have no common order.
   const bool isMixed = texts != 0 && texts != std::ssize(range.bounds);
   if (isMixed || range.bounds.empty() || section->termEnd - section->termBegin <= kRangeWalkTermsMax) {
     walk_values(columns, *section, range, bits, stop);

@@ -1,6 +1,6 @@
-// The documents of one segment that lie within all ranges of a plan. Times come from their columns and
-// orders. For a metadata key with few values each value is tested; for one with many the ordered values are
-// searched (value_order.h). Used by one search on one thread; valid while the snapshot is referenced.
+// The documents of one segment that are within all ranges of a plan. Times are read from their columns and
+// orders. For a metadata key with few values, each value is tested. For one with many, the ordered values are
+// searched (value_order.h). Used by one search on one thread. Valid while the snapshot is referenced.
 #pragma once
 
 #include <optional>
@@ -12,11 +12,11 @@
 namespace mds {
 
 struct RangedSlots {
-  bool isNothing = false;        // no document lies within them
-  std::optional<SlotBits> bits;  // dead documents included; empty: every document does
+  bool isNothing = false;        // no document is within the ranges
+  std::optional<SlotBits> bits;  // dead documents included; empty: every document is within the ranges
 };
 
-// Incomplete once `stop` is set.
+// The result is incomplete once `stop` is set.
 [[nodiscard]] RangedSlots ranged_slots(const ResolvedQuery& query, const ResolvedSegment& segment, StopSignal& stop);
 
 }  // namespace mds

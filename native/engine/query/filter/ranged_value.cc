@@ -15,7 +15,7 @@ namespace {
 
 bool is_digit(char character) noexcept { return character >= '0' && character <= '9'; }
 
-// White space and line ends of ECMAScript.
+// White space and line terminators of ECMAScript.
 bool is_space(uint32_t code) noexcept {
   if (code <= 0x20) return code == 0x20 || (code >= 0x09 && code <= 0x0D);
   return code == 0xA0 || code == 0x1680 || (code >= 0x2000 && code <= 0x200A) || code == 0x2028 || code == 0x2029 || code == 0x202F || code == 0x205F || code == 0x3000 ||
@@ -38,7 +38,7 @@ std::string_view trimmed(std::string_view text) noexcept {
   return text;
 }
 
-// Walks over a text of ASCII marks and digits.
+// Scans a string of ASCII punctuation and digits.
 class Scanner {
  public:
   explicit Scanner(std::string_view text) noexcept : text_(text) {}
@@ -50,13 +50,13 @@ class Scanner {
     ++at_;
     return true;
   }
-  // Passes digits and returns them.
+  // Consumes digits and returns them.
   std::string_view digits() noexcept {
     const size_t begin = at_;
     while (at_ < text_.size() && is_digit(text_[at_])) ++at_;
     return text_.substr(begin, at_ - begin);
   }
-  // Exactly `count` digits; -1 where there are fewer.
+  // Consumes exactly `count` digits; returns -1 if there are fewer.
   int fixed(size_t count) noexcept {
     int value = 0;
     for (; count > 0; --count) {
@@ -73,7 +73,7 @@ class Scanner {
 
 constexpr std::array<double, 16> kPowersOfTen = {1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15};
 
-// Correctly rounded, whatever the process's locale.
+// Correctly rounded, independent of the process's locale.
 double parse_double(const std::string& text) {
   static const locale_t plain = newlocale(LC_ALL_MASK, "C", nullptr);
   return strtod_l(text.c_str(), nullptr, plain);
@@ -94,8 +94,8 @@ std::optional<double> number_of(std::string_view text) {
     if (scanner.digits().empty() || !scanner.at_end()) return std::nullopt;
     return parse_double(std::string(text));
   }
-  // Up to 15 digits are an integer that a double represents exactly, and so is the power of ten: their
-  // quotient rounds once.
+  // An integer of up to 15 digits is exact as a double, and so is the power of ten. Their quotient is rounded
+  // once.
   if (whole.size() + fraction.size() >= kPowersOfTen.size()) return parse_double(std::string(text));
   double digits = 0;
   for (const char digit : whole) digits = digits * 10 + (digit - '0');
@@ -111,7 +111,7 @@ int days_in(int year, int month) noexcept {
   return month == 2 && is_leap(year) ? 29 : kDays[static_cast<size_t>(month - 1)];
 }
 
-// Days since 1970-01-01 in the Gregorian calendar, years from 0 on.
+// Days since 1970-01-01 in the Gregorian calendar, for years from 0 on.
 int64_t days_of(int year, int month, int day) noexcept {
   const int64_t before = int64_t{year} * 365 + (year + 3) / 4 - (year + 99) / 100 + (year + 399) / 400;
   int64_t days = before - 719528 + day - 1;  // 0000-01-01 is day -719528
@@ -121,7 +121,7 @@ int64_t days_of(int year, int month, int day) noexcept {
 
 bool is_below(int64_t value, int64_t bound) noexcept { return value >= 0 && value < bound; }
 
-// YYYY-MM[-DD] as a day; the scanner keeps the rest.
+// Parses YYYY-MM[-DD] as a day; the scanner stays before the rest.
 std::optional<int64_t> take_day(Scanner& scanner) noexcept {
   const int year = scanner.fixed(4);
   if (year < 0 || !scanner.take('-')) return std::nullopt;
@@ -137,7 +137,7 @@ std::optional<int64_t> take_day(Scanner& scanner) noexcept {
   return days_of(year, month, day);
 }
 
-// hh:mm[:ss[.f]] as milliseconds; further digits are dropped.
+// Parses hh:mm[:ss[.f]] as milliseconds; digits below a millisecond are dropped.
 std::optional<int64_t> take_clock(Scanner& scanner) noexcept {
   const int64_t hour = scanner.fixed(2);
   if (!is_below(hour, 24) || !scanner.take(':')) return std::nullopt;
@@ -156,7 +156,7 @@ std::optional<int64_t> take_clock(Scanner& scanner) noexcept {
   return milliseconds + part;
 }
 
-// Nothing, Z or (+|-)hh[:]mm as minutes east, up to the end.
+// Parses an empty string, Z or (+|-)hh[:]mm as minutes east, up to the end.
 std::optional<int64_t> take_zone(Scanner& scanner) noexcept {
   if (scanner.at_end()) return 0;
   if (scanner.take('Z')) return scanner.at_end() ? std::optional<int64_t>(0) : std::nullopt;
@@ -169,7 +169,7 @@ std::optional<int64_t> take_zone(Scanner& scanner) noexcept {
   return isWest ? -(hours * 60 + minutes) : hours * 60 + minutes;
 }
 
-// YYYY-MM[-DD[(T| )hh:mm[:ss[.f]][zone]]]; without a zone UTC.
+// Parses YYYY-MM[-DD[(T| )hh:mm[:ss[.f]][zone]]]; without a zone it is UTC.
 std::optional<double> time_of(std::string_view text) noexcept {
   Scanner scanner(text);
   const std::optional<int64_t> day = take_day(scanner);
@@ -182,7 +182,8 @@ std::optional<double> time_of(std::string_view text) noexcept {
   return static_cast<double>(*day * 86400000 - *zone * 60000 + *clock) / 1000;
 }
 
-// Bytes of UTF-8 in the order of UTF-16: code points of two surrogates stand below U+E000, others above them.
+// Ranks a byte of UTF-8 so that bytes compare in UTF-16 order: code points of two surrogates sort below
+// U+E000, the others from U+E000 on sort above them.
 uint32_t utf16_rank(char character) noexcept {
   const auto byte = static_cast<uint8_t>(character);
   return byte == 0xEE || byte == 0xEF ? byte + 0x10U : byte;

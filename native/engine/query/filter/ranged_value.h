@@ -1,6 +1,6 @@
-// Compares the bounds of a range with a metadata value: as numbers, else as times, else as texts. The same
-// rule as src/domain/search/ranges.ts, to the bit, which a property test verifies: that code judges a hit
-// whose document has changed since. Pure.
+// Compares the bounds of a range with a metadata value: as numbers, else as times, else as text. Implements
+// the same rule as src/domain/search/ranges.ts, bit for bit; a property test verifies this. That code tests a
+// hit whose document has changed since. Pure.
 #pragma once
 
 #include <optional>
@@ -10,10 +10,10 @@
 
 namespace mds {
 
-// A metadata value without the white space around it.
+// A metadata value without leading and trailing white space.
 struct RangedValue {
   std::string_view text;
-  // A decimal number, or the Unix seconds of an ISO 8601 time; infinite beyond what a double holds.
+  // A decimal number, or the Unix seconds of an ISO 8601 time; infinite beyond the range of a double.
   std::optional<double> scalar;
 };
 
@@ -22,10 +22,11 @@ struct RangedValue {
 // Whether `scalar` satisfies a bound, which must be a number or a time.
 [[nodiscard]] bool holds(const RangeBound& bound, double scalar) noexcept;
 
-// Whether the value satisfies all bounds. No text lies within a bound that is a number or a time.
+// Whether the value satisfies all bounds. A value without a scalar satisfies no bound that is a number or a
+// time.
 [[nodiscard]] bool is_within(const RangeFilter& range, const RangedValue& value) noexcept;
 
-// Compares as UTF-16: below zero, zero, above.
+// Compares in UTF-16 order: negative, zero or positive.
 [[nodiscard]] int compare_utf16(std::string_view a, std::string_view b) noexcept;
 
 }  // namespace mds

@@ -1,5 +1,5 @@
 // See segment_boosts.h. Each boost in turn splits the documents into those that have the value and those that
-// don't; where that makes too many sets, neighbours by factor are merged.
+// do not. If that makes too many sets, sets with neighbouring factors are merged.
 #include "query/filter/segment_boosts.h"
 
 #include <algorithm>
@@ -12,7 +12,7 @@ namespace {
 
 struct BoostClass {
   SlotBits documents;
-  double most;  // no document of it has a higher factor
+  double most;  // maximum factor of its documents
 };
 
 void merge_into(BoostClass& into, const BoostClass& from) {
@@ -20,8 +20,8 @@ void merge_into(BoostClass& into, const BoostClass& from) {
   into.most = std::max(into.most, from.most);
 }
 
-// Merges the two neighbours whose factors differ least, by their ratio, until at most `most` classes remain
-// and no two have equal factors. Leaves them highest first.
+// Merges the two neighbours with the smallest ratio of factors, until at most `most` classes remain and no
+// two have equal factors. Leaves the classes in descending order of factor.
 void merge_nearest(std::vector<BoostClass>& classes, size_t most) {
   std::sort(classes.begin(), classes.end(), [](const BoostClass& a, const BoostClass& b) { return a.most > b.most; });
   while (classes.size() > 1) {
@@ -67,7 +67,7 @@ void SegmentBoosts::make_passes(const CollectionEntry& collection) {
     if (classes.size() > kBoostClassesMax) merge_nearest(classes, kBoostClassesMax);
   }
   for (BoostClass& each : classes) each.most = std::max(kBoostFloor, each.most);
-  // Documents without a factor above 1 score no more than without boosts: one pass covers all of them.
+  // Documents whose factor is at most 1 score no higher than without boosts. One pass covers all of them.
   const auto raisedEnd = std::partition(classes.begin(), classes.end(), [](const BoostClass& each) { return each.most > 1; });
   for (auto each = raisedEnd; each != classes.end(); ++each) {
     if (each != raisedEnd) merge_into(*raisedEnd, *each);

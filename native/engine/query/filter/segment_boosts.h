@@ -1,7 +1,7 @@
-// The effect of boosts on the documents of one segment: the factor of each, and the passes in which ranked
-// search looks for the best. Each pass covers documents of about the same factor, highest first: the scores
-// of the boosted documents then let most of the others be skipped. Used by one search on one thread; valid
-// while the snapshot is referenced.
+// The effect of boosts on the documents of one segment: the factor of each document, and the passes in which
+// ranked search visits them. Each pass covers documents of about the same factor, highest factor first. The
+// scores of the boosted documents raise the threshold, so that most of the other documents are skipped. Used
+// by one search on one thread. Valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +15,20 @@
 namespace mds {
 
 struct BoostPass {
-  std::optional<SlotBits> documents;  // empty: all of the segment
-  double factorMost;                  // no document of the pass has a higher factor
+  std::optional<SlotBits> documents;  // empty: all documents of the segment
+  double factorMost;                  // upper bound of the factors of the pass's documents
 };
 
 class SegmentBoosts {
  public:
-  // Incomplete once `stop` is set.
+  // The object is incomplete once `stop` is set.
   SegmentBoosts(const ResolvedSegment& segment, const std::vector<Boost>& boosts, StopSignal& stop);
 
   // Whether no document of the segment has a boosted value.
   [[nodiscard]] bool is_empty() const noexcept { return boosted_.empty(); }
-  // The product over the boosts that apply, in their order; at least kBoostFloor.
+  // The product of the boosts that apply, in their order; at least kBoostFloor.
   [[nodiscard]] double factor(uint32_t slot) const noexcept;
-  // Every document is in exactly one of them.
+  // Every document is in exactly one pass.
   [[nodiscard]] const std::vector<BoostPass>& passes() const noexcept { return passes_; }
 
  private:

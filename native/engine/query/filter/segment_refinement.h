@@ -1,5 +1,5 @@
-// A plan's ranges and boosts, evaluated for one segment. Made once per search and segment, whichever path
-// evaluates the plan.
+// A plan's ranges and boosts, evaluated for one segment. Built once per search and segment, regardless of the
+// path that evaluates the plan.
 #pragma once
 
 #include "query/filter/ranged_slots.h"
@@ -15,7 +15,7 @@ struct SegmentRefinement {
       : ranged(ranged_slots(query, segment, stop)), boosts(segment, query.plan->boosts, stop) {}
 
   [[nodiscard]] double boosted(uint32_t slot, double score) const noexcept { return boosts.is_empty() ? score : score * boosts.factor(slot); }
-  // Null where every document lies within the ranges.
+  // Null if every document is within the ranges.
   [[nodiscard]] const SlotBits* ranged_bits() const noexcept { return ranged.bits ? &*ranged.bits : nullptr; }
 };
 

@@ -1,4 +1,4 @@
-// See value_order.h. Few segments and keys have orders, so that the list is searched linearly.
+// See value_order.h. Few segments and keys have orders, so the cached list is searched linearly.
 #include "query/filter/value_order.h"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ void append_slots(const Segment& segment, const SectionEntry& section, const Ter
   }
 }
 
-// Indexes 0 to `count` - 1, sorted by the values they refer to.
+// Returns the indexes 0 to `count` - 1, sorted by the values they refer to.
 template <class IsBefore>
 std::vector<uint32_t> sorted_indexes(size_t count, IsBefore isBefore) {
   std::vector<uint32_t> indexes(count);
   std::iota(indexes.begin(), indexes.end(), 0);
-  // Texts are mostly sorted already, because the dictionary is sorted by bytes.
+  // Text is mostly sorted already, because the dictionary is sorted by bytes.
   if (!std::is_sorted(indexes.begin(), indexes.end(), isBefore)) std::sort(indexes.begin(), indexes.end(), isBefore);
   return indexes;
 }

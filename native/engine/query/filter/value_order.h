@@ -1,7 +1,7 @@
-// The values of one metadata key in one segment in their order, with their documents: a range over a key of
-// many values searches it. Numbers and times are in one order, all values as texts in another. Made when a
-// range first needs it, cached within a bound (a segment never changes), and evicted least recently used
-// first.
+// The sorted values of one metadata key in one segment, with their documents. A range over a key with many
+// values searches them. Numbers and times share one order; all values as text form another. An order is built
+// when a range first needs it. It is cached within a bound (a segment never changes) and evicted least
+// recently used first.
 #pragma once
 
 #include <cstddef>
@@ -21,23 +21,23 @@ enum class ValueKind : uint8_t { kScalar, kText };
 
 struct ValueOrder {
   std::vector<double> scalars;  // ascending; kScalar
-  // Indexes in the section, ascending as texts without the white space around them; kText.
+  // Term indexes, in ascending order of the text without leading and trailing white space; kText.
   std::vector<uint32_t> terms;
-  std::vector<uint32_t> ends;  // per term: where its slots end
-  // Per scalar the slot of its document, or those of the terms in turn; a document with several values occurs
-  // several times.
+  std::vector<uint32_t> ends;  // per term: the end of its slots
+  // The slot of each scalar's document, or the slots of each term in turn. A document with several values
+  // occurs several times.
   std::vector<uint32_t> slots;
 
   [[nodiscard]] size_t bytes() const noexcept { return scalars.capacity() * sizeof(double) + (terms.capacity() + ends.capacity() + slots.capacity()) * sizeof(uint32_t); }
 };
 
-// Null when it was stopped.
+// Null if it was stopped.
 [[nodiscard]] std::shared_ptr<const ValueOrder> make_value_order(const Segment& segment, const SectionEntry& section, ValueKind kind, StopSignal& stop);
 
 // Shared by all searches of an engine; any thread.
 class ValueOrderCache {
  public:
-  // From the cache, or made and cached. Null when it was stopped.
+  // Returns the cached order, or builds and caches it. Null if it was stopped.
   [[nodiscard]] std::shared_ptr<const ValueOrder> get(const Segment& segment, const SectionEntry& section, ValueKind kind, StopSignal& stop);
   [[nodiscard]] size_t bytes() const noexcept;
 

@@ -1,5 +1,5 @@
-// The slots of a collection in one segment, divided into windows of equal size: the unit that pruned search
-// bounds, orders and skips. Pure.
+// The slots of a collection in one segment, divided into windows of equal size. A window is the unit for
+// which pruned search computes bounds, and which it orders and skips. Pure.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace mds {
 
-// Bit i % 64 of word i / 64 is the slot i of a window.
+// Bit i % 64 of word i / 64 is slot i of a window.
 using WindowBits = std::array<uint64_t, kPrunedWindowDocs / 64>;
 
 inline void set_bit(WindowBits& bits, uint32_t at) noexcept { bits[at / 64] |= uint64_t{1} << (at % 64); }
@@ -33,7 +33,7 @@ class WindowGrid {
         count_(static_cast<uint32_t>((uint64_t{collection.slotEnd} - collection.slotBegin + kPrunedWindowDocs - 1) / kPrunedWindowDocs)) {}
 
   [[nodiscard]] uint32_t count() const noexcept { return count_; }
-  // Window of a slot of the collection.
+  // The window of a slot of the collection.
   [[nodiscard]] uint32_t window_of(uint32_t slot) const noexcept { return (slot - slotBegin_) / kPrunedWindowDocs; }
   [[nodiscard]] uint32_t begin(uint32_t window) const noexcept { return slotBegin_ + window * kPrunedWindowDocs; }
   [[nodiscard]] uint32_t end(uint32_t window) const noexcept { return window + 1 == count_ ? slotEnd_ : begin(window + 1); }

@@ -1,6 +1,6 @@
-// See segment_listing.h. The walk may take as many steps as selecting would cost, then the rest is selected:
-// never more than twice the cheaper of the two, however filter and order correlate (documents of a category
-// that were added first, listed from the newest).
+// See segment_listing.h. The walk may take as many steps as selecting would cost; then the rest is selected.
+// The total cost is at most twice that of the cheaper method, however filter and order correlate (documents
+// of a category that were added first, listed from the newest).
 #include "query/listing/segment_listing.h"
 
 #include <algorithm>
@@ -10,14 +10,14 @@
 namespace mds {
 namespace {
 
-// A step of the walk reads one slot in order and tests a bit; selecting a match reads two values at its slot
-// and compares: 1 to 4 and 5 ns.
+// Costs: a step of the walk reads one slot in order and tests a bit, 1 to 4 ns. Selecting a match reads two
+// values at its slot and compares, 5 ns.
 constexpr uint64_t kStepsPerSelected = 2;
-// Fewer steps are not worth an allocation.
+// Minimum number of steps: for fewer, a selection is not worth its allocation.
 constexpr uint64_t kStepsMin = 64;
 
 struct Choice {
-  int64_t value;  // smaller is better
+  int64_t value;  // smaller sorts first
   uint32_t keyRank;
   uint32_t slot;
 };
@@ -40,7 +40,7 @@ SegmentListing::SegmentListing(const ResolvedQuery& query, uint32_t index, uint6
   }
   total_ = bits_->count();
   stepsLeft_ = std::max(kStepsMin, total_ * kStepsPerSelected);
-  // Matches that are spread evenly over the order are met every (documents / matches) steps.
+  // Matches that are spread evenly over the order are found every (documents / matches) steps.
   const uint64_t expected = share * (collection.slotEnd - collection.slotBegin) / std::max(1U, total_);
   if (expected > stepsLeft_) stepsLeft_ = 0;
 }

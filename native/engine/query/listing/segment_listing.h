@@ -1,6 +1,6 @@
 // The matches of a listing in one segment, in the order of the page. Walks the segment's permutation and
-// tests each slot. Where the matches are so few or so far back that the walk would cost more than reading all
-// of them, it selects the best instead. Used by one search on one thread; valid while the snapshot is
+// tests each slot. If the matches are so few or so far back that the walk would cost more than reading all of
+// them, it selects the best instead. Used by one search on one thread. Valid while the snapshot is
 // referenced.
 #pragma once
 
@@ -16,19 +16,20 @@ namespace mds {
 
 class SegmentListing {
  public:
-  // `share`: about how many of the page's matches this segment will provide.
+  // `share`: the approximate number of the page's matches that this segment provides.
   SegmentListing(const ResolvedQuery& query, uint32_t index, uint64_t share, StopSignal& stop);
 
   // Index of the segment in the query.
   [[nodiscard]] uint32_t index() const noexcept { return index_; }
-  // Live documents that pass the filters.
+  // Number of live documents that pass the filters.
   [[nodiscard]] uint32_t total() const noexcept { return total_; }
-  // Moves to the next match and returns its slot, kEndOfList past the last or when the search is stopped.
-  // `wanted`: upper bound of the matches that will be requested, this one included.
+  // Moves to the next match and returns its slot; kEndOfList past the last or when the search is stopped.
+  // `wanted`: upper bound of the number of matches that will be requested, including this one.
   [[nodiscard]] uint32_t next(uint64_t wanted);
 
-  // Without filters, for leaps over many matches: the number of slots left, dead ones included; the slot
-  // `ahead` of the next one; and a skip over `slots` slots, which returns the number of live ones.
+  // For skipping many matches; valid only without filters. left(): the number of slots left, dead ones
+  // included. peek(): the slot `ahead` positions after the next one. pass(): skips `slots` slots and returns
+  // the number of live ones among them.
   [[nodiscard]] uint32_t left() const noexcept { return walk_.left(); }
   [[nodiscard]] uint32_t peek(uint64_t ahead) const noexcept { return walk_.peek(ahead); }
   [[nodiscard]] uint64_t pass(uint64_t slots) noexcept;
@@ -42,10 +43,10 @@ class SegmentListing {
   bool descending_;
   uint32_t total_;
   SlotWalk walk_;
-  uint64_t stepsLeft_ = 0;        // of the walk, before selecting is cheaper; with filters only
-  std::optional<SlotBits> bits_;  // with filters: matches that have not been returned
+  uint64_t stepsLeft_ = 0;        // steps of the walk left before selecting is cheaper; with filters only
+  std::optional<SlotBits> bits_;  // with filters: matches not yet returned
   bool isSelected_ = false;
-  std::vector<uint32_t> selected_;  // the next one last
+  std::vector<uint32_t> selected_;  // in reverse order: the next one is last
 };
 
 }  // namespace mds

@@ -11,7 +11,7 @@ SlotWalk::SlotWalk(const ResolvedSegment& segment, SortField sort, bool descendi
       descending_(descending),
       slotBegin_(segment.collection->slotBegin),
       count_(segment.collection->slotEnd - segment.collection->slotBegin),
-      // Ascending, one group is enough: the permutation has ties in the right order.
+      // In ascending order a single group suffices: the permutation stores ties in the right order.
       groupBegin_(descending ? count_ : 0),
       groupEnd_(count_),
       at_(groupBegin_) {
@@ -20,8 +20,8 @@ SlotWalk::SlotWalk(const ResolvedSegment& segment, SortField sort, bool descendi
   if (sort == SortField::kKey) order_ = segment_.ordered_slots(SlotOrder::kKey, *segment.collection);
 }
 
-// Where the group of the slot before `end` begins. Ranks give it directly; times are searched by doubling
-// steps back, then by bisection, so that a group costs its logarithm.
+// Returns where the group of the slot before `end` begins. For keys, the rank is the beginning. For times, it
+// is searched by doubling steps back, then by bisection: O(log n) for a group of n slots.
 uint32_t SlotWalk::group_begin(uint32_t end) const noexcept {
   uint32_t inside = end - 1;
   const int64_t value = value_of(slot_at(inside));
@@ -55,11 +55,12 @@ uint32_t SlotWalk::peek(uint64_t ahead) const noexcept {
   if (ahead >= left()) return kEndOfList;
   const uint32_t inGroup = groupEnd_ - at_;
   if (ahead < inGroup) return slot_at(at_ + static_cast<uint32_t>(ahead));
-  // In a group before the current one: descending, the groups are taken from `groupBegin_` down.
+  // The slot is in a group before the current one: in descending order, the groups below `groupBegin_`
+  // follow.
   const uint32_t index = static_cast<uint32_t>(ahead) - inGroup;
   const uint32_t inside = groupBegin_ - 1 - index;
   const int64_t value = value_of(slot_at(inside));
-  uint32_t end = inside + 1;  // of the group: between here and the current one
+  uint32_t end = inside + 1;  // end of the group: between here and the current group
   for (uint32_t outside = groupBegin_; end < outside;) {
     const uint32_t middle = end + (outside - end) / 2;
     if (value_of(slot_at(middle)) == value) {

@@ -1,7 +1,7 @@
-// The slots of one collection of one segment in the order of a listing, by the permutations of the segment
-// (docs/formats/segment.md). In a descending listing documents of equal value keep their ascending order
-// among themselves: the walk takes the groups of equal value from the back and each group from its front.
-// Used by one search on one thread.
+// The slots of one collection of one segment in the order of a listing, read from the permutations of the
+// segment (docs/formats/segment.md). In a descending listing, documents of equal value keep their ascending
+// order among themselves: the walk visits the groups of equal value from the back, and each group from its
+// front. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,18 @@ class SlotWalk {
  public:
   SlotWalk(const ResolvedSegment& segment, SortField sort, bool descending) noexcept;
 
-  // The next slot, kEndOfList past the last.
+  // Returns the next slot; kEndOfList past the last.
   [[nodiscard]] uint32_t next() noexcept {
     if (at_ == groupEnd_ && !enter_group()) return kEndOfList;
     return slot_at(at_++);
   }
-  // Passes `slots` slots.
+  // Skips `slots` slots.
   void skip(uint64_t slots) noexcept;
 
-  // The slot that a call of next() returns after `ahead` others, kEndOfList past the last. O(log n).
+  // Returns the slot that a call of next() would return after `ahead` other calls; kEndOfList past the last.
+  // O(log n).
   [[nodiscard]] uint32_t peek(uint64_t ahead) const noexcept;
-  // Slots that next() has yet to return.
+  // Number of slots that next() has not yet returned.
   [[nodiscard]] uint32_t left() const noexcept { return groupEnd_ - at_ + (descending_ ? groupBegin_ : 0); }
 
   // The sort value of a slot of this segment; equal values are ordered by key, lang and docid.
@@ -37,12 +38,12 @@ class SlotWalk {
  private:
   [[nodiscard]] uint32_t slot_at(uint32_t index) const noexcept {
     if (order_.empty()) return slotBegin_ + index;
-    // A damaged permutation may contain any number: one that is no slot of the collection counts as its first
-    // slot.
+    // A damaged permutation may contain any number. A number that is not a slot of the collection is treated
+    // as the collection's first slot.
     const uint32_t slot = order_[index];
     return slot - slotBegin_ < count_ ? slot : slotBegin_;
   }
-  // Moves to the group before the current one; false at the front.
+  // Moves to the group before the current one. Returns false at the front.
   [[nodiscard]] bool enter_group() noexcept;
   [[nodiscard]] uint32_t group_begin(uint32_t end) const noexcept;
 
@@ -51,7 +52,7 @@ class SlotWalk {
   bool descending_;
   uint32_t slotBegin_;
   uint32_t count_;
-  ColumnView<uint32_t> order_;  // empty: by docid, which is the order of the slots
+  ColumnView<uint32_t> order_;  // empty: sorted by docid, which is the order of the slots
   uint32_t groupBegin_;
   uint32_t groupEnd_;
   uint32_t at_;

@@ -44,15 +44,16 @@ class ListingMerge {
   struct Head {
     Candidate candidate;
     SegmentListing* listing;
-    bool isBound;  // the candidate may not match, but no match of the listing is better
+    bool isBound;  // the candidate may not match, but no match of the listing sorts before it
   };
   struct Later {
     const PageOrder& order;
     bool operator()(const Head& a, const Head& b) const noexcept { return order.better(b.candidate, a.candidate); }
   };
 
-  // A listing searches for its first match only when its first slot, match or not, is better than all other
-  // candidates: sorted by time most segments never do.
+  // Initially a listing is represented by its first slot, whether it matches or not. It searches for its
+  // first match only if that slot sorts before all other candidates. With an order by time, most segments
+  // never reach that point.
   void begin() {
     if (!isFiltered_) leap();
     for (SegmentListing& listing : listings_) {
@@ -62,9 +63,10 @@ class ListingMerge {
     std::make_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
-  // Skips most of the offset without merging. With r left to skip and s segments, peek r/s slots ahead in
-  // each. Up to the smallest of these slots, its own segment has r/s slots and every other one fewer,
-  // together no more than r, so that its own r/s can all be skipped. s ln(r) rounds instead of r.
+  // Skips most of the offset without merging. With r left to skip and s segments, it peeks r/s slots ahead in
+  // each. Consider the smallest of these slots in page order: up to it, its own segment has r/s slots and
+  // every other segment has fewer. Together they have no more than r, so that all r/s of its segment can be
+  // skipped. Takes s ln(r) rounds instead of r.
   void leap() {
     std::vector<Head> ahead;
     for (SegmentListing& listing : listings_) ahead.push_back({{}, &listing, true});
@@ -83,7 +85,7 @@ class ListingMerge {
     }
   }
 
-  // Moves the last head, which is in no heap yet, to its listing's next match; drops it at the end.
+  // Moves the last head, which is not in the heap, to its listing's next match. Removes it at the end.
   void advance(Head& head) {
     const uint32_t slot = head.listing->next(wanted_ - taken_);
     if (slot == kEndOfList) return heads_.pop_back();
@@ -91,7 +93,7 @@ class ListingMerge {
     std::push_heap(heads_.begin(), heads_.end(), Later{order_});
   }
 
-  // With fewer matches per segment to skip, merging costs less than leaping.
+  // With fewer matches to skip per segment, merging costs less than leaping.
   static constexpr uint64_t kLeapMin = 8;
 
   StopSignal& stop_;

@@ -1,6 +1,6 @@
-// A page of a listing: the matches by metadata alone, in the order of a sort field. A k-way merge of the
-// segments' orders that reads little more than the page; the total is counted on bits. Equal to the result of
-// the exhaustive path (top_k.h), which a property test verifies. Runs on the caller's thread.
+// A page of a listing: matches by metadata only, in the order of a sort field. A k-way merge of the segments'
+// orders that reads little more than the page. The total is counted on bits. The result equals that of the
+// exhaustive path (top_k.h); a property test verifies this. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>

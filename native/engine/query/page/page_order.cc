@@ -7,13 +7,13 @@
 namespace mds {
 namespace {
 
-// Maps doubles to integers of the same order.
+// Maps doubles to integers with the same order.
 int64_t order_of(double value) noexcept {
   const auto bits = std::bit_cast<int64_t>(value + 0.0);  // -0 becomes 0
   return bits < 0 ? bits ^ INT64_MAX : bits;
 }
 
-// The first eight bytes of a key as a number of the same order: most comparisons of keys end here.
+// The first eight bytes of a key as an integer with the same order. It decides most comparisons of keys.
 int64_t order_of(std::string_view key) noexcept {
   std::array<uint8_t, 8> bytes{};
   // Not memcpy: the data pointer of an empty key may be null.

@@ -1,6 +1,6 @@
-// The total order of hits: primary value, then key ascending, then lang ascending (bytes), then docid, so
-// that pages never overlap and two runs agree. When sorted by key descending, only the key is reversed. Used
-// by one search on one thread.
+// The total order of hits: primary value, then key ascending, then lang ascending (bytes), then docid. A
+// total order guarantees that pages never overlap and that two runs return the same result. When sorted by
+// key descending, only the key is reversed. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 namespace mds {
 
 struct Candidate {
-  int64_t primary;  // smaller is better
+  int64_t primary;  // smaller sorts first
   double score;
   uint32_t segment;  // index in ResolvedQuery::segments
   uint32_t slot;

@@ -33,10 +33,11 @@ ResolvedSegment resolve_segment(const SegmentRef& ref, const CollectionEntry& co
   return resolved;
 }
 
-// Closer matches score higher: a rare misspelling must not outweigh the word.
+// Caps the idf of a match at the smallest idf of matches with fewer edits, so that closer matches score
+// higher: a rare misspelling must not outweigh the word.
 void cap_fuzzy_idfs(const SearchPlan& plan, std::vector<double>& idfs) {
   for (const FuzzyGroup& group : plan.fuzzyGroups) {
-    double cap = std::numeric_limits<double>::infinity();  // the smallest idf of fewer edits
+    double cap = std::numeric_limits<double>::infinity();  // the smallest idf of the matches with fewer edits
     double smallest = cap;
     for (uint32_t term = group.begin; term < group.end; ++term) {
       if (term > group.begin && group.edits[term - group.begin] != group.edits[term - group.begin - 1]) cap = smallest;

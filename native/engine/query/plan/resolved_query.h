@@ -1,5 +1,5 @@
 // A plan resolved against one snapshot: the postings of each query term in each segment, and the statistics
-// over all segments. Made once per search.
+// over all segments. Built once per search.
 #pragma once
 
 #include <cstdint>
@@ -11,12 +11,12 @@
 
 namespace mds {
 
-// One segment that holds documents of the collection.
+// One segment that contains documents of the collection.
 struct ResolvedSegment {
   const SegmentRef* ref;
   const CollectionEntry* collection;
-  std::vector<const SectionEntry*> fields;  // per scored field; null where the segment does not have it
-  std::vector<TermEntry> terms;             // [term * fields + field], df 0 where it does not occur
+  std::vector<const SectionEntry*> fields;  // per scored field; null if the segment does not have it
+  std::vector<TermEntry> terms;             // [term * fields + field], df 0 if the term does not occur
 };
 
 class ValueOrderCache;
@@ -25,12 +25,12 @@ struct ResolvedQuery {
   const SearchPlan* plan;
   ValueOrderCache* orders = nullptr;  // null: no cache
   std::vector<ResolvedSegment> segments;
-  uint64_t documents = 0;  // N, dead ones included
+  uint64_t documents = 0;  // N, includes dead documents
   uint64_t liveDocuments = 0;
   std::vector<double> averageLengths;  // per scored field, at least 1
   std::vector<double> idfs;            // per term
 
-  // Null where the term does not occur.
+  // Null if the term does not occur.
   [[nodiscard]] const TermEntry* term_at(const ResolvedSegment& segment, uint32_t term, size_t field) const noexcept {
     const TermEntry& entry = segment.terms[size_t{term} * plan->fields.size() + field];
     return entry.df == 0 ? nullptr : &entry;

@@ -7,7 +7,7 @@
 namespace mds {
 namespace {
 
-// tf below this is looked up; 99.9 % of postings.
+// tfs below this, 99.9 % of postings, are looked up in a table.
 constexpr uint32_t kDampedTfs = 256;
 
 std::array<double, kDampedTfs> make_damped_tfs() noexcept {

@@ -1,13 +1,13 @@
-// The three scoring formulas, in float64, and the statistics they need. Every evaluation path calls the same
-// functions in the same order of leaves, so that scores are equal to the bit whichever path ran.
+// The three scoring formulas, in float64, and the statistics that they require. Every evaluation path calls
+// the same functions in the same order of leaves, so that scores are equal bit for bit whichever path runs.
 //
 // Statistics are sums over the segments of the snapshot: dead documents count until a merge drops them.
 //   N       documents of the collection
 //   df      documents with the term in the field
 //   dl      tokens of the field in the document
 //   avgdl   sum of dl over the documents that have the field, divided by their number
-// With bm25f, df of a term is the largest df over the scored fields: the union would need a pass over the
-// postings, and lies between that and the sum.
+// With bm25f, the df of a term is the largest df over the scored fields. The df of the union would require a
+// pass over the postings. It is between the largest df and the sum of the dfs.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@
 
 namespace mds {
 
-// Slope of the length normalisation of tfidf: docs/decisions/0010-tfidf.md.
+// Slope of the length normalization of tfidf: docs/decisions/0010-tfidf.md.
 inline constexpr double kTfidfSlope = 0.2;
 
 [[nodiscard]] double inverse_document_frequency(Algorithm algorithm, uint64_t documents, uint64_t df) noexcept;
@@ -34,7 +34,7 @@ inline constexpr double kTfidfSlope = 0.2;
 // Multiple Weighted Fields", CIKM 2004.
 class LeafScorer {
  public:
-  // Per scored field: dl enters as lengthBase + lengthSlope * dl.
+  // Per scored field: dl is used as lengthBase + lengthSlope * dl.
   struct FieldNorm {
     double weight;
     double lengthBase;
@@ -42,23 +42,24 @@ class LeafScorer {
   };
 
   // `averageLengths`: per scored field of the plan. `idf`: of the term, or the sum over the terms of a
-  // phrase. `weight`: number of times that the query has the term.
+  // phrase. `weight`: number of times that the query contains the term; for a term of an expansion,
+  // multiplied by its edit weight.
   LeafScorer(const SearchPlan& plan, const std::vector<double>& averageLengths, double idf, double weight);
 
-  // tfidf and bm25.
+  // For tfidf and bm25.
   [[nodiscard]] double score(size_t field, uint32_t tf, uint32_t length) const noexcept {
     const double norm = fields_[field].lengthBase + fields_[field].lengthSlope * length;
     return algorithm_ == Algorithm::kTfidf ? factor_ * damped_tf(tf) / norm : factor_ * tf / (tf + norm);
   }
 
-  // bm25f: one field's part of tf~, and the score of the sum.
+  // For bm25f: one field's part of tf~, and the score of the sum.
   [[nodiscard]] double field_tf(size_t field, uint32_t tf, uint32_t length) const noexcept {
     return fields_[field].weight * tf / (fields_[field].lengthBase + fields_[field].lengthSlope * length);
   }
   [[nodiscard]] double score_sum(double tfSum) const noexcept { return tfSum > 0 ? factor_ * tfSum / (k1_ + tfSum) : 0; }
 
   [[nodiscard]] Algorithm algorithm() const noexcept { return algorithm_; }
-  // weight * idf, and k1 + 1 with bm25.
+  // weight * idf; with bm25 also multiplied by k1 + 1.
   [[nodiscard]] double factor() const noexcept { return factor_; }
   [[nodiscard]] double k1() const noexcept { return k1_; }
   [[nodiscard]] const FieldNorm& field_norm(size_t field) const noexcept { return fields_[field]; }

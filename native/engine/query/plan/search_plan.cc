@@ -156,8 +156,8 @@ class TreeParser {
     return malformed_plan("unknown node");
   }
 
-  // Leaves and terms of phrases: each opens a cursor per scored field. The terms of FUZZY and WILDCARD leaves
-  // have a bound of their own.
+  // Number of leaves and terms of phrases: each opens a cursor per scored field. The terms of FUZZY and
+  // WILDCARD leaves have a separate bound.
   [[nodiscard]] uint32_t cursors() const noexcept { return leaves_ + phraseTerms_; }
 
  private:

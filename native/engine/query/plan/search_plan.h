@@ -1,5 +1,5 @@
-// A parsed search plan: docs/formats/search-plan.md. Views into the plan's bytes. Checks everything that the
-// scorer relies on: indexes, counts, depth, finite numbers.
+// A parsed search plan (docs/formats/search-plan.md). Strings are views into the plan's bytes. Parsing
+// validates everything that the scorer relies on: indexes, counts, depth, finite numbers.
 #pragma once
 
 #include <cstdint>
@@ -26,13 +26,13 @@ struct PhraseTerm {
 
 struct PlanNode {
   NodeKind kind = NodeKind::kNone;
-  uint32_t term = 0;    // kTerm, kFuzzy; kWildcard: its text is the pattern
+  uint32_t term = 0;    // kTerm, kFuzzy; kWildcard: the text of this term is the pattern
   uint32_t edits = 0;   // kFuzzy
   uint32_t prefix = 0;  // kFuzzy: code points that are not edited
   PhraseScoring scoring = PhraseScoring::kOccurrences;
   uint32_t distance = 0;           // kProximity
-  std::vector<PhraseTerm> phrase;  // kProximity: offsets are 0
-  std::vector<PlanNode> children;  // kAndNot: wanted, excluded
+  std::vector<PhraseTerm> phrase;  // terms of kPhrase and kProximity; with kProximity the offsets are 0
+  std::vector<PlanNode> children;  // kAndNot: [wanted, excluded]
 };
 
 struct ScoredField {
@@ -40,7 +40,7 @@ struct ScoredField {
   double weight;
 };
 
-// Documents that have one of the values under the key; without values, documents that have the key.
+// Admits documents that have one of the values under the key; without values, documents that have the key.
 struct MetaFilter {
   std::string_view key;
   std::vector<std::string_view> values;
@@ -56,15 +56,15 @@ struct RangeBound {
   std::string_view text;
 };
 
-// Documents with one value within all bounds. For a time no bound is a text.
+// Admits documents with one value within all bounds. A time has no text bounds.
 struct RangeFilter {
   RangeField field;
   std::string_view key;  // kMeta
   std::vector<RangeBound> bounds;
 };
 
-// Documents with the value score `factor` times as high; the factors of several boosts multiply, to at least
-// kBoostFloor.
+// Documents with the value score `factor` times as high. The factors of several boosts are multiplied; their
+// product is at least kBoostFloor.
 struct Boost {
   std::string_view key;
   std::string_view value;
@@ -82,14 +82,14 @@ struct TermLocation {
 struct PlanTerm {
   std::string_view text;
   double weight;
-  // Bit f: searched in scored field f. With tfidf and bm25 at most one.
+  // Bit f: the term is searched in scored field f. With tfidf and bm25 at most one bit is set.
   uint64_t fields;
-  // For a term of an expansion: all its locations, which are known already. Null: to be looked up.
+  // For a term of an expansion: all its locations, which are already known. Null: the term must be looked up.
   const std::vector<TermLocation>* locations = nullptr;
 };
 
-// The expansion of one FUZZY leaf: terms [begin, end) of the plan, by their edits. None has a higher idf than
-// one of fewer edits.
+// The expansion of one FUZZY leaf: terms [begin, end) of the plan, sorted by their edits. No term's idf is
+// higher than that of a term with fewer edits.
 struct FuzzyGroup {
   uint32_t begin;
   uint32_t end;
@@ -113,12 +113,12 @@ struct SearchPlan {
   std::vector<Boost> boosts;
   std::vector<PlanTerm> terms;
   PlanNode root;
-  std::vector<FuzzyGroup> fuzzyGroups;  // of an expanded plan
+  std::vector<FuzzyGroup> fuzzyGroups;  // only in an expanded plan
 };
 
 [[nodiscard]] inline bool is_expandable(const PlanNode& node) noexcept { return node.kind == NodeKind::kFuzzy || node.kind == NodeKind::kWildcard; }
 
-// `u32 count`, then the filters: the form that plans and aggregations share.
+// Parses `u32 count`, then the filters: the encoding that plans and aggregations share.
 [[nodiscard]] Status parse_filters(ByteReader& reader, std::vector<MetaFilter>& filters);
 
 [[nodiscard]] Result<SearchPlan> parse_search_plan(Bytes bytes);

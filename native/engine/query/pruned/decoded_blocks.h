@@ -1,6 +1,6 @@
-// Memory for the posting blocks that one pruned search has decoded, so that none is decoded twice. One pool
-// per thread, reused by its searches one after the other: memory beyond kDecodedBlocksKept is freed when a
-// search ends. Throws std::bad_alloc.
+// A pool for the posting blocks that a pruned search has decoded, so that no block is decoded twice. There is
+// one pool per thread, reused by successive searches. Memory beyond kDecodedBlocksKept is freed when a search
+// ends. Throws std::bad_alloc.
 #pragma once
 
 #include <array>
@@ -14,12 +14,11 @@
 
 namespace mds {
 
-// Padding behind a block's last slot: above all slots, which are below 2^31 because 32-bit offsets bound a
-// segment.
+// Padding behind a block's last slot. It is above all slots: slots are below 2^31, because 32-bit offsets
+// bound a segment.
 inline constexpr uint32_t kPaddingSlot = INT32_MAX;
 
-// One block. Parts are filled when they are first needed; arrays have `packed.count` values, and slots are
-// padded.
+// One block. Parts are filled when first needed. Arrays have `packed.count` values; slots are padded.
 struct DecodedBlock {
   PackedBlock packed;
   bool hasTfs;
@@ -30,12 +29,12 @@ struct DecodedBlock {
   std::array<uint32_t, kBlockPostings> slots;
   std::array<uint32_t, kBlockPostings> tfs;
   std::array<uint32_t, kBlockPostings> tfEnds;
-  std::array<float, kBlockPostings + kMaskValues> estimates;  // and space for a mask that begins at the last
+  std::array<float, kBlockPostings + kMaskValues> estimates;  // plus space for a mask at the last value
 };
 
 class DecodedBlockPool {
  public:
-  // Uninitialised; valid until `clear`.
+  // Returns an uninitialized block, valid until `clear`.
   [[nodiscard]] DecodedBlock* take() {
     if (used_ == pages_.size() * kPageBlocks) pages_.push_back(std::make_unique_for_overwrite<std::array<DecodedBlock, kPageBlocks>>());
     DecodedBlock* block = &(*pages_[used_ / kPageBlocks])[used_ % kPageBlocks];

@@ -14,7 +14,7 @@
 namespace mds {
 namespace {
 
-// Number of estimates that are added for one score.
+// Number of estimates that a score is the sum of, for estimate_threshold.
 constexpr size_t kListCount = 1;
 
 struct BoundedBlock {
@@ -85,13 +85,13 @@ class ListSearch {
     }
   }
 
-  // The estimate of the last wanted candidate: a score below it need not be computed exactly.
+  // Returns the estimate of the last wanted candidate: a score below it need not be computed exactly.
   [[nodiscard]] float last_wanted(std::span<const uint32_t> candidates) const {
     std::array<float, kBlockPostings> best;
     for (size_t at = 0; at < candidates.size(); ++at) best[at] = estimates_[candidates[at]];
     float* const last = best.data() + top_.wanted() - 1;
     std::nth_element(best.data(), last, best.data() + candidates.size(), std::greater<>());
-    // Both sides of the comparison are estimates: twice the slack.
+    // Both sides of the comparison are estimates: the slack is doubled.
     return estimate_threshold(static_cast<double>(*last), 2 * kListCount + 2);
   }
 
@@ -109,7 +109,7 @@ class ListSearch {
   LeafScorer scorer_;
   bool isFields_;
   ScoreEstimate estimate_;
-  // Of the current block.
+  // Data of the current block.
   std::array<uint32_t, kBlockPostings> slots_;
   std::array<uint32_t, kBlockPostings> tfs_;
   std::array<uint32_t, kBlockPostings> lengthsOf_;

@@ -1,5 +1,5 @@
-// Pruned search for a plan that reduces to one posting list in one segment: its blocks in the order of their
-// bounds, until no remaining block can contain a hit. Runs on the caller's thread.
+// Pruned search for a plan that reduces to one posting list in one segment. Visits the list's blocks in
+// descending order of their bounds, until no remaining block can contain a hit. Runs on the caller's thread.
 #pragma once
 
 #include <cstdint>
@@ -10,8 +10,8 @@
 
 namespace mds {
 
-// `term` has a list in the scored field `field` of segment `index` and in no other field. False, with nothing
-// done, when the weights of the plan are outside the range of float estimates.
+// `term` must have a list in the scored field `field` of segment `index` and in no other field. Returns
+// false, without doing anything, if the weights of the plan are outside the range of float estimates.
 [[nodiscard]] bool search_list(const ResolvedQuery& query, uint32_t index, uint32_t term, size_t field, TopK& top, StopSignal& stop);
 
 }  // namespace mds

@@ -15,8 +15,8 @@ double idf_sum(const ResolvedQuery& query, const PlanNode& node) {
   return idf;
 }
 
-// Up to this many comparisons all pairs are compared, four at a time: a merge of short lists costs more in
-// mispredicted branches.
+// Up to this number of comparisons, all pairs are compared, four at a time: a merge of short lists costs more
+// in mispredicted branches.
 constexpr size_t kPairsMax = 256;
 
 // Whether `position` is among `count` positions.
@@ -26,8 +26,8 @@ bool contains(const uint32_t* positions, size_t count, uint32_t position) noexce
   return found != 0;
 }
 
-// Keeps the starts (positions of the rarest term) from which the other term occurs at `distance`, too. Both
-// ascend.
+// Keeps the starts (positions of the rarest term) from which the other term also occurs at `distance`. Both
+// lists are ascending.
 void keep_followed(std::vector<uint32_t>& starts, const std::vector<uint32_t>& positions, int64_t distance) {
   const bool isShort = starts.size() * positions.size() <= kPairsMax;
   size_t kept = 0;
@@ -58,7 +58,7 @@ PhraseWindows::PhraseWindows(const ResolvedQuery& query, const PrunedPlan& plan,
       scorer_(*query.plan, query.averageLengths, idf_sum(query, *plan.phrase), 1),
       whole_(ScoreEstimate::whole(scorer_, 0)) {
   const PlanNode& node = *plan.phrase;
-  std::vector<size_t> complete;  // fields that have all terms
+  std::vector<size_t> complete;  // fields that contain all terms
   for (size_t field = 0; field < segment_.fields.size(); ++field) {
     const auto isHere = [&](const PhraseTerm& term) { return query.term_at(segment_, term.term, field) != nullptr; };
     if (segment_.fields[field] != nullptr && std::all_of(node.phrase.begin(), node.phrase.end(), isHere)) complete.push_back(field);
@@ -125,7 +125,7 @@ void PhraseWindows::search_window(uint32_t window) {
 void PhraseWindows::propose(Field& field, float others) {
   candidates_.clear();
   postings_.clear();
-  // A sum of parts would round in float: all candidates are compared below.
+  // A sum of parts is rounded in float; all candidates are compared with the threshold below.
   const float least = isSummed_ ? 0 : threshold_ - others;
   field.terms[0].list.visit_window(window_, least, [&](const uint32_t* slots, const float* estimates, uint32_t count, uint32_t posting) {
     for (uint32_t begin = 0; begin < count; begin += kMaskValues) {
@@ -163,7 +163,7 @@ void PhraseWindows::join(Field& field, size_t term, float others) {
 void PhraseWindows::confirm(uint32_t fieldIndex, float others) {
   Field& field = fields_[fieldIndex];
   const size_t stride = field.terms.size();
-  // Positions are far larger than any cache: all are prefetched before the first is read.
+  // Positions do not fit into any cache: all are prefetched before the first is read.
   const size_t runsEach = std::min<size_t>(stride, 2);
   runs_.resize(candidates_.size() * runsEach);
   for (size_t at = 0; at < runs_.size(); ++at) {
@@ -203,7 +203,7 @@ uint32_t PhraseWindows::count_occurrences(Field& field, size_t candidate) {
   return static_cast<uint32_t>(starts_.size());
 }
 
-// The same sums as PhraseIterator::score, in the same order.
+// Computes the same sums as PhraseIterator::score, in the same order.
 void PhraseWindows::collect(std::span<const Match> matches) {
   double occurrences = 0;
   double tfSum = 0;

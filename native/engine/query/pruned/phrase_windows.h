@@ -1,6 +1,6 @@
-// Windows of a phrase. A phrase occurs at most as often as the rarest of its terms, so that the estimates of
-// its terms bound it. Positions are read only for documents that have all terms often enough. See
-// pruned_search.h and window_source.h. Used by one search on one thread.
+// Pruned search of a phrase, window by window. A phrase occurs at most as often as the rarest of its terms,
+// so the estimates of its terms bound its score. Positions are read only for documents that contain all terms
+// often enough. See pruned_search.h and window_source.h. Used by one search on one thread.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ class PhraseWindows final : public WindowSource {
   PhraseWindows(const ResolvedQuery& query, const PrunedPlan& plan, uint32_t index, const WindowGrid& grid, SegmentFilter& filter, DecodedBlockPool& pool, TopK& top);
 
   [[nodiscard]] bool is_safe() const noexcept override { return isSafe_; }
-  // Each term bounds the phrase by itself: one estimate per field is added.
+  // Each term is a bound of the phrase by itself: one estimate per field is added.
   [[nodiscard]] size_t list_count() const noexcept override { return fields_.size(); }
   [[nodiscard]] float bound_window(uint32_t window) const noexcept override;
   void begin_pass(const SegmentBoosts& boosts, double factorMost) noexcept override {
@@ -41,28 +41,28 @@ class PhraseWindows final : public WindowSource {
   };
   struct Match {
     uint32_t slot;
-    uint32_t field;  // in fields_
+    uint32_t field;  // index in fields_
     uint32_t occurrences;
   };
-  // A document that has all terms looked up so far; the indexes of its postings in their lists are
+  // A document that contains all terms looked up so far. The indexes of its postings in their lists are
   // postings_[candidate * terms + term].
   struct Candidate {
     uint32_t slot;
-    float estimate;  // the minimum over its terms
+    float estimate;  // minimum over its terms
   };
 
   void add_field(const ResolvedQuery& query, const PlanNode& node, size_t field, ScoreEstimate estimate, const WindowGrid& grid, DecodedBlockPool& pool);
-  // Bound of one field in the window, 0 where the field cannot match.
+  // Returns the bound of one field in the window; 0 if the field cannot match.
   [[nodiscard]] static float field_max(const Field& field, uint32_t window) noexcept;
-  // Whether a document with this estimate in one field and `others` as the sum over the other fields is below
-  // the threshold.
+  // Whether a document with this estimate in one field, and `others` as the sum over the other fields, is
+  // below the threshold.
   [[nodiscard]] bool is_lost(float estimate, float others) const noexcept { return (isSummed_ ? whole_.finish(estimate + others) : estimate + others) < threshold_; }
-  // Candidates of the field's rarest term.
+  // Collects the candidates of the field's rarest term.
   void propose(Field& field, float others);
-  // Keeps the candidates that have the term, often enough.
+  // Keeps the candidates that contain the term, often enough.
   void join(Field& field, size_t term, float others);
-  // Confirms the candidates in which the terms occur at the distances of the phrase: adds them to the
-  // matches, or collects them where there is no other field.
+  // Verifies that the terms of each candidate occur at the distances of the phrase. Adds those candidates to
+  // the matches, or collects them if there is no other field.
   void confirm(uint32_t fieldIndex, float others);
   [[nodiscard]] uint32_t count_occurrences(Field& field, size_t candidate);
   // Collects the matches of one slot, in the order of the fields.
@@ -75,18 +75,18 @@ class PhraseWindows final : public WindowSource {
   PhraseScoring scoring_;
   LeafScorer scorer_;
   ScoreEstimate whole_;
-  bool isSummed_ = false;  // estimates are parts of a bm25f score
+  bool isSummed_ = false;  // the estimates are parts of a bm25f score
   bool isSafe_ = true;
   std::vector<Field> fields_;
   const SegmentBoosts* boosts_ = nullptr;  // of the current pass
   double factorMost_ = 1;
 
-  // Of the current window.
+  // Data of the current window.
   uint32_t window_ = 0;
   float threshold_ = 0;
   std::vector<Candidate> candidates_;
   std::vector<uint32_t> postings_;
-  std::vector<PositionRun> runs_;  // of the first two terms of each candidate
+  std::vector<PositionRun> runs_;  // position runs of the first two terms of each candidate
   std::vector<Match> matches_;
   std::vector<uint32_t> positions_;
   std::vector<uint32_t> starts_;

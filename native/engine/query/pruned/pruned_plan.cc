@@ -10,7 +10,7 @@ namespace {
 
 bool is_term(const PlanNode& node) noexcept { return node.kind == NodeKind::kTerm; }
 
-// Adds the children that are TERMs. The other children must be ALL, `allCount` of them.
+// Adds the children that are TERMs. The other children must be ALL; there must be exactly `allCount` of them.
 bool add_terms(const PlanNode& node, size_t allCount, std::vector<PrunedTerm>& terms) {
   size_t others = 0;
   for (const PlanNode& child : node.children) {
@@ -40,7 +40,7 @@ bool add_conjunction(const PlanNode& node, PrunedPlan& pruned) {
   bool hasRequired = false;
   for (const PlanNode& child : node.children) {
     std::vector<PrunedTerm>& group = pruned.groups.emplace_back();
-    // A term with exclusions of its own (`a AND b -c`): an exclusion of one child excludes from the
+    // A term with its own exclusions (`a AND b -c`): an exclusion of one child applies to the whole
     // conjunction.
     const bool isAndNot = child.kind == NodeKind::kAndNot && add_excluded(child.children[1], pruned);
     const PlanNode& wanted = isAndNot ? child.children[0] : child;
@@ -83,7 +83,7 @@ bool is_large_disjunction(const PrunedPlan& plan) noexcept {
 }
 
 std::optional<PrunedPlan> make_pruned_plan(const SearchPlan& plan) {
-  // Without a scored field there is nothing to bound.
+  // Without a scored field there are no scores to bound.
   if (plan.fields.empty()) return std::nullopt;
   if (plan.exactTotal || plan.sort != SortField::kScore || plan.k == 0 || uint64_t{plan.skip} + plan.k > kPrunedHitsMax) return std::nullopt;
   PrunedPlan pruned;

@@ -18,7 +18,7 @@ struct BoundedWindow {
   uint32_t window;
 };
 
-// Takes the best windows first, so that the threshold soon excludes the others.
+// Visits the windows in descending order of their bounds, so that the threshold soon excludes the others.
 void search_windows(WindowSource& source, const WindowGrid& grid, double factorMost, DecodedBlockPool& pool, const TopK& top, StopSignal& stop) {
   std::vector<BoundedWindow> windows;
   windows.reserve(grid.count());
@@ -42,7 +42,7 @@ DecodedBlockPool& thread_pool() noexcept {
   return pool;
 }
 
-// Returns the pool, also when memory has run out.
+// Shrinks the pool at the end of a search, even if an allocation failed.
 struct PoolLease {
   DecodedBlockPool& pool = thread_pool();
 
@@ -57,7 +57,7 @@ struct OnlyList {
   size_t field;
 };
 
-// The one list that the plan reduces to in a segment, if there is only one and nothing else affects the
+// Returns the only list that the plan reduces to in a segment, if there is one and nothing else affects the
 // result.
 std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment, const SegmentRefinement& refinement) {
   if (!query.plan->filters.empty() || !plan.excluded.empty() || refinement.ranged.bits || !refinement.boosts.is_empty()) return std::nullopt;
@@ -75,7 +75,7 @@ std::optional<OnlyList> only_list(const ResolvedQuery& query, const PrunedPlan& 
   return only;
 }
 
-// Number of lists that get bounds of their own.
+// Number of lists that get their own bounds.
 size_t bounded_lists(const ResolvedQuery& query, const PrunedPlan& plan, const ResolvedSegment& segment) {
   const bool isLarge = is_large_disjunction(plan);
   size_t lists = plan.phrase == nullptr ? 0 : plan.phrase->phrase.size() * segment.fields.size();
@@ -88,7 +88,7 @@ size_t bounded_lists(const ResolvedQuery& query, const PrunedPlan& plan, const R
   return lists;
 }
 
-// Higher factors could leave the range of float.
+// Higher factors could exceed the range of float.
 constexpr double kPrunedFactorMax = 1e12;
 
 }  // namespace

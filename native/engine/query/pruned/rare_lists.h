@@ -1,6 +1,7 @@
-// The rare terms of a large disjunction in one segment: lists of a single block are read once, as a whole,
-// and their postings grouped by window. A leaf for each, with its bounds (pruned_leaf.h), would cost more
-// than its few postings. Used by one search on one thread; valid while the snapshot is referenced.
+// The rare terms of a large disjunction in one segment. A rare term has one list of a single block. These
+// lists are read once, as a whole, and their postings are grouped by window. A separate leaf with bounds
+// (pruned_leaf.h) for each would cost more than its few postings. Used by one search on one thread. Valid
+// while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace mds {
 
 class RareLists {
  public:
-  // One posting of the requested window.
+  // One posting of a window.
   struct Posting {
     uint32_t slot;
     uint32_t list;
@@ -28,15 +29,15 @@ class RareLists {
 
   // Whether the term has exactly one list in the segment, of a single block.
   [[nodiscard]] static bool is_rare(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term) noexcept;
-  // Adds a rare term. `planIndex`: in the order of the plan's terms, ascending from call to call.
+  // Adds a rare term. `planIndex`: position in the order of the plan's terms, ascending from call to call.
   void add(const ResolvedQuery& query, const ResolvedSegment& segment, uint32_t term, uint32_t planIndex, uint32_t group);
-  // Call it after the last add().
+  // Must be called after the last add().
   void sort_by_window();
 
   [[nodiscard]] bool is_safe() const noexcept { return isSafe_; }
   [[nodiscard]] size_t list_count() const noexcept { return lists_.size(); }
   [[nodiscard]] bool is_absent(uint32_t window) const noexcept { return lists_.empty() || begins_[window] == begins_[window + 1]; }
-  // Never below the sum of the estimates of a document of the window.
+  // Never below the sum of the estimates of any document of the window.
   [[nodiscard]] float window_max(uint32_t window) const noexcept { return lists_.empty() ? 0 : windowMaxes_[window]; }
   // In the order of the lists.
   [[nodiscard]] std::span<const Posting> postings(uint32_t window) const noexcept {
@@ -45,7 +46,7 @@ class RareLists {
 
   [[nodiscard]] uint32_t plan_index(const Posting& posting) const noexcept { return lists_[posting.list].planIndex; }
   [[nodiscard]] uint32_t group(const Posting& posting) const noexcept { return lists_[posting.list].group; }
-  // Equal to the exhaustive scorer's, to the bit.
+  // Equal, bit for bit, to the score of the exhaustive scorer.
   [[nodiscard]] double score(const Posting& posting) const noexcept;
 
  private:
@@ -60,7 +61,7 @@ class RareLists {
   WindowGrid grid_;
   std::vector<List> lists_;
   std::vector<Posting> postings_;
-  std::vector<uint32_t> begins_;  // per window, and the end
+  std::vector<uint32_t> begins_;  // per window, plus the end
   std::vector<float> windowMaxes_;
   bool isSafe_ = true;
 };

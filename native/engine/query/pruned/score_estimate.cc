@@ -1,4 +1,4 @@
-// See score_estimate.h. Loops over four floats at a time in the compiler's portable vectors.
+// See score_estimate.h. Loops process four floats at a time with the compiler's portable vector extension.
 #include "query/pruned/score_estimate.h"
 
 #include <algorithm>
@@ -14,8 +14,8 @@ using Words = uint32_t __attribute__((vector_size(16)));
 
 constexpr uint32_t kEstimateLanes = 4;
 
-// Factors and weights between these bounds keep every intermediate value of a formula far from the ends of
-// float's range; 0 is exact everywhere.
+// Factors and weights within these bounds keep every intermediate value of a formula far from the limits of
+// float's range. 0 is always exact.
 constexpr float kRangeMin = 1e-12F;
 constexpr float kRangeMax = 1e12F;
 
@@ -35,7 +35,7 @@ To lanes_as(From from) noexcept {
 // Above every count, and below the limit of a conversion to uint32_t.
 constexpr float kCountMax = 4e9F;
 
-// Damaged impacts may contain anything, also NaN.
+// Clamps counts: damaged impacts may contain any value, including NaN.
 Floats within_counts(Floats value) noexcept {
   const Floats atLeast = value > 1 ? value : Floats{} + 1;
   return atLeast < kCountMax ? atLeast : Floats{} + kCountMax;
@@ -79,7 +79,8 @@ bool ScoreEstimate::is_safe() const noexcept { return is_in_range(factor_) && is
 
 namespace {
 
-// The formulas are in one struct: the bound of a block and the estimates of its postings round the same way.
+// One struct contains the formulas, so that the bound of a block and the estimates of its postings are
+// rounded identically.
 struct Formula {
   Floats factor, weight, k1, base, slope;
 
@@ -93,8 +94,8 @@ struct Formula {
         return weight * tf / (base + slope * length);
       case EstimateKind::kFieldsWhole: {
         const Floats tfSum = weight * tf / (base + slope * length);
-        // The constant is far below any sum that is not 0 (is_safe): k1 0 and a field of weight 0 yield 0, as
-        // in score_sum.
+        // The constant is far below any non-zero sum (is_safe). With k1 0 and a field of weight 0 the result
+        // is 0, as in score_sum.
         return factor * tfSum / (k1 + tfSum + 1e-30F);
       }
       case EstimateKind::kOccurrences:
@@ -104,8 +105,8 @@ struct Formula {
   }
 };
 
-// Counts are far below 2^31, the limit of the vector conversion. A posting's tf and length are at least 1: a
-// smaller length is damaged, and would make an estimate NaN.
+// Counts are far below 2^31, the limit of the vector conversion. A posting's tf and length are at least 1. A
+// smaller length is damaged and would make an estimate NaN.
 Floats load_counts(const uint32_t* at) noexcept {
   Ints value;
   std::memcpy(&value, at, sizeof value);
@@ -132,8 +133,8 @@ float ScoreEstimate::bound(const Impacts& impacts) const noexcept {
     const Floats value = formula.value(kind_, within_counts(lanes_as<Floats>(words & 0xFFFF0000U)), lanes_as<Floats>(words << 16));
     most = value > most ? value : most;
   }
-  // Damaged impacts may contain anything: the comparison has skipped NaN, and infinity would make a NaN in a
-  // sum's quotient.
+  // Damaged impacts may contain any value. The comparison above skips NaN. Infinity is clamped, because it
+  // would produce NaN in the quotient of a sum.
   return std::min(largest(most), kBoundMax);
 }
 

@@ -7,7 +7,7 @@
 namespace mds {
 namespace {
 
-// The lists of a filter's values; of all values where the filter names none.
+// Returns the posting lists of a filter's values; those of all values if the filter names none.
 std::vector<PostingList> filter_lists(const ResolvedSegment& segment, const MetaFilter& filter) {
   std::vector<PostingList> lists;
   const Segment& columns = *segment.ref->segment;

@@ -1,6 +1,6 @@
-// Which slots of a segment a plan admits: alive, passed by all metadata filters, within all ranges, in the
-// current pass, without an excluded term. Read window by window, each part only when it is needed. Used by
-// one search on one thread; valid while the snapshot is referenced.
+// Determines which slots of a segment a plan admits: alive, passed by all metadata filters, within all
+// ranges, in the current pass, without an excluded term. Evaluated window by window, each part only when
+// needed. Used by one search on one thread. Valid while the snapshot is referenced.
 #pragma once
 
 #include <cstdint>
@@ -18,20 +18,20 @@ class SegmentFilter {
  public:
   SegmentFilter(const ResolvedQuery& query, const ResolvedSegment& segment, const PrunedPlan& plan, const SlotBits* ranged, const WindowGrid& grid, StopSignal& stop);
 
-  // From now on only these documents pass; null: all.
+  // Restricts the following windows to these documents; null: no restriction.
   void begin_pass(const SlotBits* documents) noexcept { pass_ = documents; }
 
-  // Whether some filter is passed by no document of the segment.
+  // Whether there is a filter that no document of the segment passes.
   [[nodiscard]] bool is_impossible() const noexcept { return isImpossible_; }
   [[nodiscard]] bool has_filters() const noexcept { return ranged_ != nullptr || pass_ != nullptr || !filters_.empty(); }
 
-  // Reads the filters of a window. Returns the number of slots that pass; all of them where there is no
-  // filter.
+  // Evaluates the filters in a window. Returns the number of slots that pass; without a filter, all slots of
+  // the window.
   uint32_t enter(uint32_t window);
-  // Of the window entered: passed by the filters.
+  // Whether a slot of the entered window passes the filters.
   [[nodiscard]] bool passes(uint32_t slot) const noexcept { return !has_filters() || has_bit(passed_, slot - begin_); }
   [[nodiscard]] const WindowBits& passed() const noexcept { return passed_; }
-  // Of the window entered: alive and without an excluded term.
+  // Whether a slot of the entered window is alive and without an excluded term.
   [[nodiscard]] bool admits(uint32_t slot);
 
  private:
@@ -44,7 +44,7 @@ class SegmentFilter {
   bool isImpossible_ = false;
   uint32_t window_ = 0;
   uint32_t begin_ = 0;
-  bool hasExcluded_ = false;  // of the window entered
+  bool hasExcluded_ = false;  // keptOut_ is valid for the entered window
   WindowBits passed_{};
   WindowBits keptOut_{};
 };

@@ -11,15 +11,15 @@
 namespace mds {
 namespace {
 
-// A filter that passes fewer slots of a window than the terms have postings there, by this factor, proposes
-// the candidates itself.
+// If a filter passes fewer slots of a window than the terms have postings there, by this factor, the filter
+// proposes the candidates itself.
 constexpr uint64_t kSparseWindowFactor = 4;
 
 constexpr uint32_t kTouchedDocs = kPrunedWindowDocs / 64;
 static_assert(kTouchedDocs == kMaskValues);
 
-// Adds scores like the exhaustive scorer: inside each group, in the order of the plan, and then over the
-// groups.
+// Adds scores in the same order as the exhaustive scorer: inside each group, in the order of the plan, and
+// then over the groups.
 class GroupedSum {
  public:
   void add(uint32_t group, double score) noexcept {
@@ -128,7 +128,8 @@ void TermWindows::order_leaves() {
     present.before = leafSum_;
     leafSum_ += present.max;
   }
-  // Summed again from the back: a difference of sums would have the rounding error of the largest of them.
+  // Summed separately from the back: a difference of sums would have the rounding error of the largest of
+  // them.
   float behind = rare_.window_max(window_);
   for (size_t at = present_.size(); at-- > 0;) {
     present_[at].behind = behind;
@@ -140,7 +141,7 @@ size_t TermWindows::first_proposer() const noexcept {
   if (present_.empty() || (!rare_.is_absent(window_) && leafSum_ < threshold_)) return present_.size();
   size_t first = present_.size() - 1;
   if (!required_.empty()) return first;
-  // MaxScore: the leaves whose bounds cannot reach the threshold together propose none.
+  // MaxScore: leaves whose bounds together cannot reach the threshold propose no candidates.
   while (first > 0 && !(present_[first].before < threshold_)) --first;
   return first;
 }
@@ -164,13 +165,13 @@ void TermWindows::propose_list(WindowedList& list, float least) {
 
 void TermWindows::propose_sums(size_t first) {
   const float least = threshold_ - (first == present_.size() ? leafSum_ : present_[first].before);
-  // With a threshold above zero a slot without a posting never passes; else slots with postings have to be
+  // With a threshold above zero, a slot without a posting never passes. Otherwise slots with postings must be
   // marked.
   const bool isMarked = !(least > 0);
   for (size_t at = first; at < present_.size(); ++at) {
     PrunedLeaf& leaf = present_[at].leaf->scores;
-    // A document of a block that all other bounds cannot lift to the threshold is lost: its sum may stay too
-    // small.
+    // A document may be dropped, or its sum left too small, if the bound of its block and the bounds of all
+    // other leaves together cannot reach the threshold.
     if (leaf.is_single()) {
       add_estimates(leaf.only_list(), threshold_ - (present_[at].before + present_[at].behind));
     } else {
@@ -204,7 +205,7 @@ void TermWindows::add_estimates(WindowedList& list, float least) {
   touched_ |= touched;
 }
 
-// A leaf of several lists: their parts are summed before the formula turns them into a score.
+// For a leaf of several lists: sums their parts before the formula converts the sum into a score.
 void TermWindows::add_parts(PrunedLeaf& leaf) {
   WindowBits found{};
   for (WindowedList& list : leaf.lists()) {
@@ -276,7 +277,7 @@ void TermWindows::settle_threshold() {
   for (const Candidate& candidate : candidates_) scratch_.push_back(candidate.estimate);
   const auto last = scratch_.begin() + static_cast<ptrdiff_t>(wanted - 1);
   std::nth_element(scratch_.begin(), last, scratch_.end(), std::greater<>());
-  // Both sides of the comparison are estimates: twice the slack.
+  // Both sides of the comparison are estimates: the slack is doubled.
   threshold_ = std::max(threshold_, estimate_threshold(static_cast<double>(*last), 2 * estimate_terms() + 2));
 }
 

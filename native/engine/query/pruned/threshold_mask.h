@@ -1,4 +1,4 @@
-// Comparison of many estimates with one threshold. Pure.
+// Compares many estimates with one threshold. Pure.
 #pragma once
 
 #include <cstdint>
@@ -9,10 +9,10 @@
 
 namespace mds {
 
-// Number of values of one mask.
+// Number of values per mask.
 inline constexpr uint32_t kMaskValues = 32;
 
-// Bit i: values[i] is not below `least`. Reads kMaskValues values.
+// Returns a mask in which bit i is set if values[i] >= `least`. Reads kMaskValues values.
 [[nodiscard]] inline uint32_t at_least(const float* values, float least) noexcept {
   uint32_t bits = 0;
   for (uint32_t at = 0; at < kMaskValues; at += 4) {

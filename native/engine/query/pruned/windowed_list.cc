@@ -32,7 +32,7 @@ void WindowedList::bound_by_entries() {
     const uint32_t slotFirst = list_.slot_before(block) + 1;
     const uint32_t slotLast = slotLasts_[block] = entry.slotLast;
     const float bound = blockMaxes_[block] = estimate_.bound(entry.impacts);
-    // Damaged: no posting is found there.
+    // Damaged: no posting can be found in this block.
     if (!grid_.contains(slotFirst) || !grid_.contains(slotLast)) continue;
     for (uint32_t window = grid_.window_of(slotFirst); window <= grid_.window_of(slotLast); ++window) {
       windowMaxes_[window] = std::max(windowMaxes_[window], bound);
@@ -41,7 +41,8 @@ void WindowedList::bound_by_entries() {
   }
 }
 
-// A list of a single block has no impacts: it has few postings, and their own maximum is computed.
+// A list of a single block has no impacts. It has few postings, so the maximum of their estimates is
+// computed.
 void WindowedList::bound_by_postings() {
   if (list_.block_count() == 0) return;  // damaged
   DecodedBlock& decoded = slots(0);

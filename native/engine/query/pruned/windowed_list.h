@@ -1,6 +1,6 @@
 // One posting list for pruned search: an upper bound per block and per window, and random access to its
-// blocks, each decoded when it is first needed. Used by one search on one thread; valid while the snapshot is
-// referenced and its pool is not cleared.
+// blocks. A block is decoded when first needed. Used by one search on one thread. Valid while the snapshot is
+// referenced and the pool is not cleared.
 #pragma once
 
 #include <cstdint>
@@ -16,19 +16,19 @@ namespace mds {
 
 class WindowedList {
  public:
-  // `lengths`: of the list's section, which is text.
+  // `lengths`: field lengths of the list's section, which must be text.
   WindowedList(PostingList list, FieldLengths lengths, size_t field, ScoreEstimate estimate, const WindowGrid& grid, DecodedBlockPool& pool);
 
   [[nodiscard]] uint32_t df() const noexcept { return list_.df(); }
   [[nodiscard]] size_t field() const noexcept { return field_; }
   [[nodiscard]] uint32_t length(uint32_t slot) const noexcept { return lengths_.at(slot); }
-  // Never below the estimate of a posting in the window; 0 without postings.
+  // Never below the estimate of any posting in the window; 0 without postings.
   [[nodiscard]] float window_max(uint32_t window) const noexcept { return windowMaxes_[window]; }
   // Whether the list has no postings in the window.
   [[nodiscard]] bool is_absent(uint32_t window) const noexcept { return firstBlocks_[window] == kNoBlock; }
 
-  // Moves to the block in which `slot`, of the window, would be, without decoding anything. False when no
-  // block can contain it. Cheap where slots ascend.
+  // Moves to the block that would contain `slot`, which must be in the window, without decoding anything.
+  // Returns false if no block can contain it. Cheap if slots ascend from call to call.
   [[nodiscard]] bool seek_block(uint32_t window, uint32_t slot) noexcept {
     if (slot < slotAsked_) {
       if (is_absent(window)) return false;
@@ -45,26 +45,26 @@ class WindowedList {
   }
   // Bound of the block that seek_block found.
   [[nodiscard]] float current_max() const noexcept { return blockMaxes_[block_]; }
-  // Searches the block that seek_block found. False when the slot is not in the list.
+  // Searches the block that seek_block found. Returns false if the slot is not in the list.
   [[nodiscard]] bool find(uint32_t slot) {
     if (current_ == nullptr) current_ = &slots(block_);
     index_ = lower_index(*current_, slot);
     return index_ < current_->packed.count && current_->slots[index_] == slot;
   }
-  // Of the posting that `find` found.
+  // Tf of the posting that `find` found.
   [[nodiscard]] uint32_t tf() { return tfs(*current_)[index_]; }
-  // The same, from data that position_run decodes anyway.
+  // The same, computed from data that position_run decodes as well.
   [[nodiscard]] uint32_t tf_by_ends() {
     const uint32_t* ends = tf_ends(*current_);
     return index_ == 0 ? ends[0] : ends[index_] - ends[index_ - 1];
   }
   // Index in the list of the posting that `find` found, for position_run.
   [[nodiscard]] uint32_t posting() const noexcept { return block_ * kBlockPostings + index_; }
-  // The location of the positions of a posting. False where its block is damaged.
+  // Finds the location of the positions of a posting. Returns false if its block is damaged.
   [[nodiscard]] bool position_run(uint32_t posting, PositionRun& out);
 
-  // Calls visit(slots, estimates, count, index of the first posting) for the runs of postings in the window
-  // of all blocks whose bound is not below `least`.
+  // Calls visit(slots, estimates, count, index of the first posting) for each run of postings in the window,
+  // in all blocks whose bound is not below `least`.
   template <class Visit>
   void visit_window(uint32_t window, float least, Visit visit) {
     const uint32_t begin = grid_.begin(window);
@@ -79,13 +79,13 @@ class WindowedList {
     }
   }
 
-  // A block with its slots, tfs, estimates. A damaged block has no postings.
+  // Accessors of a block: its slots, tfs, tf ends and estimates. A damaged block has no postings.
   [[nodiscard]] DecodedBlock& slots(uint32_t block) { return decoded_[block] != nullptr ? *decoded_[block] : decode(block); }
   [[nodiscard]] const uint32_t* tfs(DecodedBlock& block) noexcept;
   [[nodiscard]] const uint32_t* tf_ends(DecodedBlock& block) noexcept;
   [[nodiscard]] const float* estimates(DecodedBlock& block) noexcept;
 
-  // Call it after the pool has been cleared.
+  // Must be called when the pool has been cleared.
   void forget_blocks() noexcept;
 
  private:
@@ -95,8 +95,8 @@ class WindowedList {
   [[nodiscard]] bool read_positions(uint32_t block, DecodedBlock& decoded);
   void bound_by_entries();
   void bound_by_postings();
-  // Index of the block's first posting whose slot is not below `slot`; past the end kBlockPostings or the
-  // block's count.
+  // Returns the index of the block's first posting whose slot is >= `slot`; if there is none, an index at or
+  // past the block's count.
   [[nodiscard]] static uint32_t lower_index(const DecodedBlock& block, uint32_t slot) noexcept;
 
   PostingList list_;
@@ -105,7 +105,7 @@ class WindowedList {
   ScoreEstimate estimate_;
   WindowGrid grid_;
   DecodedBlockPool* pool_;
-  std::vector<uint32_t> slotLasts_;  // of the blocks; none for a list of a single block
+  std::vector<uint32_t> slotLasts_;  // last slot of each block; empty for a list of a single block
   std::vector<float> blockMaxes_;
   std::vector<float> windowMaxes_;
   std::vector<uint32_t> firstBlocks_;  // per window
@@ -118,7 +118,8 @@ class WindowedList {
   DecodedBlock* current_ = nullptr;
 };
 
-// Counts instead of searching: no step waits for another, and no branch depends on unpredictable slots.
+// Counts instead of searching: no step depends on the result of another, and no branch depends on
+// unpredictable slots.
 inline uint32_t WindowedList::lower_index(const DecodedBlock& block, uint32_t slot) noexcept {
   constexpr uint32_t kRun = 16;
   using Ints = int32_t __attribute__((vector_size(16)));
