@@ -13,7 +13,7 @@ const MAGIC = Buffer.from('MDSBKUP\n')
 const VERSION = 1
 const SEAL_BYTES = 64
 
-/** Why a backup can't be used, in words for the client. */
+/** The reason why a backup can't be used, in words for the requester. */
 export class BackupError extends Error {}
 
 export interface BackupSeal {
