@@ -1,7 +1,7 @@
 /**
- * `apply` is the only code that changes the state of the truth env: local writes, replay and followers go
- * through it. Runs on the write lane inside the write transaction; deterministic, and it cannot fail but for
- * I/O or a broken invariant, both of which end the process (writer.ts).
+ * `apply` is the only code that changes the state of the truth env: local writes, replay and followers all
+ * use it. It runs on the write lane inside the write transaction and is deterministic. It fails only on I/O
+ * errors or a broken invariant; both end the process (writer.ts).
  */
 import { removeGarbage, retainBody, writeBody } from './bodies/body_references.js'
 import { dropPosition, writePosition } from './binlog/consumer_positions.js'
@@ -32,7 +32,7 @@ import { upgradeRows } from './row_upgrade.js'
 import type { Counted } from './tally.js'
 import { View } from './view.js'
 
-/** The body of the older of two superseded states, as the difference from that of the newer one. */
+/** The body of the older of two superseded states, as a delta against the body of the newer one. */
 export interface PackedBody {
   readonly older: Head
   readonly newer: Head
@@ -40,24 +40,27 @@ export interface PackedBody {
 }
 
 /**
- * The state of one write transaction: the counters it has touched, written once at its end, and the entries
- * it has applied.
+ * The state of one write transaction: the counters that it has read, which are written once at its end, and
+ * the entries that it has applied.
  */
 export class WriteTransaction implements ApplyTarget {
   readonly view: View
-  /** Whether writes are told by the histories of their documents. */
+  /** Whether writes are recorded in the histories of their documents. */
   readonly tracksHistory: boolean
   readonly environment: Environment
   readonly #collections = new Map<number, CollectionCounters>()
   readonly #store: StoreCounters
   readonly #readMinutes = new MinuteCounts()
-  /** Who makes the entries that are applied next, where they do not say it themselves. */
+  /** Author of the entries that are applied next, if they do not name their own. */
   author = ANONYMOUS_REQUEST
-  /** An entry is being applied, or its application has thrown. */
+  /** An entry is being applied, or its application has thrown an error. */
   isApplying = false
-  /** Ids of objects in process memory that nothing refers to any more once the transaction is on disk. */
+  /** Ids of objects in process memory that have no reference once the transaction is on disk. */
   readonly released: Buffer[] = []
-  /** Ids of objects that process memory took for the transaction: theirs as soon as it is on disk. */
+  /**
+   * Ids of objects that were put into process memory for the transaction. They are referenced once it is on
+   * disk.
+   */
   readonly kept: Buffer[] = []
 
   /** @param now unix seconds, the same for everything that the transaction decides. */
@@ -76,12 +79,12 @@ export class WriteTransaction implements ApplyTarget {
     return this.#store.nextCollection
   }
 
-  /** Whether there is a key to seal collections with. */
+  /** Whether the server has a key for sealing collections. */
   get canSeal(): boolean {
     return this.environment.seals.keyring.canSeal
   }
 
-  /** Whether what is written to the collection is sealed. */
+  /** Whether new rows of the collection are sealed. */
   isSealed(collection: number): boolean {
     return this.environment.seals.of(collection)?.state.isSealed === true
   }
@@ -90,12 +93,12 @@ export class WriteTransaction implements ApplyTarget {
     return this.environment.seals.keyring.primaryId
   }
 
-  /** LSN of the last change of whether the collection is sealed; 0: it never was. */
+  /** LSN of the last change of the collection's sealing; 0: it was never sealed. */
   sealingLsn(collection: number): bigint {
     return this.environment.seals.of(collection)?.state.changedLsn ?? 0n
   }
 
-  /** Whether the collection was deleted, and its rows are being removed. */
+  /** Whether the collection was deleted and its rows are still being removed. */
   isRetired(collection: number): boolean {
     return this.environment.retired.has(counterKey(collection))
   }
@@ -110,10 +113,9 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * Reads the rows that `apply` builds on, because `apply` can't refuse.
-   * @throws CorruptRecord where one is damaged, the document would overwrite another, or the collection may
-   * be a
-   * lost one
+   * Reads the rows that `apply` depends on, because `apply` can't refuse an entry.
+   * @throws CorruptRecord if a row is damaged, the document would overwrite another, or the collection may be
+   * a lost one
    */
   requireIntact(entry: Entry): void {
     const { kind, collection, docid } = entry
@@ -126,8 +128,8 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * @param body the body record of a put that brings a new body (bodyLsn = lsn), the record of vectors that
-   * are set, else undefined.
+   * @param body the record that comes with the entry: the body of a put that brings a new body (bodyLsn =
+   * lsn), the body that a place entry stores in the env, or the vectors that are set; else undefined
    */
   apply(entry: Entry, body: Buffer | undefined): void {
     const environment = this.environment
@@ -144,12 +146,12 @@ export class WriteTransaction implements ApplyTarget {
     this.isApplying = false
   }
 
-  /** Counters of a collection that is being counted, before an entry that may change them. */
+  /** Counters before an entry that may change them, if the collection is being counted. */
   #countedBefore(isCounted: boolean, { collection }: Entry): Counted | undefined {
     return isCounted && this.environment.tallies.running?.collection === collection ? { ...this.counters(collection) } : undefined
   }
 
-  /** The collection is gone. */
+  /** Drops the counters of a deleted collection. */
   forgetCounters(collection: number): void {
     const { tallies } = this.environment
     if (tallies.running?.collection === collection) tallies.running = undefined
@@ -165,11 +167,11 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * Trims the binlog from its old end while it holds more than `bytesMax`, at most `entriesMax` entries, and
-   * with it the bodies that nothing else refers to. Local: not an entry.
-   * @param lsnMax the newest entry that may go; then bodies that were left over go as well. Default: all but
-   * the last
-   * @param floor the newest entry that no consumer needs any more. Default: none does
+   * Trims the binlog from its old end while it contains more than `bytesMax`, by at most `entriesMax`
+   * entries. Bodies without other references are removed with it. Local: writes no entry.
+   * @param lsnMax the newest entry that may be removed. If given, bodies left over from earlier trims are
+   * removed, too. Default: all entries but the last may be removed
+   * @param floor the newest entry that no consumer needs any more. Default: no consumer needs any entry
    * @returns whether more may be left
    */
   trimBinlog(bytesMax: number, entriesMax: number, lsnMax?: bigint, floor?: bigint): boolean {
@@ -186,7 +188,7 @@ export class WriteTransaction implements ApplyTarget {
     }
     const released = [...garbage.getRange({ end: lsnKey(this.#store.trimmedLsn + 1n), limit: entriesMax })]
     for (const { key, value } of released) {
-      // A row that can't be believed may name a body that is in use: the one that it stood for stays.
+      // A damaged row may name a body that is in use. Its own body therefore stays.
       if (value === DAMAGED_ROW) garbage.remove(key)
       else removeGarbage(this.environment, this.view, key, this.#store.trimmedLsn)
     }
@@ -194,9 +196,9 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * Stores the body of a superseded state as the difference from that of a later one, which is kept from now
-   * on as long as the former. Local: not an entry.
-   * @returns false where one of the two states is gone meanwhile, or the body is a difference already
+   * Stores the body of a superseded state as a delta against the body of a later one. The later body is then
+   * kept at least as long as the delta. Local: writes no entry.
+   * @returns false if one of the two states no longer exists, or the body is already a delta
    */
   packBody({ older, newer, record }: PackedBody): boolean {
     const { collection, docid } = older
@@ -210,47 +212,48 @@ export class WriteTransaction implements ApplyTarget {
     return true
   }
 
-  /** The consumer of the binlog has done all entries up to this one. Local: not an entry. */
+  /** Stores that the consumer has processed all entries up to this one. Local: writes no entry. */
   setPosition(consumer: string, lsn: bigint): void {
     writePosition(this.environment, consumer, lsn)
   }
 
-  /** The consumer begins anew. Local: not an entry. */
+  /** Removes the consumer's position: it starts from scratch. Local: writes no entry. */
   dropPosition(consumer: string): void {
     dropPosition(this.environment, consumer)
   }
 
-  /** Bytes of the entries in the binlog, with the bodies that they brought. */
+  /** Bytes of the entries in the binlog, including the bodies that came with them. */
   get binlogBytes(): number {
     return this.#store.binlogBytes
   }
 
-  /** Entries up to this one are gone from the binlog. */
+  /** LSN of the newest entry that was trimmed from the binlog. */
   get trimmedLsn(): bigint {
     return this.#store.trimmedLsn
   }
 
   /**
-   * Removes up to `rowsMax` rows of deleted collections, which no reader sees any more. Local: not an entry.
-   * @returns true when rows are left.
+   * Removes up to `rowsMax` rows of deleted collections, which are no longer visible to readers. Local:
+   * writes no entry.
+   * @returns whether rows are left
    */
   purgeRetired(rowsMax: number): boolean {
     return purgeRetired(this.environment, rowsMax, (body) => this.dropObject(body))
   }
 
-  /** The body has an object from here on, in place of the one that it had. */
+  /** Sets the object of a body. It replaces an earlier one. */
   setObject(body: Buffer, record: Buffer): void {
     this.#release(writeObject(this.environment, body, record, this.view.now))
   }
 
-  /** The body has no object any more. */
+  /** Removes the object of a body. */
   dropObject(body: Buffer): void {
     this.#release(removeObject(this.environment, body, this.view.now))
   }
 
   /**
-   * A step through the releases of objects (objects.ts), and those of objects that have been removed. Local:
-   * not an entry.
+   * One step through the releases of objects (objects.ts), including those of objects that have been removed.
+   * Local: writes no entry.
    */
   forgetReleases(before: number, from: Buffer | undefined, count: number): Buffer | undefined {
     return forgetReleases(this.environment, before, from, count)
@@ -264,7 +267,7 @@ export class WriteTransaction implements ApplyTarget {
     if (object?.location === MEMORY_LOCATION) this.released.push(object.id)
   }
 
-  /** Reads of a document, which may be gone by now. Local: not an entry. */
+  /** Records reads of a document, which may have been deleted since. Local: writes no entry. */
   trackAccesses(collection: number, docid: number, accesses: readonly Accesses[]): void {
     if (!this.environment.heads.doesExist(documentKey(collection, docid))) return
     trackAccesses(this.environment, collection, docid, accesses)
@@ -274,15 +277,17 @@ export class WriteTransaction implements ApplyTarget {
   }
 
   /**
-   * Removes counts by minute from before `minute`, at most `rowsMax`. Local: not an entry. @returns how many
+   * Removes counts of minutes before `minute`, at most `rowsMax`. Local: writes no entry.
+   * @returns the number of removed rows
    */
   forgetMinutes(collection: number, minute: number, rowsMax: number): number {
     return forgetMinutes(this.environment, collection, minute, rowsMax)
   }
 
   /**
-   * A step of bringing rows into the form that their collections have now (sealing/resealing.ts). Local: not
-   * an entry. @param table undefined: the binlog
+   * One step of rewriting rows in the form that their collections have now (resealing/resealing.ts). Local:
+   * writes no entry.
+   * @param table undefined: the binlog
    */
   reseal(collection: number | undefined, table: ResealedTable | undefined, from: Buffer | undefined, rowsMax: number): ResealedRows {
     const isBinlog = table === undefined || collection === undefined
@@ -290,34 +295,38 @@ export class WriteTransaction implements ApplyTarget {
       ? resealBinlog(this.environment, collection, from, rowsMax)
       : resealTable(this.environment, collection, table, from, rowsMax)
     this.#store.binlogBytes += rows.grownBytes
-    // What was overwritten may still be read in free pages: the next start writes the store anew.
+    // Overwritten data may still be readable in free pages: the next start rewrites the store.
     if (rows.resealed > 0) wantScrub(this.environment)
     return rows
   }
 
   /**
-   * Rows of format 1 get their checksums: row_upgrade.ts. Local: not an entry. @returns whether rows are left
+   * Adds checksums to rows of format 1 (row_upgrade.ts). Local: writes no entry.
+   * @returns whether rows are left
    */
   upgradeRows(rowsMax: number, bytesMax: number): boolean {
     return upgradeRows(this.environment, this.view, rowsMax, bytesMax)
   }
 
-  /** Whether documents may be missing from the index for want of objects. Local: not an entry. */
+  /**
+   * Stores whether documents may be missing from the index because objects were unavailable. Local: writes no
+   * entry.
+   */
   markIndex(isIncomplete: boolean): void {
     markIndex(this.environment, isIncomplete)
   }
 
-  /** Every row of the collection lies in its present form. */
+  /** To be called once every row of the collection is stored in the present form. */
   finishForms(collection: number): void {
     finishForms(this.environment, collection)
   }
 
-  /** Removes an expiry row whose document is gone or expires at another time. */
+  /** Removes an expiry row whose document was deleted or expires at another time. */
   forgetExpiry(expiresAt: number, collection: number, docid: number): void {
     this.environment.expiries.remove(expiryKey(expiresAt, collection, docid))
   }
 
-  /** Writes the counters. To be called last. */
+  /** Writes the counters. Must be called last. */
   finish(): void {
     this.#readMinutes.write(this.environment)
     for (const [collection, counters] of this.#collections) writeCollectionCounters(this.environment, collection, counters)

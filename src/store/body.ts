@@ -1,7 +1,7 @@
 /**
- * Bodies: the JSON-escaped contentMd, compressed when that makes it smaller, stored once and shared by a
- * document, its revisions and the binlog. The body of a superseded state may be stored as the difference from
- * the body of a later state of its document. Layout: docs/formats/truth-env.md.
+ * Bodies: the JSON-escaped contentMd, compressed if that makes it smaller. A body is stored once and shared
+ * by a document, its revisions and the binlog. The body of a superseded state may be stored as a delta
+ * against the body of a later state of its document. Layout: docs/formats/truth-env.md.
  */
 import { DELTA_RAW_BYTES_MAX } from '../limits/revisions.js'
 import { BODY_RAW_BYTES_MAX, PACKING_SPACE_BYTES } from '../limits/store.js'
@@ -10,16 +10,16 @@ import { CCtx, compressBound, compressSync, DCtx, uncompressSync } from './packa
 import { CorruptRecord, checkRecord, sealRecord } from './record.js'
 
 const PREFIX_BYTES = 12
-/** No record that is stored behind an entry is shorter. */
+/** No record that is stored with an entry is shorter. */
 export const BODY_RECORD_BYTES_MIN = PREFIX_BYTES
-// A copy into a buffer of V8's own costs less than an external buffer with its finaliser: 4.7 against 12.2 us
-// to unpack, 6.8 against 15.9 us to pack 3 KB.
+// Copying into a buffer of V8 costs less than an external buffer with its finalizer: 4.7 against 12.2 us to
+// decompress, 6.8 against 15.9 us to compress 3 KB.
 const COPIED = { asBuffer: true, copyOutputData: true } as const
 const CODEC = { none: 0, snappy: 1, zstd: 2, delta: 3 } as const
-/** Of a delta: the LSN of its base, before the compressed bytes. */
+/** Length of a delta's base LSN, which precedes the compressed bytes. */
 const DELTA_BASE_BYTES = 8
 
-// One context of each kind a thread.
+// One context of each kind per thread.
 const compressor = new CCtx()
 const decompressor = new DCtx()
 const ZSTD_LEVEL = 3
@@ -27,13 +27,13 @@ const packingSpace = Buffer.allocUnsafeSlow(PACKING_SPACE_BYTES)
 
 export interface Compression {
   readonly enabled: boolean
-  /** Bodies below are stored as they are. */
+  /** Smaller bodies are stored uncompressed. */
   readonly smallThreshold: number
-  /** Bodies from here on are compressed by zstd, those between by snappy. */
+  /** Bodies of at least this size are compressed by zstd, those between the two thresholds by snappy. */
   readonly mediumThreshold: number
 }
 
-/** The text between the quotes of the JSON string: what an answer holds after `"contentMd":"`. */
+/** The text between the quotes of the JSON string: what follows `"contentMd":"` in an answer. */
 export function escapeContent(contentMd: string): Buffer {
   const quoted = Buffer.from(JSON.stringify(contentMd), 'utf8')
   return quoted.subarray(1, quoted.length - 1)
@@ -43,18 +43,19 @@ export function unescapeContent(escaped: Uint8Array): string {
   return JSON.parse(`"${Buffer.from(escaped.buffer, escaped.byteOffset, escaped.length).toString('utf8')}"`) as string
 }
 
-/** A body record, complete with its checksum: it does not depend on where it will be stored. */
+/** A body record with its checksum. It does not depend on where it will be stored. */
 export function encodeBody(escaped: Buffer, compression: Compression): Buffer {
   const [codec, stored] = compressBody(escaped, compression)
   return bodyRecord(codec, escaped.length, [stored])
 }
 
 /**
- * The body record of a content as the difference from another body of its document, which is compressed as if
- * it preceded the content.
- * @param base the content of that body, escaped
- * @param baseLsn in the key of that body, which must be the later one of the two: so chains of deltas end
- * @returns undefined where a delta is not to be had: for very large contents
+ * The body record of a content as a delta against another body of its document. The other body is used as a
+ * compression dictionary, as if it preceded the content.
+ * @param base the escaped content of that body
+ * @param baseLsn LSN in the key of that body, which must be the later of the two, so that chains of deltas
+ * end
+ * @returns undefined if the contents are too large for a delta
  */
 export function encodeDelta(escaped: Buffer, base: Buffer, baseLsn: bigint): Buffer | undefined {
   if (Math.max(escaped.length, base.length) > DELTA_RAW_BYTES_MAX) return undefined
@@ -97,13 +98,13 @@ function spaceFor(rawBytes: number): Buffer {
 }
 
 /**
- * Whether the record is the difference from another body. Not checked: for callers that go on to decode it.
+ * Whether the record is a delta. The checksum is not verified: for callers that decode the record afterwards.
  */
 export function isDelta(record: Buffer): boolean {
   return record[5] === CODEC.delta
 }
 
-/** LSN in the key of the body that a delta builds on; undefined for a whole body. */
+/** LSN in the key of the body that a delta is based on; undefined for a whole body. */
 export function baseOfBody(record: Buffer, name: () => string): bigint | undefined {
   checkBody(record, name)
   if (!isDelta(record)) return undefined
@@ -112,8 +113,8 @@ export function baseOfBody(record: Buffer, name: () => string): bigint | undefin
 }
 
 /**
- * The escaped content of a delta, in a buffer of its own. @param base the escaped content of the body that it
- * builds on
+ * The escaped content of a delta, in its own buffer.
+ * @param base the escaped content of the body that it is based on
  */
 export function decodeDelta(record: Buffer, base: Buffer, name: () => string): Buffer {
   const rawBytes = checkBody(record, name)
@@ -131,9 +132,7 @@ export function decodeBody(record: Buffer, name: () => string): Buffer {
   return raw
 }
 
-/**
- * Appends the escaped content of a whole body: where the codec allows it, unpacked into the writer itself.
- */
+/** Appends the escaped content of a whole body. Zstd decompresses directly into the writer. */
 export function appendBody(record: Buffer, out: ByteWriter, name: () => string): void {
   if (record[5] !== CODEC.zstd) {
     out.bytes(decodeBody(record, name))
@@ -146,7 +145,7 @@ export function appendBody(record: Buffer, out: ByteWriter, name: () => string):
   })
 }
 
-/** @returns bytes of the escaped content */
+/** @returns size of the escaped content in bytes */
 export function checkBody(record: Buffer, name: () => string): number {
   checkRecord(record, PREFIX_BYTES, name)
   const rawBytes = record.readUInt32LE(8)

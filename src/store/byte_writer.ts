@@ -1,7 +1,7 @@
 /**
- * A growable byte buffer for answers that are put together from stored pieces, so that a document crosses the
- * lane without ever becoming a JavaScript object or string. One a lane, used by one answer after the other;
- * not shared between threads.
+ * A growable byte buffer for answers that are assembled from stored pieces. A document passes through the
+ * lane without becoming a JavaScript object or string. One per lane, reused for successive answers; not
+ * shared between threads.
  */
 import { ANSWER_SCRATCH_BYTES_KEPT } from '../limits/answers.js'
 
@@ -24,8 +24,8 @@ export class ByteWriter {
   }
 
   /**
-   * Appends `source` from `begin` to `end`: for texts of very many short pieces, for which a view of each
-   * would cost more than copying it.
+   * Appends `source` from `begin` to `end`. For texts of very many short pieces, where creating a view of
+   * each would cost more than copying it.
    */
   part(source: Uint8Array, begin: number, end: number): void {
     this.#reserve(end - begin)
@@ -37,8 +37,8 @@ export class ByteWriter {
   }
 
   /**
-   * Makes room for so many bytes beside what is there: for large answers of known size, whose writer would
-   * leave as much in outgrown buffers.
+   * Reserves space for this number of additional bytes. For large answers of known size: growing in steps
+   * would leave as many bytes in outgrown buffers.
    */
   room(bytes: number): this {
     this.#reserve(bytes)
@@ -50,7 +50,7 @@ export class ByteWriter {
     this.#buffer[this.#length++] = value
   }
 
-  /** Appends text that is known to hold only ASCII (JSON punctuation, numbers, field names). */
+  /** Appends text that is known to contain only ASCII (JSON punctuation, numbers, field names). */
   ascii(text: string): void {
     this.#reserve(text.length)
     this.#length += this.#buffer.write(text, this.#length, 'latin1')
@@ -61,28 +61,31 @@ export class ByteWriter {
     this.#length += this.#buffer.write(text, this.#length, 'utf8')
   }
 
-  /** Appends `bytes` bytes that `write` puts into the space it is given. */
+  /** Appends `bytes` bytes that `write` stores into the given space. */
   filled(bytes: number, write: (space: Uint8Array) => void): void {
     this.#reserve(bytes)
     write(this.#buffer.subarray(this.#length, this.#length + bytes))
     this.#length += bytes
   }
 
-  /** Empties the writer for the next answer, and lets go of a buffer that an unusual one has made large. */
+  /**
+   * Empties the writer for the next answer, and releases a buffer that an unusually large answer has made
+   * large.
+   */
   begin(): this {
     this.#length = 0
     if (this.#buffer.length > ANSWER_SCRATCH_BYTES_KEPT) this.#buffer = Buffer.allocUnsafeSlow(ANSWER_SCRATCH_BYTES_KEPT)
     return this
   }
 
-  /** Takes back what was written behind the first `length` bytes. */
+  /** Removes everything after the first `length` bytes. */
   cut(length: number): void {
     this.#length = Math.min(this.#length, length)
   }
 
   /**
-   * Whether `bytes` is a view of this writer that is too large to be kept for the next answer. It is the
-   * caller's then, and may be sent to another thread without a copy; the writer begins anew.
+   * Whether `bytes` is a view of this writer that is too large to be kept for the next answer. The caller
+   * then owns it and may transfer it to another thread without a copy; the writer starts with a new buffer.
    */
   giveAway(bytes: string | Uint8Array): boolean {
     if (typeof bytes === 'string' || bytes.buffer !== this.#buffer.buffer || bytes.length <= ANSWER_SCRATCH_BYTES_KEPT) return false
@@ -91,7 +94,7 @@ export class ByteWriter {
     return true
   }
 
-  /** What was written since `begin`, without a copy: valid until the next `begin` or append. */
+  /** The bytes written since `begin`, without a copy: valid until the next `begin` or append. */
   view(): Buffer {
     return this.#buffer.subarray(0, this.#length)
   }

@@ -1,5 +1,5 @@
 /**
- * Counters that are kept in the transaction of the write that changes them, so that stats, checksums and
+ * Counters that are updated in the transaction of the write that changes them, so that stats, checksums and
  * totals never scan. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
@@ -14,14 +14,14 @@ export interface CollectionCounters extends Counted {
 
 export interface StoreCounters {
   lastLsn: bigint
-  /** Entries below are gone from the binlog. */
+  /** LSN of the newest entry that was trimmed from the binlog. */
   trimmedLsn: bigint
-  /** Bytes of the entries in the binlog, with the bodies that they brought. */
+  /** Bytes of the entries in the binlog, including the bodies that came with them. */
   binlogBytes: number
   nextCollection: number
 }
 
-/** The store's own counters lie beside those of the collections, whose ids begin at 1. */
+/** The id under which the store's own counters are stored. The ids of collections begin at 1. */
 export const STORE_COUNTERS = 0
 
 /** @throws CorruptRecord */
@@ -48,8 +48,9 @@ export function readStoreCounters(environment: Environment): StoreCounters {
 }
 
 /**
- * A row whose key has changed is missing where it is looked for; who went on from zero would give numbers
- * again that are in use. Before anything is written by the transaction.
+ * Reads the counters of the store and refuses a missing row. A row whose key is damaged is not found;
+ * continuing from zero would assign numbers that are already in use. Must be called before the transaction
+ * writes anything.
  * @throws CorruptRecord
  */
 export function requireStoreCounters(environment: Environment): StoreCounters {
@@ -59,7 +60,7 @@ export function requireStoreCounters(environment: Environment): StoreCounters {
   return readStoreCounters(environment)
 }
 
-/** Of a state that was committed: there a collection with documents has its row. @throws CorruptRecord */
+/** For a committed state, in which every collection with documents has this row. @throws CorruptRecord */
 export function requireCollectionCounters(environment: Environment, collection: number): CollectionCounters {
   const key = counterKey(collection)
   if (environment.counters.get(key) === undefined) {

@@ -1,8 +1,8 @@
 /**
- * The file system under the data directory: how much is free, how much of that is kept (the floor: writes are
- * refused under it), and a file of real blocks, `RESERVE`, that gives space to deletes and to the shutdown
- * when others have taken what was left. Write lane only. The file holds nothing: it may be removed at any
- * time. docs/decisions/0150.
+ * The file system of the data directory: its free space, the floor (the part of it that is kept free: below
+ * it, writes are refused), and the file `RESERVE` of allocated blocks. The file is truncated to provide space
+ * for deletes and for the shutdown when other programs have used up the disk. It contains no data and may be
+ * removed at any time. Write lane only. docs/decisions/0150.
  */
 import { randomFillSync } from 'node:crypto'
 import { statfsSync, statSync, truncateSync } from 'node:fs'
@@ -18,10 +18,10 @@ import {
 import { writeWhole } from './write_whole.js'
 
 const RESERVE_FILE = 'RESERVE'
-/** Numbers of Linux: no space on the device, quota exceeded. LMDB gives them as they are. */
+/** Linux error numbers: no space on the device, quota exceeded. LMDB passes them on unchanged. */
 const NO_SPACE: readonly unknown[] = [28, 122, 'ENOSPC', 'EDQUOT']
 
-/** Whether a call was refused because there is no room for what it would write. */
+/** Whether a call failed for lack of disk space. */
 export function isNoSpace(cause: unknown): boolean {
   return cause instanceof Error && NO_SPACE.includes((cause as { readonly code?: unknown }).code)
 }
@@ -32,7 +32,7 @@ export class DiskSpace {
   readonly floorBytes: number
   readonly #reserveBytes: number
 
-  /** @param reserveBytes the floor that was configured; 0: by the size of the file system */
+  /** @param reserveBytes the configured floor; 0: derived from the size of the file system */
   constructor(configured: string, reserveBytes: number) {
     this.#directory = resolve(configured)
     this.#file = join(this.#directory, RESERVE_FILE)
@@ -41,8 +41,8 @@ export class DiskSpace {
   }
 
   /**
-   * What an unprivileged process may still write. A file system that can't be asked has no bound that we know
-   * of: its writes say so themselves.
+   * Bytes that an unprivileged process may still write. Infinity if the file system can't be queried: then
+   * only its writes report a full disk.
    */
   freeBytes(): number {
     try {
@@ -53,14 +53,15 @@ export class DiskSpace {
     }
   }
 
-  /** What the file lacks. */
+  /** Bytes that the file lacks. */
   missingBytes(): number {
     return Math.max(0, this.#reserveBytes - (statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0))
   }
 
   /**
-   * Makes the file whole: blocks that are written, with bytes that no file system compresses away.
-   * @returns whether it is; false where the disk refuses it
+   * Extends the file to its full size with written blocks. The bytes are random, so that no file system can
+   * compress them.
+   * @returns whether it has its full size; false if the disk refuses it
    */
   async hold(): Promise<boolean> {
     try {
@@ -75,25 +76,26 @@ export class DiskSpace {
       }
       return true
     } catch {
-      // Whatever the reason (full, read-only, a quota): what is there helps, and it is tried again.
+      // Whatever the reason (full, read-only, a quota), the part that exists helps, and the extension is
+      // tried again.
       return false
     }
   }
 
-  /** Gives its space to whoever writes next. @returns whether there was any */
+  /** Truncates the file, so that its space is free for other writes. @returns whether it had any */
   letGo(): boolean {
     try {
       if ((statSync(this.#file, { throwIfNoEntry: false })?.size ?? 0) === 0) return false
       truncateSync(this.#file)
       return true
     } catch {
-      // A file that can't be cut gives nothing.
+      // A file that can't be truncated frees nothing.
       return false
     }
   }
 }
 
-/** @param configured 0: by the size of the file system */
+/** @param configured 0: derived from the size of the file system */
 export function floorOf(directory: string, configured: number): number {
   if (configured > 0) return configured
   try {

@@ -1,7 +1,7 @@
 /**
- * The truth env: one lmdb-js environment per generation, its sub-databases opened once per thread. lmdb-js
- * shares the environment between the threads of a process; its only importers are this folder's files. What
- * each sub-database holds: docs/formats/truth-env.md.
+ * The truth env: one lmdb-js environment per generation. Its sub-databases are opened once per thread.
+ * lmdb-js shares the environment between the threads of a process. Only files of this folder import lmdb-js.
+ * The contents of each sub-database: docs/formats/truth-env.md.
  */
 import type { Database, RootDatabase } from 'lmdb'
 import { randomBytes } from 'node:crypto'
@@ -19,13 +19,13 @@ import { Table } from './table.js'
 import type { Tally } from './tally.js'
 
 /**
- * Collections whose row is missing or damaged, as a look through the store found them
+ * Collections whose row is missing or damaged, as found by a scan of the store
  * (collections/lost_collections.ts).
  */
 export interface LostCollections {
-  /** Keys under which the damaged rows may have lain, in hexadecimal. */
+  /** Keys that the damaged rows may have had, in hexadecimal. */
   readonly keys: ReadonlySet<string>
-  /** Why any name could be that of a lost collection. */
+  /** Why any name may be that of a lost collection. Undefined: only the names of `keys` may be. */
   readonly reason: string | undefined
 }
 
@@ -36,7 +36,7 @@ export interface Environment {
   readonly heads: Table
   /** (collection, docid, LSN) -> body */
   readonly bodies: Table
-  /** key of a body -> references, only where there are more than one */
+  /** key of a body -> number of references, only if there is more than one */
   readonly bodyCounts: Table
   /** (collection, docid, revision) -> superseded head */
   readonly revisions: Table
@@ -60,7 +60,7 @@ export interface Environment {
   readonly binlog: Table
   /** (LSN of release, key of the body) -> nothing */
   readonly garbage: Table
-  /** collection id -> whether and how it is sealed; no row: it never was */
+  /** collection id -> whether and how it is sealed; no row: it was never sealed */
   readonly sealings: Table
   /**
    * (collection, hash of key, hash of lang) -> docid and sealed spelling: identities of sealed collections
@@ -74,11 +74,11 @@ export interface Environment {
   readonly objects: Table
   /** (location, id of an object) -> key of the body */
   readonly objectOwners: Table
-  /** (location, id of an object) -> unix seconds: since when nothing refers to it */
+  /** (location, id of an object) -> unix seconds of its release: since then nothing refers to it */
   readonly objectReleases: Table
   /** (collection, docid) -> history */
   readonly histories: Table
-  /** (collection, 2^53 - reads, docid) -> nothing */
+  /** (collection, 2^53 - 1 - reads, docid) -> nothing */
   readonly leaderboard: Table
   /** (collection, type of event, unix minute) -> events */
   readonly eventMinutes: Table
@@ -88,16 +88,16 @@ export interface Environment {
   readonly vectorStamps: Table
   /** (collection, CRC of a variant) -> documents and chunks with vectors of it */
   readonly vectorVariants: Table
-  /** LSN of a write -> (collection, docid): it is to be embedded */
+  /** LSN of a write -> (collection, docid) of a document to be embedded */
   readonly embedQueue: Table
   /** format, epochs, checks of master keys, rotation jobs */
   readonly settings: Table
   readonly seals: Seals
-  /** Bytes of objects that are at hand. */
+  /** Cached bytes of objects. */
   readonly held: ObjectSource
-  /** What a comparison that is under way on this thread has counted of a collection: writes correct it. */
+  /** The counts of a comparison that is in progress on this thread. Writes correct them. */
   readonly tallies: { running: Tally | undefined }
-  /** Collections that were found to be lost, once this thread has looked for them. */
+  /** Collections that are lost, once this thread has searched for them. */
   readonly lost: { collections: LostCollections | undefined }
 }
 
@@ -106,19 +106,18 @@ const NOTHING_HELD: ObjectSource = { get: () => undefined, has: () => false }
 const BINARY = { encoding: 'binary', keyEncoding: 'binary' } as const
 const FORMAT_VERSION = 3
 /**
- * The rows are those of the present format; its entries say neither who made them nor what is to be left out.
+ * The format before authors. Its rows equal those of the present format; its entries have neither author nor
+ * flags.
  */
 const FORMAT_WITHOUT_AUTHORS = 2
-/**
- * Rows without checksums of their own over key and value; brought to the present format by row_upgrade.ts.
- */
+/** The format before row checksums over key and value. row_upgrade.ts converts it to the present format. */
 const FORMAT_WITHOUT_CHECKSUMS = 1
 const FORMAT_KEY = Buffer.from('format')
 const EPOCH_KEY = Buffer.from('epoch')
 
 /**
- * Of each table: its name in the env, and whether its values are records with a checksum of their own
- * (record.ts). In the order in which they are walked.
+ * For each table: its name in the env, and whether its values are records with a checksum of their own
+ * (record.ts). Tables are walked in this order.
  */
 export const TABLES = {
   heads: ['heads', true],
@@ -129,7 +128,7 @@ export const TABLES = {
   spellings: ['spellings', false],
   expiries: ['expiries', false],
   collections: ['collections', false],
-  // Beside the settings, which are records, lies the LSN of the last change.
+  // False, because the table also contains the LSN of the last change. The settings themselves are records.
   collectionSettings: ['collection-settings', false],
   jobs: ['jobs', true],
   retired: ['retired', false],
@@ -156,10 +155,10 @@ export type TableName = keyof typeof TABLES
 export const TABLE_NAMES = Object.keys(TABLES) as readonly TableName[]
 
 export class UnknownFormat extends Error {}
-/** It has the present format, and lacks what each store of it has. */
+/** The store has the present format, but lacks something that every store of this format has. */
 export class DamagedFormat extends UnknownFormat {}
 
-/** Opens (and on the first use creates) `truth.mdb` in the directory of a generation. */
+/** Opens `truth.mdb` in the directory of a generation; creates it on first use. */
 export function openEnvironment(
   generationPath: string,
   keyring: Keyring = emptyKeyring(),
@@ -204,7 +203,9 @@ export function openTable(root: RootDatabase<Buffer, Buffer>, name: string): Dat
   return root.openDB<Buffer, Buffer>({ name, ...BINARY })
 }
 
-/** Where nothing can be written no table can be made: each of this version must be there. */
+/**
+ * Opens a table of a read-only env. No table can be created there, so every table of this version must exist.
+ */
 function openPresentTable(
   root: RootDatabase<Buffer, Buffer>,
   name: string,
@@ -223,7 +224,10 @@ function holdsRows(root: RootDatabase<Buffer, Buffer>): boolean {
   return (root.getStats() as { root: { entryCount: number } }).root.entryCount > 0
 }
 
-/** The row `format`: the version, and whether every row is of it (1) or rows of format 1 may be left (0). */
+/**
+ * The row `format`: the version, and whether every row has that version (1) or rows of format 1 may be left
+ * (0).
+ */
 class StoredFormat {
   readonly #path: string
   readonly #settings: Database<Buffer, Buffer>
@@ -234,14 +238,14 @@ class StoredFormat {
     this.#settings = settings
   }
 
-  /** Whether the row is there and longer than that of format 1. */
+  /** Whether the row exists and is longer than that of format 1. */
   get isPresent(): boolean {
     return (this.#settings.get(FORMAT_KEY)?.length ?? 0) > 1
   }
 
   /**
-   * Whether every row has its checksum. Asked where one lacks it: another thread may have finished the
-   * upgrade.
+   * Whether every row has its checksum. Read again whenever a row lacks one, because another thread may have
+   * finished the upgrade.
    */
   readonly isStrict = (): boolean => {
     this.#isUpgraded ||= this.#settings.get(FORMAT_KEY)?.[1] === 1
@@ -257,7 +261,8 @@ class StoredFormat {
       if (format[0] !== FORMAT_VERSION && format[0] !== FORMAT_WITHOUT_AUTHORS) throw this.#unknown(format[0])
       if (isReadOnly) return
       beginFreeList(root, settings)
-      // From here on an older version refuses the store, which may get entries that it does not know.
+      // From now on an older version refuses the store, because it may receive entries that the older version
+      // does not know.
       const raised = Buffer.from([FORMAT_VERSION, format[1] as number])
       if (format[0] !== FORMAT_VERSION) root.transactionSync(() => settings.put(FORMAT_KEY, raised))
       return
@@ -270,11 +275,13 @@ class StoredFormat {
     root.transactionSync(() => {
       const present = settings.storedValue(FORMAT_KEY)
       if (present === undefined) settings.put(EPOCH_KEY, randomBytes(16))
-      // From here on an older version refuses the store, which may get rows that it does not know.
+      // From now on an older version refuses the store, because it may receive rows that the older version
+      // does not know.
       if (present === undefined || this.#isBehind(present))
         settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, present === undefined ? 1 : 0]))
     })
-    // Before an index is made beside it: a start is refused where there is an index and no truth.
+    // This must precede the creation of an index beside it: a start is refused if there is an index but no
+    // truth.
     if (stored === undefined) flushDirectory(dirname(this.#path))
   }
 
@@ -296,16 +303,16 @@ export function isUpgradeWanted({ settings }: Environment): boolean {
   return settings.get(FORMAT_KEY)?.[1] !== 1
 }
 
-/** Every row has its checksum. Inside a write transaction. */
+/** To be called once every row has its checksum. Inside a write transaction. */
 export function finishUpgrade({ settings }: Environment): void {
   settings.put(FORMAT_KEY, Buffer.from([FORMAT_VERSION, 1]))
 }
 
 /**
- * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, where
- * the first transaction on such a list frees some 300 pages: it looks for room in the list while it makes it.
- * So a small transaction comes first; from then on the list is never empty, because a transaction adds what
- * it has freed before it takes out what it has used.
+ * A compacted copy has an empty free list. lmdb-js (3.5.6) ends the process, by an assertion or worse, if the
+ * first transaction on such a list frees some 300 pages, because it searches the list for space while
+ * extending it. A small transaction therefore comes first. From then on the list is never empty, because a
+ * transaction adds the pages that it has freed before it removes those that it has used.
  */
 function beginFreeList(root: RootDatabase<Buffer, Buffer>, settings: Table): void {
   if ((root.getStats() as { free: { entryCount: number } }).free.entryCount > 0) return
@@ -337,7 +344,7 @@ interface RootStats extends TreeStats {
 
 const META_PAGES = 2
 
-/** In a read: pages of the file that are no part of a tree. */
+/** Bytes of the pages that belong to no tree. To be called inside a read. */
 export function unusedBytes(environment: Environment): number {
   const { root } = environment
   const stats = root.getStats() as RootStats
@@ -348,9 +355,9 @@ export function unusedBytes(environment: Environment): number {
 }
 
 /**
- * Cuts the file behind its last page. What a refused commit, or a process that ended in one, has written
- * there counts neither as free nor as unused. LMDB's last page never falls, so no reader has a page there.
- * Write lane, between its transactions.
+ * Truncates the file after its last page. Bytes after that page, which a refused commit or a process that
+ * ended during a commit has written, count neither as free nor as unused. LMDB's last page number never
+ * decreases, so no reader uses a page there. Write lane only, between its transactions.
  */
 export function cutTail({ root, path }: Environment): void {
   root.resetReadTxn()

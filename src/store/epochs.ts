@@ -1,8 +1,8 @@
 /**
- * The history of the store: which LSNs were given under which epoch. A start after an unclean end takes a new
- * epoch, because the last LSNs before it may have been lost and are given again; whoever keeps a checkpoint
- * of its own (the index, followers) compares both. Written by the write lane only, before its first group and
- * after its last. Layout: docs/formats/truth-env.md.
+ * The epochs of the store: which LSNs were assigned under which epoch. A start after an unclean end begins a
+ * new epoch, because the last LSNs before it may have been lost and are then assigned again. A component that
+ * stores its own checkpoint (the index, followers) compares both epoch and LSN. Written by the write lane
+ * only, before its first group and after its last. Layout: docs/formats/truth-env.md.
  */
 import { randomBytes } from 'node:crypto'
 import { EPOCHS_MAX } from '../limits/store.js'
@@ -17,10 +17,10 @@ const EPOCH_BYTES = 16
 const SPAN_BYTES = EPOCH_BYTES + 8
 
 /**
- * Begins the life of this process in the history, on disk when it resolves; everything that an earlier
- * process committed is on disk then, too.
- * @returns one span per epoch, oldest first: 16 bytes of epoch, u64 LE last LSN given under it (so far, for
- * the present one)
+ * Begins this process's span of the history. It is on disk when the promise resolves, and so is everything
+ * that an earlier process committed.
+ * @returns one span per epoch, oldest first: 16 bytes of epoch, u64 LE last LSN assigned under it (for the
+ * present epoch, the last LSN so far)
  */
 export async function beginEpoch(environment: Environment): Promise<Buffer> {
   const { settings, root } = environment
@@ -39,7 +39,7 @@ export async function beginEpoch(environment: Environment): Promise<Buffer> {
   return history
 }
 
-/** The same history where nothing can be written and nothing will be: without an epoch of this process. */
+/** The same history for a read-only store, without an epoch of this process. */
 export function readHistory(environment: Environment): Buffer {
   const spans = readSpans(environment)
   setEnd(spans.at(-1) as Buffer, requireStoreCounters(environment).lastLsn)
@@ -47,16 +47,16 @@ export function readHistory(environment: Environment): Buffer {
 }
 
 /**
- * To be called when everything is on disk and nothing will be written any more: the next start goes on in the
- * same epoch.
+ * Marks a clean end: the next start continues in the same epoch. To be called when everything is on disk and
+ * nothing more will be written.
  */
 export function endEpoch(environment: Environment): void {
   environment.root.transactionSync(() => environment.settings.put(CLEAN_KEY, Buffer.from([1])))
 }
 
 /**
- * What was restored goes on under an epoch of its own, whatever it came from: its next LSNs may have been
- * given before, to others. Before `beginEpoch`, in a store that nobody serves.
+ * Begins a new epoch for a restored store, whatever its source, because its next LSNs may already have been
+ * assigned to other entries. To be called before `beginEpoch`, on a store that is not being served.
  */
 export function renewEpoch(environment: Environment): void {
   const { settings, root } = environment
@@ -70,7 +70,7 @@ export function renewEpoch(environment: Environment): void {
   })
 }
 
-/** 16 bytes: the present one. */
+/** The present epoch, 16 bytes. */
 export function presentEpoch(environment: Environment): Buffer {
   return (readSpans(environment).at(-1) as Buffer).subarray(0, EPOCH_BYTES)
 }

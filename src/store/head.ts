@@ -1,6 +1,6 @@
 /**
- * The head of a document: the JSON text of all its fields but contentMd, behind a fixed binary prefix. A
- * superseded head, kept as it was, is a revision. Layout: docs/formats/truth-env.md.
+ * The head of a document: the JSON text of all its fields except contentMd, after a fixed binary prefix. A
+ * superseded head that is kept unchanged is a revision. Layout: docs/formats/truth-env.md.
  */
 import { lowerCase } from './keys.js'
 import { checkRecord, sealRecord } from './record.js'
@@ -8,38 +8,38 @@ import { checkRecord, sealRecord } from './record.js'
 const PREFIX_BYTES = 88
 
 export const HEAD_FLAGS = {
-  /** The content holds `%%`: a get with `env` has templates to fill. */
+  /** The content contains `%%`: a get with `env` has templates to fill. */
   template: 1,
   /** The text of this state is not in the index; its metadata is. */
   textSkipped: 2,
-  /** This state counts as a revision: when it is superseded, the head moves to the revisions. */
+  /** This state counts as a revision: when it is superseded, its head moves to the revisions. */
   revision: 4,
 } as const
 
 export interface HeadFields {
   readonly docid: number
-  /** Number of this state, 1 for the first write; grows by one with every write that is a new state. */
+  /** Number of this state: 1 for the first write. Every write that makes a new state increments it. */
   readonly revision: number
   readonly flags: number
   readonly lsn: bigint
-  /** LSN of the last write that changed what the index holds; the index entry carries the same. */
+  /** LSN of the last write that changed indexed data. The index entry has the same LSN. */
   readonly indexedLsn: bigint
   readonly bodyLsn: bigint
   /** Bytes of the JSON-escaped content. */
   readonly bodyRawBytes: number
   readonly bodyStoredBytes: number
-  /** Unix seconds, 0 for none. */
+  /** Unix seconds; 0: the document does not expire. */
   readonly expiresAt: number
   readonly addedAt: number
   readonly updatedAt: number
-  /** This document's part of the collection's checksum. */
+  /** This document's contribution to the collection's checksum. */
   readonly contentHash: number
   /** (document, key, value) triples in the metadata index. */
   readonly metaTriples: number
 }
 
 export interface Head extends HeadFields {
-  /** Collection id: part of the key, not of the record. */
+  /** Collection id: part of the row key, not of the record. */
   readonly collection: number
   /** `{"id":…,"updatedAt":…` without the closing brace. */
   readonly json: Buffer
@@ -49,7 +49,7 @@ export interface Head extends HeadFields {
   readonly record: Buffer
 }
 
-/** What the JSON text of a head is made of. `meta` is JSON text with sorted keys. */
+/** The variable parts of a head's JSON text. `meta` is JSON text with sorted keys. */
 export interface HeadText {
   readonly id: string
   readonly key: string
@@ -92,17 +92,17 @@ function writePrefix(record: Buffer, fields: HeadFields, metaStart: number, meta
   record.writeUInt32LE(metaBytes, 84)
 }
 
-/** The JSON text in a head record that was just encoded: not checked. */
+/** The JSON text in a head record that was just encoded: the record is not checked. */
 export function jsonOfRecord(record: Buffer): Buffer {
   return record.subarray(PREFIX_BYTES)
 }
 
-/** Number of the state in a head record that was just encoded: not checked. */
+/** Number of the state in a head record that was just encoded: the record is not checked. */
 export function revisionOfRecord(record: Buffer): number {
   return record.readUInt32LE(12)
 }
 
-/** @param record owned by the caller and not changed afterwards: the head keeps views of it. */
+/** @param record owned by the caller and not changed afterwards: the head contains views of it */
 export function decodeHead(record: Buffer, collection: number, name: () => string): Head {
   checkRecord(record, PREFIX_BYTES, name)
   const metaStart = PREFIX_BYTES + record.readUInt32LE(80)
@@ -128,13 +128,14 @@ export function decodeHead(record: Buffer, collection: number, name: () => strin
 }
 
 /**
- * Whether the state was written under just this spelling. Nothing is parsed: every read of a document asks.
+ * Whether the state was written under exactly this spelling. The JSON is not parsed, because every read of a
+ * document calls this.
  */
 export function isSpelled(head: Head, key: string, lang: string): boolean {
   return textBeforeMeta(head).endsWith(`,"key":${JSON.stringify(key)},"lang":${JSON.stringify(lang)},"meta":`)
 }
 
-/** Whether the state is of a document in the collection of this name, whatever its spelling. */
+/** Whether the state belongs to a document in the collection of this name, in any spelling. */
 export function isOfCollection(head: Head, name: string): boolean {
   return lowerCase(textBeforeMeta(head)).startsWith(`{"id":${JSON.stringify(lowerCase(`${name}|`)).slice(0, -1)}`)
 }

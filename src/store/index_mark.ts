@@ -1,7 +1,7 @@
 /**
- * Whether documents may be missing from the index because an object store did not answer when it was built.
- * Set, and on disk, before the index is said to be complete up to an LSN; removed when nothing is missing any
- * more. Any thread reads; the write lane writes. Layout: docs/formats/truth-env.md.
+ * The mark that documents may be missing from the index because an object store did not answer when the index
+ * was built. It is set and on disk before the index is declared complete up to an LSN. It is removed when
+ * nothing is missing any more. Any thread reads; the write lane writes. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from './environment.js'
 

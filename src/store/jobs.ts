@@ -1,8 +1,8 @@
 /**
- * Records of work that goes on behind an answered request: bulk ingests, rotations of keys. What a record
- * says beside its status is the job's own matter; what all share is where it lies, how it is checked, and the
- * LSN by which jobs of a kind are ordered. Any thread reads; only `apply` writes. Layout:
- * docs/formats/truth-env.md.
+ * Records of work that continues after its request was answered: bulk ingests, rotations of keys. Each job
+ * defines its own fields beside the status. This file implements what all jobs share: where a record is
+ * stored, how it is checked, and the LSN by which jobs of a kind are ordered. Any thread reads; only `apply`
+ * writes. Layout: docs/formats/truth-env.md.
  */
 import { JOB_ID_BYTES_MAX } from '../limits/jobs.js'
 import type { Table } from './table.js'
@@ -10,11 +10,11 @@ import { prefixEnd } from './keys.js'
 import { pack, unpack } from './packages.js'
 import { checkRecord, sealRecord } from './record.js'
 
-/** In the order of their codes on disk. */
+/** In the order of the codes on disk. */
 export const JOB_KINDS = ['bulk', 'rotation'] as const
 export type JobKind = (typeof JOB_KINDS)[number]
 
-/** What msgpack carries: texts, numbers, booleans, lists and maps of them. */
+/** Values that msgpack can encode: strings, numbers, booleans, lists and maps of them. */
 export interface JobFields {
   readonly status: string
   readonly [field: string]: unknown
@@ -22,7 +22,7 @@ export interface JobFields {
 
 export interface Job {
   readonly id: string
-  /** LSN of the entry that made it: a younger job has a higher one. */
+  /** LSN of the entry that created it: a newer job has a higher LSN. */
   readonly createdLsn: bigint
   readonly fields: JobFields
 }
@@ -46,7 +46,7 @@ export function decodeJob(id: string, record: Buffer, name: () => string): Job {
   return { id, createdLsn: record.readBigUInt64LE(8), fields: unpack(record.subarray(PREFIX_BYTES)) as JobFields }
 }
 
-/** (kind, id); with an empty id the prefix of all jobs of a kind. */
+/** (kind, id). With an empty id, the prefix of all jobs of a kind. */
 export function jobKey(kind: JobKind, id: string): Buffer {
   const key = Buffer.allocUnsafe(1 + Buffer.byteLength(id))
   key[0] = JOB_KINDS.indexOf(kind)
@@ -60,13 +60,13 @@ function idOfJobKey(key: Uint8Array): string {
 
 /** @throws CorruptRecord */
 export function readJob(jobs: Table, kind: JobKind, id: string): Job | undefined {
-  // No id is so long, and LMDB refuses longer keys.
+  // No id is longer, and LMDB refuses longer keys.
   if (Buffer.byteLength(id) > JOB_ID_BYTES_MAX) return undefined
   const record = jobs.get(jobKey(kind, id))
   return record === undefined ? undefined : decodeJob(id, record, () => `job ${kind}/${id}`)
 }
 
-/** All of a kind, newest first. @throws CorruptRecord */
+/** All jobs of a kind, newest first. @throws CorruptRecord */
 export function readJobs(jobs: Table, kind: JobKind): Job[] {
   const start = jobKey(kind, '')
   const found: Job[] = []

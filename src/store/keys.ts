@@ -1,13 +1,14 @@
 /**
- * Keys of the truth env: fixed-width big-endian integers, so that byte order is numeric order, and the
- * identity of a document as text. Layout: docs/formats/truth-env.md. Every function returns a fresh buffer;
- * lmdb-js copies keys, so callers may drop it at once.
+ * Keys of the truth env: fixed-width big-endian integers, so that byte order is numeric order, and document
+ * identities as text. Every function returns a new buffer. lmdb-js copies keys, so callers may drop it
+ * immediately. Layout: docs/formats/truth-env.md.
  */
 import { TRUTH_KEY_BYTES_MAX } from '../limits/store.js'
 
 /**
- * Lower-casing of identities, without a locale, here and nowhere else. The two small letters of the Greek
- * sigma are one letter, written as its place in the word asks for: `ΟΔΟΣ`, `οδος`, `οδοσ` are one.
+ * Lower-cases identities, independently of the locale. No other code does this. The two lower-case forms of
+ * the Greek sigma count as one letter and are written as their position in the word requires: `ΟΔΟΣ`, `οδος`
+ * and `οδοσ` are the same.
  */
 export function lowerCase(text: string): string {
   const lower = text.toLowerCase()
@@ -19,10 +20,10 @@ const SIGMAS = /[σς]/g
 const LAST_SIGMAS = /σ(?!\p{L})/gu
 
 /**
- * The forms of a text under which rows may lie, its own first. Older versions took the sigmas as they came:
- * in the text itself, in one of capitals, in one without the final form, in one with it at the end of each
- * word. Two documents that they made of one name stay two, each found by its own spelling, because the text's
- * own form comes first.
+ * The lower-case forms of a text under which rows may be stored, its own first. Older versions did not
+ * normalize sigmas. They stored the form that resulted from the text as written, in capitals, without final
+ * sigmas, or with a final sigma at the end of each word. Two documents that they created under one name stay
+ * separate. Each is found by its own spelling, because the text's own form comes first.
  */
 export function lowerCaseForms(text: string): readonly [string, ...string[]] {
   const own = text.toLowerCase()
@@ -33,8 +34,8 @@ export function lowerCaseForms(text: string): readonly [string, ...string[]] {
 }
 
 /**
- * Whether LMDB takes it as a key. Texts of requests become keys: one that is empty or too long is in no
- * table, and a look-up with it throws.
+ * Whether LMDB accepts the key. Texts of requests become keys. An empty or overlong key is in no table, and a
+ * look-up with it throws.
  */
 export function isKey(key: Uint8Array): boolean {
   return key.length > 0 && key.length <= TRUTH_KEY_BYTES_MAX
@@ -44,7 +45,7 @@ export function collectionKey(name: string): Buffer {
   return collectionRowKey(lowerCase(name))
 }
 
-/** @param form of a name */
+/** @param form a lower-case form of a name */
 export function collectionRowKey(form: string): Buffer {
   return Buffer.from(form, 'utf8')
 }
@@ -55,7 +56,7 @@ export function counterKey(collection: number): Buffer {
   return key
 }
 
-/** (collection, docid): heads, and the prefix of everything that belongs to one document. */
+/** (collection, docid): the key of heads, and the prefix of all rows of one document. */
 export function documentKey(collection: number, docid: number): Buffer {
   const key = Buffer.allocUnsafe(8)
   key.writeUInt32BE(collection, 0)
@@ -71,7 +72,7 @@ export function collectionOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(0)
 }
 
-/** (collection, docid, LSN of the write that made the body). */
+/** (collection, docid, LSN of the write that stored the body). */
 export function bodyKey(collection: number, docid: number, lsn: bigint): Buffer {
   // A DataView over one scratch buffer: Buffer's own 64-bit writes cost ten times as much, and every get
   // makes this key.
@@ -102,12 +103,12 @@ export function revisionOfKey(key: Uint8Array): number {
   return new DataView(key.buffer, key.byteOffset).getUint32(8)
 }
 
-/** (collection, lower-cased key, NUL, lower-cased lang): what makes two documents one. */
+/** (collection, lower-cased key, NUL, lower-cased lang): the identity of a document. */
 export function identityKey(collection: number, key: string, lang: string): Buffer {
   return identityRowKey(collection, lowerCase(key), lowerCase(lang))
 }
 
-/** @param key, lang in one of their forms */
+/** @param key, lang in one of their lower-case forms */
 export function identityRowKey(collection: number, key: string, lang: string): Buffer {
   return textKey([collection], key, lang)
 }
@@ -162,16 +163,16 @@ export function lsnOfKey(key: Uint8Array): bigint {
 }
 
 /**
- * (LSN that released the body, key of the body): bodies nobody refers to any more, kept until the binlog has
- * been trimmed past the LSN.
+ * (LSN that released the body, key of the body): bodies without references, kept until the binlog has been
+ * trimmed past the LSN.
  */
 export function garbageKey(releasedAt: bigint, body: Uint8Array): Buffer {
   return Buffer.concat([lsnKey(releasedAt), body])
 }
 
 /**
- * (collection, kind, id): one setting of a collection. With `id` empty also the prefix of all settings of a
- * kind.
+ * (collection, kind, id): one setting of a collection. With an empty `id`, also the prefix of all settings of
+ * a kind.
  */
 export function settingKey(collection: number, kind: number, id: string): Buffer {
   const key = Buffer.allocUnsafe(5 + Buffer.byteLength(id))
@@ -186,7 +187,7 @@ export function idOfSettingKey(key: Uint8Array): string {
   return Buffer.from(key.buffer, key.byteOffset, key.length).toString('utf8', 5)
 }
 
-/** (collection, 2^53 - count, docid): most read first, of equals the older document. */
+/** (collection, 2^53 - 1 - count, docid): most reads first; among equal counts, the older document. */
 export function hotKey(collection: number, count: number, docid: number): Buffer {
   const key = Buffer.allocUnsafe(16)
   key.writeUInt32BE(collection, 0)
@@ -200,7 +201,7 @@ export function minuteKey(collection: number, type: number, minute: number): Buf
   const key = Buffer.allocUnsafe(9)
   key.writeUInt32BE(collection, 0)
   key[4] = type
-  // The begin of a span may lie before 1970.
+  // The begin of a span may be before 1970.
   key.writeUInt32BE(Math.max(0, minute), 5)
   return key
 }

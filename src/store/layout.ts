@@ -1,7 +1,7 @@
 /**
- * The data directory: `CURRENT` names the generation that is served, `LOCK` keeps a second process out,
- * `gen-NNNNNN/` holds the truth env and the index, `backups/` what was backed up. In the process's main
- * thread, before any lane and when a restore switches generations; a lane asks for the generation that is
+ * The data directory. `CURRENT` names the generation that is served, `LOCK` keeps a second process out,
+ * `gen-NNNNNN/` contains the truth env and the index, `backups/` contains backups. Used in the process's main
+ * thread, before any lane starts and when a restore switches generations; lanes only read which generation is
  * served. Described in docs/formats/data-directory.md.
  */
 import {
@@ -25,7 +25,7 @@ import { isDirectory, makeFolders } from '../folders.js'
 import { ASIDE_OF_ONCE_FILE, writeFlushed } from './once_file.js'
 import { SPOOL_PREFIX } from './spool.js'
 
-/** A start that is refused, with the one line that says why. */
+/** A refused start, with a one-line reason. */
 export class LayoutError extends Error {}
 
 export interface DataDirectory {
@@ -33,16 +33,19 @@ export interface DataDirectory {
   readonly lockPath: string
   /** Directory of the generation that `CURRENT` names. */
   readonly generationPath: string
-  /** Nothing in it can be written: a file system that is mounted so, or one that is not ours. */
+  /**
+   * Nothing in the directory can be written: the file system is mounted read-only, or the process lacks
+   * permission.
+   */
   readonly isReadOnly: boolean
 }
 
 const GENERATION = /^gen-\d{6}$/
 const FIRST_GENERATION = 'gen-000001'
 export const TRUTH_FILE = 'truth.mdb'
-/** Of a generation: made from its truth env. */
+/** Folders of a generation that are derived from its truth env. */
 const DERIVED_FOLDERS = ['index', 'vectors']
-/** f_type of statfs(2): NFS, SMB, SMB2, CIFS, 9P (v9fs), AFS. LMDB's locks and maps do not work there. */
+/** f_type of statfs(2): NFS, SMB, SMB2, CIFS, AFS. LMDB's locks and maps do not work there. */
 const NETWORK_FILE_SYSTEMS = new Map([
   [0x6969, 'NFS'],
   [0x517b, 'SMB'],
@@ -53,8 +56,8 @@ const NETWORK_FILE_SYSTEMS = new Map([
 
 /**
  * Creates the directory on the first start.
- * @param onlyReads the server takes no writes, so that a directory which can't be written will do
- * @throws LayoutError for a path that can't be served, and for one whose store is not whole
+ * @param onlyReads the server accepts no writes, so a directory that can't be written is sufficient
+ * @throws LayoutError for a path that can't be served, and for one whose store is incomplete
  */
 export function openDataDirectory(configured: string, onlyReads = false): DataDirectory {
   const path = resolve(configured)
@@ -67,12 +70,12 @@ export function openDataDirectory(configured: string, onlyReads = false): DataDi
   const generation = readCurrent(path) ?? beginFirstGeneration(path, obstacle)
   const generationPath = join(path, generation)
   checkGeneration(path, generation)
-  // It is made from the truth env: who has removed it wants it anew.
+  // The index is derived from the truth env. If it was removed, it is built again.
   if (obstacle === undefined) makeDirectory(join(generationPath, 'index'))
   return { path, lockPath: join(path, 'LOCK'), generationPath, isReadOnly: obstacle !== undefined }
 }
 
-/** The system's word for why nothing can be written there. */
+/** The system's error code if nothing can be written there; undefined otherwise. */
 function obstacleToWrites(path: string): string | undefined {
   try {
     accessSync(path, constants.W_OK | constants.X_OK)
@@ -92,8 +95,8 @@ function makeDirectory(path: string): void {
 }
 
 /**
- * Where `CURRENT` is missing: a first start, or one that was ended before it had written anything. What is
- * there otherwise is somebody's store, and to guess which one would end the others.
+ * Called if `CURRENT` is missing: on a first start, or after one that ended before it had written anything.
+ * Any other files belong to an existing store; guessing which generation to serve would destroy the others.
  */
 function beginFirstGeneration(path: string, obstacle: string | undefined): string {
   const found = generationsIn(path).filter((name) => holdsFiles(join(path, name)))
@@ -106,7 +109,9 @@ function beginFirstGeneration(path: string, obstacle: string | undefined): strin
   return writeCurrent(path, FIRST_GENERATION)
 }
 
-/** An index is made from a truth env: one that lies beside none has lost it. */
+/**
+ * An index is derived from a truth env, so an index without a truth env means that the truth env was lost.
+ */
 function checkGeneration(path: string, generation: string): void {
   const folder = join(path, generation)
   if (!isDirectory(folder)) {
@@ -124,7 +129,7 @@ function checkGeneration(path: string, generation: string): void {
     )
 }
 
-/** What to do about a store that can't be served, for the line that refuses the start. */
+/** Advice for a store that can't be served, for the line that refuses the start. */
 export function restoreAdvice(generationPath: string): string {
   return `to go back to a backup, move CURRENT and ${basename(generationPath)} out of ${dirname(generationPath)}, start again, and restore it (mds restore NAME)`
 }
@@ -143,7 +148,7 @@ function describeGenerations(path: string, names: readonly string[]): string {
   return `${described.join(' and ')} ${names.length === 1 ? 'is' : 'are'}`
 }
 
-/** Whether anything but folders lies in it. */
+/** Whether the path contains any file, at any depth. */
 function holdsFiles(path: string): boolean {
   const found = statSync(path, { throwIfNoEntry: false })
   if (found === undefined) return false
@@ -151,8 +156,8 @@ function holdsFiles(path: string): boolean {
 }
 
 /**
- * Removes what an unfinished restore, export or switch has left: everything but the generation that is
- * served. Once the directory is locked, before any lane.
+ * Removes what an unfinished restore, export or switch has left: every generation but the served one, and
+ * temporary files. To be called once the directory is locked, before any lane starts.
  */
 export function sweepDataDirectory({ path, generationPath }: DataDirectory): void {
   const served = basename(generationPath)
@@ -163,7 +168,7 @@ export function sweepDataDirectory({ path, generationPath }: DataDirectory): voi
   }
 }
 
-/** Makes the directory of the generation behind the served one, empty. @returns its name */
+/** Creates the empty directory of the next generation. @returns its name */
 export function beginGeneration(configured: string): string {
   const current = currentGeneration(configured)
   const name = `gen-${String(Number(basename(current).slice(4)) + 1).padStart(6, '0')}`
@@ -177,14 +182,14 @@ export function generationPath(configured: string, name: string): string {
   return join(resolve(configured), name)
 }
 
-/** From here on the generation is the one that is served, for every start to come. Its files are on disk. */
+/** Makes the generation the served one, for every later start. Its files must be on disk. */
 function serveGeneration(configured: string, name: string): void {
   const path = resolve(configured)
   for (const folder of [join(path, name, 'index'), join(path, name)]) flushDirectory(folder)
   writeCurrent(path, name)
 }
 
-/** Directory of the generation that is served, for a lane of a process that has opened the data directory. */
+/** Directory of the served generation, for a lane of a process that has opened the data directory. */
 export function currentGeneration(configured: string): string {
   const path = resolve(configured)
   const generation = readCurrent(path)
@@ -192,7 +197,7 @@ export function currentGeneration(configured: string): string {
   return join(path, generation)
 }
 
-/** For the front end, which switches them: src/dispatch/generation_switch.ts. */
+/** For the front end, which switches generations (src/dispatch/generation_switch.ts). */
 export function generationsOf(configured: string): {
   served(): string
   serve(generation: string): void
@@ -221,7 +226,7 @@ function readCurrent(path: string): string | undefined {
   return text
 }
 
-/** Atomic and durable: written aside, flushed, renamed, and the directory flushed. */
+/** Atomic and durable: writes a temporary file, flushes it, renames it, and flushes the directory. */
 function writeCurrent(path: string, generation: string): string {
   const aside = join(path, 'CURRENT.tmp')
   try {

@@ -1,6 +1,6 @@
 /**
- * Damage that is passed over, because what it belongs to can do without the row, is said in the log: once in
- * a thread for each record, as such rows may be met with every request.
+ * Logs damage that is tolerated because its owner can do without the row. Each record is logged once per
+ * thread, because such rows may be met with every request.
  */
 import { NOTED_DAMAGE_MAX } from '../limits/store.js'
 import { log } from '../telemetry/log.js'
@@ -8,7 +8,7 @@ import { CorruptRecord } from './record.js'
 
 const noted = new Set<string>()
 
-/** @throws what is no CorruptRecord */
+/** @throws any error that is not a CorruptRecord */
 export function noteDamage(error: unknown): void {
   if (!(error instanceof CorruptRecord)) throw error
   if (noted.has(error.record) || noted.size >= NOTED_DAMAGE_MAX) return

@@ -1,6 +1,6 @@
-/** Where the bytes of objects are cached in this process: given to whoever opens a store. */
+/** The cache of object bytes in this process. The code that opens a store supplies it. */
 export interface ObjectSource {
-  /** A copy. */
+  /** Returns a copy. */
   get(id: Buffer): Buffer | undefined
   has(id: Buffer): boolean
 }

@@ -1,8 +1,8 @@
 /**
- * Bodies that lie in a storage backend: objects in process memory or in an object store, named by a random
- * id. The env keeps for each present state whose body has one a row that says where it is, and the way back
- * from the object to the row. An object never changes; an object without a row is nobody's. Layout:
- * docs/formats/truth-env.md. Any thread reads; only `apply` writes.
+ * Bodies in a storage backend: objects in process memory or in an object store, named by a random id. For
+ * each present state whose body has an object, the env has a row with the location of the object, and a row
+ * that leads from the object back to the body. An object never changes. An object without a row is referenced
+ * by nothing. Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
  */
 import { createHash, randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { checkRecord, DAMAGED_ROW, requireIntact, sealRecord } from './record.js
 import { CLEAR } from './sealing/collection_seal.js'
 import type { SealedPlace } from './sealing/sealed_record.js'
 
-/** Of process memory; every other location is a setting of the server (kind `location`). */
+/** The location of process memory. Every other location is a setting of the server (kind `location`). */
 export const MEMORY_LOCATION = 0
 export const OBJECT_ID_BYTES = 16
 export const INSTANCE_BYTES = 8
@@ -23,19 +23,22 @@ const BODY_KEY_BYTES = 16
 
 export interface BodyObject {
   readonly location: number
-  /** 48 bits of Unix milliseconds, then chance. */
+  /** 48 bits of Unix milliseconds, then random bits. */
   readonly id: Buffer
-  /** Of the server that made it: the folder that it lies in. */
+  /** Id of the server that created the object. It names the folder of the object. */
   readonly instance: Buffer
-  /** Of the object as it lies there. */
+  /** Size of the object as stored. */
   readonly bytes: number
-  /** Of the key that it is sealed under; 0: in clear. */
+  /** Id of the key that the object is sealed under; 0: plaintext. */
   readonly keyId: number
-  /** The first half of its SHA-256. */
+  /** The first half of the object's SHA-256. */
   readonly hash: Buffer
 }
 
-/** A reader needs the bytes of objects that are not at hand: it is to be asked again once they are. */
+/**
+ * Thrown when a reader needs the bytes of objects that are not cached. The reader is called again once they
+ * are.
+ */
 export class BodiesWanted extends Error {
   constructor(readonly objects: readonly BodyObject[]) {
     const depth = Error.stackTraceLimit
@@ -79,17 +82,17 @@ export function decodeObject(record: Buffer, name: () => string): BodyObject {
   }
 }
 
-/** In a record that was just encoded: not checked. */
+/** For a record that was just encoded: it is not checked. */
 export function idOfObject(record: Uint8Array): Buffer {
   return Buffer.from(record.buffer, record.byteOffset + ID_AT, OBJECT_ID_BYTES)
 }
 
-/** In a record that was just encoded: not checked. */
+/** For a record that was just encoded: it is not checked. */
 export function locationOfObject(record: Uint8Array): number {
   return Buffer.from(record.buffer, record.byteOffset, record.length).readUInt32LE(LOCATION_AT)
 }
 
-/** In a record that was just encoded: not checked. */
+/** For a record that was just encoded: it is not checked. */
 export function keyIdOfObject(record: Uint8Array): number {
   return record[KEY_ID_AT] as number
 }
@@ -101,7 +104,7 @@ export function newObjectId(): Buffer {
   return id
 }
 
-/** Unix milliseconds at which the object was made. */
+/** Unix milliseconds at which the object was created. */
 export function timeOfObject(id: Uint8Array): number {
   return Buffer.from(id).readUIntBE(0, 6)
 }
@@ -110,28 +113,28 @@ export function hashOfObject(bytes: Uint8Array): Buffer {
   return createHash('sha256').update(bytes).digest().subarray(0, HASH_BYTES)
 }
 
-/** The folder of a server's objects below the prefix of a location. */
+/** The folder of a server's objects under the prefix of a location. */
 export function folderOf(instance: Uint8Array): string {
   return `mds-${Buffer.from(instance).toString('hex')}/`
 }
 
-/** The object's key below the prefix of its location. */
+/** The object's key under the prefix of its location. */
 export function keyOfObject({ instance, id }: Pick<BodyObject, 'instance' | 'id'>): string {
   return `${folderOf(instance)}${id.toString('hex')}`
 }
 
-/** The id in a key that `keyOfObject` made; undefined for anything else. */
+/** The id in a key that `keyOfObject` returned; undefined for any other key. */
 export function idOfObjectKey(key: string): Buffer | undefined {
   const digits = /^mds-[0-9a-f]{16}\/([0-9a-f]{32})$/.exec(key)?.[1]
   return digits === undefined ? undefined : Buffer.from(digits, 'hex')
 }
 
-/** An object belongs to a collection, whatever document shows it. */
+/** The sealed place of an object. It depends on the collection, not on the document that refers to it. */
 export function objectPlace(collection: number, id: Uint8Array): SealedPlace {
   return { kind: 'object', key: Buffer.concat([counterKey(collection), id]), clearBytes: 8 }
 }
 
-/** (location, id): the way back. */
+/** (location, id): the key of the row that leads from an object to its body. */
 function ownerKey(location: number, id: Uint8Array): Buffer {
   return Buffer.concat([counterKey(location), id])
 }
@@ -141,7 +144,7 @@ export function readObject(environment: Environment, body: Buffer): BodyObject |
   return record === undefined ? undefined : decodeObject(record, () => `object of body ${body.toString('hex')}`)
 }
 
-/** The body that has the object. @throws CorruptRecord */
+/** The key of the body that refers to the object, parsed. @throws CorruptRecord */
 export function ownerOf(environment: Environment, { location, id }: BodyObject): ReturnType<typeof parseBodyKey> | undefined {
   const body = environment.objectOwners.get(ownerKey(location, id))
   if (body === undefined) return undefined
@@ -149,7 +152,7 @@ export function ownerOf(environment: Environment, { location, id }: BodyObject):
   return parseBodyKey(body)
 }
 
-/** In place of the one that the body had. @returns the one that it had */
+/** Sets the object of a body, replacing an earlier one. @returns the earlier one */
 export function writeObject(environment: Environment, body: Buffer, record: Buffer, now: number): BodyObject | undefined {
   const before = removeObject(environment, body, now)
   const { location, id } = decodeObject(record, () => 'object')
@@ -159,9 +162,11 @@ export function writeObject(environment: Environment, body: Buffer, record: Buff
 }
 
 /**
- * One in an object store is noted as nobody's from now on: backups of before may refer to it. Of one in clear
- * it is noted whose it was, too, in case that is encrypted by now or later. @param now unix seconds @returns
- * the one that was there
+ * Removes the object of a body. For an object in an object store, the time of its release is stored, because
+ * earlier backups may refer to it. For a plaintext object, its collection is stored as well, because the
+ * collection may be encrypted now or later.
+ * @param now unix seconds
+ * @returns the removed object
  */
 export function removeObject(environment: Environment, body: Buffer, now: number): BodyObject | undefined {
   const object = objectToRemove(environment, body)
@@ -173,7 +178,7 @@ export function removeObject(environment: Environment, body: Buffer, now: number
   return object
 }
 
-/** Inside a write nothing may fail for it: an object whose row is damaged is left where it lies. */
+/** A write must not fail because of a damaged object row: such an object stays where it is stored. */
 function objectToRemove(environment: Environment, body: Buffer): BodyObject | undefined {
   try {
     return readObject(environment, body)
@@ -183,7 +188,7 @@ function objectToRemove(environment: Environment, body: Buffer): BodyObject | un
   }
 }
 
-/** Of a release: since when; of an object in clear also whose it was, and in which folder it lies. */
+/** Layout of a release: its time; for a plaintext object also its collection and the folder of the object. */
 const SECONDS_BYTES = 8
 const RELEASE_COLLECTION_AT = 8
 const RELEASE_INSTANCE_AT = 12
@@ -197,7 +202,7 @@ function isRelease(value: Buffer): boolean {
   return value !== DAMAGED_ROW && value.length >= SECONDS_BYTES
 }
 
-/** The collection whose content a released object shows in clear, as far as that is noted. */
+/** The collection whose content a released plaintext object contains, if it was stored. */
 function clearCollectionOf(release: Buffer): number | undefined {
   return release.length > RELEASE_COLLECTION_AT ? release.readUInt32BE(RELEASE_COLLECTION_AT) : undefined
 }
@@ -206,20 +211,21 @@ function isSealed({ seals }: Environment, collection: number): boolean {
   return (seals.of(collection)?.writtenForm ?? CLEAR) !== CLEAR
 }
 
-/** An object in clear, of a collection that is encrypted by now, to which nothing refers any more. */
+/** A plaintext object without references, of a collection that is encrypted by now. */
 export interface ClearRelease {
-  /** Key of its release. */
+  /** Key of the row of its release. */
   readonly row: Buffer
   readonly location: number
   /** Key of the object. */
   readonly key: string
-  /** Unix seconds. */
+  /** Time of the release in unix seconds. */
   readonly since: number
 }
 
 /**
- * @param from key of a release to go on with; undefined: the first @returns those among `count` releases, and
- * where to go on; undefined: the end
+ * Searches `count` releases for plaintext objects of encrypted collections.
+ * @param from key of the release at which to continue; undefined: the first
+ * @returns those found, and the key at which to continue; undefined: the end
  */
 export function clearReleases(
   environment: Environment,
@@ -248,8 +254,8 @@ function secondsOf(now: number): Buffer {
 const ADOPTED_KEY = Buffer.from('adopted')
 
 /**
- * Another store was served before this one and may have referred to objects of which this one knows nothing;
- * backups of it may be restored yet. Inside a write transaction.
+ * Stores the time at which this store replaced another one. The other store may have referred to objects that
+ * this one does not know, and backups of it may still be restored. Inside a write transaction.
  * @param now unix seconds
  */
 export function noteAdoption(environment: Environment, now: number): void {
@@ -257,14 +263,15 @@ export function noteAdoption(environment: Environment, now: number): void {
 }
 
 /**
- * Whether no body refers to the object, and none has for `seconds`. One that this store has never referred to
- * is as old as its name says, and has been nobody's since the store has been served, at the longest.
+ * Whether no body refers to the object and none has for `seconds`. For an object that this store has never
+ * referred to, the time counts from the creation time in its id or, if that is later, from the adoption of
+ * this store (`noteAdoption`).
  */
 export function isUnwanted(environment: Environment, location: number, id: Uint8Array, now: number, seconds: number): boolean {
   const key = ownerKey(location, id)
   if (environment.objectOwners.doesExist(key)) return false
   const release = environment.objectReleases.get(key)
-  // A damaged one does not say since when: the object stays.
+  // A damaged release has no readable time: the object stays.
   if (release !== undefined) return isRelease(release) && now - Number(release.readBigUInt64LE(0)) >= seconds
   const noted = environment.settings.get(ADOPTED_KEY)
   if (noted !== undefined && !isRelease(noted)) return false
@@ -273,11 +280,13 @@ export function isUnwanted(environment: Environment, location: number, id: Uint8
 }
 
 /**
- * Forgets since when objects have been nobody's that are not kept any longer for it, whoever removes them:
- * what is old enough by its release is so by its name. What shows an encrypted collection in clear stays
- * known until it has been removed. Inside a write transaction.
- * @param before unix seconds @param from key to go on with; undefined: the first
- * @returns where to go on after `count` rows; undefined: the end
+ * Deletes the releases of objects whose retention period has passed, whether or not the objects have been
+ * removed yet: an object that is old enough by its release is also old enough by its id. Releases of
+ * plaintext objects of encrypted collections stay until the objects have been removed. Inside a write
+ * transaction.
+ * @param before unix seconds
+ * @param from key at which to continue; undefined: the first
+ * @returns the key at which to continue after `count` rows; undefined: the end
  */
 export function forgetReleases(environment: Environment, before: number, from: Buffer | undefined, count: number): Buffer | undefined {
   const range = { ...(from === undefined ? {} : { start: from }), limit: count + 1 }
@@ -293,9 +302,9 @@ export function forgetReleases(environment: Environment, before: number, from: B
 }
 
 /**
- * Looks at objects in stores of one collection, from the body `from` on, for one that lies there under
- * another key id than `form`.
- * @returns where it is, or where to go on after `count` rows; undefined: the end
+ * Searches the objects of one collection in object stores, from the body `from` on, for one that is stored
+ * under another key id than `form`.
+ * @returns its key, or the key at which to continue after `count` rows; undefined: the end
  * @throws CorruptRecord
  */
 export function nextInOtherForm(
@@ -317,18 +326,21 @@ export function nextInOtherForm(
   return { found: undefined, next: undefined, scanned }
 }
 
-/** Of objects that have been removed. Inside a write transaction. @param rows keys of releases */
+/**
+ * Deletes the releases of objects that have been removed. Inside a write transaction.
+ * @param rows keys of releases
+ */
 export function forgetSwept(environment: Environment, rows: readonly Uint8Array[]): void {
   for (const row of rows) environment.objectReleases.remove(Buffer.from(row))
 }
 
-/** Keys of the bodies below a prefix (a collection, a document) that have objects, at most `count`. */
+/** Keys of the bodies under a prefix (a collection, a document) that have objects, at most `count`. */
 export function bodiesWithObjects(environment: Environment, prefix: Buffer, count?: number): Buffer[] {
   const range = { start: prefix, end: prefixEnd(prefix), ...(count === undefined ? {} : { limit: count }) }
   return [...environment.objects.getKeys(range)].map((key) => Buffer.from(key))
 }
 
-/** Bodies whose objects lie at a location, from the key `from` on, at most `count`. */
+/** Bodies whose objects are stored at a location, from the key `from` on, at most `count`. */
 export function bodiesAt(
   environment: Environment,
   location: number,
@@ -347,9 +359,9 @@ export function bodiesAt(
 const INSTANCE_FILE = 'instance'
 
 /**
- * Which server it is: by the folder of this name it knows its own objects in a store that it shares with
- * others, copies of its own data among them. Not in any backup.
- * @throws Error where the file is there and is not an id
+ * The id of this server. By the folder of this name it distinguishes its own objects in a shared object store
+ * from those of other servers, including servers that run on copies of its data. No backup contains it.
+ * @throws Error if the file exists and does not contain an id
  */
 export function instanceOf(directory: string): Buffer {
   const text = readOrMakeFile(directory, INSTANCE_FILE, () => randomBytes(INSTANCE_BYTES).toString('hex'))

@@ -1,16 +1,19 @@
 /**
- * Small files of the data directory that are made once and never change: whole or not at all, on disk before
- * anybody reads them. Any lane; who comes second reads what the first has made.
+ * Small files of the data directory that are created once and never change. Such a file either does not exist
+ * or is complete, and is on disk before it is read. Any lane; later callers read the existing file.
  */
 import { randomBytes } from 'node:crypto'
 import { closeSync, fsyncSync, linkSync, openSync, readFileSync, rmSync, unlinkSync } from 'node:fs'
 import { join } from 'node:path'
 import { writeWholeSync } from './write_whole.js'
 
-/** What a crash may leave beside such a file. */
+/** Temporary files that a crash may leave beside such a file. */
 export const ASIDE_OF_ONCE_FILE = /^(?:secrets\.key|instance)\.\d+\.[0-9a-f]{8}$/
 
-/** @param make the text of the file, where there is none; a line end is added @returns its text without */
+/**
+ * @param make returns the text of the file if it does not exist; a line end is added
+ * @returns the file's text without the line end
+ */
 export function readOrMakeFile(directory: string, name: string, make: (path: string) => string): string {
   const path = join(directory, name)
   try {
@@ -22,7 +25,7 @@ export function readOrMakeFile(directory: string, name: string, make: (path: str
   return readFileSync(path, 'utf8').trim()
 }
 
-/** Written aside, flushed, linked. */
+/** Writes a temporary file, flushes it, and links it under the final name. */
 function writeOnce(directory: string, path: string, text: string): void {
   const aside = `${path}.${process.pid}.${randomBytes(4).toString('hex')}`
   try {
@@ -43,7 +46,7 @@ function writeOnce(directory: string, path: string, text: string): void {
   closeSync(folder)
 }
 
-/** Whole and on disk when it returns. */
+/** The file is complete and on disk when this returns. */
 export function writeFlushed(path: string, flags: 'w' | 'wx', text: string): void {
   const file = openSync(path, flags, 0o600)
   try {

@@ -1,12 +1,15 @@
 /**
- * What all stored records share: four bytes of CRC32C over the rest, a format version, and the refusal of
- * anything that does not match. Bytes on disk are never trusted.
+ * The prefix of all stored records: four bytes of CRC32C over the rest, and a format version. Anything that
+ * does not match is refused. Bytes on disk are never trusted.
  */
 import { crc32c } from './packages.js'
 
 export const RECORD_VERSION = 1
 
-/** A stored record that fails its check: answered as a 500 that names the record, counted, never served. */
+/**
+ * A stored record that fails its check. It is answered with a 500 that names the record, counted, and never
+ * served.
+ */
 export class CorruptRecord extends Error {
   constructor(
     readonly record: string,
@@ -18,12 +21,11 @@ export class CorruptRecord extends Error {
 }
 
 /**
- * In place of a value whose row's checksum does not hold (table.ts). Whoever decodes a value finds it too
- * short, or asks.
+ * Replaces a value whose row checksum is wrong (table.ts). Decoders find it too short, or compare with it.
  */
 export const DAMAGED_ROW = Buffer.alloc(0)
 
-/** @throws CorruptRecord for a value that can't be believed, or is shorter than `bytesMin` */
+/** @throws CorruptRecord for a value that is damaged or shorter than `bytesMin` */
 export function requireIntact(value: Buffer, bytesMin: number, name: () => string): void {
   if (value === DAMAGED_ROW) throw new CorruptRecord(name(), 'the checksum over its key and value does not hold')
   if (value.length < bytesMin) throw new CorruptRecord(name(), `${value.length} bytes, at least ${bytesMin} expected`)
@@ -35,9 +37,7 @@ export function sealRecord(record: Buffer): void {
   record.writeUInt32LE(crc32c(record.subarray(4)), 0)
 }
 
-/**
- * @throws CorruptRecord when the record is shorter than its fixed part, damaged, or of an unknown version.
- */
+/** @throws CorruptRecord if the record is shorter than its fixed part, damaged, or of an unknown version */
 export function checkRecord(record: Buffer, bytesMin: number, name: () => string): void {
   requireIntact(record, bytesMin, name)
   const expected = record.readUInt32LE(0)

@@ -1,17 +1,17 @@
 /**
- * The checksum that ties a row's value to its key and its table: a row that has moved, because a byte of its
- * key, of a page number or of a branch has changed, is not believed. Layout: docs/formats/truth-env.md.
+ * The checksum that binds a row's value to its key and its table. A row that has moved, because a byte of its
+ * key, of a page number or of a branch has changed, fails the check. Layout: docs/formats/truth-env.md.
  */
 import { crc32c } from './packages.js'
 
-/** Behind the value of every row: one byte that text in UTF-8 never holds, then the checksum. */
+/** After the value of every row: one byte that never occurs in UTF-8 text, then the checksum. */
 export const TRAILER_BYTES = 5
 export const TRAILER_MARK = 0xff
-/** A record has a checksum of its own over the rest in its first bytes. */
+/** The first bytes of a record: a checksum over the rest of it. */
 const RECORD_CHECKSUM_BYTES = 4
 /**
- * Up to so many bytes a table of JavaScript is faster than the call into native code (56 against 131 ns for
- * 24 bytes).
+ * Up to this number of bytes, a lookup table in JavaScript is faster than the call into native code (56
+ * against 131 ns for 24 bytes).
  */
 const TABLE_BYTES_MAX = 48
 
@@ -22,7 +22,7 @@ const table = Int32Array.from({ length: 256 }, (_, byte) => {
   return crc
 })
 
-/** CRC32C of the first `length` bytes, going on from that of what stands before them. */
+/** CRC32C of the first `length` bytes, continued from the CRC of the preceding bytes. */
 export function extendedCrc(crc: number, bytes: Buffer, length: number): number {
   if (length > TABLE_BYTES_MAX) return crc32c(length === bytes.length ? bytes : bytes.subarray(0, length), crc)
   let state = ~crc
@@ -32,15 +32,15 @@ export function extendedCrc(crc: number, bytes: Buffer, length: number): number 
 
 /**
  * @param seed CRC of the table's name
- * @param length of the value, which may be the begin of a longer buffer
- * @param isRecord the value begins with a checksum of its own, which stands for the rest of it
+ * @param length of the value, which may be the beginning of a longer buffer
+ * @param isRecord the value begins with a checksum of its own, which covers the rest of it
  */
 export function rowChecksum(seed: number, key: Buffer, value: Buffer, length: number, isRecord: boolean): number {
   const covered = isRecord && length >= RECORD_CHECKSUM_BYTES ? RECORD_CHECKSUM_BYTES : length
   return extendedCrc(extendedCrc(seed, key, key.length), value, covered)
 }
 
-/** Whether the value as stored ends with the checksum of the rest. */
+/** Whether the stored value ends with the correct checksum. */
 export function hasTrailer(seed: number, key: Buffer, stored: Buffer, length: number, isRecord: boolean): boolean {
   const end = length - TRAILER_BYTES
   if (end < 0 || stored[end] !== TRAILER_MARK) return false

@@ -1,8 +1,8 @@
 /**
- * Gives rows of format 1 their checksum over key and value: table by table, some rows in one write
- * transaction, with the place to go on in the same transaction. Rows that are written meanwhile have theirs
- * at once. What is damaged must not get a checksum that says it is whole: it stays as it is, and is damage
- * once the walk has ended. Layout: docs/formats/truth-env.md.
+ * Adds the checksum over key and value to rows of format 1. The walk goes table by table and processes some
+ * rows in each write transaction, which also stores the position of the walk. Rows written meanwhile have a
+ * checksum already. A damaged row must not get a checksum that declares it intact: it stays as it is, and
+ * counts as damage once the walk has ended. Layout: docs/formats/truth-env.md.
  */
 import { decodeCollection } from './collections/collection_row.js'
 import { finishUpgrade, isUpgradeWanted, TABLE_NAMES } from './environment.js'
@@ -16,9 +16,9 @@ import { isStamp } from './collections/stored_settings.js'
 import type { View } from './view.js'
 
 const POSITION_KEY = Buffer.from('upgrade')
-/** CRC and version: what every record has. */
+/** CRC and version, which every record has. */
 const RECORD_BYTES_MIN = 5
-/** Lengths that values of format 1 have, where they are fixed. */
+/** Lengths of values of format 1, for tables where they are fixed. */
 const VALUE_BYTES: Partial<Record<TableName, readonly number[]>> = {
   bodyCounts: [4],
   spellings: [0],
@@ -38,8 +38,8 @@ export function upgradeRows(environment: Environment, view: View, rowsMax: numbe
   const { settings } = environment
   const stored = settings.get(POSITION_KEY)
   const [name, from] = stored === undefined ? [TABLE_NAMES[0], undefined] : (unpack(stored) as [TableName, Buffer | undefined])
-  // A name that this version does not know is damage: the walk begins anew, and passes over what has its
-  // checksum.
+  // A table name that this version does not know is damage. The walk then restarts and skips rows that have
+  // their checksum.
   let table = Math.max(0, TABLE_NAMES.indexOf(name as TableName))
   let start = from ?? undefined
   let [rows, bytes] = [0, 0]
@@ -79,8 +79,8 @@ function isBelievable(environment: Environment, view: View, of: TableName, key: 
 }
 
 /**
- * As far as rows without checksums can be held to anything.
- * @throws CorruptRecord, or what the unpacking of damaged bytes throws
+ * Checks a row as far as possible without a checksum.
+ * @throws CorruptRecord, or an error from unpacking damaged bytes
  */
 function requireWhole(environment: Environment, view: View, of: TableName, key: Buffer, value: Buffer, name: () => string): void {
   const lengths = VALUE_BYTES[of]
@@ -91,7 +91,7 @@ function requireWhole(environment: Environment, view: View, of: TableName, key: 
   else if (of === 'identities') requireLeads(view, key, value, name)
 }
 
-/** To a document that says of itself that it is the one. */
+/** Requires that the identity row leads to a document whose head has the same identity. */
 function requireLeads(view: View, rowKey: Buffer, value: Buffer, name: () => string): void {
   const collection = collectionOfKey(rowKey)
   if (view.retired().includes(collection)) return

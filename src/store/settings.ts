@@ -1,11 +1,11 @@
 /**
- * Records of what a collection is told beside its documents: configuration, synonyms, stop words, curation
- * rules, words that are spelled right, a schema. JSON text behind the head of every record; what it means is
- * the domain's matter. Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
+ * Records of settings, which a collection has beside its documents: configuration, synonyms, stop words,
+ * curation rules, dictionary, schema. A record is a short prefix followed by JSON text. The domain layer
+ * defines the meaning of the JSON. Layout: docs/formats/truth-env.md. Any thread reads; only `apply` writes.
  */
 import { checkRecord, sealRecord } from './record.js'
 
-/** In the order of their codes on disk. */
+/** In the order of the codes on disk. */
 export const SETTING_KINDS = [
   'config',
   'synonyms',
@@ -17,7 +17,7 @@ export const SETTING_KINDS = [
   'embedding',
   'embedding-key',
 ] as const
-/** In place of the id of a collection: what the server itself is told. */
+/** Replaces the id of a collection for settings of the server itself. */
 export const SERVER_SETTINGS = 0
 export type SettingKind = (typeof SETTING_KINDS)[number]
 

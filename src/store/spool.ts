@@ -1,8 +1,9 @@
 /**
- * Bytes that are written now and read once later, front to back, without being held in memory: a file in the
- * data directory (in that for temporary files, where that can't be written) that has no name any more as soon
- * as it is open, so that nothing is left whatever ends the process. Its bytes are encrypted with a key that
- * only this object knows: what it holds of documents lies in clear nowhere. One thread.
+ * Bytes that are written now and read once later, in order, without being kept in memory. They are stored in
+ * a file in the data directory, or in the directory for temporary files if the data directory can't be
+ * written. The file is unlinked as soon as it is open, so that nothing is left, however the process ends. The
+ * bytes are encrypted with a key that only this object has: no document content is stored as plaintext. One
+ * thread.
  */
 import { createCipheriv, randomBytes, type Cipher } from 'node:crypto'
 import { closeSync, constants, openSync, readSync, unlinkSync } from 'node:fs'
@@ -30,7 +31,7 @@ export class Spool {
     unlinkSync(path)
   }
 
-  /** Takes `bytes` over. */
+  /** Takes ownership of `bytes`. */
   append(bytes: Uint8Array): void {
     this.#buffered.push(bytes)
     this.#bufferedBytes += bytes.length
@@ -39,7 +40,8 @@ export class Spool {
   }
 
   /**
-   * The next bytes from the front, at most SPOOL_BUFFER_BYTES; none at the end. Nothing is appended any more.
+   * The next bytes, at most SPOOL_BUFFER_BYTES; none at the end. Nothing may be appended after the first
+   * call.
    */
   next(): Uint8Array {
     this.#flush()

@@ -1,8 +1,8 @@
 /**
- * One table of the truth env. Every row carries a checksum over its key and its value, which is written and
- * looked at here and nowhere else; what it does not hold for is read as `DAMAGED_ROW`, and refused by whoever
- * decodes it. Rows of format 1, which have none, are believed until the store has been brought to format 2 as
- * a whole (row_upgrade.ts). Layout: docs/formats/truth-env.md.
+ * One table of the truth env. Every row has a checksum over its key and its value. Only this file writes and
+ * verifies it. If it is wrong, the value is read as `DAMAGED_ROW`, which decoders refuse. Rows of format 1
+ * have no checksum; they are accepted until the whole store has been upgraded to format 2 (row_upgrade.ts).
+ * Layout: docs/formats/truth-env.md.
  */
 import type { Database } from 'lmdb'
 import { ROW_SCRATCH_BYTES } from '../limits/store.js'
@@ -26,8 +26,8 @@ export interface RowRange {
 /** Whether every row has its checksum by now. */
 export type Strictness = () => boolean
 
-// Of this thread: LMDB has copied a value when `put` returns, for that is called inside write transactions
-// only.
+// Scratch buffer of this thread. `put` is called only inside write transactions, and there LMDB has copied
+// the value when `put` returns.
 const scratch = Buffer.allocUnsafeSlow(ROW_SCRATCH_BYTES)
 
 export class Table {
@@ -44,26 +44,25 @@ export class Table {
     this.#isStrict = isStrict
   }
 
-  /** LMDB's numbers of the tree. */
+  /** LMDB's statistics of the tree. */
   getStats(): object {
     return this.#rows.getStats()
   }
 
-  /** A copy of the value; `DAMAGED_ROW` where its checksum does not hold. */
+  /** A copy of the value; `DAMAGED_ROW` if its checksum is wrong. */
   get(key: Buffer): Buffer | undefined {
     const stored = this.#rows.get(key)
     return stored === undefined ? undefined : this.#valueOf(key, stored)
   }
 
-  /** As `get`, without a copy: valid until the next read of this thread. */
+  /** Like `get`, without a copy: valid until the next read of this thread. */
   peek(key: Buffer): Buffer | undefined {
     const stored = this.#rows.getBinaryFast(key)
     if (stored === undefined) return undefined
     const { length } = stored
-    // lmdb-js hands out one reused buffer whose `length` it overrides: a subarray is an ordinary Buffer
-    // again.
+    // lmdb-js returns one reused buffer whose `length` it overrides. A subarray of it is an ordinary Buffer.
     if (hasTrailer(this.#seed, key, stored, length, this.#isRecord)) return stored.subarray(0, length - TRAILER_BYTES)
-    // Whether it may lack one is read from the store, too: a copy outlives that.
+    // `isStrict` also reads from the store, which invalidates the peeked value. `get` returns a copy.
     return this.get(key)
   }
 
@@ -82,29 +81,32 @@ export class Table {
     void this.#rows.remove(key)
   }
 
-  /** Whether there is such a row, and its checksum holds. */
+  /** Whether the row exists and its checksum is correct. */
   has(key: Buffer): boolean {
     const value = this.peek(key)
     return value !== undefined && value !== DAMAGED_ROW
   }
 
-  /** Whether there is such a row, damaged or not. */
+  /** Whether the row exists, damaged or not. */
   doesExist(key: Buffer): boolean {
     return this.#rows.doesExist(key)
   }
 
-  /** Not checked: for what is looked up by key afterwards, or removed. */
+  /**
+   * Keys of rows whose values are not verified. For callers that look the rows up by key afterwards, or
+   * remove them.
+   */
   getKeys(range: RowRange = {}): Iterable<Buffer> {
-    // lmdb-js notes in what it is given that no values are wanted, or a count only.
+    // lmdb-js modifies the range that it is given: it sets that no values, or only a count, are requested.
     return this.#rows.getKeys({ ...range })
   }
 
-  /** Each value is a copy, or `DAMAGED_ROW`. */
+  /** Rows of the range. Each value is a copy, or `DAMAGED_ROW`. */
   *getRange(range: RowRange = {}): Generator<Row> {
     for (const { key, value } of this.#rows.getRange(range)) yield { key, value: this.#valueOf(key, value) }
   }
 
-  /** Rows whose checksum holds: for tables where the key says it all. */
+  /** Keys of rows whose checksum is correct. For tables whose keys contain all the information. */
   *intactKeys(range: RowRange = {}): Generator<Buffer> {
     for (const { key, value } of this.getRange(range)) if (value !== DAMAGED_ROW) yield key
   }
@@ -121,18 +123,18 @@ export class Table {
     this.#rows.clearSync()
   }
 
-  /** Whether a value as it lies in the store, with what stands behind it, is that of the key. */
+  /** Whether a stored value, with its trailer, belongs to the key. */
   holds(key: Buffer, stored: Buffer): boolean {
     return hasTrailer(this.#seed, key, stored, stored.length, this.#isRecord)
   }
 
-  /** The value as it lies in the store, with what stands behind it. */
+  /** The stored value with its trailer. */
   storedValue(key: Buffer): Buffer | undefined {
     return this.#rows.get(key)
   }
 
   /**
-   * Of rows from `start` on, whether each has its checksum. For the upgrade, and for whoever looks for
+   * Rows from `start` on, each with whether its checksum is correct. For the upgrade and for searches for
    * damage.
    */
   *storedRows(start: Uint8Array | undefined): Generator<Row & { readonly isChecked: boolean }> {

@@ -1,9 +1,9 @@
 /**
- * What a walk through the heads of a collection has counted so far. Where the walk takes several snapshots
- * the write lane corrects it: what is written below the place where the walk stands has been counted, what is
- * written above will be.
+ * The counts of a walk through the heads of a collection. If the walk takes several snapshots, the write lane
+ * corrects the counts: a document below the position of the walk has been counted, a document above it will
+ * be.
  */
-/** What is counted of a collection. */
+/** The values that are counted for a collection. */
 export interface Counted {
   documents: number
   revisions: number
@@ -16,9 +16,9 @@ export const TALLIED = ['documents', 'revisions', 'metaTriples', 'checksum'] as 
 
 export class Tally {
   readonly counted = { documents: 0, revisions: 0, metaTriples: 0, checksum: 0 }
-  /** Documents below have been counted. */
+  /** Documents with lower docids have been counted. */
   nextDocid = 0
-  /** False: not everything could be counted, or corrected. */
+  /** False: some documents could not be counted, or some counts not corrected. */
   isComplete = true
 
   constructor(readonly collection: number) {}
@@ -31,7 +31,7 @@ export class Tally {
     counted.checksum = (counted.checksum ^ contentHash) >>> 0
   }
 
-  /** A write has changed the counters, because of one document. */
+  /** Applies the change that a write of one document has made to the counters. */
   correct(docid: number, before: Readonly<Counted>, after: Readonly<Counted>): void {
     if (docid >= this.nextDocid) return
     const { documents, revisions, metaTriples, checksum } = before

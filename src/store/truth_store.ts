@@ -1,6 +1,6 @@
 /**
- * The truth store as a thread sees it: reads through views, writes through the writer. One per thread; the
- * threads of a process share the environment behind it. What is on disk: docs/formats/truth-env.md.
+ * The truth store of one thread: reads use views, writes use the writer. One per thread; the threads of a
+ * process share the environment. What is on disk: docs/formats/truth-env.md.
  */
 import { statSync } from 'node:fs'
 import { UNIX_SECONDS_MAX } from '../limits/store.js'
@@ -21,9 +21,9 @@ import { Writer } from './writer.js'
 import type { WriterOptions } from './writer.js'
 
 export interface StoreSizes {
-  /** Bytes of the file. */
+  /** Size of the file in bytes. */
   readonly fileBytes: number
-  /** Transactions that have been committed since the oldest live reader began, 0 without readers. */
+  /** Number of transactions committed since the oldest live reader began; 0 without readers. */
   readonly oldestReaderAge: number
   readonly readers: number
 }
@@ -35,17 +35,17 @@ export class TruthStore {
 
   /**
    * @param generationPath directory of the generation to serve (layout.ts)
-   * @param cacheBytesMax of documents that this thread keeps at hand
+   * @param cacheBytesMax bytes of documents that this thread may cache
    * @param keyring of this thread
-   * @param held where objects of storage backends are at hand
-   * @param isReadOnly its files can't be written: nothing of what writes may be called
+   * @param held the cache of objects from storage backends
+   * @param isReadOnly the files can't be written; no method that writes may be called
    */
   constructor(generationPath: string, cacheBytesMax = 0, keyring = emptyKeyring(), held?: ObjectSource, isReadOnly = false) {
     this.#environment = openEnvironment(generationPath, keyring, held, isReadOnly)
     this.#cache = new DocumentCache(cacheBytesMax)
   }
 
-  /** Runs synchronous code on a fresh snapshot and lets the snapshot go at once. */
+  /** Runs synchronous code on a new snapshot and releases the snapshot immediately. */
   read<T>(run: (view: View) => T): T {
     return this.#shared === undefined ? this.#snapshot(run) : run(this.#shared)
   }
@@ -61,8 +61,8 @@ export class TruthStore {
   }
 
   /**
-   * Lets every `read` that `run` makes see one snapshot, taken now: what a batch of point reads shares. Not
-   * for a search, whose view must be taken after the engine's snapshot.
+   * Makes all calls of `read` inside `run` share one snapshot, taken now. For batches of point reads. Not for
+   * a search, whose view must be taken after the engine's snapshot.
    */
   sharing<T>(run: () => T): T {
     return this.#snapshot((view) => {
@@ -76,8 +76,8 @@ export class TruthStore {
   }
 
   /**
-   * One slice of a comparison of the store with itself, on a snapshot of its own. The write lane, whose
-   * writes correct it.
+   * One slice of a comparison of the store with itself, on its own snapshot. Runs on the write lane, whose
+   * writes correct the comparison.
    * @returns whether something is left
    */
   compare(comparison: StoreComparison): boolean {
@@ -87,7 +87,7 @@ export class TruthStore {
     try {
       isMore = comparison.step(this.#environment)
     } catch (error) {
-      // A mistake of ours is no damage.
+      // A TypeError is a programming error, not damage.
       if (error instanceof TypeError) throw error
       isMore = comparison.skip(error instanceof Error ? error.message : String(error))
     } finally {
@@ -104,54 +104,57 @@ export class TruthStore {
   }
 
   /**
-   * The write lane, before anything else: src/store/collections/sealing_change.ts.
-   * @returns ids of the collections whose documents must not lie on disk in clear
+   * For the write lane, before anything else (src/store/collections/sealing_change.ts).
+   * @returns ids of the collections whose documents must not be stored as plaintext
    * @throws SealingRefused
    */
   beginSealing(): number[] {
     return beginSealing(this.#environment)
   }
 
-  /** As `beginSealing`, of a store that can't be written. */
+  /** Like `beginSealing`, for a read-only store. */
   readSealing(): number[] {
     return readSealing(this.#environment)
   }
 
-  /** As `beginEpoch`, of a store that can't be written. */
+  /** Like `beginEpoch`, for a read-only store. */
   history(): Buffer {
     return readHistory(this.#environment)
   }
 
-  /** Credentials that no key opens, in a line for the log. */
+  /** Names the credentials that no key opens, in one line for the log. Undefined if there are none. */
   unreadableCredentials(): string | undefined {
     return unreadableCredentials(this.#environment)
   }
 
-  /** The write lane, before its first group: src/store/epochs.ts. */
+  /** For the write lane, before its first group (src/store/epochs.ts). */
   beginEpoch(): Promise<Buffer> {
     return beginEpoch(this.#environment)
   }
 
-  /** The write lane, before its first group: src/store/index_mark.ts. On disk when it resolves. */
+  /**
+   * For the write lane, before its first group (src/store/index_mark.ts). The mark is on disk when the
+   * promise resolves.
+   */
   async markIndex(isIncomplete: boolean): Promise<void> {
     const { root } = this.#environment
     root.transactionSync(() => markIndex(this.#environment, isIncomplete))
     await root.flushed
   }
 
-  /** The write lane, before a restored store is served in place of another: src/store/objects.ts. */
+  /** For the write lane, before a restored store replaces the served one (src/store/objects.ts). */
   noteAdoption(): void {
     this.#environment.root.transactionSync(() => noteAdoption(this.#environment, unixSeconds()))
   }
 
-  /** The write lane, after its last group is on disk. */
+  /** For the write lane, after its last group is on disk. */
   endEpoch(): void {
     endEpoch(this.#environment)
   }
 
   /**
-   * Copies the env as it is now to `path`, compacted, while others read and write; on a thread of its own.
-   * The snapshot is held meanwhile: the file grows by what is written.
+   * Copies the env as it is now to `path`, compacted, while others read and write. Runs on a separate thread.
+   * The snapshot is held for that time, so the file grows by what is written meanwhile.
    */
   async copyTo(path: string): Promise<void> {
     await this.#environment.root.backup(path, true)
@@ -175,8 +178,8 @@ export class TruthStore {
   }
 
   /**
-   * Bytes of the file that hold nothing: what may be written without the file growing, but for what readers
-   * still hold and for long runs of pages. About 30 calls of LMDB.
+   * Unused bytes of the file. This amount can be written without the file growing, except for pages that
+   * readers still use and for long runs of pages. Takes about 30 calls of LMDB.
    */
   unusedBytes(): number {
     const { root } = this.#environment
@@ -196,8 +199,8 @@ export class TruthStore {
 let isClockNoted = false
 
 /**
- * What the stored formats can hold: a clock before 1970 or after 2106 is taken for the nearest, and logged
- * once in a process.
+ * The present time within the range of the stored formats. A clock before 1970 or after 2106 is replaced by
+ * the nearest storable time; this is logged once per process.
  */
 export function unixSeconds(): number {
   const now = Math.floor(Date.now() / 1000)
@@ -209,7 +212,7 @@ export function unixSeconds(): number {
   return held
 }
 
-/** Transaction ids of the live readers in LMDB's listing (columns pid, thread, txnid; `-` when idle). */
+/** Transaction ids of the live readers in LMDB's listing (columns pid, thread, txnid; `-` if idle). */
 function parseReaders(listing: string): number[] {
   return listing
     .split('\n')

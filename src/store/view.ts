@@ -1,7 +1,7 @@
 /**
- * What one read sees: a consistent snapshot of the truth env, for as long as a synchronous piece of code
- * runs. Inside the write transaction the same functions see the transaction's own writes. Never held across
- * an `await`: a long snapshot pins pages and the file grows.
+ * A view: one consistent snapshot of the truth env, for the duration of a synchronous piece of code. Inside
+ * the write transaction the same functions see the transaction's own writes. A view is never held across an
+ * `await`: a long snapshot pins pages, and the file grows.
  */
 import { BinlogView } from './binlog/binlog_view.js'
 import { BodyReader } from './bodies/body_reader.js'
@@ -38,9 +38,9 @@ export type { Identity } from './documents/identities.js'
 
 export class View {
   readonly #environment: Environment
-  /** What several requests that share the view all ask for is looked up once. */
+  /** Collections looked up so far, for several requests that share the view. */
   readonly #known = new Map<string, Collection | undefined>()
-  /** Unix seconds: documents that expire at or before are not there. */
+  /** Unix seconds. Documents that expire at or before this time are not visible. */
   readonly now: number
   readonly #cache: DocumentCache | undefined
   readonly #bodies: BodyReader
@@ -54,7 +54,9 @@ export class View {
   #seal: CollectionSeal | undefined
   #sealCollection = 0
 
-  /** @param cache of this thread; absent inside a write transaction, whose state nobody else has seen yet */
+  /**
+   * @param cache of this thread; absent inside a write transaction, whose state no other reader has seen yet
+   */
   constructor(environment: Environment, now: number, cache?: DocumentCache) {
     this.#environment = environment
     this.now = now
@@ -71,7 +73,7 @@ export class View {
     this.binlog = new BinlogView(environment)
   }
 
-  /** Of `apply`, which has no use for the rest. */
+  /** For `apply`, which uses only this reader. */
   get heads(): HeadReader {
     return this.#heads
   }
@@ -84,8 +86,8 @@ export class View {
   }
 
   /**
-   * How the collection is sealed, looked up once a snapshot for requests that follow each other. A
-   * transaction must see its own writes.
+   * The seal of the collection. It is cached within a snapshot for consecutive requests. A transaction must
+   * see its own writes.
    */
   #sealOf(collection: number): CollectionSeal | undefined {
     if (this.#cache === undefined) return this.#environment.seals.of(collection)
@@ -96,14 +98,14 @@ export class View {
     return this.#seal
   }
 
-  /** Every collection whose row can be believed, ordered by its lower-cased name. */
+  /** Every collection whose row is intact, ordered by its lower-cased name. */
   collections(): Collection[] {
     return readCollections(this.#environment.collections)
   }
 
   /**
-   * @param name of the collection, in any case @returns as first written; empty where its row is not there or
-   * damaged
+   * @param name of the collection, in any case
+   * @returns the name as first written; empty if the row is missing or damaged
    */
   nameOfCollection(collection: number, name: string): string {
     try {
@@ -128,7 +130,7 @@ export class View {
     return this.#documents.mark?.lastLsn ?? this.storeCounters().lastLsn
   }
 
-  /** LSN of the last change of the collection's settings; 0: it never had any. */
+  /** LSN of the last change of the collection's settings; 0: it has never had any. */
   settingsLsn(collection: number): bigint {
     const stamp = this.#environment.collectionSettings.peek(counterKey(collection))
     if (stamp === undefined) return 0n
@@ -142,8 +144,8 @@ export class View {
   }
 
   /**
-   * All settings of a kind, by id. @param unreadable is given the ids of those that can't be opened, instead
-   * of an error
+   * All settings of a kind, by id.
+   * @param unreadable receives the ids of those that can't be opened; without it, an error is thrown
    */
   settings(collection: number, kind: SettingKind, unreadable?: string[]): (readonly [id: string, value: unknown])[] {
     return readSettings(this.#environment, collection, kind, unreadable)
@@ -163,29 +165,32 @@ export class View {
   }
 
   /**
-   * Docids of the documents with this key in any language, whatever the spelling, by language; at most
-   * `count`.
+   * Docids of the documents with this key in any language and any spelling, ordered by language where the
+   * rows are plaintext; at most `count`.
    */
   docidsOfKey(collection: number, key: string, count: number): number[] {
     return readDocidsOfKey(this.#environment, this.#sealOf(collection), collection, key, count)
   }
 
-  /** Whose identity (key, lang) is, whatever the spelling. */
+  /** The owner of the identity (key, lang), in any spelling. */
   identity(collection: number, key: string, lang: string): Identity | undefined {
     return this.#heads.identity(collection, key, lang)
   }
 
-  /** The document of an identity, expired or not. @throws CorruptRecord also where it is another */
+  /**
+   * The head of the document of an identity, expired or not.
+   * @throws CorruptRecord also if the head belongs to another identity
+   */
   headOf(collection: number, identity: Identity): Head | undefined {
     return this.#heads.headOf(collection, identity)
   }
 
-  /** The document that was at some point written under just this spelling. */
+  /** The document that was at some time written under exactly this spelling. */
   find(collection: number, key: string, lang: string): Head | undefined {
     return this.#heads.find(collection, key, lang)
   }
 
-  /** Undefined when there is none or it has expired. */
+  /** Undefined if there is none or it has expired. */
   head(collection: number, docid: number): Head | undefined {
     return this.#heads.present(collection, docid)
   }
@@ -204,27 +209,30 @@ export class View {
     return this.#heads.docidsFrom(collection, docidFirst, count)
   }
 
-  /** Heads of all documents that have not expired, by docid; each valid until the next. */
+  /**
+   * Heads of all documents that have not expired, in the order of docids. A head is valid until the next one
+   * is read.
+   */
   allHeads(collection: number): Generator<Head> {
     return this.#heads.all(collection)
   }
 
-  /** The same with docids from `docidFirst` to below `docidEnd`. */
+  /** Like `allHeads`, with docids from `docidFirst` up to but not including `docidEnd`. */
   headsFrom(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
     return this.#heads.from(collection, docidFirst, docidEnd)
   }
 
-  /** The key id (0: in clear) of every state, present and superseded. */
+  /** The key id (0: plaintext) of every state, present and superseded. */
   keyIdsOfStates(collection: number): Generator<number> {
     return this.#heads.keyIds(collection)
   }
 
-  /** The document with its content, as DocumentReader.get. */
+  /** The document with its content, as DocumentReader.get returns it. */
   document(collection: number, docid: number, isKept = true): StoredDocument | undefined {
     return this.#documents.get(collection, docid, isKept)
   }
 
-  /** Appends the JSON of the document: head, and content unless it was not asked for. */
+  /** Appends the JSON of the document: the head, and the content if requested. */
   writeDocument(head: Head, out: ByteWriter, withContent: boolean): void {
     this.#documents.write(head, out, withContent)
   }
@@ -234,7 +242,7 @@ export class View {
     return this.#bodies.content(head)
   }
 
-  /** The body's record, in clear, in a buffer of its own. @throws CorruptRecord, BodiesWanted */
+  /** The body's plaintext record, in its own buffer. @throws CorruptRecord, BodiesWanted */
   bodyRecord(head: Head): Buffer {
     return this.#bodies.record(head)
   }
@@ -244,45 +252,46 @@ export class View {
     this.#bodies.append(head, out)
   }
 
-  /** Whether the content lies in the env, whole, and not as the difference from another. */
+  /** Whether the content is stored in the env, and as a whole body rather than a delta. */
   isWhole(head: Head): boolean {
     return this.#bodies.isWhole(head)
   }
 
   /**
-   * Reads the body's record, and that of the one that it is the difference from. @throws CorruptRecord where
-   * either can't be believed
+   * Reads and checks the body's record and, for a delta, that of its base.
+   * @throws CorruptRecord if either is damaged
    */
   checkBody(body: BodyOf): void {
     this.#bodies.check(body)
   }
 
   /**
-   * LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not
-   * there or can't be read.
+   * LSN of the body that this one is a delta of. Undefined for a whole body, and for one that is missing or
+   * unreadable.
    */
   baseOf(body: BodyOf): bigint | undefined {
     return this.#bodies.baseOf(body)
   }
 
-  /** Whether rows may be left that have no checksum yet. */
+  /** Whether rows without a checksum may be left. */
   isUpgradeWanted(): boolean {
     return isUpgradeWanted(this.#environment)
   }
 
   /**
-   * Whether bytes of before a rotation may be left in the files until the next start, which writes them anew.
+   * Whether residue from before a rotation may be left in the files. The next start removes it by rewriting
+   * the store.
    */
   isScrubWanted(): boolean {
     return isScrubWanted(this.#environment)
   }
 
-  /** Documents that are due but not swept yet, soonest first, at most `count`. */
+  /** Documents that are due and not yet deleted, soonest first, at most `count`. */
   due(count: number): ExpiryRow[] {
     return dueRows(this.#environment, this.now, count, this.#documents.mark)
   }
 
-  /** Ids of deleted collections whose rows are still there. */
+  /** Ids of deleted collections whose rows are not all removed yet. */
   retired(): number[] {
     return [...this.#environment.retired.intactKeys()].map((key) => collectionOfKey(key))
   }

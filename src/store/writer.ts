@@ -1,13 +1,15 @@
 /**
- * The one place that opens write transactions: a group of entries is decided and applied in one transaction
+ * The only code that opens write transactions. A group of entries is decided and applied in one transaction
  * callback, committed and flushed. Runs on the write lane only.
  *
- * The flush is waited for on this thread (docs/decisions/0034-the-write-lane-waits-for-its-flush.md). A throw
- * in the callback and a refused commit are the end: nothing more is acknowledged, `onFailure` is called once,
- * and the process must end by SIGKILL and recover from disk. It is never retried here. A commit that neither
- * returns nor throws is noticed by the front end, which is told by `onCommit` when one begins and ends. The
- * one exception is a full disk: a commit that LMDB refuses for want of space, and of which a fresh read shows
- * that nothing is there, is `NoSpace`, and the next group may be written
+ * This thread waits for the flush (docs/decisions/0034-the-write-lane-waits-for-its-flush.md). An error
+ * thrown in the callback and a refused commit are fatal: nothing more is acknowledged, `onFailure` is called
+ * once, and the process must end by SIGKILL and recover from disk. Nothing is retried here. `onCommit`
+ * notifies the front end when a commit begins and ends, so that it detects a commit that neither returns nor
+ * throws.
+ *
+ * The only exception is a full disk. If LMDB refuses a commit for lack of space, and a fresh read shows that
+ * nothing of it was stored, the error is `NoSpace` and the next group may be written
  * (docs/decisions/0150-a-full-disk-refuses-writes.md).
  */
 import { writeSync } from 'node:fs'
@@ -23,19 +25,19 @@ export class StorageFailure extends Error {
   }
 }
 
-/** The disk had no room for the group: the store is as it was before it. */
+/** The disk had no space for the group. The store is as it was before the group. */
 export class NoSpace extends Error {}
 
-/** What the store showed when a group began. */
+/** The state of the store when a group began. */
 interface Before {
   readonly transaction: number
   readonly lastLsn: bigint
 }
 
 export interface WriterOptions {
-  /** `async`: a group counts as written once it is committed, before the disk has it. */
+  /** `async`: a group counts as written once it is committed, before it is on disk. */
   readonly durability: 'sync' | 'async'
-  /** Writes are told by the histories of their documents. Default: not. */
+  /** Whether writes are recorded in the histories of their documents. Default: false. */
   readonly tracksHistory?: boolean
   readonly onCommit: (isRunning: boolean) => void
   readonly onFailure: (failure: StorageFailure) => void
@@ -44,7 +46,7 @@ export interface WriterOptions {
 export class Writer {
   readonly #environment: Environment
   readonly #options: WriterOptions
-  /** Of the group under way; undefined until its transaction has begun. */
+  /** State before the current group; undefined until its transaction has begun. */
   #before: Before | undefined
 
   constructor(environment: Environment, options: WriterOptions) {
@@ -53,11 +55,11 @@ export class Writer {
   }
 
   /**
-   * Runs `change` in one write transaction, synchronously; a throw in it is a failure of the storage, because
-   * what it had written by then would be committed. To be called again only once the group before has
-   * settled.
-   * @returns what `change` returned, once the group is visible to readers and, unless durability is `async`,
-   * on disk. Never settles after a failure.
+   * Runs `change` synchronously in one write transaction. An error thrown in it is a failure of the storage,
+   * because the rows that it had written by then would be committed. Must not be called again until the
+   * previous group has settled.
+   * @returns the result of `change`, once the group is visible to readers and, unless durability is `async`,
+   * on disk. The promise never settles after a failure
    * @throws NoSpace
    */
   async group<T>(now: () => number, change: (transaction: WriteTransaction) => T): Promise<T> {
@@ -66,11 +68,11 @@ export class Writer {
     this.#options.onCommit(true)
     this.#before = undefined
     try {
-      // lmdb-js flushes a synchronous transaction before it returns: data by fdatasync, then the meta page
-      // through a descriptor that is O_DSYNC.
+      // lmdb-js flushes a synchronous transaction before it returns: the data by fdatasync, then the meta
+      // page through an O_DSYNC descriptor.
       return this.#options.durability === 'sync' ? root.transactionSync(apply) : await root.transaction(apply)
     } catch (cause) {
-      // What was undone has corrected it.
+      // The undone group has already corrected the tally.
       this.#environment.tallies.running = undefined
       if (isNoSpace(cause) && this.#isUndone()) {
         cutTail(this.#environment)
@@ -83,21 +85,21 @@ export class Writer {
     }
   }
 
-  /** Whether a group that has settled is on disk; else `flushed` tells. */
+  /** Whether a settled group is on disk. If false, `flushed` reports when it is. */
   get isDurable(): boolean {
     return this.#options.durability === 'sync'
   }
 
-  /** Resolves when every group that has settled so far is on disk. */
+  /** Resolves when every group settled so far is on disk. */
   async flushed(): Promise<void> {
     if (!this.isDurable) await this.#environment.root.flushed
   }
 
   /**
-   * Whether a fresh read, which takes the newest meta page that is whole, shows the store as it was before
-   * the group. Where the meta page itself could not be written LMDB refuses reads as well: then nothing is
-   * known. What had been flushed before is untouched by a failed flush; without flushes (`async`) earlier
-   * groups may have been lost with it, so only another process can tell.
+   * Whether a fresh read, which uses the newest intact meta page, shows the store as it was before the group.
+   * If the meta page itself could not be written, LMDB refuses reads as well; then the state is unknown. A
+   * failed flush does not affect data that was flushed before. Without flushes (`async`), earlier groups may
+   * have been lost with this one, and only another process can detect that.
    */
   #isUndone(): boolean {
     const before = this.#before
@@ -122,9 +124,9 @@ export class Writer {
       transaction.finish()
       return result
     } catch (cause) {
-      // Said at once and by this thread: nothing that waits for its turn is said any more.
+      // Written synchronously by this thread: queued log lines would not be written any more.
       writeSync(2, `fatal: apply threw: ${cause instanceof Error ? (cause.stack ?? cause.message) : String(cause)}\n`)
-      // lmdb-js commits what a throwing callback had written: this must not return.
+      // lmdb-js commits what a throwing callback had written, so this must not return.
       this.#options.onFailure(new StorageFailure('apply threw', { cause }))
       return process.kill(process.pid, 'SIGKILL') as never
     }

@@ -1,7 +1,7 @@
 /**
- * Backup files: a compacted copy of a truth env as it was at one moment, with a seal behind it that says what
- * it is and what its bytes add up to. Layout: docs/formats/backup.md. Read and written a piece at a time, so
- * that neither memory nor the thread is taken; the long lane.
+ * Backup files: a compacted copy of a truth env as it was at one moment, followed by a seal with its
+ * description and the checksum of its bytes. Layout: docs/formats/backup.md. Files are read and written in
+ * pieces, so that they neither fill the memory nor block the thread. Long lane.
  */
 import { closeSync, constants, fstatSync, openSync, readSync } from 'node:fs'
 import { open, type FileHandle } from 'node:fs/promises'
@@ -13,22 +13,22 @@ const MAGIC = Buffer.from('MDSBKUP\n')
 const VERSION = 1
 const SEAL_BYTES = 64
 
-/** What a backup can't be used for, in words for whoever asked. */
+/** The reason why a backup can't be used, in words for the requester. */
 export class BackupError extends Error {}
 
 export interface BackupSeal {
   /** Bytes of the env before the seal. */
   readonly dataBytes: number
   readonly dataCrc: number
-  /** Of the store that was copied: 16 bytes. */
+  /** Epoch of the copied store, 16 bytes. */
   readonly epoch: Buffer
-  /** Last LSN when the copy began: it holds at least this one. */
+  /** Last LSN when the copy began. The copy contains at least this entry. */
   readonly lastLsn: bigint
   /** Unix seconds. */
   readonly createdAt: number
 }
 
-/** Puts the seal behind the copied env and flushes the file. */
+/** Appends the seal to the copied env and flushes the file. */
 export async function sealBackup(path: string, about: Pick<BackupSeal, 'epoch' | 'lastLsn' | 'createdAt'>): Promise<void> {
   const file = await open(path, constants.O_RDWR | constants.O_NOFOLLOW)
   try {
@@ -44,8 +44,8 @@ export async function sealBackup(path: string, about: Pick<BackupSeal, 'epoch' |
 }
 
 /**
- * Copies the env in the backup to `target`, flushed, and checks it on the way.
- * @throws BackupError where the file is no whole backup
+ * Copies the env in the backup to `target`, checks it while copying, and flushes the copy.
+ * @throws BackupError if the file is not a complete backup
  */
 export async function unpackBackup(path: string, target: string): Promise<BackupSeal> {
   const file = await openBackup(path)
@@ -77,7 +77,7 @@ async function openBackup(path: string): Promise<FileHandle> {
   throw new BackupError('not there')
 }
 
-/** The seal alone, for a list: undefined where the file has none of this version, or can't be read. */
+/** Reads only the seal, for a list. Undefined if the file has no seal of this version or can't be read. */
 export function peekSeal(path: string): BackupSeal | undefined {
   try {
     const file = openSync(path, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
@@ -90,7 +90,7 @@ export function peekSeal(path: string): BackupSeal | undefined {
       closeSync(file)
     }
   } catch {
-    // Whatever it is: it is listed as not sealed, and a restore says why.
+    // Whatever the error, the file is listed as not sealed. A restore reports the reason.
     return undefined
   }
 }
@@ -102,7 +102,7 @@ async function readSeal(file: FileHandle): Promise<BackupSeal> {
   return decodeSeal(seal, size)
 }
 
-/** @param size of the file that ends in it @throws BackupError */
+/** @param size of the file that ends with the seal @throws BackupError */
 function decodeSeal(seal: Buffer, size: number): BackupSeal {
   if (size < SEAL_BYTES) throw new BackupError(`not a backup: ${size} bytes`)
   if (!seal.subarray(0, MAGIC.length).equals(MAGIC)) throw new BackupError('not a backup, or cut off: its seal is missing')

@@ -1,6 +1,6 @@
 /**
- * The directory of backups: names that stay in it, and files that appear under their name only when they are
- * whole and on disk. The long lane; the sweep at the start of the process.
+ * The directory of backups. A name can't lead out of the directory, and a file appears under its name only
+ * when it is complete and on disk. Long lane; the sweep runs at the start of the process.
  */
 import { existsSync, lstatSync, readdirSync, rmSync, statSync, unlinkSync } from 'node:fs'
 import { link, mkdtemp, open, rm } from 'node:fs/promises'
@@ -11,10 +11,10 @@ import { BackupError, peekSeal, sealBackup } from './backup_file.js'
 import type { BackupSeal } from './backup_file.js'
 import { flushDirectory as flushDirectorySync, TRUTH_FILE } from '../layout.js'
 
-/** What is being written; no backup can have such a name. */
+/** Prefix of unfinished backups. No backup can have such a name. */
 const UNFINISHED = '.backup-'
 
-/** A name, never a path: nothing that could lead out of the directory. */
+/** Whether it is a name and not a path: it can't lead out of the directory. */
 export function isBackupName(name: string): boolean {
   return /^[A-Za-z0-9_-][A-Za-z0-9._-]{0,127}$/.test(name)
 }
@@ -25,7 +25,7 @@ export function backupDirectory(dataPath: string, configured: string): string {
 }
 
 /**
- * What a backup is called that was given no name: by its time, and with a number where that is taken
+ * Default names of a backup: by its time, followed by a number if that name is taken
  * (`backup-1700000000-2.db`).
  */
 export function defaultNames(createdAt: number): readonly string[] {
@@ -33,10 +33,10 @@ export function defaultNames(createdAt: number): readonly string[] {
 }
 
 /**
- * @param names the first that is not taken becomes its name
+ * @param names candidates; the first that is not taken becomes the name
  * @param copy writes a consistent copy of the env to the path
- * @returns its name
- * @throws BackupError where all names are taken
+ * @returns the name
+ * @throws BackupError if all names are taken
  */
 export async function writeBackup(
   directory: string,
@@ -45,7 +45,7 @@ export async function writeBackup(
   copy: (path: string) => Promise<void>,
 ): Promise<string> {
   makeFolders(directory, 0o700)
-  // A folder of its own, mode 0700: LMDB makes its copy readable for everybody.
+  // A separate folder with mode 0700, because LMDB creates its copy readable by everybody.
   const unfinished = await mkdtemp(join(directory, UNFINISHED))
   try {
     const path = join(unfinished, 'truth.mdb')
@@ -59,7 +59,7 @@ export async function writeBackup(
   }
 }
 
-/** A link, which takes no name that is there already, whoever made it. */
+/** Links the file under the first free name. A link never replaces an existing file, whoever created it. */
 async function giveName(path: string, directory: string, names: readonly string[]): Promise<string> {
   for (const name of names) {
     try {
@@ -75,15 +75,15 @@ async function giveName(path: string, directory: string, names: readonly string[
 export interface ListedBackup {
   readonly name: string
   readonly bytes: number
-  /** Unix seconds; of one without a seal: when it was last written to. */
+  /** Unix seconds; without a seal: the time of the last modification. */
   readonly createdAt: number
-  /** It ends in the seal of a whole backup. */
+  /** Whether it ends with the seal of a complete backup. */
   readonly sealed: boolean
 }
 
 /**
- * Files under names that a restore takes, newest first; links and folders are none. What is being written has
- * no such name yet.
+ * Files under names that a restore accepts, newest first; no links or folders. An unfinished backup does not
+ * have such a name yet.
  */
 export function listBackups(directory: string): { readonly backups: readonly ListedBackup[]; readonly total: number } {
   const found = filesIn(directory)
@@ -97,7 +97,7 @@ export function listBackups(directory: string): { readonly backups: readonly Lis
   return { backups, total: found.length }
 }
 
-/** On disk when it returns. @returns false where there is no such backup */
+/** Deletes a backup. The deletion is on disk on return. @returns false if there is no such backup */
 export function deleteBackup(directory: string, name: string): boolean {
   const path = join(directory, name)
   if (lstatSync(path, { throwIfNoEntry: false })?.isFile() !== true || !mayBeBackup(directory, name)) return false
@@ -113,7 +113,7 @@ interface BackupFile {
   readonly writtenAt: number
 }
 
-/** Every regular file that may be a backup, in no order. */
+/** Every regular file that may be a backup, in no particular order. */
 function filesIn(directory: string): BackupFile[] {
   return namesIn(directory).flatMap((name) => {
     const facts = isBackupName(name) ? lstatSync(join(directory, name), { throwIfNoEntry: false }) : undefined
@@ -132,7 +132,7 @@ function mayBeBackup(directory: string, name: string): boolean {
   return !isStoreFolder || peekSeal(join(directory, name)) !== undefined
 }
 
-/** None where the directory is not there yet. */
+/** No names if the directory does not exist yet. */
 function namesIn(directory: string): readonly string[] {
   try {
     return readdirSync(directory)
@@ -152,8 +152,8 @@ async function flushDirectory(path: string): Promise<void> {
 }
 
 /**
- * @returns a function that gives the unix seconds of the newest file in it, 0 where there is none. It reads
- * the directory again only where that has changed.
+ * @returns a function that returns the modification time of the newest backup in unix seconds, 0 if there is
+ * none. It reads the directory again only if the directory has changed
  */
 export function lastBackup(directory: string): () => number {
   let readAt = -1
@@ -165,7 +165,7 @@ export function lastBackup(directory: string): () => number {
       readAt = mtimeMs
       newest = filesIn(directory).reduce((latest, { writtenAt }) => Math.max(latest, writtenAt), 0)
     } catch {
-      // Not there yet, or removed meanwhile: the next look tells.
+      // The directory does not exist yet, or was removed meanwhile. The next call reads it again.
       readAt = -1
       newest = 0
     }
@@ -173,13 +173,13 @@ export function lastBackup(directory: string): () => number {
   }
 }
 
-/** Removes what a process that ended in the middle has left. Before any lane. */
+/** Removes what an interrupted process has left. Before any lane starts. */
 export function sweepBackups(directory: string): void {
   let names: string[]
   try {
     names = readdirSync(directory)
   } catch {
-    // Not there yet, or not ours to read: the first backup says so.
+    // The directory does not exist yet or can't be read. The first backup reports that.
     return
   }
   for (const name of names) if (name.startsWith(UNFINISHED)) rmSync(join(directory, name), { recursive: true, force: true })

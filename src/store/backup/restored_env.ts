@@ -1,8 +1,8 @@
 /**
- * What makes a copied env one that may be served: every record of every table is read and checked, every
- * collection has its row, references lead to rows that are there, counters equal what they count; then the
- * binlog is reset and a new epoch begins. Runs in a process of its own (src/restore_check.ts), because
- * damaged pages can end the process that reads them. Layout: docs/formats/truth-env.md.
+ * Makes a copied env one that may be served. Every record of every table is read and checked. Every
+ * collection must have its row, references must lead to existing rows, and counters must equal what they
+ * count. Then the binlog is reset and a new epoch begins. Runs in a separate process (src/restore_check.ts),
+ * because reading damaged pages can end the process. Layout: docs/formats/truth-env.md.
  */
 import { RESTORE_ROWS_PER_TRANSACTION } from '../../limits/backup.js'
 import { readCollectionCounters, readStoreCounters, writeStoreCounters } from '../counters.js'
@@ -35,7 +35,7 @@ export function checkEnvironment(environment: Environment): void {
   for (const { id, name } of new View(environment, 0).collections()) checkCollection(environment, id, name)
 }
 
-/** First, because nothing of a collection that has lost its row could be opened or counted. */
+/** Checked first, because nothing of a collection without its row could be opened or counted. */
 function checkNames(environment: Environment): void {
   const { heads, identities, sealedIdentities, collectionSettings, sealings, retired } = environment
   const named = new View(environment, 0).collections().map(({ id }) => id)
@@ -86,8 +86,8 @@ function checkReferences(environment: Environment, { collection, docid, bodyLsn 
 }
 
 /**
- * Followers and the index begin anew: no entry of before is there, and bodies that only the binlog referred
- * to are gone.
+ * Empties the binlog. Followers and the index start from scratch: no earlier entries exist, and bodies that
+ * only the binlog referred to are removed.
  */
 export function resetBinlog(environment: Environment): void {
   const { root, binlog, garbage } = environment

@@ -1,4 +1,4 @@
-/** What a view shows of the binlog. As short-lived as the view. */
+/** The binlog of a view. Valid as long as the view. */
 import { isMarked, kindOfRecord, openEntry } from '../entries/entry.js'
 import type { StoredEntry } from '../entries/entry.js'
 import type { PutEntry } from '../entries/put/put_entry.js'
@@ -25,9 +25,9 @@ export class BinlogView {
   }
 
   /**
-   * Of the next `count` entries above `lsn` the puts that left at least two superseded states behind them,
-   * ascending. All others are passed over undecoded, and so are damaged ones.
-   * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
+   * The puts among the next `count` entries above `lsn` that left at least two superseded states, ascending.
+   * All other entries are skipped without decoding; damaged ones are skipped as well.
+   * @returns also the LSN of the last entry looked at; `lsn` if there was none
    */
   supersedingAfter(lsn: bigint, count: number): { readonly puts: readonly PutEntry[]; readonly lsn: bigint } {
     const { binlog, seals } = this.#environment
@@ -47,9 +47,9 @@ export class BinlogView {
   }
 
   /**
-   * Topics of the next `count` entries above `lsn`: what of the server or of a collection has changed.
-   * Entries of kinds without topics are passed over undecoded.
-   * @returns with the LSN of the last entry looked at, which is `lsn` where there was none
+   * Topics of the next `count` entries above `lsn`: what has changed in the server or a collection. Entries
+   * of kinds without topics are skipped without decoding.
+   * @returns also the LSN of the last entry looked at; `lsn` if there was none
    */
   topicsAfter(lsn: bigint, count: number): { readonly topics: Set<string>; readonly lsn: bigint } {
     const { binlog, seals } = this.#environment
@@ -69,12 +69,12 @@ export class BinlogView {
     return { topics, lsn: last }
   }
 
-  /** How far a consumer has come; undefined: it has not begun. */
+  /** The stored position of a consumer; undefined: it has not begun. */
   positionOf(consumer: string): bigint | undefined {
     return readPosition(this.#environment, consumer)
   }
 
-  /** Of all consumers with stored positions, by name. */
+  /** Positions of all consumers that have a stored one, by name. */
   positions(): (readonly [name: string, lsn: bigint])[] {
     return readPositions(this.#environment)
   }

@@ -1,23 +1,23 @@
 /**
- * How far consumers of the binlog have come: one row of `settings` each, written in the transaction of what
- * the consumer does. Layout: docs/formats/truth-env.md.
+ * Positions of the consumers of the binlog. Each is one row of `settings`, written in the transaction of the
+ * consumer's work. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { lsnKey } from '../keys.js'
 import { DAMAGED_ROW } from '../record.js'
 
 const PREFIX = 'consumer/'
-/** Rows of before format 3, by consumer. */
+/** Keys of rows written before format 3, by consumer. */
 const FORMER_KEYS: Readonly<Record<string, Buffer>> = { 'revision-packing': Buffer.from('packed') }
 
-/** LSN of the last entry that the consumer has done; undefined: it has none, or a damaged one. */
+/** LSN of the last entry that the consumer has processed; undefined: it has no position, or a damaged one. */
 export function readPosition({ settings }: Environment, name: string): bigint | undefined {
   const former = FORMER_KEYS[name]
   const row = settings.get(keyOf(name)) ?? (former === undefined ? undefined : settings.get(former))
   return row === undefined || row === DAMAGED_ROW || row.length !== 8 ? undefined : row.readBigUInt64BE(0)
 }
 
-/** Of all consumers that have one, by name. */
+/** Positions of all consumers that have one, by name. */
 export function readPositions(environment: Environment): (readonly [name: string, lsn: bigint])[] {
   const start = Buffer.from(PREFIX)
   const end = Buffer.from('consumer0')

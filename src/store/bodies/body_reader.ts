@@ -1,7 +1,6 @@
 /**
- * Reads bodies within one snapshot: whole ones, those that are stored as the difference from a later body of
- * their document, which may be such a difference, too, and those that lie in a storage backend, as far as
- * their bytes are at hand.
+ * Reads bodies within one snapshot: whole bodies; deltas against a later body of their document, which may be
+ * a delta, too; and bodies in a storage backend, if their bytes are cached.
  */
 import { OPENED_BODY_BYTES } from '../../limits/encryption.js'
 import { DELTA_CHAIN_REVISIONS } from '../../limits/revisions.js'
@@ -18,18 +17,18 @@ import type { CollectionSeal } from '../sealing/collection_seal.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 import type { SealedPlace } from '../sealing/sealed_record.js'
 
-// Of this thread: one record at a time.
+// Buffer of this thread, for one record at a time.
 const openedBody = Buffer.allocUnsafeSlow(OPENED_BODY_BYTES)
 
-/** Which body it is: the parts of its key. */
+/** Identifies a body by the parts of its key. */
 export type BodyOf = Pick<Head, 'collection' | 'docid' | 'bodyLsn'>
 
 export class BodyReader {
   readonly #environment: Environment
   readonly #sealOf: (collection: number) => CollectionSeal | undefined
   /**
-   * The content that was last put together from deltas: the base of the revision before. What a body holds
-   * never changes, so it stays true.
+   * The content last assembled from deltas. It is the base of the next older revision. The content of a body
+   * never changes, so the entry stays valid.
    */
   #last: { readonly body: BodyOf; readonly content: Buffer } | undefined
 
@@ -44,7 +43,7 @@ export class BodyReader {
     return isDelta(record) ? this.#join(body) : decodeBody(record, () => nameOf(body))
   }
 
-  /** The record of a whole body, in clear, in a buffer of its own. @throws CorruptRecord, BodiesWanted */
+  /** The plaintext record of a whole body, in its own buffer. @throws CorruptRecord, BodiesWanted */
   record(body: BodyOf): Buffer {
     return Buffer.from(this.#open(body))
   }
@@ -55,15 +54,18 @@ export class BodyReader {
     else appendBody(record, out, () => nameOf(body))
   }
 
-  /** Whether it lies in the env as it is: not as the difference from another, and not elsewhere only. */
+  /**
+   * Whether the body is stored in the env as a whole body: it is not a delta and is not stored only in a
+   * storage backend.
+   */
   isWhole(body: BodyOf): boolean {
     const record = this.#openStored(body)
     return record !== undefined && !isDelta(record)
   }
 
   /**
-   * The object of a body that lies nowhere else; undefined for one that lies in the env. @throws
-   * CorruptRecord
+   * The object of a body that is stored only there; undefined for a body that is stored in the env.
+   * @throws CorruptRecord
    */
   objectOnly(body: BodyOf): BodyObject | undefined {
     const key = keyOf(body)
@@ -71,8 +73,8 @@ export class BodyReader {
   }
 
   /**
-   * LSN of the body that this one is the difference from. Undefined for a whole one, and for one that is not
-   * there or can't be read.
+   * LSN of the body that this one is a delta of. Undefined for a whole body, and for one that is missing or
+   * unreadable.
    */
   baseOf(body: BodyOf): bigint | undefined {
     try {
@@ -84,9 +86,7 @@ export class BodyReader {
     }
   }
 
-  /**
-   * Reads the record, and that of its base where it is a difference; unpacks neither. @throws CorruptRecord
-   */
+  /** Reads the record and, for a delta, that of its base. Neither is decompressed. @throws CorruptRecord */
   check(body: BodyOf): void {
     const base = baseOfBody(this.#open(body), () => nameOf(body))
     if (base !== undefined) this.#open({ ...body, bodyLsn: base })
@@ -100,7 +100,7 @@ export class BodyReader {
         content = this.#last.content
         break
       }
-      // A copy: all of the chain is needed at once.
+      // A copy, because the whole chain is needed at once.
       const record = Buffer.from(this.#open(body))
       const base = baseOfBody(record, () => nameOf(body))
       if (base === undefined) {
@@ -116,15 +116,15 @@ export class BodyReader {
     return content
   }
 
-  /** The record in clear, valid until the next look-up. */
+  /** The plaintext record, valid until the next look-up. */
   #open(body: BodyOf): Buffer {
     return this.#openStored(body) ?? this.#openObject(body)
   }
 
-  /** That of the env. */
+  /** The plaintext record of a body in the env; undefined if the env does not have it. */
   #openStored(body: BodyOf): Buffer | undefined {
     const key = keyOf(body)
-    // Before the look at the body, which would not outlive it.
+    // Looked up first: this look-up would invalidate the peeked body.
     const seal = this.#sealOf(body.collection)
     const record = this.#environment.bodies.peek(key)
     return record === undefined ? undefined : unsealed(seal, bodyPlace(key), record, body)

@@ -1,7 +1,7 @@
 /**
- * Bodies and who refers to them: states of documents, and bodies that are differences from others. A body
- * without a reference stays until the binlog, whose readers may still want it, has been trimmed past the
- * release. Inside a write transaction only.
+ * Bodies and the number of references to them. States of documents refer to bodies, and so do deltas that are
+ * based on them. A body without references stays until the binlog, whose readers may still need it, has been
+ * trimmed past the release. Inside a write transaction only.
  */
 import type { Environment } from '../environment.js'
 import type { Head } from '../head.js'
@@ -14,8 +14,8 @@ import type { BodyReader } from './body_reader.js'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * As the collection's records lie on disk: sealed or in clear. @param record with its first reference, or
- * another form of what is there
+ * Writes the body in the stored form of its collection, sealed or plaintext.
+ * @param record of a new body with its first reference, or another form of the stored one
  */
 export function writeBody(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
@@ -24,23 +24,25 @@ export function writeBody(environment: Environment, collection: number, key: Buf
 }
 
 /**
- * Of a state that is written. @param body undefined: that of another state, or one that lies elsewhere only
+ * Adds the reference of a state that is written.
+ * @param body undefined: the state shares the body of another state, or its body is stored only as an object
  */
 export function referBody(environment: Environment, head: Head, lsn: bigint, body: Buffer | undefined): void {
   const key = bodyKey(head.collection, head.docid, head.bodyLsn)
   if (body !== undefined) writeBody(environment, head.collection, key, body)
-  // Else its own body, which has an object only.
+  // Otherwise it is the state's own body, which is stored only as an object.
   else if (head.bodyLsn !== lsn) retainBody(environment, key)
 }
 
-/** One more reference to a body that is there. */
+/** Adds a reference to an existing body. */
 export function retainBody(environment: Environment, key: Buffer): void {
   const count = references(environment, key)
   if (count !== undefined) environment.bodyCounts.put(key, countOf(count + 1))
 }
 
 /**
- * Lets go of one reference; with the last one the body becomes garbage. @param lsn of the entry that lets go
+ * Removes a reference. After the last one, the body becomes garbage.
+ * @param lsn of the entry that removes the reference
  */
 export function releaseBody(environment: Environment, key: Buffer, lsn: bigint): void {
   const count = references(environment, key)
@@ -51,14 +53,18 @@ export function releaseBody(environment: Environment, key: Buffer, lsn: bigint):
   if (left === 0) environment.garbage.put(garbageKey(lsn, key), NOTHING)
 }
 
-/** Removes the body where one state alone refers to it, which has it elsewhere from now on. */
+/**
+ * Removes the body from the env if only one state refers to it. That state has it in a storage backend from
+ * now on.
+ */
 export function removeOnlyReference(environment: Environment, key: Buffer): void {
   if (references(environment, key) === 1) environment.bodies.remove(key)
 }
 
 /**
- * Removes garbage: the body, and with it its reference to the one that it is the difference from, which may
- * become garbage. @param row a key of the table
+ * Removes a garbage body. If it is a delta, its reference to its base is removed, too, and the base may
+ * become garbage.
+ * @param row a key of the garbage table
  */
 export function removeGarbage(environment: Environment, bodies: Pick<BodyReader, 'baseOf'>, row: Buffer, lsn: bigint): void {
   const key = Buffer.from(row.subarray(8))
@@ -70,8 +76,8 @@ export function removeGarbage(environment: Environment, bodies: Pick<BodyReader,
 }
 
 /**
- * Undefined where the count is damaged: nobody knows how many there are, so the body stays until its document
- * goes.
+ * The number of references. Undefined if the count is damaged: the number is then unknown, and the body stays
+ * until its document is deleted.
  */
 function references(environment: Environment, key: Buffer): number | undefined {
   const row = environment.bodyCounts.get(key)

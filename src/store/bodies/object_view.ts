@@ -1,6 +1,5 @@
 /**
- * What a view shows of objects: bodies that lie in a storage backend (objects.ts). As short-lived as the
- * view.
+ * The objects of a view: bodies that are stored in a storage backend (objects.ts). Valid as long as the view.
  */
 import { OBJECTS_WANTED_BYTES, OBJECTS_WANTED_MAX, RELEASES_LOOKED_AT_MAX } from '../../limits/objects.js'
 import type { BodyOf, BodyReader } from './body_reader.js'
@@ -37,40 +36,41 @@ export class ObjectView {
     this.#sealOf = sealOf
   }
 
-  /** The object that the body of a state has. @throws CorruptRecord */
+  /** The object of a state's body. @throws CorruptRecord */
   of({ collection, docid, bodyLsn }: BodyOf): BodyObject | undefined {
     return readObject(this.#environment, bodyKey(collection, docid, bodyLsn))
   }
 
-  /** The body that has the object. */
+  /** The body that refers to the object. */
   ownerOf(object: BodyObject): BodyOf | undefined {
     return ownerOf(this.#environment, object)
   }
 
-  /** Whether the content lies in a storage backend and not in the env. */
+  /** Whether the content is stored in a storage backend and not in the env. */
   isElsewhere(body: BodyOf): boolean {
     return this.#bodies.objectOnly(body) !== undefined
   }
 
-  /** Whether some body has one. */
+  /** Whether any body has an object. */
   isUsed(): boolean {
     return this.#environment.objects.getKeysCount({ limit: 1 }) > 0
   }
 
-  /** Whether documents may be missing from the index for want of objects. */
+  /** Whether documents may be missing from the index because objects were unavailable. */
   isIndexIncomplete(): boolean {
     return isIndexIncomplete(this.#environment)
   }
 
-  /** Whether some body of the collection has one. */
+  /** Whether any body of the collection has an object. */
   isUsedBy(collection: number): boolean {
     return bodiesWithObjects(this.#environment, counterKey(collection), 1).length > 0
   }
 
   /**
-   * For a reader of several documents that has met one whose content is not at hand.
-   * @param met what it was told
-   * @throws BodiesWanted for the contents of all of them that are not, as many as are fetched at a time
+   * For a reader of several documents that has found one whose content is not cached. Requests the contents
+   * of all of them that are not cached, up to the number that is fetched at a time.
+   * @param met the error for the first one
+   * @throws BodiesWanted
    */
   wantAll(met: BodiesWanted, heads: Iterable<Head>): never {
     const objects = [...met.objects]
@@ -85,33 +85,32 @@ export class ObjectView {
     throw new BodiesWanted(objects)
   }
 
-  /** Where the first objects of the collection lie. */
+  /** Locations of the first objects of the collection. */
   locationsOf(collection: number, count: number): ReadonlySet<number> {
     const bodies = bodiesWithObjects(this.#environment, counterKey(collection), count)
     return new Set(bodies.flatMap((body) => readObject(this.#environment, body)?.location ?? []))
   }
 
-  /** The record as it may lie in a storage backend: sealed where the collection is. */
+  /** The record in the form for a storage backend: sealed if the collection is sealed. */
   sealed(collection: number, id: Buffer, record: Buffer): Buffer {
     const seal = this.#sealOf(collection)
     return seal === undefined || seal.writtenForm === CLEAR ? record : seal.seal(objectPlace(collection, id), record)
   }
 
-  /** Id of the key that the collection's records are sealed under now, 0: in clear. */
+  /** Id of the key under which the collection's records are written now; 0: plaintext. */
   writtenForm(collection: number): number {
     return this.#sealOf(collection)?.writtenForm ?? CLEAR
   }
 
-  /**
-   * The next body of the collection whose object is not in the form that its records have now: objects.ts.
-   */
+  /** The next body of the collection whose object is not in the present form of its records (objects.ts). */
   nextInOtherForm(collection: number, from: Buffer | undefined, count: number): ReturnType<typeof nextInOtherForm> {
     return nextInOtherForm(this.#environment, collection, this.writtenForm(collection), from, count)
   }
 
   /**
-   * How many present states lie under the collection's present key while their bodies' objects lie under
-   * which other one. Looks at every object of the collection.
+   * Counts present states that are stored under the collection's present key while the objects of their
+   * bodies are stored under another one. The result maps the other key id to the number of states. Looks at
+   * every object of the collection.
    */
   statesBehind(collection: number): ReadonlyMap<number, number> {
     const form = this.writtenForm(collection)
@@ -126,24 +125,24 @@ export class ObjectView {
     return counts
   }
 
-  /** Whether no body refers to the object, and none has for `seconds`. @param now unix seconds */
+  /** Whether no body refers to the object and none has for `seconds`. @param now unix seconds */
   isUnwanted(location: number, id: Uint8Array, now: number, seconds: number): boolean {
     return isUnwanted(this.#environment, location, id, now, seconds)
   }
 
-  /** Objects that show encrypted collections in clear: objects.ts. */
+  /** Plaintext objects of encrypted collections (objects.ts). */
   clearReleases(from: Buffer | undefined, count: number): ReturnType<typeof clearReleases> {
     return clearReleases(this.#environment, from, count)
   }
 
-  /** Whether one is known. Looks at every release. */
+  /** Whether any plaintext object of an encrypted collection is known. Looks at every release. */
   hasClearReleases(): boolean {
     let page = this.clearReleases(undefined, RELEASES_LOOKED_AT_MAX)
     while (page.found.length === 0 && page.next !== undefined) page = this.clearReleases(page.next, RELEASES_LOOKED_AT_MAX)
     return page.found.length > 0
   }
 
-  /** Bodies with objects at a location, a page at a time. */
+  /** Bodies with objects at a location, one page per call. */
   bodiesAt(location: number, count: number, from?: Buffer): ReturnType<typeof bodiesAt> {
     return bodiesAt(this.#environment, location, count, from)
   }

@@ -1,5 +1,5 @@
 /**
- * Rows of `collections`: id and name of a collection, by the name in lower case. Layout:
+ * Rows of the table `collections`: id and name of a collection under its lower-cased name. Layout:
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
@@ -10,7 +10,7 @@ import type { Table } from '../table.js'
 
 export interface Collection {
   readonly id: number
-  /** As first written. */
+  /** The name as first written. */
   readonly name: string
 }
 
@@ -22,7 +22,7 @@ export function encodeCollection(collection: Collection): Buffer {
   return row
 }
 
-/** @throws CorruptRecord, also where the row is that of another collection */
+/** @throws CorruptRecord also if the row is that of another collection */
 export function decodeCollection(key: Buffer, row: Buffer): Collection {
   const name = (): string => `collection ${JSON.stringify(key.toString('utf8'))}`
   requireIntact(row, ID_BYTES + 1, name)
@@ -32,8 +32,8 @@ export function decodeCollection(key: Buffer, row: Buffer): Collection {
 }
 
 /**
- * Every collection whose row can be believed, ordered by its lower-cased name: one that is damaged must not
- * take the others with it.
+ * Every collection whose row is intact, ordered by its lower-cased name. A damaged row must not make the
+ * other collections unreadable.
  */
 export function readCollections(collections: Table): Collection[] {
   const found: Collection[] = []
@@ -57,13 +57,13 @@ export function readCollection(environment: Environment, name: string): Collecti
   return undefined
 }
 
-/** What an entry says of its collection. */
+/** The collection named by an entry. */
 interface NamedCollection {
   readonly collection: number
   readonly collectionName: string
 }
 
-/** Nothing to do where it is there. */
+/** Does nothing if the collection exists. */
 export function createCollection(environment: Environment, entry: NamedCollection): void {
   if (keyOfRow(environment, entry) !== undefined) return
   const row = encodeCollection({ id: entry.collection, name: entry.collectionName })
@@ -75,7 +75,10 @@ export function removeCollection(environment: Environment, entry: NamedCollectio
   if (key !== undefined) environment.collections.remove(key)
 }
 
-/** Of the collection with this id: names that older versions told apart may be one now. */
+/**
+ * The row key of the collection with this id. The id is compared, because names that older versions
+ * distinguished may be equal now.
+ */
 function keyOfRow(environment: Environment, { collection, collectionName }: NamedCollection): Buffer | undefined {
   return lowerCaseForms(collectionName)
     .map(collectionRowKey)

@@ -1,7 +1,7 @@
 /**
- * A start's look at the credentials in configurations: can they be opened with the keys that this server has
- * been given? Who has lost a key learns it then, in one line, and not from the first request that needs one.
- * The documents of those collections are served all the same. Write lane, before it opens the index.
+ * Checks at a start whether the credentials in configurations can be opened with the keys of this server. A
+ * lost key is then reported at the start in one line, not by the first request that needs it. The documents
+ * of those collections are served nevertheless. Write lane, before it opens the index.
  */
 import { existsSync } from 'node:fs'
 import { dirname, join } from 'node:path'
@@ -15,7 +15,7 @@ import { KEY_FILE_NAME } from '../sealing/key_file.js'
 import { KEY_FILE_ID } from '../sealing/keyring.js'
 import { keyIdOf } from '../sealing/sealed_record.js'
 
-/** @returns a line for the log; undefined where everything opens */
+/** @returns a line for the log; undefined if all credentials can be opened */
 export function unreadableCredentials(environment: Environment): string | undefined {
   const lost = new Map<number, number>()
   for (const { key, value } of environment.collectionSettings.getRange()) {
@@ -33,7 +33,7 @@ export function unreadableCredentials(environment: Environment): string | undefi
 }
 
 function opens(environment: Environment, key: Buffer, record: Buffer): boolean {
-  // The keyring would make a file that is not there.
+  // Checked first, because the keyring would create a missing file.
   const dataDirectory = dirname(dirname(environment.path))
   if (keyIdOf(record) === KEY_FILE_ID && !existsSync(join(dataDirectory, KEY_FILE_NAME))) return false
   try {

@@ -1,8 +1,8 @@
 /**
- * Collections whose row is missing or damaged. A new collection under the name of such a one would be another
- * collection: in clear where the old one was encrypted, and without its documents. So before a collection is
- * made, its name is compared with what is lost. The result is cached until the next comparison of the store
- * with itself ends (worker/background/scrub.ts).
+ * Collections whose row is missing or damaged. A new collection with the name of a lost one would be a
+ * different collection: plaintext where the old one was encrypted, and without its documents. Before a
+ * collection is created, its name is therefore compared with the lost ones. The result is cached until the
+ * next comparison of the store with itself ends (worker/background/scrub.ts).
  */
 import { decodeCollection } from './collection_row.js'
 import type { Environment, LostCollections } from '../environment.js'
@@ -14,16 +14,19 @@ import type { Table } from '../table.js'
 
 interface DamagedRow {
   readonly key: Buffer
-  /** As it lies in the store, with what stands behind the value. */
+  /** As stored, with the trailer after the value. */
   readonly stored: Buffer
 }
 
 const ID_BYTES = 4
 const COLLECTION_MAX = 0xffff_ffff
-/** A row that can be believed is looked for among so many of a collection. */
+/** Number of rows of a collection among which an intact one is searched for. */
 const WITNESSES_MAX = 16
 
-/** @param name of a collection that is to be made @throws CorruptRecord where it may be one that is there */
+/**
+ * @param name of a collection that is to be created
+ * @throws CorruptRecord if it may be the name of a lost collection
+ */
 export function requireNotLost(environment: Environment, name: string): void {
   const { keys, reason } = (environment.lost.collections ??= findLost(environment))
   if (reason === undefined && keys.size === 0) return
@@ -33,7 +36,7 @@ export function requireNotLost(environment: Environment, name: string): void {
   if (reason !== undefined) throw new CorruptRecord(record, `it may be one that is lost: ${reason}`)
 }
 
-/** Ids that rows of the table begin with, each once, by one look for each. */
+/** Ids with which keys of the table begin, each once. Costs one look-up per id. */
 export function* collectionIds(table: Table): Generator<number> {
   for (let [key] = table.getKeys({ limit: 1 }); key !== undefined;) {
     const id = collectionOfKey(key)
@@ -51,7 +54,7 @@ function findLost(environment: Environment): LostCollections {
       known.add(decodeCollection(key, value).id)
     } catch (error) {
       if (!(error instanceof CorruptRecord)) throw error
-      // The look for the value overwrites the buffer that the key lies in.
+      // The look-up of the value overwrites the buffer that contains the key.
       const at = Buffer.from(key)
       damaged.push({ key: at, stored: collections.storedValue(at) as Buffer })
     }
@@ -70,8 +73,8 @@ function findLost(environment: Environment): LostCollections {
 }
 
 /**
- * Ids that rows of other tables begin with, and no row of the collections names. A damaged row does not
- * count: its key may name another collection.
+ * Ids with which keys of other tables begin and which no row of the collections names. A damaged row does not
+ * count, because its key may name another collection.
  */
 function lostIds({ heads, collectionSettings, sealings }: Environment, known: ReadonlySet<number>): Set<number> {
   const lost = new Set<number>()
@@ -87,13 +90,13 @@ function lostIds({ heads, collectionSettings, sealings }: Environment, known: Re
 }
 
 /**
- * The keys that a damaged row may have had, provided that only one place of it is damaged. The id that it
- * names is removed from `lost`.
- * @returns undefined where it can't be told
+ * The keys that a damaged row may have had, provided that it is damaged in one place only. The id in the row
+ * is removed from `lost`.
+ * @returns undefined if the keys can't be determined
  */
 function keysOf(collections: Table, { key, stored }: DamagedRow, lost: Set<number>): readonly Buffer[] | undefined {
   if (stored.length < ID_BYTES + TRAILER_BYTES) return undefined
-  // The checksum tells which of the two is changed, unless it is changed itself.
+  // The checksum shows which of the two is changed, unless the checksum itself is.
   for (const id of lost) {
     const mended = Buffer.from(stored)
     mended.writeUInt32LE(id, 0)
@@ -111,7 +114,7 @@ function keysOf(collections: Table, { key, stored }: DamagedRow, lost: Set<numbe
   return isNamed ? [named] : [key, named]
 }
 
-/** But for the case of letters, which in a key is lost. */
+/** Ignores the case of letters, which a key does not preserve. */
 function isOneByteOff(key: Buffer, name: Buffer): boolean {
   const [one, other] = [key, name].map((bytes) => bytes.toString('latin1').toLowerCase()) as [string, string]
   return one.length === other.length && [...one].filter((letter, at) => letter !== other[at]).length <= 1

@@ -1,5 +1,5 @@
 /**
- * Removes the rows of deleted collections, which no reader sees any more, in slices. Inside a write
+ * Removes the rows of deleted collections, which are no longer visible to readers, in slices. Inside a write
  * transaction.
  */
 import { tablesOfCollections } from '../environment.js'
@@ -7,10 +7,10 @@ import type { Environment } from '../environment.js'
 import { prefixEnd } from '../keys.js'
 import { bodiesWithObjects } from '../objects.js'
 
-/** @returns true when rows are left */
+/** @returns whether rows are left */
 export function purgeRetired(environment: Environment, rowsMax: number, dropObject: (body: Buffer) => void): boolean {
   const { retired, counters } = environment
-  // A row that can't be believed may name a collection that is in use: what it stood for stays.
+  // A damaged row may name a collection that is in use. The rows of its own collection therefore stay.
   const [key, another] = [...retired.intactKeys()]
   if (key === undefined) return false
   let room = rowsMax

@@ -1,8 +1,8 @@
 /**
- * Changes of how collections are sealed: the row that a `sealing` entry writes, what a start brings up to
- * date (a new primary key is one more form in which rows may lie from now on), and the checks of master keys:
- * a small sealed record per key that was ever used, so that another key under the same id is noticed before
- * anything is read or written with it. Write lane only.
+ * Changes of the sealing of collections. This includes the row that a `sealing` entry writes, and the updates
+ * at a start: a new primary key is one more form in which rows may be stored from then on. It also includes
+ * the checks of master keys: a small sealed record for each key that was ever used. By this record a
+ * different key under the same id is detected before anything is read or written with it. Write lane only.
  */
 import { readCollections } from './collection_row.js'
 import type { Environment } from '../environment.js'
@@ -17,10 +17,10 @@ import type { SealedPlace } from '../sealing/sealed_record.js'
 const CHECK_LABEL = 'mds/v1/check'
 const CHECK_TEXT = Buffer.from('\0\0\0\0\0\0\0\0this key is the one that it was')
 
-/** A start that is refused, with the one line that says why. */
+/** A refused start, with a one-line reason. */
 export class SealingRefused extends Error {}
 
-/** What a `sealing` entry says. */
+/** The fields of a `sealing` entry. */
 interface SealingChange {
   readonly lsn: bigint
   readonly collection: number
@@ -35,13 +35,16 @@ export function changeSealing(environment: Environment, { collection, isSealed, 
   const written = isSealed ? primaryId : CLEAR
   const before: SealingState =
     row === undefined ? { isSealed: false, salt, changedLsn: lsn, forms: [CLEAR] } : decodeSealing(row, collection)
-  // What was written so far stays as it is until a rotation.
+  // Existing rows stay as they are until a rotation.
   const forms = [written, ...before.forms.filter((form) => form !== written)]
   environment.sealings.put(counterKey(collection), encodeSealing({ isSealed, salt: before.salt, changedLsn: lsn, forms }))
   if (isSealed) noteKeyUsed(environment, primaryId)
 }
 
-/** Every row of the collection lies in its present form. Inside the write transaction. */
+/**
+ * Reduces the forms to the present one. To be called once every row of the collection is stored in it. Inside
+ * the write transaction.
+ */
 export function finishForms(environment: Environment, collection: number): void {
   const row = environment.sealings.get(counterKey(collection))
   if (row === undefined) return
@@ -51,8 +54,8 @@ export function finishForms(environment: Environment, collection: number): void 
 }
 
 /**
- * A start, before anything else is read: are the keys there, and are they those that were used? Then the
- * collections are told of a new primary key.
+ * Runs at a start, before anything else is read. Checks that the keys exist and are those that were used.
+ * Then adds a new primary key to the forms of the sealed collections.
  * @returns ids of the collections that are sealed
  * @throws SealingRefused
  */
@@ -71,14 +74,14 @@ export function beginSealing(environment: Environment): number[] {
   })
 }
 
-/** The same of a store that can't be written. */
+/** Like `beginSealing`, for a read-only store. */
 export function readSealing(environment: Environment): number[] {
   return sealedIn(checkSealing(environment).rows)
 }
 
 /**
- * @returns also the ids of checks that nothing was ever sealed under, any more: they are forgotten, and the
- * ids may be given to other keys
+ * @returns the sealing rows, and the ids of obsolete checks: nothing is sealed under those ids any more. The
+ * checks are removed, and the ids may be given to other keys
  */
 function checkSealing(environment: Environment): { readonly rows: readonly SealingRow[]; readonly forgotten: readonly number[] } {
   const rows = sealingRows(environment)
@@ -123,7 +126,7 @@ function checkPlace(id: number): SealedPlace {
   return { kind: 'check', key: checkName(id), clearBytes: 8 }
 }
 
-/** Remembers the key on its first use. Inside a write transaction. */
+/** Stores the check of a key on its first use. Inside a write transaction. */
 export function noteKeyUsed(environment: Environment, id: number): void {
   if (id === KEY_FILE_ID || environment.settings.doesExist(checkName(id))) return
   const { keyring } = environment.seals
@@ -131,7 +134,7 @@ export function noteKeyUsed(environment: Environment, id: number): void {
   environment.settings.put(checkName(id), sealWith(keyring, key, id, checkPlace(id), CHECK_TEXT))
 }
 
-/** @returns false where another key was checked under the id, and nothing lies under it */
+/** @returns false if the check was made with another key under this id, and nothing is stored under the id */
 function checkKey(environment: Environment, id: number, rows: readonly SealingRow[]): boolean {
   const stored = environment.settings.get(checkName(id))
   if (stored === undefined) return true

@@ -1,8 +1,8 @@
 /**
- * Where a collection's settings lie: in clear under their id; in a sealed collection under a keyed hash of
- * the id, both text and id within the seal; and a configuration with credentials in another collection sealed
- * with the server's key. Readers try every form, writers leave one. Any thread reads; only `apply` and the
- * rotation write. Layout: docs/formats/truth-env.md.
+ * How a collection's settings are stored. In a plaintext collection: as plaintext under their id; but a
+ * configuration with credentials is sealed with the server's key. In a sealed collection: under a keyed hash
+ * of the id, with both text and id sealed. Readers try every form; writers leave one. Any thread reads; only
+ * `apply` and the rotation write. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { counterKey, idOfSettingKey, isKey, prefixEnd, settingKey } from '../keys.js'
@@ -13,13 +13,13 @@ import { decodeSetting, encodeSetting, SETTING_KINDS } from '../settings.js'
 import type { SettingKind } from '../settings.js'
 
 /**
- * crc32c, version, mark, key id, zero. The mark tells a sealed record from JSON text, which never begins with
- * it.
+ * crc32c, version, mark, key id, zero. The mark distinguishes a sealed record from JSON text, which never
+ * begins with it.
  */
 const SEALED_PREFIX_BYTES = 8
 const MARK_AT = 5
 const SEALED_MARK = 1
-/** CRC and version of a record in clear. */
+/** CRC and version of a plaintext record. */
 const CLEAR_PREFIX_BYTES = 5
 
 /** The parsed JSON of a setting. @throws CorruptRecord */
@@ -42,8 +42,8 @@ export function readSetting(environment: Environment, collection: number, kind: 
 
 /**
  * All settings of a kind, by id.
- * @param unreadable is given the ids of those that are sealed for the server and can't be opened, instead of
- * an error
+ * @param unreadable receives the ids of those that are sealed for the server and can't be opened; without it,
+ * an error is thrown
  * @throws CorruptRecord
  */
 export function readSettings(
@@ -72,7 +72,7 @@ export function readSettings(
     const [id, json] = openSetting(seal, Buffer.from(key), value, name)
     found.push([id, JSON.parse(json)])
   }
-  // In the order of rows in clear, which a hash has not.
+  // In the order of plaintext rows. Hashed keys do not have this order.
   return found.sort(([one], [other]) => Buffer.compare(Buffer.from(one), Buffer.from(other)))
 }
 
@@ -82,7 +82,10 @@ export function countSettings(environment: Environment, collection: number, kind
   return environment.collectionSettings.getKeysCount(range) + environment.sealedSettings.getKeysCount(range)
 }
 
-/** In the collection's present form and no other. @param json null: the setting is gone */
+/**
+ * Writes the setting in the collection's present form and removes it in all other forms.
+ * @param json null: the setting is removed
+ */
 export function writeSetting(environment: Environment, collection: number, kind: SettingKind, id: string, json: string | null): void {
   const code = SETTING_KINDS.indexOf(kind)
   const seal = environment.seals.of(collection)
@@ -100,7 +103,7 @@ export function writeSetting(environment: Environment, collection: number, kind:
   environment.sealedSettings.put(rowKey, sealSetting(seal, rowKey, id, json))
 }
 
-/** Whether the text has what must never lie in clear, in whatever collection. */
+/** Whether the text contains credentials, which must never be stored as plaintext in any collection. */
 export function holdsCredential(kind: SettingKind, json: string | null): boolean {
   if (kind === 'location' || kind === 'embedding-key') return true
   if (kind !== 'config' || json === null) return false
@@ -108,7 +111,7 @@ export function holdsCredential(kind: SettingKind, json: string | null): boolean
   return (storageConfig?.secretKey ?? '') !== '' || (cms?.apiKey ?? '') !== ''
 }
 
-/** The text within the seal: u16 bytes of the id, id, JSON. */
+/** Seals a setting. The sealed text: u16 length of the id, id, JSON. */
 export function sealSetting(seal: CollectionSeal, rowKey: Buffer, id: string, json: string): Buffer {
   return seal.seal(settingPlace(rowKey), settingRecord(id, json))
 }
@@ -126,7 +129,7 @@ export function sealForServer(environment: Environment, rowKey: Buffer, json: st
   return environment.seals.sealForServer(settingPlace(rowKey), settingRecord('', json))
 }
 
-/** As a record in clear. @throws CorruptRecord */
+/** Opens the record and returns it as a plaintext record. @throws CorruptRecord */
 export function openForServer(environment: Environment, rowKey: Buffer, record: Buffer, name: () => string): Buffer {
   const [, json] = textsOf(environment.seals.openForServer(settingPlace(rowKey), record, name))
   return encodeSetting(json)
@@ -146,12 +149,12 @@ function textsOf(record: Buffer): readonly [id: string, json: string] {
   return [record.toString('utf8', idBegin, idEnd), record.toString('utf8', idEnd)]
 }
 
-/** A setting in clear, as the rotation finds it. */
+/** The JSON of a plaintext record, for the rotation. */
 export function clearText(record: Buffer): string {
   return record.toString('utf8', CLEAR_PREFIX_BYTES)
 }
 
-/** LSN of the last change; not a setting of any kind. */
+/** Whether the key is that of the stamp (the LSN of the last change), which is not a setting of any kind. */
 export function isStamp(key: Uint8Array): boolean {
   return key.length === counterKey(0).length
 }

@@ -1,6 +1,6 @@
 /**
- * A document by what belongs to it: its identity, its bodies, and how many states and differences refer to
- * each.
+ * Checks what belongs to a document: its identity, its bodies, and the number of states and deltas that refer
+ * to each body.
  */
 import type { Environment } from '../environment.js'
 import { HEAD_FLAGS, textOfHead } from '../head.js'
@@ -18,17 +18,14 @@ export interface Compared {
   readonly findings: Findings
 }
 
-/**
- * How much of one document is read: of one with more revisions, or more bodies, the references are not
- * compared.
- */
+/** Bounds for one document. If it has more revisions or bodies, its references are not compared. */
 export interface DocumentBounds {
   readonly documentRowsMax: number
-  /** Of bodies, which are read to learn what refers to what. */
+  /** Bytes of bodies, which are read to find the references. */
   readonly documentBytesMax: number
 }
 
-/** @returns rows looked at */
+/** @returns the number of rows looked at */
 export function checkDocument(
   compared: Compared,
   collection: number,
@@ -113,8 +110,8 @@ function checkBodies(compared: Compared, states: readonly Head[], isWhole: boole
       findings.add('body_missing', place(lsn), 'a state of the document refers to it')
   }
   const stored = [...environment.bodies.getKeys(range)].map((key) => Buffer.from(key))
-  // Bodies that no state refers to any more lie among them until the binlog is trimmed, and refer to others
-  // as long.
+  // Bodies without a state are among them until the binlog is trimmed. Until then, they refer to other
+  // bodies.
   if (stored.length > 1) {
     let bytes = 0
     for (const key of stored) {
@@ -140,7 +137,7 @@ function checkCounts(
   for (const { key, value } of environment.bodyCounts.getRange(range)) counts.set(parseBodyKey(key).bodyLsn, value)
   for (const lsn of new Set([...references.keys(), ...counts.keys()])) {
     const row = counts.get(lsn)
-    // Named as a damaged row already.
+    // Already reported as a damaged row.
     if (row === DAMAGED_ROW || (row !== undefined && row.length !== 4)) continue
     const noted = row?.readUInt32LE(0) ?? 1
     const counted = references.get(lsn) ?? 0

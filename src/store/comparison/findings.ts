@@ -1,26 +1,28 @@
-/** What a comparison of the store with itself has found: so many of each kind, and the first ones by name. */
+/**
+ * The findings of a comparison of the store with itself: the number of each kind, and the first ones by name.
+ */
 import { FINDINGS_LISTED_MAX } from '../../limits/store.js'
 
 export const FINDING_KINDS = [
-  /** The checksum over key and value, or that of the record, does not hold. */
+  /** The checksum over key and value, or that of the record, is wrong. */
   'row_damaged',
-  /** It is met in a walk through its table and not found by its key: a branch leads astray. */
+  /** The row is found in a walk through its table but not by its key: a branch page is wrong. */
   'row_unreachable',
-  /** LMDB can't go through the table, or meets another number of rows than it has noted. */
+  /** LMDB can't walk the table, or finds another number of rows than it has recorded. */
   'pages_damaged',
   'head_without_identity',
   'identity_without_head',
   'body_missing',
   'body_count_wrong',
   'counters_differ',
-  /** Documents under the id of a collection that has no name. */
+  /** Documents under the id of a collection without a name. */
   'collection_missing',
 ] as const
 export type FindingKind = (typeof FINDING_KINDS)[number]
 
 export interface Finding {
   readonly kind: FindingKind
-  /** Which row, by numbers where its collection is sealed. */
+  /** The row; identified by numbers if its collection is sealed. */
   readonly place: string
   readonly detail: string
 }
@@ -44,7 +46,7 @@ export class Findings {
     return [...this.#counts.values()].reduce((sum, count) => sum + count, 0)
   }
 
-  /** The first ones. */
+  /** The first findings. */
   get listed(): readonly Finding[] {
     return [...this.#listed.values()]
   }

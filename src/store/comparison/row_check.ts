@@ -1,4 +1,4 @@
-/** One row by itself: whether its checksums hold, and whether it is found by its key. */
+/** Checks a single row: whether its checksums are correct, and whether it is found by its key. */
 import { TABLES } from '../environment.js'
 import type { Environment, TableName } from '../environment.js'
 import { collectionOfKey, counterKey, docidOfKey } from '../keys.js'
@@ -6,10 +6,10 @@ import { checkRecord, CorruptRecord } from '../record.js'
 import { isStamp } from '../collections/stored_settings.js'
 import type { Findings } from './findings.js'
 
-/** CRC and version: what every record has. */
+/** CRC and version, which every record has. */
 const RECORD_BYTES_MIN = 5
 const KEY_BYTES_SHOWN = 32
-/** Their keys begin with the ids of a collection and of a document. */
+/** Tables whose keys begin with the ids of a collection and a document. */
 const DOCUMENT_TABLES: ReadonlySet<TableName> = new Set<TableName>([
   'heads',
   'bodies',
@@ -41,7 +41,7 @@ export interface StoredRow {
   readonly isChecked: boolean
 }
 
-/** @param isStrict every row has to have its checksum by now */
+/** @param isStrict every row must have its checksum by now */
 export function checkRow(
   environment: Environment,
   of: TableName,
@@ -64,7 +64,10 @@ function checkStored(value: Buffer, place: string, findings: Findings): void {
   }
 }
 
-/** By numbers: keys of identities hold texts, which the report shows of collections in clear only. */
+/**
+ * Names a row by numbers. Keys of identities contain texts, which the report shows only for plaintext
+ * collections.
+ */
 export function placeOf(environment: Environment, of: TableName, key: Buffer): string {
   const [table] = TABLES[of]
   if (DOCUMENT_TABLES.has(of) && key.length >= 8) {
@@ -83,7 +86,7 @@ function restOf(environment: Environment, of: TableName, key: Buffer): string {
   return isSealed(environment, collectionOfKey(key)) ? '' : JSON.stringify(key.toString('utf8', 4).replace('\0', '|'))
 }
 
-/** Whether it ever was. */
+/** Whether the collection was ever sealed. */
 export function isSealed({ sealings }: Environment, collection: number): boolean {
   return sealings.doesExist(counterKey(collection))
 }

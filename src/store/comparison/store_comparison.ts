@@ -1,8 +1,8 @@
 /**
- * Compares a store with itself, in slices: first every row of every table by itself, then collection by
- * collection identities with heads, heads with what belongs to them, and counters with what was counted.
- * Reads only. A slice sees one snapshot; what is compared with each other is read in one, but for the tally
- * of a large collection, which is corrected by the writes in between (tally.ts).
+ * Compares a store with itself, in slices. First, every row of every table is checked individually. Then, for
+ * each collection, identities are compared with heads, heads with what belongs to them, and counters with the
+ * counted values. Reads only. A slice uses one snapshot. Data that is compared is read in the same snapshot,
+ * except for the tally of a large collection, which the writes in between correct (tally.ts).
  */
 import { readCollectionCounters, readStoreCounters } from '../counters.js'
 import { isUpgradeWanted, TABLE_NAMES } from '../environment.js'
@@ -23,11 +23,11 @@ import { Tally, TALLIED } from '../tally.js'
 export interface SliceBounds extends DocumentBounds {
   readonly rowsMax: number
   readonly bytesMax: number
-  /** Whether a snapshot shows all that was applied before it, so that a tally can be corrected. */
+  /** Whether a snapshot shows everything that was applied before it, so that a tally can be corrected. */
   readonly isTallyKept: boolean
 }
 
-/** Where the next slice goes on. */
+/** The position at which the next slice continues. */
 type Place =
   | { readonly stage: 'rows'; readonly table: number; readonly from?: Buffer; readonly walked: number }
   | { readonly stage: IdentityTable | 'heads'; readonly from?: Buffer }
@@ -39,7 +39,7 @@ export class StoreComparison {
   readonly findings = new Findings()
   readonly #bounds: SliceBounds
   #place: Place = { stage: 'rows', table: 0, walked: 0 }
-  /** Ids of collections that are still to come, the present one last. */
+  /** Ids of the remaining collections. The next one is at the end. */
   #collections: number[] | undefined
   #collection = 0
   #rows = 0
@@ -48,19 +48,19 @@ export class StoreComparison {
     this.#bounds = bounds
   }
 
-  /** Rows looked at so far. */
+  /** Number of rows looked at so far. */
   get rows(): number {
     return this.#rows
   }
 
-  /** Table or collection that the next slice begins with. */
+  /** Table or collection with which the next slice begins. */
   get stage(): string {
     const { stage } = this.#place
     if (stage === 'rows') return `table ${TABLE_NAMES[this.#place.table]}`
     return stage === 'next' || stage === 'orphans' ? 'collections' : `${stage} of collection ${this.#collection}`
   }
 
-  /** One slice, on a snapshot of its own. @returns whether something is left */
+  /** One slice, on its own snapshot. @returns whether something is left */
   step(environment: Environment): boolean {
     const compared: Compared = { environment, view: new View(environment, 0), findings: this.findings }
     const place = this.#place
@@ -85,7 +85,8 @@ export class StoreComparison {
   }
 
   /**
-   * The walk can't go on here, because LMDB refuses: with the next table, or the next collection.
+   * The walk can't continue here, because LMDB refuses. It continues with the next table, or the next
+   * collection.
    * @returns whether something is left
    */
   skip(detail: string): boolean {
@@ -111,7 +112,7 @@ export class StoreComparison {
         this.#rows += rows
         return
       }
-      // The look for a row by its key overwrites the buffer that the key lies in.
+      // The look-up of a row by its key overwrites the buffer that contains the key.
       const row = { key: Buffer.from(key), value, isChecked }
       if (last !== undefined && Buffer.compare(last, row.key) >= 0)
         findings.add('row_unreachable', placeOf(environment, of, row.key), 'it is out of order')
@@ -121,7 +122,7 @@ export class StoreComparison {
       bytes += value.length
     }
     this.#rows += rows
-    // What was walked in several snapshots may have changed in between.
+    // A table walked in several snapshots may have changed in between.
     if (from === undefined && environment[of].rowCount !== rows)
       findings.add('pages_damaged', `table ${of}`, `${rows} rows found, ${environment[of].rowCount} expected`)
     this.#nextTable(table)
@@ -162,7 +163,7 @@ export class StoreComparison {
     if (this.#isGone(compared)) return
     const prefix = counterKey(id)
     const running = environment.tallies.running
-    // A tally that is not there any more was lost with a write that was undone.
+    // A missing tally was lost with a write that was undone.
     const tally = from === undefined ? new Tally(id) : running?.collection === id ? running : undefined
     const counted = tally ?? new Tally(id)
     let [rows, bytes] = [0, 0]
@@ -189,7 +190,7 @@ export class StoreComparison {
     return rows >= this.#bounds.rowsMax || bytes >= this.#bounds.bytesMax
   }
 
-  /** Deleted since the walk began. */
+  /** Whether the collection was deleted since the walk began. */
   #isGone({ environment }: Compared): boolean {
     const isGone = environment.retired.doesExist(counterKey(this.#collection))
     if (isGone) this.#place = { stage: 'next' }
@@ -198,7 +199,7 @@ export class StoreComparison {
 }
 
 function checkIdentity({ environment, view, findings }: Compared, stage: IdentityTable, { key, value }: Row): void {
-  // Named as a damaged row already.
+  // Already reported as a damaged row.
   if (value === DAMAGED_ROW) return
   const collection = collectionOfKey(key)
   const place = placeOf(environment, stage, key)
@@ -220,7 +221,7 @@ function readIdentity(environment: Environment, stage: IdentityTable, key: Buffe
   return openIdentity(seal, key, value)
 }
 
-/** @param tally undefined: it was lost on the way */
+/** @param tally undefined: it was lost during the walk */
 function checkCounters({ environment, findings }: Compared, collection: number, tally: Tally | undefined, docidMax: number): void {
   const place = `collection ${collection}`
   try {
@@ -238,7 +239,7 @@ function checkCounters({ environment, findings }: Compared, collection: number, 
   }
 }
 
-/** What belongs to no collection, and what is behind the last LSN. */
+/** Finds rows that belong to no collection, and entries beyond the last LSN. */
 function checkOrphans({ environment, view, findings }: Compared): void {
   const known = new Set([
     ...view.collections().map(({ id }) => id),

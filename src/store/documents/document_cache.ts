@@ -1,9 +1,11 @@
 /**
- * What a thread remembers of the store between two reads: documents as the answers show them, and a mark of
- * the last state it saw, so that pages of the same collection are not looked up, checked and unpacked again
- * and again. Never stale: a document counts as seen only under the mark of the state it was read in, and a
- * mark ends with the next commit; under a new mark its head is read again and the text kept only if the
- * head's LSN is the same. One per thread that reads; not for the inside of a write transaction.
+ * The cache of a thread between two reads of the store. It has documents as answers show them, and a mark of
+ * the last state that the thread saw. Pages of the same collection then need no further look-up, check or
+ * decompression.
+ *
+ * The cache is never stale. A document is valid only under the mark of the state in which it was read, and a
+ * mark ends with the next commit. Under a new mark the head is read again, and the text is kept only if the
+ * head's LSN is the same. Each reading thread has its own cache. Write transactions do not use it.
  */
 import { DOCUMENT_CACHED_BYTES_MAX } from '../../limits/store.js'
 
@@ -11,43 +13,43 @@ import { DOCUMENT_CACHED_BYTES_MAX } from '../../limits/store.js'
 export interface StoredDocument {
   readonly collection: number
   readonly docid: number
-  /** Of the head. */
+  /** LSN of the head. */
   readonly lsn: bigint
   readonly indexedLsn: bigint
-  /** Unix seconds, 0 for none. */
+  /** Unix seconds; 0: the document does not expire. */
   readonly expiresAt: number
-  /** The whole JSON text. Not to be changed. */
+  /** The whole JSON text. Must not be changed. */
   readonly json: Buffer
-  /** The state of the store in which it was last seen. */
+  /** The state of the store in which the document was last read. */
   mark: Mark
 }
 
 /** One state of the store, from one commit to the next. */
 export interface Mark {
   readonly lastLsn: bigint
-  /** Unix seconds of the next expiry, Infinity for none; undefined until somebody has looked. */
+  /** Unix seconds of the next expiry; Infinity: none; undefined: not read yet. */
   soonestExpiry: number | undefined
 }
 
 export class DocumentCache {
   readonly #bytesMax: number
-  // Two halves: what is used moves to the young one; when that is full, it becomes the old one and the old
-  // one's rest is forgotten. Cheaper than an order of use.
+  // Two halves. A used document moves to the young half. When the young half is full, it replaces the old
+  // half, and the documents of the old half are evicted. This is cheaper than an LRU list.
   #young = new Map<number, StoredDocument>()
   #old = new Map<number, StoredDocument>()
   #youngBytes = 0
   #mark: Mark | undefined
   #markBytes = Buffer.alloc(0)
 
-  /** @param bytesMax of document text held; 0: no documents, only the mark */
+  /** @param bytesMax bytes of document text to cache; 0: only the mark is cached, no documents */
   constructor(bytesMax: number) {
     this.#bytesMax = bytesMax
   }
 
   /**
-   * The mark of the state that a snapshot shows. Snapshots of one thread never go back.
-   * @param counters record of the store's counters in the snapshot: it changes with every commit
-   * @param read decodes the last LSN; called when there was a commit
+   * The mark of the state that a snapshot shows. Successive snapshots of a thread never go back in time.
+   * @param counters record of the store's counters in the snapshot; it changes with every commit
+   * @param read decodes the last LSN; called when a commit has happened
    */
   mark(counters: Buffer, read: () => bigint): Mark {
     if (this.#mark === undefined || !this.#markBytes.equals(counters)) {
@@ -66,14 +68,14 @@ export class DocumentCache {
     return old
   }
 
-  /** Whether a text of so many bytes is kept. */
+  /** Whether a text of this size is cached. */
   takes(bytes: number): boolean {
     return bytes <= Math.min(DOCUMENT_CACHED_BYTES_MAX, this.#bytesMax / 2)
   }
 
   put(document: StoredDocument): void {
     const key = keyOf(document.collection, document.docid)
-    // Numbers above are not exact; a store with two million collections does without.
+    // Larger numbers are not exact. In a store with two million collections, those documents are not cached.
     if (Number.isSafeInteger(key)) this.#keep(key, document)
   }
 

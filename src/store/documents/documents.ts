@@ -1,6 +1,6 @@
 /**
- * Whole documents as answers show them: the JSON text of the head with the content in it. Texts read lately
- * are cached (document_cache.ts) and valid while the state of the store stands.
+ * Whole documents as answers show them: the JSON text of the head with the content in it. Recently read
+ * documents are cached (document_cache.ts). A cached text is valid until the state of the store changes.
  */
 import type { BodyReader } from '../bodies/body_reader.js'
 import { ByteWriter } from '../byte_writer.js'
@@ -14,7 +14,7 @@ import type { HeadReader } from './heads.js'
 const CONTENT_BEGIN = Buffer.from(',"contentMd":"')
 const CONTENT_END = Buffer.from('"}')
 const NO_COUNTERS = Buffer.alloc(0)
-// Of this thread: one text at a time.
+// Buffer of this thread, for one text at a time.
 const passing = new ByteWriter()
 
 export class DocumentReader {
@@ -52,9 +52,9 @@ export class DocumentReader {
   }
 
   /**
-   * The document with its content. Undefined when there is none or it has expired.
-   * @param isKept false: it is not cached, and its text is valid until the next read only. For pages so long
-   * that they would drive out everything else and leave as much garbage.
+   * The document with its content. Undefined if it does not exist or has expired.
+   * @param isKept false: the document is not cached, and its text is valid only until the next read. For
+   * pages so long that they would evict everything else and leave as much garbage.
    */
   get(collection: number, docid: number, isKept: boolean): StoredDocument | undefined {
     const cached = this.#cache?.get(collection, docid)
@@ -65,7 +65,7 @@ export class DocumentReader {
     return head === undefined ? undefined : this.#documentOf(head, cached, isKept)
   }
 
-  /** Appends the JSON of the document: head, and content unless it was not asked for. */
+  /** Appends the JSON of the document: the head, and the content if requested. */
   write(head: Head, out: ByteWriter, withContent: boolean): void {
     const cached = withContent ? this.#cache?.get(head.collection, head.docid) : undefined
     if (cached !== undefined && cached.lsn === head.lsn) {

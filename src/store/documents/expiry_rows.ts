@@ -1,5 +1,6 @@
 /**
- * Which documents are due. Not checked: whoever deletes one looks first whether it expires at just that time.
+ * Rows of documents by expiry. The rows are not verified here: before deleting a document, the caller checks
+ * that it expires at exactly the time of the row.
  */
 import type { Mark } from './document_cache.js'
 import type { Environment } from '../environment.js'
@@ -9,9 +10,9 @@ import type { ExpiryRow } from '../keys.js'
 const NOTHING = Buffer.alloc(0)
 
 /**
- * Soonest first, at most `count`.
+ * The rows that are due, soonest first, at most `count`.
  * @param now unix seconds
- * @param mark where the soonest expiry of the snapshot is kept; undefined: inside a transaction
+ * @param mark caches the soonest expiry of the snapshot; undefined: inside a transaction
  */
 export function dueRows({ expiries }: Environment, now: number, count: number, mark: Mark | undefined): ExpiryRow[] {
   if (mark !== undefined) {
@@ -21,7 +22,10 @@ export function dueRows({ expiries }: Environment, now: number, count: number, m
   return [...expiries.getKeys({ end: expiryKey(now + 1, 0, 0), limit: count })].map(parseExpiryKey)
 }
 
-/** @param before of the document's head until now, unix seconds, 0: none @param after of its new one */
+/**
+ * @param before expiry of the document's previous head, unix seconds; 0: none
+ * @param after expiry of the new head
+ */
 export function moveExpiry(environment: Environment, collection: number, docid: number, before: number, after: number): void {
   if (before === after) return
   if (before > 0) environment.expiries.remove(expiryKey(before, collection, docid))

@@ -1,6 +1,6 @@
 /**
- * Heads of documents, as one snapshot or transaction shows them: opened where their collection is sealed, and
- * compared with the key that they lie under. Layout: docs/formats/truth-env.md.
+ * Heads of documents, as one snapshot or transaction shows them. A sealed head is opened, and each head is
+ * compared with the key of its row. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { decodeHead, isSpelled } from '../head.js'
@@ -17,7 +17,9 @@ export function isExpired(head: Head, now: number): boolean {
   return head.expiresAt > 0 && head.expiresAt <= now
 }
 
-/** As the collection's records lie on disk: sealed or in clear. Inside the write transaction. */
+/**
+ * Writes the head in the stored form of its collection, sealed or plaintext. Inside the write transaction.
+ */
 export function writeHead(environment: Environment, collection: number, docid: number, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
@@ -29,7 +31,7 @@ export class HeadReader {
   readonly #now: number
   readonly #sealOf: (collection: number) => CollectionSeal | undefined
 
-  /** @param now unix seconds: documents that expire at or before are not there */
+  /** @param now unix seconds: documents that expire at or before this time are not returned */
   constructor(environment: Environment, now: number, sealOf: (collection: number) => CollectionSeal | undefined) {
     this.#environment = environment
     this.#now = now
@@ -41,20 +43,20 @@ export class HeadReader {
     return record === undefined ? undefined : this.decodeState(record, collection, docid, () => `head ${collection}/${docid}`)
   }
 
-  /** Undefined when there is none or it has expired. */
+  /** Undefined if there is none or it has expired. */
   present(collection: number, docid: number): Head | undefined {
     return this.#unexpired(this.evenExpired(collection, docid))
   }
 
-  /** Whose identity (key, lang) is, whatever the spelling. */
+  /** The owner of the identity (key, lang), in any spelling. */
   identity(collection: number, key: string, lang: string): Identity | undefined {
     return readIdentity(this.#environment, this.#sealOf(collection), collection, key, lang)
   }
 
   /**
-   * The document of an identity, expired or not.
-   * @throws CorruptRecord also where it is another: a row that points astray must neither show nor change
-   * that one
+   * The head of the document of an identity, expired or not.
+   * @throws CorruptRecord also if the head belongs to another identity: a misdirected row must neither show
+   * nor change that document
    */
   headOf(collection: number, { docid, key, lang }: Identity): Head | undefined {
     const head = this.evenExpired(collection, docid)
@@ -63,7 +65,7 @@ export class HeadReader {
     return head
   }
 
-  /** The document that was at some point written under just this spelling (service-1, identity rule 3). */
+  /** The document that was at some time written under exactly this spelling (service-1, identity rule 3). */
   find(collection: number, key: string, lang: string): Head | undefined {
     const identity = this.identity(collection, key, lang)
     if (identity === undefined) return undefined
@@ -72,7 +74,7 @@ export class HeadReader {
     return this.#unexpired(this.headOf(collection, identity))
   }
 
-  /** A state as stored, in clear or sealed. @throws CorruptRecord */
+  /** Decodes a stored state, plaintext or sealed. @throws CorruptRecord */
   decodeState(record: Buffer, collection: number, docid: number, name: () => string): Head {
     const head = this.#openState(record, collection, docid, name)
     if (head.docid !== docid) throw new CorruptRecord(name(), `it is of document ${head.docid}`)
@@ -92,13 +94,16 @@ export class HeadReader {
     return [...this.#environment.heads.getKeys({ start, end: prefixEnd(start.subarray(0, 4)), limit: count })].map((key) => docidOfKey(key))
   }
 
-  /** Heads of all documents that have not expired, by docid; each valid until the next. */
+  /**
+   * Heads of all documents that have not expired, in the order of docids. A head is valid until the next one
+   * is read.
+   */
   all(collection: number): Generator<Head> {
     const prefix = counterKey(collection)
     return this.#within(prefix, prefixEnd(prefix), collection)
   }
 
-  /** The same with docids from `docidFirst` to below `docidEnd`. */
+  /** Like `all`, with docids from `docidFirst` up to but not including `docidEnd`. */
   from(collection: number, docidFirst: number, docidEnd: number): Generator<Head> {
     return this.#within(documentKey(collection, docidFirst), documentKey(collection, docidEnd), collection)
   }
@@ -111,7 +116,7 @@ export class HeadReader {
     }
   }
 
-  /** The key id (0: in clear) of every state, present and superseded. */
+  /** The key id (0: plaintext) of every state, present and superseded. */
   *keyIds(collection: number): Generator<number> {
     const prefix = counterKey(collection)
     const range = { start: prefix, end: prefixEnd(prefix) }

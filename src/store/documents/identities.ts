@@ -1,8 +1,9 @@
 /**
- * Whose a (key, lang) is: the identity rows and the further spellings, in clear or sealed. In a sealed
- * collection keyed hashes stand for the texts in the keys of the rows, and the texts lie sealed in their
- * values. While a collection changes from one form to the other (or from one key to the next) a row may lie
- * in any of its forms: readers try each, writers leave just one. Layout: docs/formats/truth-env.md.
+ * Identity rows, which lead from (key, lang) to a document, and rows of further spellings, both plaintext or
+ * sealed. In a sealed collection, the row keys contain keyed hashes of the texts, and the values contain the
+ * sealed texts. While a collection changes from one form to the other, or from one key to the next, a row may
+ * be stored in any of the collection's forms. Readers try each form; writers leave exactly one. Layout:
+ * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { documentKey, identityRowKey, isKey, lowerCase, lowerCaseForms, prefixEnd, spellingKey } from '../keys.js'
@@ -11,7 +12,7 @@ import { CLEAR, identityPlace, spellingPlace } from '../sealing/collection_seal.
 import type { CollectionSeal } from '../sealing/collection_seal.js'
 import type { Table } from '../table.js'
 
-/** The row behind an identity: whose it is, and how it was spelled by the last write. */
+/** The contents of an identity row: the docid, and the spelling of the last write. */
 export interface Identity {
   readonly docid: number
   readonly key: string
@@ -23,16 +24,16 @@ const NOTHING = Buffer.alloc(0)
 const SEALED_PREFIX_BYTES = 12
 const SPELLING_PREFIX_BYTES = 8
 
-/** A form of key and language in which a row may lie: `lowerCaseForms`. */
+/** A lower-case form of key and language under which a row may be stored (`lowerCaseForms`). */
 type Place = readonly [key: string, lang: string]
 
-/** Nearly always one. */
+/** The result nearly always has one element. */
 function placesOf(key: string, lang: string): readonly Place[] {
   const langs = lowerCaseForms(lang)
   return lowerCaseForms(key).flatMap((one) => langs.map((other): Place => [one, other]))
 }
 
-/** Whose identity (key, lang) is, whatever the spelling. @throws CorruptRecord */
+/** The owner of the identity (key, lang), in any spelling. @throws CorruptRecord */
 export function readIdentity(
   environment: Environment,
   seal: CollectionSeal | undefined,
@@ -68,7 +69,11 @@ function readClear(environment: Environment, collection: number, [key, lang]: Pl
       )
 }
 
-/** A row that was found under another's key is damaged, whatever says so. @throws CorruptRecord */
+/**
+ * Returns `found` if it has this identity. A row found under the key of another identity is damaged, even if
+ * its checksum is correct.
+ * @throws CorruptRecord
+ */
 function identityOf(found: Identity, key: string, lang: string): Identity {
   if (lowerCase(found.key) === lowerCase(key) && lowerCase(found.lang) === lowerCase(lang)) return found
   throw new CorruptRecord(`identity of document ${found.docid}`, 'it is of another key')
@@ -88,8 +93,8 @@ export function openIdentity(seal: CollectionSeal, rowKey: Buffer, row: Buffer):
 }
 
 /**
- * Docids of the documents with this key in any language, whatever the spelling, by language where the rows
- * lie in clear; at most `count`.
+ * Docids of the documents with this key in any language and any spelling, at most `count`. They are ordered
+ * by language where the rows are plaintext.
  */
 export function readDocidsOfKey(
   environment: Environment,
@@ -114,15 +119,19 @@ export function readDocidsOfKey(
   return [...docids]
 }
 
-/** Where the row of the document lies, in whatever form of sealing; undefined where it has none. */
+/**
+ * The lower-case form of key and language under which the document's row is stored, in any form of sealing.
+ * Undefined if it has no row.
+ */
 function placeOfRow(environment: Environment, collection: number, { docid, key, lang }: Identity): Place | undefined {
   const seal = environment.seals.of(collection)
   return placesOf(key, lang).find((place) => readPlace(environment, seal, collection, place)?.docid === docid)
 }
 
 /**
- * Writes the row in the collection's present form and removes it in all others. It stays in its place where
- * it has one: that of now may be another document's, which an older version made of the same name.
+ * Writes the row in the collection's present form and removes it in all other forms. An existing row keeps
+ * its lower-case form, because the present lower-case form may belong to another document: an older version
+ * made two documents of the same name.
  */
 export function writeIdentity(environment: Environment, collection: number, identity: Identity): void {
   const seal = environment.seals.of(collection)
@@ -151,7 +160,7 @@ export function removeIdentity(environment: Environment, collection: number, ide
   if (place !== undefined) removeForms(environment, collection, place)
 }
 
-/** In every form of sealing but `kept`. */
+/** Removes the row in every form of sealing except `kept`. */
 function removeForms(environment: Environment, collection: number, place: Place, kept?: number): void {
   const seal = environment.seals.of(collection)
   for (const form of seal?.state.forms ?? [CLEAR]) {
@@ -162,8 +171,9 @@ function removeForms(environment: Environment, collection: number, place: Place,
 }
 
 /**
- * Whether the document was at some point written under just this spelling, beside that of its identity row.
- * @throws CorruptRecord: a document would seem to be missing
+ * Whether the document was at some time written under exactly this spelling. The spelling of the identity row
+ * is not covered.
+ * @throws CorruptRecord because the document would otherwise seem to be missing
  */
 export function hasSpelling(
   environment: Environment,
@@ -212,13 +222,13 @@ export function openSpelling(seal: CollectionSeal, rowKey: Buffer, row: Buffer):
   return splitSpelling(record.subarray(SPELLING_PREFIX_BYTES))
 }
 
-/** Key and language of the text in a row, or in the key of one in clear. */
+/** Splits the text of a sealed row, or the end of a plaintext row's key, into key and language. */
 export function splitSpelling(text: Buffer): readonly [key: string, lang: string] {
   const split = text.indexOf(0)
   return [text.toString('utf8', 0, split), text.toString('utf8', split + 1)]
 }
 
-/** All of a document. */
+/** Removes all spellings of a document. */
 export function removeSpellings(environment: Environment, collection: number, docid: number): void {
   const prefix = documentKey(collection, docid)
   for (const table of [environment.spellings, environment.sealedSpellings])
@@ -238,7 +248,7 @@ export function decodeIdentity(row: Buffer, name: () => string): Identity {
   return { docid: row.readUInt32LE(0), key: row.toString('utf8', 4, split), lang: row.toString('utf8', split + 1) }
 }
 
-/** In errors: names the row, never a text of a sealed collection. */
+/** Names a row in errors, without any text of a sealed collection. */
 function nameOf(rowKey: Uint8Array): string {
   return `identity ${Buffer.from(rowKey).toString('hex')}`
 }

@@ -1,5 +1,5 @@
 /**
- * Removes superseded states of a document, and takes a state out of the counters. Inside the write
+ * Removes superseded states of a document, and subtracts a state from the counters. Runs inside the write
  * transaction.
  */
 import { releaseBody } from '../bodies/body_references.js'
@@ -9,7 +9,7 @@ import type { Head } from '../head.js'
 import { bodyKey, revisionKey } from '../keys.js'
 import type { RevisionView } from './revisions.js'
 
-/** What an entry says of the states to remove. */
+/** The fields of an entry that say which states to remove. */
 interface Trimming {
   readonly lsn: bigint
   readonly collection: number
@@ -18,7 +18,7 @@ interface Trimming {
   readonly trimBelow: number
 }
 
-/** With their references to bodies. How many there are was bounded when the entry was decided. */
+/** Removes states with their references to bodies. Their number was bounded when the entry was decided. */
 export function removeRevisionsBelow(
   environment: Environment,
   revisions: RevisionView,
@@ -27,14 +27,14 @@ export function removeRevisionsBelow(
 ): void {
   if (trimBelow === 0) return
   for (const { revision, bodyLsn } of revisions.below(collection, docid, trimBelow)) {
-    // A damaged row names no body: it goes all the same, and the body goes with the document.
+    // A damaged row names no body. The row is removed anyway; the body is removed with the document.
     if (bodyLsn !== undefined) releaseBody(environment, bodyKey(collection, docid, bodyLsn), lsn)
     environment.revisions.remove(revisionKey(collection, docid, revision))
     counters.revisions--
   }
 }
 
-/** The state is not the present one any more. */
+/** Subtracts a state that is no longer the present one. */
 export function uncount(counters: CollectionCounters, head: Head): void {
   counters.metaTriples -= head.metaTriples
   counters.checksum = (counters.checksum ^ head.contentHash) >>> 0

@@ -1,5 +1,5 @@
 /**
- * Superseded states of documents by their numbers, as one snapshot or transaction shows them. Layout:
+ * Superseded states of documents by revision number, as one snapshot or transaction shows them. Layout:
  * docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
@@ -10,7 +10,7 @@ import type { HeadReader } from './heads.js'
 
 export interface RevisionRow {
   readonly revision: number
-  /** Undefined where the row is damaged. */
+  /** Undefined if the row is damaged. */
   readonly bodyLsn: bigint | undefined
 }
 
@@ -23,7 +23,7 @@ export class RevisionView {
     this.#heads = heads
   }
 
-  /** Of a document, newest first, without the current state. */
+  /** Superseded states of a document, newest first. The present state is not included. */
   *of(collection: number, docid: number): Generator<Head> {
     const prefix = documentKey(collection, docid)
     const range = { start: prefixEnd(prefix), end: prefix, reverse: true }
@@ -36,14 +36,14 @@ export class RevisionView {
     return this.#heads.decodeState(record, collection, docid, () => `revision ${collection}/${docid}/${revision}`)
   }
 
-  /** The newest one whose number is not above `revision`. */
+  /** The newest state whose number is not above `revision`. */
   newest(collection: number, docid: number, revision: number): Head | undefined {
     const range = { start: revisionKey(collection, docid, revision), end: documentKey(collection, docid), reverse: true, limit: 1 }
     const [found] = [...this.#environment.revisions.getRange(range)]
     return found === undefined ? undefined : this.#open(found.value, collection, docid)
   }
 
-  /** Those with numbers below `below`, ascending, each with the body that it shows. */
+  /** States with numbers below `below`, ascending, each with the LSN of its body. */
   below(collection: number, docid: number, below: number): RevisionRow[] {
     const range = { start: documentKey(collection, docid), end: revisionKey(collection, docid, below) }
     return [...this.#environment.revisions.getRange(range)].map(({ key, value }) => {
@@ -61,7 +61,7 @@ export class RevisionView {
     return this.#environment.revisions.getKeysCount({ start: prefix, end: prefixEnd(prefix) })
   }
 
-  /** Number of the one that has `older` others before it; undefined when there are not so many. */
+  /** Number of the state that has `older` states before it. Undefined if there are fewer. */
   after(collection: number, docid: number, older: number): number | undefined {
     const prefix = documentKey(collection, docid)
     const [key] = [...this.#environment.revisions.getKeys({ start: prefix, end: prefixEnd(prefix), offset: older, limit: 1 })]

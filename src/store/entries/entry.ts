@@ -1,10 +1,10 @@
 /**
- * Binlog entries: what happened, complete and deterministic, so that local writes, replay and followers all
- * go through the same `apply`. This file knows what all entries share: the prefix, and how they are sealed;
- * the kinds know the rest (kinds.ts). Layout: docs/formats/binlog.md.
+ * Binlog entries. An entry is complete and deterministic, so that local writes, replay and followers all go
+ * through the same `apply`. This file implements what all entries share: the prefix and the sealing. The
+ * kinds implement the rest (kinds.ts). Layout: docs/formats/binlog.md.
  *
- * A body is not repeated in the entry: it is stored once under (collection, docid, LSN), where readers find
- * it.
+ * The entry does not repeat the body. The body is stored once under (collection, docid, LSN), where readers
+ * find it.
  */
 import { pack, unpack } from '../packages.js'
 import { CorruptRecord, checkRecord, sealRecord } from '../record.js'
@@ -18,7 +18,7 @@ import type { AnyKind, Entry } from './kinds.js'
 
 export type { Entry } from './kinds.js'
 
-/** What is left of an entry of a sealed collection that was deleted, and its keys with it. */
+/** The remainder of an entry of a sealed collection that was deleted together with its keys. */
 export interface ShedEntry {
   readonly kind: 'shed'
   readonly lsn: bigint
@@ -30,21 +30,21 @@ export type StoredEntry = Entry | ShedEntry
 const PREFIX_BYTES = 12
 const SEALED_PREFIX_BYTES = 16
 const KIND_AT = 5
-/** In the byte of the kind: what it means is the kind's matter (`isMarked`). */
+/** In the byte of the kind. The kind defines its meaning (`isMarked`). */
 const FLAG_MARKED = 0x80
-/** In the byte of the kind: the third element of the array says who made the entry, and its flags. */
+/** In the byte of the kind: the third element of the array has origin, actor and flags of the entry. */
 const FLAG_AUTHOR = 0x40
 const CODE_MASK = 0x3f
-/** Whose key an entry is sealed with. */
+/** Offset of the scope: which key an entry is sealed with. */
 const SCOPE_AT = 7
 const SCOPE = { clear: 0, collection: 1, server: 2 } as const
 
-/** Of most entries, and of all that versions before wrote: nothing of it is stored. */
+/** The author of most entries, and of all entries that earlier versions wrote. It is not stored. */
 export const ANONYMOUS_REQUEST: EntryAuthor = { origin: 'request', actor: null }
 
 /**
- * @param bodyBytes bytes of the body that came with the entry: they count toward the binlog's retention
- * @param author of an entry that does not say it itself
+ * @param bodyBytes size of the body that came with the entry: it counts toward the binlog's retention
+ * @param author used where the entry does not name its own
  */
 export function encodeEntry(entry: Entry, bodyBytes: number, author = ANONYMOUS_REQUEST): Buffer {
   const kind = kindOf(entry)
@@ -77,24 +77,25 @@ export function decodeEntry(lsn: bigint, record: Buffer): Entry {
   return Object.assign(kind.decode({ lsn, collection, docid }, fields) as Entry, { origin, actor, flags })
 }
 
-/** The kind of a record as it lies on disk, sealed or in clear; read without decoding it. */
+/** The kind of a stored record, sealed or plaintext. Read without decoding. */
 export function kindOfRecord(record: Buffer): AnyKind | undefined {
   return kindOfCode((record[KIND_AT] as number) & CODE_MASK)
 }
 
-/** Whether its kind has marked the record; read without decoding it. */
+/** Whether its kind has marked the record. Read without decoding. */
 export function isMarked(record: Buffer): boolean {
   return ((record[KIND_AT] as number) & FLAG_MARKED) !== 0
 }
 
-/** Bytes that an entry counts for in the binlog, its body included; read without decoding it. */
+/** Bytes that an entry counts for in the binlog, its body included. Read without decoding. */
 export function retainedBytes(record: Buffer): number {
   return record.length >= PREFIX_BYTES ? record.length + record.readUInt32LE(8) : record.length
 }
 
 /**
- * The record of an entry as it may lie on disk: sealed where its collection is sealed, or where it brings
- * credentials. What names a collection only stays in clear, and so does how it is sealed.
+ * The record of an entry in its stored form. It is sealed if its collection is sealed or if it contains
+ * credentials. An entry that only names a collection stays plaintext, and so does an entry that changes how a
+ * collection is sealed.
  */
 export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number, author?: EntryAuthor): Buffer {
   const record = encodeEntry(entry, bodyBytes, author)
@@ -102,7 +103,7 @@ export function storeEntry(seals: Seals, entry: Entry, bodyBytes: number, author
   return secrecy === 'never' ? record : sealEntry(seals, entry.lsn, entry.collection, record, secrecy === 'server')
 }
 
-/** @param record in clear @param isSecret it is sealed for the server where its collection is not sealed */
+/** @param record plaintext @param isSecret seal with the server's key if the collection is not sealed */
 function sealEntry(seals: Seals, lsn: bigint, collection: number, record: Buffer, isSecret: boolean): Buffer {
   const seal = seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
@@ -113,13 +114,13 @@ function sealEntry(seals: Seals, lsn: bigint, collection: number, record: Buffer
   return isSealed ? seal.seal(entryPlace(lsn), prefixed) : seals.sealForServer(entryPlace(lsn), prefixed)
 }
 
-/** The entry of a record as it lies on disk. @throws CorruptRecord */
+/** Decodes a stored record. @throws CorruptRecord */
 export function openEntry(seals: Seals, lsn: bigint, record: Buffer): StoredEntry {
   const clear = clearEntry(seals, lsn, record)
   return Buffer.isBuffer(clear) ? decodeEntry(lsn, clear) : clear
 }
 
-/** The record in clear, or what is left of it. @throws CorruptRecord */
+/** The plaintext record, or a ShedEntry if its keys were deleted. @throws CorruptRecord */
 function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEntry {
   const scope = record[SCOPE_AT]
   if (scope === SCOPE.clear) return record
@@ -135,20 +136,20 @@ function clearEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer | ShedEnt
   return clear
 }
 
-/** How an entry is sealed: with whose key, and which. */
+/** How an entry is sealed: the scope of its key, and the key id. */
 export interface EntrySeal {
   readonly scope: number
   readonly keyId: number
 }
 
-/** Without opening it. */
+/** Reads the prefix only; the record is not opened. */
 export function sealOfEntry(record: Buffer): EntrySeal {
   return { scope: record[SCOPE_AT] as number, keyId: record[SCOPE_AT] === SCOPE.clear ? CLEAR : keyIdOf(record) }
 }
 
 /**
- * How a stored entry is to be sealed now; undefined where there is nothing to do for it.
- * @param only entries of this collection, where one is named
+ * How a stored entry is to be sealed now. Undefined if the entry stays as it is.
+ * @param only if set, entries of other collections stay as they are
  * @throws CorruptRecord
  */
 export function wantedSealOfEntry(seals: Seals, lsn: bigint, record: Buffer, only: number | undefined): EntrySeal | undefined {
@@ -161,7 +162,7 @@ export function wantedSealOfEntry(seals: Seals, lsn: bigint, record: Buffer, onl
   return secrecy === 'server' ? { scope: SCOPE.server, keyId: seals.keyring.primaryId } : { scope: SCOPE.clear, keyId: CLEAR }
 }
 
-/** The record as it would be stored now. @throws CorruptRecord */
+/** The record in the form in which it would be stored now. @throws CorruptRecord */
 export function resealEntry(seals: Seals, lsn: bigint, record: Buffer): Buffer {
   const clear = clearEntry(seals, lsn, record)
   if (!Buffer.isBuffer(clear)) return record

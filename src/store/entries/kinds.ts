@@ -1,4 +1,4 @@
-/** The registration of all kinds of binlog entries: a kind is there once it has its line here. */
+/** The registry of all kinds of binlog entries. A new kind needs one line in `KINDS`. */
 import { deletion } from './delete/delete.js'
 import { drop } from './drop/drop.js'
 import type { EntryBase, EntryKind } from './entry_kind.js'
@@ -16,7 +16,7 @@ const KINDS = [put, expiry, deletion, drop, setting, job, sealing, trim, place, 
 type EntryOf<K> = K extends EntryKind<infer E> ? E : never
 export type Entry = EntryOf<(typeof KINDS)[number]>
 
-/** The kind of an entry whose type is known by its name only. */
+/** The kind of an entry whose type is known only by name. */
 export type AnyKind = EntryKind<EntryBase & { readonly kind: string }>
 
 const byCode: (AnyKind | undefined)[] = []

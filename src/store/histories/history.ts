@@ -1,20 +1,20 @@
 /**
- * What a document has gone through, in one record of bounded size: its writes, the reads that were tracked,
- * and how often it was read for the leaderboard. Layout: docs/formats/truth-env.md.
+ * The history of a document, in one record of bounded size: its writes, the tracked reads, and the number of
+ * reads for the leaderboard. Layout: docs/formats/truth-env.md.
  *
- * Writes: the first and the latest. Reads: groups of a second and a count. Where there are too many, the
- * older half of the groups is joined in pairs, each under its later second: no read is forgotten, but when
- * exactly it was fades with its age. Decision: docs/decisions/0081-histories-of-documents.md. Pure; written
- * on the write lane.
+ * Writes: the first and the latest are kept. Reads: groups of a second and a count. If there are too many
+ * groups, the older half is joined in pairs, each under its later second. No read is lost, but the time of a
+ * read becomes less exact as it gets older. Decision: docs/decisions/0081-histories-of-documents.md. Pure;
+ * written on the write lane.
  */
 import { HISTORY_ACCESS_GROUPS_MAX, HISTORY_WRITES_MAX } from '../../limits/temporal.js'
 import { checkRecord, sealRecord } from '../record.js'
 
-/** In the order of their codes on disk. */
+/** In the order of the codes on disk. */
 export const EVENT_TYPES = ['create', 'update', 'access'] as const
 export type EventType = (typeof EVENT_TYPES)[number]
 
-/** So many events of the type in that second. */
+/** The number of events of the type in that second. */
 export interface EventGroup {
   readonly type: EventType
   /** Unix seconds. */
@@ -23,12 +23,12 @@ export interface EventGroup {
 }
 
 export interface History {
-  /** Reads that counted for the leaderboard, and the second of the last of them. */
+  /** Number of reads that counted for the leaderboard, and the second of the last of them. */
   hotCount: number
   lastHotSecond: number
   /** Ascending. */
   writes: EventGroup[]
-  /** Ascending, one for a second. */
+  /** Ascending, one per second. */
   accesses: EventGroup[]
 }
 
@@ -81,13 +81,13 @@ export function decodeHistory(record: Buffer, name: () => string): History {
   }
 }
 
-/** The first write stays; of the others the latest. */
+/** Adds a write. The first write is kept, and of the others the latest. */
 export function addWrite(history: History, type: 'create' | 'update', second: number): void {
   history.writes.push({ type, second, count: 1 })
   if (history.writes.length > HISTORY_WRITES_MAX) history.writes.splice(1, 1)
 }
 
-/** Lanes hand over side by side, so a read may come after later ones. */
+/** Adds reads. Lanes report concurrently, so a read may arrive after later ones. */
 export function addAccesses(history: History, second: number, count: number): void {
   const { accesses } = history
   let at = accesses.length

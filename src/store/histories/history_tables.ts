@@ -1,8 +1,8 @@
 /**
  * The three tables of tracking: histories by document, the leaderboard in its order, and counts by minute of
- * a collection. Written inside write transactions, beside what they tell of: writes with the entry that makes
- * them, so that neither is there without the other; reads when the write lane has collected them, no entries
- * of the binlog. Layout: docs/formats/truth-env.md.
+ * a collection. They are written inside write transactions. Writes are tracked in the transaction of the
+ * entry that makes them, so that neither exists without the other. Reads are tracked once the write lane has
+ * collected them, without entries of the binlog. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { addAccesses, addWrite, decodeHistory, emptyHistory, encodeHistory, EVENT_TYPES } from './history.js'
@@ -12,10 +12,10 @@ import { log } from '../../telemetry/log.js'
 import { noteDamage } from '../noted_damage.js'
 import { CorruptRecord, requireIntact } from '../record.js'
 
-/** Reads of one document that were made in the same second. */
+/** Reads of one document in the same second. */
 export interface Accesses {
   readonly second: number
-  /** Those to be told by the history, and those that count for the leaderboard. */
+  /** Number of reads for the history, and number of reads for the leaderboard. */
   readonly tracked: number
   readonly hot: number
 }
@@ -25,7 +25,7 @@ export function readHistory({ histories }: Environment, collection: number, doci
   return record === undefined ? undefined : decodeHistory(record, () => `history ${collection}/${docid}`)
 }
 
-/** Inside a write nothing may fail for a history's sake: a damaged one begins anew. */
+/** A write must not fail because of a history: a damaged one starts from scratch. */
 function historyToChange(environment: Environment, collection: number, docid: number): History | undefined {
   try {
     return readHistory(environment, collection, docid)
@@ -63,7 +63,7 @@ export function trackAccesses(environment: Environment, collection: number, doci
 
 const NOTHING = Buffer.alloc(0)
 
-/** The document is gone, and what it went through with it; the counts of its collection stay. */
+/** Removes the history of a deleted document. The counts of its collection stay. */
 export function forgetHistory(environment: Environment, collection: number, docid: number): void {
   const history = historyToChange(environment, collection, docid)
   if (history === undefined) return
@@ -71,7 +71,7 @@ export function forgetHistory(environment: Environment, collection: number, doci
   if (history.hotCount > 0) environment.leaderboard.remove(hotKey(collection, history.hotCount, docid))
 }
 
-/** Events of a collection in the minute of `second`. */
+/** Adds events of a collection to the minute of `second`. */
 function countMinute({ eventMinutes }: Environment, collection: number, type: EventType, second: number, count: number): void {
   const key = minuteKey(collection, EVENT_TYPES.indexOf(type), Math.floor(second / 60))
   const value = Buffer.allocUnsafe(4)
@@ -79,7 +79,7 @@ function countMinute({ eventMinutes }: Environment, collection: number, type: Ev
   eventMinutes.put(key, value)
 }
 
-/** A count that can't be believed begins anew. */
+/** A damaged count starts again from 0. */
 function countOf(row: Buffer | undefined, key: Buffer): number {
   if (row === undefined) return 0
   try {
@@ -92,7 +92,8 @@ function countOf(row: Buffer | undefined, key: Buffer): number {
 }
 
 /**
- * Reads by collection and minute, gathered over one transaction: a slice of many documents changes few rows.
+ * Reads by collection and minute, accumulated over one transaction: a slice of many documents then changes
+ * few rows.
  */
 export class MinuteCounts {
   readonly #counts = new Map<string, { readonly collection: number; readonly second: number; count: number }>()
@@ -109,7 +110,7 @@ export class MinuteCounts {
   }
 }
 
-/** Minutes in which something happened, ascending. @param begin, end unix minutes, `end` exclusive */
+/** Minutes with events, ascending. @param begin, end unix minutes, `end` exclusive */
 export function* minutesOf(
   { eventMinutes }: Environment,
   collection: number,
@@ -122,7 +123,7 @@ export function* minutesOf(
   for (const { key, value } of eventMinutes.getRange(range)) yield [minuteOfKey(key), countOf(value, key)]
 }
 
-/** Removes minutes before `minute`. @returns how many; `rowsMax` where there may be more */
+/** Removes minutes before `minute`. @returns the number removed; `rowsMax` if more may be left */
 export function forgetMinutes({ eventMinutes }: Environment, collection: number, minute: number, rowsMax: number): number {
   let removed = 0
   for (const code of EVENT_TYPES.keys()) {

@@ -1,4 +1,4 @@
-/** What a view shows of the tracking of documents. As short-lived as the view. */
+/** The tracking of documents in a view. Valid as long as the view. */
 import type { Environment } from '../environment.js'
 import type { EventType, History } from './history.js'
 import { hottest, minutesOf, readHistory } from './history_tables.js'
@@ -10,7 +10,7 @@ export class HistoryView {
     this.#environment = environment
   }
 
-  /** Undefined where nothing of the document was tracked. */
+  /** Undefined if nothing of the document was tracked. */
   of(collection: number, docid: number): History | undefined {
     return readHistory(this.#environment, collection, docid)
   }
@@ -20,7 +20,7 @@ export class HistoryView {
     return hottest(this.#environment, collection, count)
   }
 
-  /** Minutes in which something happened, ascending. @param begin, end unix minutes, `end` exclusive */
+  /** Minutes with events, ascending. @param begin, end unix minutes, `end` exclusive */
   minutes(collection: number, type: EventType, begin: number, end: number): Generator<readonly [minute: number, count: number]> {
     return minutesOf(this.#environment, collection, type, begin, end)
   }

@@ -1,8 +1,8 @@
 /**
- * Brings stored rows into the form that their collections have now: sealed with the primary key, or in clear.
- * One step looks at some rows of one table, inside the write transaction; what is in form already is passed
- * over, so a walk that begins anew loses nothing but time. A row that can't be opened stays as it is and is
- * counted. Not entries: which key a row lies under is this node's own matter. Write lane only.
+ * Rewrites stored rows in the form that their collections have now: sealed with the primary key, or
+ * plaintext. One step processes some rows of one table inside the write transaction. Rows already in that
+ * form are skipped, so restarting a walk costs only time. A row that can't be opened stays as it is and is
+ * counted. Resealing writes no entries: the key of a row is local to this node. Write lane only.
  */
 import { sealOfEntry, wantedSealOfEntry, resealEntry } from '../entries/entry.js'
 import type { Environment } from '../environment.js'
@@ -27,8 +27,8 @@ import { keyIdOf } from '../sealing/sealed_record.js'
 import type { SealedPlace } from '../sealing/sealed_record.js'
 
 /**
- * The tables of a collection, in the order in which they are walked, which a job that an earlier version has
- * begun goes on with: new ones come last. The binlog is walked once, behind all collections.
+ * The tables of a collection, in the order of the walk. A job that an earlier version has begun continues in
+ * this order, so new tables are appended. The binlog is walked once, after all collections.
  */
 export const RESEALED_TABLES = [
   'heads', 'revisions', 'bodies', 'identities', 'sealedIdentities', 'spellings', 'sealedSpellings', 'collectionSettings', 'sealedSettings', 'vectors',
@@ -36,21 +36,21 @@ export const RESEALED_TABLES = [
 export type ResealedTable = (typeof RESEALED_TABLES)[number]
 
 export interface ResealedRows {
-  /** Where to go on; undefined: this was the end. */
+  /** Key at which to continue; undefined: the walk is complete. */
   readonly next: Buffer | undefined
   readonly scanned: number
   readonly resealed: number
   readonly skipped: number
-  /** One line each; they name records, never texts. */
+  /** One line per error. The lines name records and contain no text of documents. */
   readonly errors: readonly string[]
-  /** By how much the binlog has grown. */
+  /** Bytes by which the binlog has grown. */
   readonly grownBytes: number
 }
 
-/** What becomes of a row: it was in form, it was brought into form. */
+/** Outcome for a row: it already had the present form, or it was rewritten. */
 type Outcome = 'skipped' | 'resealed'
 
-/** @param from key to begin with; undefined: the first of the collection */
+/** @param from first key; undefined: the start of the collection */
 export function resealTable(
   environment: Environment,
   collection: number,
@@ -66,7 +66,7 @@ export function resealTable(
   return walk(environment[table], from ?? prefix, end, rowsMax, (key, value) => resealRow(environment, seal, collection, table, key, value))
 }
 
-/** @param collection undefined: the entries of all */
+/** @param collection undefined: entries of all collections */
 export function resealBinlog(
   environment: Environment,
   collection: number | undefined,
@@ -137,18 +137,18 @@ function resealRow(
   }
 }
 
-/** A record that stays where it is. */
+/** Reseals a record under the same row key. */
 function resealRecord(table: Table, seal: CollectionSeal, place: SealedPlace, key: Buffer, record: Buffer): Outcome {
   if (keyIdOf(record) === seal.writtenForm) return 'skipped'
   const name = (): string => `${place.kind} ${key.toString('hex')}`
-  // What is damaged must not get a seal that says it is whole.
+  // A damaged record must not get a seal that declares it intact.
   if (keyIdOf(record) === CLEAR) checkRecord(record, place.clearBytes, name)
   const clear = keyIdOf(record) === CLEAR ? record : seal.open(place, record, name)
   table.put(key, seal.writtenForm === CLEAR ? clear : seal.seal(place, clear))
   return 'resealed'
 }
 
-/** A row whose key stands for a text: it moves. */
+/** Reseals a row whose key contains a text or its hash. The row moves to another key. */
 function resealText(
   environment: Environment,
   seal: CollectionSeal,
@@ -161,7 +161,7 @@ function resealText(
   if ((isSealed ? keyIdOf(value) : CLEAR) === writtenForm) return 'skipped'
   if (table === 'identities' || table === 'sealedIdentities') {
     const identity = isSealed ? openIdentity(seal, key, value) : decodeIdentity(value, () => `identity ${key.toString('hex')}`)
-    // First: its place is kept.
+    // The new row is written first, so that it keeps the lower-case form of the old row.
     writeIdentity(environment, collection, identity)
     environment[table].remove(key)
     return 'resealed'
@@ -172,7 +172,7 @@ function resealText(
   return 'resealed'
 }
 
-/** In clear, or a configuration that is sealed for its credentials. */
+/** Reseals a setting that is plaintext, or a configuration that is sealed for its credentials. */
 function resealSetting(
   environment: Environment,
   seal: CollectionSeal | undefined,

@@ -1,10 +1,12 @@
 /**
- * After a rotation, what was overwritten (text in clear, records under an old key) may still be read in free
- * pages of the files, in the gaps of used ones and behind the end of values. So the next start, before
- * anything is opened, writes the truth env anew, row by row (a compacted copy takes whole pages, and with
- * them what lies behind a value), puts it in the place of the old one, and throws away the index and the
- * files of vectors, which are made from it. A crash at any point leaves either file whole and the wish in it;
- * it is done again. Runs on the write lane, which opens the store first.
+ * Removes residue after a rotation. Overwritten data (plaintext, records under an old key) may still be
+ * readable in free pages of the files, in the gaps of used pages and after the end of values. Therefore the
+ * next start rewrites the truth env row by row before anything is opened. A compacted copy would not do: it
+ * copies whole pages, and with them the bytes after the end of a value. The new file replaces the old one.
+ * The index and the vector files are deleted, because they are derived from it.
+ *
+ * A crash at any point leaves one intact file that still contains the request to scrub, so the next start
+ * repeats it. Runs on the write lane, which opens the store first.
  */
 import type { RootDatabase } from 'lmdb'
 import { closeSync, existsSync, fsyncSync, mkdirSync, openSync, readdirSync, renameSync, rmSync, statfsSync, statSync } from 'node:fs'
@@ -24,8 +26,8 @@ export function isScrubWanted({ settings }: Environment): boolean {
 }
 
 /**
- * The store must be closed in this process, and nobody else may have it. @returns a line for the log: what
- * was done, or why not
+ * Rewrites the store. It must be closed in this process, and no other process may have it open.
+ * @returns a line for the log: what was done, or why it was not
  */
 export async function scrub(generationPath: string): Promise<string> {
   const aside = join(generationPath, 'scrub')
@@ -52,9 +54,9 @@ export async function scrub(generationPath: string): Promise<string> {
 }
 
 /**
- * Asked first, for a write that LMDB is refused may be the end of the process
- * (docs/decisions/0121-the-sweep-of-io-failures.md). @throws Error where there is no room for another one of
- * that size
+ * Checked first, because a write that fails inside LMDB may end the process
+ * (docs/decisions/0121-the-sweep-of-io-failures.md).
+ * @throws Error if there is no space for a second file of that size
  */
 function checkRoom(file: string): void {
   const { bavail, bsize } = statfsSync(file)
@@ -62,7 +64,7 @@ function checkRoom(file: string): void {
   if (missing > 0) throw new Error(`${missing} bytes more must be free`)
 }
 
-/** All tables, whatever they are: the names are the keys of the root. Both stores are closed in the end. */
+/** Copies all tables. Their names are the keys of the root database. Both stores are closed at the end. */
 async function copyRows(from: string, to: string): Promise<void> {
   const source = openEnvironment(from)
   try {

@@ -1,7 +1,7 @@
 /**
- * Authenticated encryption and a keyed hash, as the store needs them: AES-256-GCM and HMAC-SHA-256. Whoever
- * opens a store gives it one: a lane the engine's, which costs a tenth of what a cipher object of Node costs
- * for a small record; tests and tools the one that is here. Both make the same bytes.
+ * Authenticated encryption and a keyed hash for the store: AES-256-GCM and HMAC-SHA-256. The code that opens
+ * a store supplies the cipher. A lane uses the engine's, which for a small record costs a tenth of a cipher
+ * object of Node. Tests and tools use the one in this file. Both produce the same bytes.
  */
 import { createCipheriv, createDecipheriv, createHmac } from 'node:crypto'
 import { sealRecord } from '../record.js'
@@ -9,22 +9,25 @@ import { sealRecord } from '../record.js'
 export const KEY_BYTES = 32
 export const NONCE_BYTES = 12
 export const TAG_BYTES = 16
-/** What a sealed text is longer than the text. */
+/** Bytes by which a sealed text is longer than the plaintext. */
 export const SEAL_BYTES = NONCE_BYTES + TAG_BYTES
 export const HMAC_BYTES = 32
 
-/** Where the id of the key stands in every record that has one; 0: in clear. */
+/** Offset of the key id in every record that has one; 0: plaintext. */
 export const KEY_ID_AT = 6
 const CLEAR_KEY_ID = 0
 
 export interface Cipher {
-  /** @param sealed space for the text with its tag behind it. A nonce is used once with a key. */
+  /**
+   * @param sealed space for the ciphertext followed by its tag. A nonce must be used only once with a key.
+   */
   readonly seal: (key: Uint8Array, nonce: Uint8Array, associated: Uint8Array, text: Uint8Array, sealed: Uint8Array) => void
   /**
-   * Opens a sealed record (sealed_record.ts) with one call, because each value that is handed over costs as
-   * much as deciphering a hundred bytes.
-   * @param record space for the record without nonce and tag; its checksum holds. Not to be read where the
-   * answer is false: it is not what was sealed so.
+   * Opens a sealed record (sealed_record.ts) with one call, because each value that is passed across costs as
+   * much as decrypting a hundred bytes.
+   * @param record space for the record without nonce and tag; its checksum is set. Must not be read if the
+   * result is false.
+   * @returns false if authentication fails
    */
   readonly openRecord: (
     key: Uint8Array,
@@ -40,7 +43,10 @@ export interface Cipher {
 
 const associatedSpace = new Uint8Array(2048)
 
-/** Kind, place, and the clear bytes of the record behind its checksum. Valid until the next call. */
+/**
+ * The associated data: kind and key of the sealed place, and the plaintext bytes of the record after its
+ * checksum. Valid until the next call.
+ */
 export function associatedWith(kind: number, place: Uint8Array, clearBytes: number, record: Uint8Array): Uint8Array {
   associatedSpace[0] = kind
   associatedSpace[1] = place.length
@@ -66,7 +72,7 @@ export const nodeCipher: Cipher = {
     try {
       decipher.final()
     } catch {
-      // The one thing that `final` of GCM says by throwing: the tag is another.
+      // `final` of GCM throws for one reason only: the tag does not match.
       return false
     }
     record.set(sealed.subarray(0, clearBytes))

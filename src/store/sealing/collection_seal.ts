@@ -1,8 +1,11 @@
 /**
- * How one collection is sealed: its keys, derived from the master keys and the collection's salt, and the
- * places of its records. Without the salt, which goes with the collection, nothing that was sealed opens any
- * more. `forms` are the key ids under which rows may lie (0: in clear): who looks a row up by text tries
- * each. The row behind it: docs/formats/truth-env.md. Any thread reads; only `apply` and the rotation write.
+ * The sealing of one collection: its keys, which are derived from the master keys and the collection's salt,
+ * and the sealed places of its records. The salt is deleted with the collection; without it, nothing that was
+ * sealed can be opened.
+ *
+ * `forms` are the key ids under which rows may be stored (0: plaintext). A look-up by text tries each of
+ * them. The layout of the row: docs/formats/truth-env.md. Any thread reads it; only `apply` and the rotation
+ * write it.
  */
 import { SEAL_LANGS_KEPT_MAX } from '../../limits/encryption.js'
 import { documentKey, lsnKey } from '../keys.js'
@@ -12,16 +15,16 @@ import type { Keyring } from './keyring.js'
 import { keyIdOf, openWith, sealWith } from './sealed_record.js'
 import type { SealedPlace } from './sealed_record.js'
 
-/** A row in clear. */
+/** Form of a plaintext row. */
 export const CLEAR = 0
 
 export interface SealingState {
-  /** Whether what is written from now on is sealed. */
+  /** Whether new rows are sealed. */
   readonly isSealed: boolean
   readonly salt: Buffer
-  /** LSN of the entry that said so. */
+  /** LSN of the entry that set `isSealed`. */
   readonly changedLsn: bigint
-  /** Key ids that rows may lie under, CLEAR among them; the one that is written first. */
+  /** Key ids under which rows may be stored, CLEAR included. The one used for writing comes first. */
   readonly forms: readonly number[]
 }
 
@@ -49,8 +52,8 @@ export function decodeSealing(record: Buffer, collection: number): SealingState 
 }
 
 /**
- * Bytes of a keyed hash that stand for a text in a row's key: half of HMAC-SHA-256, two texts of a collection
- * meet after 2^64.
+ * Bytes of the keyed hash that replaces a text in a row's key: half of HMAC-SHA-256. Two texts of a
+ * collection collide after about 2^64 texts.
  */
 export const TEXT_HASH_BYTES = 16
 const LANG_HASH_BYTES = 8
@@ -74,7 +77,7 @@ export class CollectionSeal {
     this.state = state
   }
 
-  /** The key id that new rows are written under, CLEAR where they are not sealed. */
+  /** The key id under which new rows are written; CLEAR if they are not sealed. */
   get writtenForm(): number {
     return this.state.isSealed ? this.#keyring.primaryId : CLEAR
   }
@@ -83,7 +86,7 @@ export class CollectionSeal {
     return this.#keyring.canSeal
   }
 
-  /** The record sealed with the primary key. */
+  /** Seals the record with the primary key. */
   seal(place: SealedPlace, record: Uint8Array): Buffer {
     const { primaryId } = this.#keyring
     return sealWith(this.#keyring, this.#keysOf(primaryId)?.data as Uint8Array, primaryId, place, record)
@@ -94,7 +97,7 @@ export class CollectionSeal {
     return openWith(this.#keyring, this.#keysOf(keyIdOf(sealed))?.data, place, sealed, name, space)
   }
 
-  /** Stands for a text in the key of a row. Undefined where the key is not known. */
+  /** The hash that replaces a text in the key of a row. Undefined if the form's key is not known. */
   textHash(form: number, text: string): Buffer | undefined {
     const keys = this.#keysOf(form)
     if (keys === undefined) return undefined
@@ -104,9 +107,9 @@ export class CollectionSeal {
   }
 
   /**
-   * (collection, hash of the lower-case key, hash of the lower-case language); without `lang` the prefix of
-   * all languages.
-   * @param key, lang in one of their forms
+   * The row key (collection, hash of the lower-case key, hash of the lower-case language). Without `lang`,
+   * the prefix of all languages.
+   * @param key, lang in one of their lower-case forms
    */
   identityKey(form: number, key: string, lang: string | undefined): Buffer | undefined {
     const hash = this.textHash(form, key)
@@ -114,19 +117,19 @@ export class CollectionSeal {
     return Buffer.concat([documentKey(this.collection, 0).subarray(0, 4), hash, lang === undefined ? NOTHING : this.#langHash(form, lang)])
   }
 
-  /** (collection, docid, hash of the spelling). */
+  /** The row key (collection, docid, hash of the spelling). */
   spellingKey(form: number, docid: number, key: string, lang: string): Buffer | undefined {
     const hash = this.textHash(form, `${key}\0${lang}`)
     return hash === undefined ? undefined : Buffer.concat([documentKey(this.collection, docid), hash])
   }
 
-  /** (collection, kind of setting, hash of its id). */
+  /** The row key (collection, kind of setting, hash of its id). */
   settingKey(form: number, kind: number, id: string): Buffer | undefined {
     const hash = this.textHash(form, `setting\0${kind}\0${id}`)
     return hash === undefined ? undefined : Buffer.concat([documentKey(this.collection, 0).subarray(0, 4), Buffer.from([kind]), hash])
   }
 
-  /** Languages are few. */
+  /** Cached, because there are few languages. */
   #langHash(form: number, lang: string): Buffer {
     const name = `${form}/${lang}`
     const known = this.#langs.get(name)
@@ -151,8 +154,8 @@ export class CollectionSeal {
 }
 
 /**
- * A state of a document, wherever it lies: a head becomes a revision as it is. Which state it is, is told by
- * what is sealed.
+ * The sealed place of a document's state. It is the same in heads and revisions, because a head becomes a
+ * revision unchanged. The sealed text says which state it is.
  */
 export function statePlace(collection: number, docid: number): SealedPlace {
   return { kind: 'state', key: documentKey(collection, docid), clearBytes: 8 }
@@ -168,7 +171,7 @@ export function vectorsPlace(key: Uint8Array): SealedPlace {
   return { kind: 'vectors', key, clearBytes: 8 }
 }
 
-/** The docid behind the prefix stays in clear. @param key of the row */
+/** The docid after the prefix stays plaintext. @param key of the row */
 export function identityPlace(key: Uint8Array): SealedPlace {
   return { kind: 'identity', key, clearBytes: 12 }
 }
@@ -183,7 +186,7 @@ export function settingPlace(key: Uint8Array): SealedPlace {
   return { kind: 'setting', key, clearBytes: 8 }
 }
 
-/** Prefix and collection stay in clear. */
+/** Prefix and collection stay plaintext. */
 export function entryPlace(lsn: bigint): SealedPlace {
   return { kind: 'entry', key: lsnKey(lsn), clearBytes: 16 }
 }

@@ -1,7 +1,7 @@
 /**
- * The key file: 32 random bytes in base64, mode 0600, in the data directory. What it seals (credentials in
- * configurations, where there is no SVC_ENCRYPTION_KEY) is safe from who sees a copy of a database file, not
- * from who sees the directory. Made on its first use, by the write lane; any lane reads it.
+ * The key file: 32 random bytes in base64, mode 0600, in the data directory. It seals credentials in
+ * configurations if there is no SVC_ENCRYPTION_KEY. It protects them from readers of a copy of a database
+ * file, not from readers of the directory. The write lane creates the file on first use; any lane reads it.
  */
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { log } from '../../telemetry/log.js'
 
 export const KEY_FILE_NAME = 'secrets.key'
 
-/** @throws Error where the file is there and is not a key */
+/** @throws Error if the file exists and does not contain a key */
 export function readOrMakeKeyFile(directory: string): Uint8Array {
   const text = readOrMakeFile(directory, KEY_FILE_NAME, (path) => {
     log.warn(`credentials are sealed with the key in ${path}; with SVC_ENCRYPTION_KEY the key does not lie beside the data`)

@@ -1,8 +1,9 @@
 /**
- * The master keys of this process by id, and the keys that are derived from them: HKDF-SHA-256 over master,
- * salt and a label, so that no two uses share a key. One per thread. Without a master key there is still the
- * key of the file `secrets.key` in the data directory, under id 0: credentials in configurations never lie in
- * clear beside what they open. Why nonces don't repeat: docs/decisions/0110-encryption-at-rest.md.
+ * The master keys of this process by id, and the keys derived from them. Derivation is HKDF-SHA-256 over
+ * master key, salt and a label, so that no two uses share a key. Each thread has its own keyring. Without a
+ * master key there is still the key of the file `secrets.key` in the data directory, under id 0: credentials
+ * in configurations are never stored as plaintext beside the data that they protect. Why nonces don't repeat:
+ * docs/decisions/0110-encryption-at-rest.md.
  */
 import { hkdfSync, randomFillSync } from 'node:crypto'
 import { nodeCipher, KEY_BYTES, NONCE_BYTES } from './cipher.js'
@@ -16,7 +17,7 @@ export interface MasterKey {
 }
 
 export interface MasterKeys {
-  /** What new records are sealed with. */
+  /** The key for new records. */
   readonly primary: MasterKey
   readonly previous: readonly MasterKey[]
 }
@@ -28,14 +29,14 @@ const NO_SALT = new Uint8Array(0)
 
 export class Keyring {
   readonly cipher: Cipher
-  /** 0 where there is no master key: nothing can be sealed but credentials. */
+  /** 0 if there is no master key: then only credentials can be sealed. */
   readonly primaryId: number
   readonly previousIds: readonly number[]
   readonly #masters: ReadonlyMap<number, Uint8Array>
   readonly #keyFile: () => Uint8Array
   readonly #nonces = new Nonces()
 
-  /** @param keyFile reads the key of the key file, and makes it on its first use */
+  /** @param keyFile reads the key of the key file; creates the file on first use */
   constructor(keys: MasterKeys | null, keyFile: () => Uint8Array, cipher: Cipher = nodeCipher) {
     this.cipher = cipher
     this.primaryId = keys?.primary.id ?? KEY_FILE_ID
@@ -54,7 +55,7 @@ export class Keyring {
     return [...this.#masters.keys()]
   }
 
-  /** Undefined where there is no such master key. */
+  /** Undefined if there is no such master key. */
   derive(id: number, label: string, salt: Uint8Array = NO_SALT): Uint8Array | undefined {
     const master = id === KEY_FILE_ID ? this.#keyFile() : this.#masters.get(id)
     return master === undefined ? undefined : new Uint8Array(hkdfSync('sha256', master, salt, label, KEY_BYTES))
@@ -65,7 +66,10 @@ export class Keyring {
   }
 }
 
-/** 64 random bits of this thread and a counter of 32: drawn anew before the counter comes round. */
+/**
+ * Nonces of 64 random bits of this thread and a 32-bit counter. The random bits are drawn again before the
+ * counter wraps around.
+ */
 class Nonces {
   readonly #present = Buffer.alloc(NONCE_BYTES)
   #left = 0
@@ -81,7 +85,7 @@ class Nonces {
   }
 }
 
-/** Of a store that seals nothing: tests, tools. */
+/** The keyring of a store that seals nothing. For tests and tools. */
 export function emptyKeyring(): Keyring {
   return new Keyring(null, () => {
     throw new Error('this store was opened without a key file')

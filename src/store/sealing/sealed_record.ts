@@ -1,30 +1,33 @@
 /**
- * A record whose text is sealed: the first bytes stay as they are, with the id of the key among them; then
- * nonce, sealed text, tag. What it is sealed for, its kind and its place, is authenticated with it, so that a
- * record that is moved or renamed does not open. Layout: docs/formats/truth-env.md.
+ * A record whose text is sealed. Its first bytes, which include the key id, stay as they are. Then follow
+ * nonce, ciphertext and tag. The kind of the record and the key of its row are authenticated with it, so that
+ * a moved or renamed record does not open. Layout: docs/formats/truth-env.md.
  */
 import { CorruptRecord, RECORD_VERSION, sealRecord } from '../record.js'
 import { associatedWith, KEY_ID_AT, NONCE_BYTES, SEAL_BYTES } from './cipher.js'
 import type { Keyring } from './keyring.js'
 
-/** What a record is; part of what is authenticated. Never changed: stored records name them. */
+/**
+ * Kinds of sealed records. The code is part of the associated data and never changes, because stored records
+ * depend on it.
+ */
 export const SEALED_KIND = { state: 1, body: 2, identity: 3, spelling: 4, setting: 5, entry: 6, check: 7, object: 8, vectors: 9 } as const
 export type SealedKind = keyof typeof SEALED_KIND
 
 export interface SealedPlace {
   readonly kind: SealedKind
-  /** What tells this record from all others of its kind: the key of its row, as a rule. */
+  /** Distinguishes this record from all others of its kind. Usually the key of its row. */
   readonly key: Uint8Array
-  /** Bytes of the record that stay in clear, at least 8. */
+  /** Bytes of the record that stay plaintext, at least 8. */
   readonly clearBytes: number
 }
 
-/** Id of the key that a record is sealed under, 0 where it lies in clear. */
+/** Id of the key that a record is sealed under; 0: plaintext. */
 export function keyIdOf(record: Uint8Array): number {
   return record[KEY_ID_AT] ?? 0
 }
 
-/** The record with everything behind its clear bytes sealed. */
+/** Seals all bytes of the record after the first `clearBytes`. */
 export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place: SealedPlace, record: Uint8Array): Buffer {
   const { clearBytes } = place
   const sealed = Buffer.allocUnsafe(record.length + SEAL_BYTES)
@@ -40,10 +43,10 @@ export function sealWith(keyring: Keyring, key: Uint8Array, keyId: number, place
 }
 
 /**
- * The record as it was before it was sealed, with a checksum that holds.
- * @param key undefined: there is none under the record's key id
- * @param space to open into, where it is large enough: the record is valid as long as nobody else uses it
- * @throws CorruptRecord where it is damaged, or was sealed for another place or with another key
+ * The record as it was before it was sealed, with a correct checksum.
+ * @param key undefined: no key with the record's key id is known
+ * @param space receives the record if it is large enough; the record is then valid until the space is reused
+ * @throws CorruptRecord if the record is damaged, or was sealed for another place or with another key
  */
 export function openWith(
   keyring: Keyring,

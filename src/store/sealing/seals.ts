@@ -1,8 +1,8 @@
 /**
- * The seals of a store as one thread knows them: each collection's, read from its row and kept while the row
- * is the same; and the server's own, for credentials in configurations of collections that lie in clear
- * themselves. Asking for a collection that was never sealed costs one look-up, and none on a server without a
- * master key.
+ * The seals of a store, as one thread caches them. The seal of a collection is read from its row and cached
+ * while the row is unchanged. The server has its own seal, for credentials in configurations of plaintext
+ * collections. For a collection that was never sealed, `of` costs one look-up; on a server without a master
+ * key, none.
  */
 import { SEALS_KEPT_MAX } from '../../limits/encryption.js'
 import type { Table } from '../table.js'
@@ -26,7 +26,8 @@ export class Seals {
   }
 
   /**
-   * In the transaction of the caller. Undefined where the collection never was sealed. @throws CorruptRecord
+   * Runs in the transaction of the caller. Undefined if the collection was never sealed.
+   * @throws CorruptRecord
    */
   of(collection: number): CollectionSeal | undefined {
     if (!this.keyring.canSeal) return undefined
@@ -40,7 +41,10 @@ export class Seals {
     return seal
   }
 
-  /** Seals with the server's own key: of the primary master key, or of the key file where there is none. */
+  /**
+   * Seals with the server's own key. It is derived from the primary master key, or from the key file if there
+   * is none.
+   */
   sealForServer(place: SealedPlace, record: Buffer): Buffer {
     const { primaryId } = this.keyring
     return sealWith(this.keyring, this.#serverKey(primaryId) as Uint8Array, primaryId, place, record)

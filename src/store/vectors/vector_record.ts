@@ -1,30 +1,31 @@
 /**
- * What is stored of a document's vectors: the record (chunks of its content and one vector each, as
- * produced), the stamp beside it (what the index has to know, small enough to be read for all documents at a
- * start), and how many documents of a collection have vectors of which variant. Layout:
- * docs/formats/truth-env.md. Pure; any thread. Little-endian machines only, as the whole store.
+ * What is stored of a document's vectors. The record contains the chunks of its content and one vector for
+ * each, as produced. The stamp beside it contains what the index needs, and is small enough to be read for
+ * all documents at a start. A count for each collection and variant says how many documents have vectors of
+ * that variant. Layout: docs/formats/truth-env.md. Pure; any thread. Little-endian machines only, like the
+ * whole store.
  */
 import { checkRecord, CorruptRecord, requireIntact, sealRecord } from '../record.js'
 import { crc32c, pack, unpack } from '../packages.js'
 
 export interface VectorRecord {
-  /** Identity of the vectors: those of another variant can't be compared with them. */
+  /** Identity of the vectors: vectors of different variants can't be compared. */
   readonly variant: string
   readonly dimensions: number
-  /** The content was cut as source code. */
+  /** The content was split as source code. */
   readonly isCode: boolean
-  /** Stands for how the content was cut: the same content cut by the same recipe gives the same chunks. */
+  /** Identifies how the content was split: the same content split by the same recipe has the same chunks. */
   readonly recipe: number
   /**
-   * LSN of the body that they were made from. They are those of the document while it is that of its present
-   * state. 0: some chunks are missing still.
+   * LSN of the body from which they were made. They are the document's vectors while its present state has
+   * this body. 0: some chunks are still missing.
    */
   readonly bodyLsn: bigint
   /** Byte ranges of the UTF-8 content, ascending: start, end, start, end ... */
   readonly ranges: Uint32Array
-  /** Of what was embedded, one a chunk: equal hashes stand for equal vectors. */
+  /** Hashes of the embedded texts, one per chunk: equal hashes mean equal vectors. */
   readonly hashes: BigUint64Array
-  /** Chunk after chunk. */
+  /** The vectors of all chunks, one after the other. */
   readonly vectors: Float32Array
 }
 
@@ -60,7 +61,7 @@ export function encodeVectors(record: VectorRecord): Buffer {
 }
 
 /**
- * @param bytes in clear, owned by the caller and not changed afterwards: the vectors may be a view of it.
+ * @param bytes plaintext, owned by the caller and not changed afterwards: the vectors may be a view of it
  * @throws CorruptRecord
  */
 export function decodeVectors(bytes: Buffer, name: () => string): VectorRecord {
@@ -90,7 +91,7 @@ export function decodeVectors(bytes: Buffer, name: () => string): VectorRecord {
   }
 }
 
-/** The record made from an equal content that lies under another LSN. @param bytes in clear */
+/** The same record for an equal content that is stored under another LSN. @param bytes plaintext */
 export function withBodyLsn(bytes: Buffer, bodyLsn: bigint): Buffer {
   const copy = Buffer.from(bytes)
   copy.writeBigUInt64LE(bodyLsn, BODY_LSN_AT)
@@ -98,19 +99,19 @@ export function withBodyLsn(bytes: Buffer, bodyLsn: bigint): Buffer {
   return copy
 }
 
-/** A view where the bytes lie so that there can be one. */
+/** The floats in the bytes: a view if the bytes are aligned, otherwise a copy. */
 export function floatsOf(bytes: Uint8Array): Float32Array {
   const whole = bytes.byteOffset % 4 === 0 ? bytes : bytes.slice()
   return new Float32Array(whole.buffer, whole.byteOffset, bytes.length / 4)
 }
 
-/** What the index must know of a document's vectors to tell whether it has them. */
+/** What the index needs to decide whether it has a document's vectors. */
 export interface VectorStamp {
-  /** Of the entry that set them. */
+  /** LSN of the entry that set them. */
   readonly lsn: bigint
   readonly dimensions: number
   readonly chunks: number
-  /** `variantCrc` of theirs. */
+  /** `variantCrc` of their variant. */
   readonly variant: number
 }
 
@@ -137,7 +138,7 @@ export function decodeStamp(bytes: Buffer, name: () => string): VectorStamp {
   }
 }
 
-/** Stands for a variant in stamps and in the keys of counts. */
+/** Identifies a variant in stamps and in the keys of counts. */
 export function variantCrc(variant: string): number {
   return crc32c(Buffer.from(variant)) >>> 0
 }

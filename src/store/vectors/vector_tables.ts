@@ -1,7 +1,7 @@
 /**
- * The tables of vectors: records, stamps, counts by variant, and the queue of documents that are to be
- * embedded. Changed by `apply` only, inside the write transaction: a document has all of record, stamp and
- * count, or none. Read through views. Layout: docs/formats/truth-env.md.
+ * The tables of vectors: records, stamps, counts by variant, and the queue of documents to be embedded. Only
+ * `apply` changes them, inside the write transaction: a document has all of record, stamp and count, or none.
+ * They are read through views. Layout: docs/formats/truth-env.md.
  */
 import type { Environment } from '../environment.js'
 import { collectionOfKey, counterKey, docidOfKey, documentKey, lsnKey, lsnOfKey, prefixEnd, variantKey } from '../keys.js'
@@ -21,8 +21,9 @@ import type { VariantCount, VectorRecord, VectorStamp } from './vector_record.js
 import { log } from '../../telemetry/log.js'
 
 /**
- * @param record in clear; takes the place of the vectors that the document has @param lsn of the entry that
- * sets them
+ * Sets the vectors of a document, replacing earlier ones.
+ * @param lsn of the entry that sets them
+ * @param record plaintext
  */
 export function setVectors(environment: Environment, collection: number, docid: number, lsn: bigint, record: Buffer): void {
   forgetVectors(environment, collection, docid)
@@ -34,13 +35,13 @@ export function setVectors(environment: Environment, collection: number, docid: 
   count(environment, collection, stamp, 1, variant)
 }
 
-/** The content was written again as it was: the vectors are those of the body with this LSN. */
+/** For a write with unchanged content: the vectors now belong to the body with this LSN. */
 export function restampVectors(environment: Environment, collection: number, docid: number, bodyLsn: bigint): void {
   const record = tolerated(() => clearRecord(environment, collection, docid))
   if (record !== undefined) writeRecord(environment, collection, documentKey(collection, docid), withBodyLsn(record, bodyLsn))
 }
 
-/** The vectors of a document, and all that tells of them. */
+/** Removes the vectors of a document with their stamp and count. */
 export function forgetVectors(environment: Environment, collection: number, docid: number): void {
   const key = documentKey(collection, docid)
   if (!environment.vectorStamps.doesExist(key)) return
@@ -51,7 +52,8 @@ export function forgetVectors(environment: Environment, collection: number, doci
 }
 
 /**
- * Inside a write nothing may fail for the sake of vectors that are damaged: they are made again by a reindex.
+ * Damaged vectors are logged and treated as missing: a reindex makes them again, and a write must not fail
+ * because of them.
  */
 function tolerated<T>(read: () => T): T | undefined {
   try {
@@ -63,19 +65,19 @@ function tolerated<T>(read: () => T): T | undefined {
   }
 }
 
-/** As the collection's records lie on disk: sealed or in clear. */
+/** Writes the record in the stored form of its collection, sealed or plaintext. */
 function writeRecord(environment: Environment, collection: number, key: Buffer, record: Buffer): void {
   const seal = environment.seals.of(collection)
   const isSealed = seal !== undefined && seal.writtenForm !== CLEAR
   environment.vectors.put(key, isSealed ? seal.seal(vectorsPlace(key), record) : record)
 }
 
-/** @param variant where there may be no row of it yet */
+/** @param variant required if it may not have a row yet */
 function count({ vectorVariants }: Environment, collection: number, stamp: VectorStamp, by: 1 | -1, variant = ''): void {
   const key = variantKey(collection, stamp.variant)
   const row = vectorVariants.get(key)
   const known = row === undefined ? undefined : tolerated(() => variantCountOf(key, row))
-  // A count that can't be believed begins anew.
+  // A damaged count starts from scratch.
   const before = known ?? { variant, dimensions: stamp.dimensions, documents: 0, chunks: 0 }
   const documents = before.documents + by
   if (documents <= 0) vectorVariants.remove(key)
@@ -105,13 +107,13 @@ const NO_DOCUMENT = documentKey(0, 0)
 
 /** A document that is to be embedded. */
 export interface QueuedEmbedding {
-  /** Of the write that wanted it. */
+  /** LSN of the write that queued it. */
   readonly lsn: bigint
   readonly collection: number
   readonly docid: number
 }
 
-/** What a view shows of vectors. As short-lived as the view. */
+/** The vectors of a view. Valid as long as the view. */
 export class VectorView {
   readonly #environment: Environment
 
@@ -119,10 +121,7 @@ export class VectorView {
     this.#environment = environment
   }
 
-  /**
-   * Undefined where there are none, or none that can be believed, which is said in the log: they can be made
-   * again.
-   */
+  /** Undefined if there are none or they are damaged. Damage is logged; the vectors can be made again. */
   record(collection: number, docid: number): VectorRecord | undefined {
     return tolerated(() => {
       const record = clearRecord(this.#environment, collection, docid)
@@ -136,8 +135,8 @@ export class VectorView {
   }
 
   /**
-   * Of all documents of collections that are not deleted, by collection and docid. Damaged ones are passed
-   * over: they have no vectors then.
+   * Stamps of all documents of collections that are not deleted, by collection and docid. Damaged stamps are
+   * skipped: their documents then have no vectors.
    */
   *stamps(): Generator<{ readonly collection: number; readonly docid: number; readonly stamp: VectorStamp }> {
     const { retired, vectorStamps } = this.#environment
@@ -151,7 +150,7 @@ export class VectorView {
     }
   }
 
-  /** Of the documents of one collection, by docid. */
+  /** Stamps of the documents of one collection, by docid. */
   *stampsOf(collection: number): Generator<{ readonly docid: number; readonly stamp: VectorStamp }> {
     const prefix = counterKey(collection)
     for (const { key, value } of this.#environment.vectorStamps.getRange({ start: prefix, end: prefixEnd(prefix) })) {
@@ -161,7 +160,7 @@ export class VectorView {
     }
   }
 
-  /** Of a collection. */
+  /** Counts of a collection by variant. */
   variants(collection: number): VariantCount[] {
     const prefix = counterKey(collection)
     const range = { start: prefix, end: prefixEnd(prefix) }
@@ -170,24 +169,25 @@ export class VectorView {
   }
 
   /**
-   * Documents that wait for their vectors, first come first, behind `after`; at most `count`. A document may
-   * be there more than once.
+   * Documents that wait for their vectors, in the order in which they were queued, after the LSN `after`; at
+   * most `count`. A document may occur more than once.
    */
   queued(after: bigint, count: number): QueuedEmbedding[] {
     const rows = this.#environment.embedQueue.getRange({ start: lsnKey(after + 1n), limit: count })
     return [...rows].map(({ key, value }) => {
-      // Of no document, like that of one that is gone: whoever takes it settles it.
+      // A damaged row names no document. Like a row of a deleted document, it is settled by the code that
+      // takes it.
       const of = value === DAMAGED_ROW || value.length !== 8 ? NO_DOCUMENT : value
       return { lsn: lsnOfKey(key), collection: collectionOfKey(of), docid: docidOfKey(of) }
     })
   }
 
-  /** How many of them there are. */
+  /** Number of rows in the embedding queue. */
   get queueDepth(): number {
     return this.#environment.embedQueue.rowCount
   }
 
-  /** Whether the document of this write still waits. */
+  /** Whether the document of this write is still queued. */
   isQueued(lsn: bigint): boolean {
     return this.#environment.embedQueue.doesExist(lsnKey(lsn))
   }

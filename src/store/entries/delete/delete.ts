@@ -10,12 +10,12 @@ import { forgetVectors } from '../../vectors/vector_tables.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
-/** The document is gone, with its revisions and spellings. */
+/** Deletes a document with its revisions and spellings. */
 export interface DeleteEntry extends EntryBase {
   readonly kind: 'delete'
   readonly key: string
   readonly lang: string
-  /** Empty in entries of versions before, which have none. */
+  /** Empty in entries of earlier versions, which do not have this field. */
   readonly collectionName: string
 }
 

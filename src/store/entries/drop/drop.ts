@@ -4,18 +4,18 @@ import { counterKey, lsnKey } from '../../keys.js'
 import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
-/** The collection is gone; docid is 0. */
+/** Deletes a collection. docid is 0. */
 export interface DropEntry extends EntryBase {
   readonly kind: 'drop'
   readonly collectionName: string
 }
 
-/** Gone at once; its rows are removed in slices (collections/purging.ts). */
+/** The collection is deleted immediately. Its rows are removed later, in slices (collections/purging.ts). */
 function apply(target: ApplyTarget, entry: DropEntry): void {
   const { environment } = target
   removeCollection(environment, entry)
   environment.retired.put(counterKey(entry.collection), lsnKey(entry.lsn))
-  // With the salt go the keys: what was sealed can't be opened any more, wherever a copy of it lies.
+  // The keys are derived from the salt. Without it, no copy of the sealed data can be opened.
   environment.sealings.remove(counterKey(entry.collection))
   target.forgetCounters(entry.collection)
 }

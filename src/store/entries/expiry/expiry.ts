@@ -5,7 +5,7 @@ import { decodeHead } from '../../head.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
-/** The expiry of a document changed, and nothing else. */
+/** Changes the expiry of a document and nothing else. */
 export interface ExpiryEntry extends EntryBase {
   readonly kind: 'expiry'
   readonly head: Buffer

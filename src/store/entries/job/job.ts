@@ -5,12 +5,12 @@ import { isKey } from '../../keys.js'
 import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
-/** A job was made, went on or was dropped; collection and docid are 0. */
+/** A job was created, made progress or was removed. collection and docid are 0. */
 export interface JobEntry extends EntryBase {
   readonly kind: 'job'
   readonly job: JobKind
   readonly id: string
-  /** The record as stored; null: it is gone. */
+  /** The record as stored. Null: the job is removed. */
   readonly record: Buffer | null
 }
 

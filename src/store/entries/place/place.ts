@@ -5,17 +5,17 @@ import { bodyKey } from '../../keys.js'
 import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
-/** The body of a document's present state has another location from here on; its content is the same. */
+/** Changes the location of the body of a document's present state. The content stays the same. */
 export interface PlaceEntry extends EntryBase {
   readonly kind: 'place'
   readonly bodyLsn: bigint
-  /** Record of the object; null: the body lies in the env only. */
+  /** Record of the object. Null: the body is stored in the env only. */
   readonly object: Buffer | null
 }
 
 /**
- * Where the document has moved on since, its body lies where it was written.
- * @param body what the env has to hold from now on, where it did not
+ * If the document has another body by now, nothing is done: the body stays where it was written.
+ * @param body set if the env has to store the body from now on and did not before
  */
 function apply(target: ApplyTarget, entry: PlaceEntry, body: Buffer | undefined): void {
   const { environment } = target
@@ -26,7 +26,7 @@ function apply(target: ApplyTarget, entry: PlaceEntry, body: Buffer | undefined)
   if (object === null) target.dropObject(key)
   else target.setObject(key, object)
   if (body !== undefined) writeBody(environment, collection, key, body)
-  // A revision keeps its body here.
+  // A revision keeps its body in the env.
   if (object !== null && (head.flags & HEAD_FLAGS.revision) === 0) removeOnlyReference(environment, key)
 }
 

@@ -1,6 +1,4 @@
-/**
- * Applies a `put`: head, body, revision, counters, expiry, identity, and the queue of what is to be embedded.
- */
+/** Applies a `put`: head, body, revision, counters, expiry, identity and embedding queue. */
 import { referBody, releaseBody } from '../../bodies/body_references.js'
 import { createCollection } from '../../collections/collection_row.js'
 import { writeHead } from '../../documents/heads.js'
@@ -46,8 +44,8 @@ export function applyPut(target: ApplyTarget, entry: PutEntry, body: Buffer | un
 }
 
 /**
- * The state before a put: a revision, counted when it was written, is kept as it was; otherwise its body is
- * released.
+ * Handles the state before a put. If it is a revision, its head is copied to the revisions; it was counted
+ * when it was written. Otherwise its body is released.
  */
 function supersede(environment: Environment, old: Head, lsn: bigint): void {
   if ((old.flags & HEAD_FLAGS.revision) !== 0) {
@@ -58,7 +56,7 @@ function supersede(environment: Environment, old: Head, lsn: bigint): void {
 }
 
 /**
- * Keeps the identity row at the latest spelling, and every other spelling ever written in a row of its own.
+ * Updates the identity row to the latest spelling. Every other spelling ever written has a row of its own.
  */
 function spell(environment: Environment, { collection, docid, key, lang }: PutEntry): void {
   const known = readIdentity(environment, environment.seals.of(collection), collection, key, lang)

@@ -15,7 +15,7 @@ function decode({ lsn, collection, docid }: EntryBase, fields: Fields): PutEntry
     key: fields[1] as string,
     lang: fields[2] as string,
     head: fields[3] as Buffer,
-    // The first entries have none of these.
+    // The earliest entries have none of these.
     trimBelow: (fields[4] as number | undefined) ?? 0,
     object: (fields[5] as Buffer | null | undefined) ?? null,
     wantsVectors: (fields[6] as boolean | undefined) ?? false,
@@ -29,7 +29,7 @@ export const put: EntryKind<PutEntry> = {
   makesCollection: true,
   isCounted: true,
   keepsBody: true,
-  // The document had at least two states before: one may be stored as the difference from the other.
+  // The document had at least two states before, so one of them may be stored as a delta of the other.
   isMarked: ({ head }) => revisionOfRecord(head) > 2,
   secrecyOf: inCollection,
   encode: (entry) => [entry.collectionName, entry.key, entry.lang, entry.head, entry.trimBelow, entry.object, entry.wantsVectors],

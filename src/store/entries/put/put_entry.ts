@@ -1,4 +1,4 @@
-/** What a `put` says. */
+/** The fields of a `put` entry. */
 import type { EntryBase } from '../entry_kind.js'
 
 /** A new state of a document. Creates the collection when its id is new. */
@@ -9,10 +9,11 @@ export interface PutEntry extends EntryBase {
   readonly lang: string
   /** The head record as stored. */
   readonly head: Buffer
-  /** Superseded states with a lower number are removed; 0: all are kept. */
+  /** Superseded states with a lower number are removed. 0: all are kept. */
   readonly trimBelow: number
   /**
-   * Record of the object that the body has in a storage backend; null: it has none, or the one that it had.
+   * Record of the object that the body has in a storage backend. Null: the body has no object, or keeps the
+   * one that it had.
    */
   readonly object: Buffer | null
   /** The document is to be embedded. */

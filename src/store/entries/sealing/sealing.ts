@@ -5,14 +5,14 @@ import { neverSealed } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
 /**
- * From here on what is written to the collection is sealed, or is not; docid is 0. Creates the collection
+ * Switches the sealing of a collection on or off for subsequent writes. docid is 0. Creates the collection
  * when its id is new.
  */
 export interface SealingEntry extends EntryBase {
   readonly kind: 'sealing'
   readonly collectionName: string
   readonly isSealed: boolean
-  /** Of the collection's keys, where it has none yet. */
+  /** Salt of the collection's keys, used if the collection has none yet. */
   readonly salt: Buffer
 }
 

@@ -6,14 +6,14 @@ import { SERVER_SETTINGS, SETTING_KINDS } from '../../settings.js'
 import type { SettingKind } from '../../settings.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
-/** A setting of a collection changed; docid is 0. Creates the collection when its id is new. */
+/** Changes a setting of a collection. docid is 0. Creates the collection when its id is new. */
 export interface SettingEntry extends EntryBase {
   readonly kind: 'setting'
   readonly collectionName: string
   readonly setting: SettingKind
-  /** Which one, where a collection has several of the kind; else empty. */
+  /** Id of the setting if a collection has several of the kind; otherwise empty. */
   readonly id: string
-  /** JSON text; null: the setting is gone. */
+  /** JSON text. Null: the setting is removed. */
   readonly value: string | null
 }
 
@@ -24,7 +24,7 @@ function decode({ lsn, collection }: EntryBase, fields: Fields): SettingEntry {
   return { kind: 'setting', lsn, collection, docid: 0, collectionName, setting, id, value }
 }
 
-/** The stamp tells readers that what they have cached of the collection's settings is old. */
+/** The stamp invalidates the readers' cached copies of the collection's settings. */
 function apply({ environment }: ApplyTarget, entry: SettingEntry): void {
   const { collection, setting, id, value, lsn } = entry
   if (collection !== SERVER_SETTINGS) createCollection(environment, entry)
@@ -35,7 +35,7 @@ function apply({ environment }: ApplyTarget, entry: SettingEntry): void {
 export const setting: EntryKind<SettingEntry> = {
   name: 'setting',
   code: 4,
-  // Read from the store when a search needs it.
+  // Searches read settings from the store.
   index: 'none',
   makesCollection: true,
   isCounted: false,

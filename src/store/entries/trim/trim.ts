@@ -6,8 +6,8 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind } from '../entry_kind.js'
 
 /**
- * Superseded states with a number below `trimBelow` are removed. The head is the same state as before; it may
- * count as a revision no more.
+ * Removes superseded states with a number below `trimBelow`. The head is the same state as before, but may no
+ * longer count as a revision.
  */
 export interface TrimEntry extends EntryBase {
   readonly kind: 'trim'

@@ -5,19 +5,19 @@ import { inCollection } from '../entry_kind.js'
 import type { ApplyTarget, EntryBase, EntryKind, Fields } from '../entry_kind.js'
 
 /**
- * What was embedded of a document, or that nothing is to be embedded. Its vectors are not part of the entry:
- * they lie in the table until an entry sets others.
+ * Sets the vectors of a document, or records that nothing is to be embedded. The vectors are not part of the
+ * entry: they are stored in the table until a later entry replaces them.
  */
 export interface VectorsEntry extends EntryBase {
   readonly kind: 'vectors'
-  /** LSN of the write that wanted it, which does not wait any more; 0: none. */
+  /** LSN of the write that queued the document; its row leaves the embedding queue. 0: none. */
   readonly queued: bigint
-  /** `restamp`: the vectors stay, and are those of the body with this LSN from here on. */
+  /** `restamp`: the vectors stay and belong to the body with this LSN from now on. */
   readonly change: VectorEntryChange
   readonly bodyLsn: bigint
 }
 
-/** In the order of their codes on disk. */
+/** In the order of the codes on disk. */
 const CHANGES = ['keep', 'set', 'restamp'] as const
 type VectorEntryChange = (typeof CHANGES)[number]
 
@@ -28,7 +28,7 @@ function decode({ lsn, collection, docid }: EntryBase, fields: Fields): VectorsE
   return { kind: 'vectors', lsn, collection, docid, queued: BigInt(queued), change, bodyLsn: BigInt(bodyLsn) }
 }
 
-/** @param record in clear, of an entry that sets one; undefined where a later entry has set another */
+/** @param record plaintext vectors of a `set`; undefined if a later entry has replaced them */
 function apply({ environment }: ApplyTarget, entry: VectorsEntry, record: Buffer | undefined): void {
   const { collection, docid, queued, change, bodyLsn, lsn } = entry
   if (queued > 0n) environment.embedQueue.remove(lsnKey(queued))
@@ -39,11 +39,11 @@ function apply({ environment }: ApplyTarget, entry: VectorsEntry, record: Buffer
 export const vectors: EntryKind<VectorsEntry> = {
   name: 'vectors',
   code: 9,
-  // Vectors have an index of their own.
+  // Vectors have their own index.
   index: 'none',
   makesCollection: false,
   isCounted: false,
-  // The next entry of the document overwrites them.
+  // The next entry of the document overwrites the vectors.
   keepsBody: false,
   secrecyOf: inCollection,
   encode: ({ queued, change, bodyLsn }) => [queued, CHANGES.indexOf(change), bodyLsn],
