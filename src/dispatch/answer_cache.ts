@@ -51,8 +51,7 @@ export class AnswerCache {
   }
 
   /**
-   * Returns the cached answer, or a miss under which the answer can be cached, or null if the cache is
-   * disabled.
+   * Returns the cached answer, or a miss to which the answer can be offered; null if the cache is disabled.
    */
   find(request: CachedRequest, nowMs: number): CachedAnswer | Miss | null {
     if (this.#answersMax === 0) return null

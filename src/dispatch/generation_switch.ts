@@ -35,10 +35,7 @@ export interface Holder {
 
 /** The part of the lanes that a switch needs. */
 export interface StartedPools {
-  /**
-   * Pools with a deferred start (point and bulk) are started before the switch, so that none starts during
-   * it.
-   */
+  /** The point and bulk pools are started before the switch, so that none starts during it. */
   point(): LanePool | null
   bulk(): LanePool
   pools(): readonly LanePool[]
@@ -54,8 +51,7 @@ export class GenerationSwitch {
   ) {}
 
   /**
-   * @throws Error if the switch failed; the present generation is then still served and the next one is
-   * removed
+   * @throws Error if the switch failed: the present generation is still served and the next one is removed
    */
   async switchTo(generation: string): Promise<void> {
     const old = this.generations.served()

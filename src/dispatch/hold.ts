@@ -28,10 +28,7 @@ export class Hold {
     this.#held = 'nothing'
   }
 
-  /**
-   * Resolves the waiting `begin` calls if the lanes are quiet. To be called when a request may have left a
-   * lane.
-   */
+  /** Resolves waiting `begin` calls if the lanes are quiet. Called when a request may have left a lane. */
   tell(): void {
     if (this.#waiters.length === 0 || !this.isQuiet(this.#held)) return
     const waiters = this.#waiters

@@ -79,8 +79,7 @@ export class LanePool {
   #lastOrder = 0
   readonly #readyWaiters: (() => void)[] = []
   /**
-   * The generation that a worker started later has to serve: it may have opened the store just before the
-   * switch.
+   * The generation for workers that start later: such a worker may have opened the store before the switch.
    */
   #generation: string | undefined
   #ready = 0

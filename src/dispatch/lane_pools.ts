@@ -10,8 +10,8 @@ export interface LanePools {
   bulk(): LanePool
   long(): LanePool
   /**
-   * Makes every lane serve the generation. @throws Error if it failed and the previous generation is still
-   * served
+   * Makes every lane serve the generation.
+   * @throws Error if the switch failed and the previous generation is still served
    */
   switchTo(generation: string): Promise<void>
 }

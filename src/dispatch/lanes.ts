@@ -1,8 +1,8 @@
 /**
  * The pools of a running server. The read and write pools start at once, the others on first use. This class
- * reports when all lanes are ready and decides how to react to the death of a lane. A worker that is not of
- * the write lane is replaced, unless workers die in quick succession. The death of the write lane is fatal.
- * Front-end thread only.
+ * reports when all lanes are ready and decides how to react to the death of a lane. A dead worker is
+ * replaced, unless workers die in quick succession. The death of the write lane ends the process. Front-end
+ * thread only.
  */
 import type { Config } from '../config/config.js'
 import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
@@ -133,8 +133,7 @@ export class Lanes implements LanePools, LaneEvents {
 
   onFailed(kind: LaneKind, reason: string): void {
     if (kind === 'point') {
-      // The point lane is optional. Without it point reads share the read lanes, as they do when no search
-      // runs.
+      // The point lane is optional. Without it point reads share the read lanes, as when no search runs.
       log.warn('point reads have no lane of their own', { reason })
       return
     }

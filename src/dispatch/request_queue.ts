@@ -83,8 +83,7 @@ class Line {
       this.#items = []
       this.#head = 0
     } else if (this.#head >= 256 && this.#head * 2 >= this.#items.length) {
-      // At least half of the array is consumed: copying the rest costs each ticket at most one copy on
-      // average.
+      // At least half of the array is consumed: copying costs each ticket at most one copy on average.
       this.#items = this.#items.slice(this.#head)
       this.#head = 0
     }

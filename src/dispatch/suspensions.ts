@@ -39,8 +39,8 @@ export interface Resumption {
   /** A request that might have committed no longer can, or its command is queued. */
   settled(): void
   /**
-   * Makes every lane serve the generation. @throws Error if it failed and the previous generation is still
-   * served
+   * Makes every lane serve the generation.
+   * @throws Error if the switch failed and the previous generation is still served
    */
   switchTo(generation: string): Promise<void>
 }
@@ -168,8 +168,7 @@ export class Suspensions {
   }
 
   /**
-   * Runs the request again with the objects that it lacked. This repeats while more are missing, until its
-   * deadline.
+   * Runs the request again with the objects that it lacked. Repeats until none is missing or its deadline.
    */
   async #bring(ticket: Ticket, { objects, body, isCommand }: FetchFirst, bytes: number): Promise<void> {
     if (isCommand) this.#beforeCommit.add(ticket)

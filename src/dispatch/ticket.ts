@@ -46,8 +46,7 @@ export interface Ticket {
   /** The write lane both prepares and commits the request. */
   direct: boolean
   /**
-   * Id of the batch in a lane that contains the ticket, 0 while it is queued. The result is known only from a
-   * frame.
+   * Id of the batch in a lane that contains the ticket; 0 while queued. The result comes with a frame only.
    */
   batch: number
   /**
