@@ -1,7 +1,8 @@
 /**
- * What forbids an operation now, whoever asks: access mode, phase, warm-up, full disk, restore. Asked by a
- * surface before it reads the body of a request, so that a refused one costs nothing, and for every request
- * that is submitted. How many may wait is the queues' business (request_queue.ts). Front-end thread only.
+ * Admission control: the conditions under which an operation is refused for every principal. They are access
+ * mode, phase, warm-up, full disk and restore. A surface checks admission before it reads the body of a
+ * request, so that a refused request costs nothing. Every request that is submitted has been admitted. Queue
+ * bounds are enforced separately (request_queue.ts). Front-end thread only.
  */
 import type { ErrorCode } from '../errors.js'
 import type { AnyOperation, Operation } from '../operations/operation.js'
@@ -10,7 +11,7 @@ import { OWN, type Surface } from './surface.js'
 
 declare const isAdmitted: unique symbol
 
-/** An operation that may run now on behalf of a surface. Only `Admission` makes one. */
+/** An operation that may run now on behalf of a surface. Only `Admission` creates one. */
 export interface Admitted {
   readonly [isAdmitted]: true
   readonly operation: AnyOperation
@@ -22,12 +23,12 @@ export class Admission {
 
   constructor(readonly control: ControlBlock) {}
 
-  /** @returns the code of the refusal where it may not run */
+  /** @returns the token, or the error code of the refusal */
   admit(operation: Operation, surface: Surface): Admitted | ErrorCode {
     return this.#refusalOf(operation, surface) ?? this.#tokenOf(operation, surface)
   }
 
-  /** What the server asks of its own lanes, in every phase. */
+  /** Admits a request that the server makes of its own lanes, in every phase. */
   admitOwn(operation: AnyOperation): Admitted {
     return this.#tokenOf(operation, OWN)
   }
@@ -45,7 +46,9 @@ export class Admission {
     return null
   }
 
-  /** One for each pair: a request costs no object. */
+  /**
+   * Returns one shared token per (surface, operation) pair, so that admission allocates nothing per request.
+   */
   #tokenOf(operation: AnyOperation, surface: Surface): Admitted {
     let ofSurface = this.#admitted.get(surface)
     if (ofSurface === undefined) this.#admitted.set(surface, (ofSurface = new Map<AnyOperation, Admitted>()))

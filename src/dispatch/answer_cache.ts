@@ -1,38 +1,39 @@
 /**
- * Answers that may be given again: to the same request by the same principal, as long as nothing is written
- * and the time that the request (`cacheTtl`) or its operation allows has not passed. Front-end thread only,
- * so that every lane's answers are in one place. The least recently used is evicted first (order is tracked
- * once the cache is half full). Decisions: docs/decisions/0068-answers-given-again.md, 0064-autocomplete.md.
+ * Cache of answers. An entry is valid for the same request by the same principal, as long as nothing is
+ * written and the lifetime that the request (`cacheTtl`) or its operation allows has not expired. Front-end
+ * thread only, so that the answers of every lane share one cache. Eviction is least recently used; the order
+ * is tracked once the cache is half full. Decisions: docs/decisions/0068-answers-given-again.md,
+ * 0064-autocomplete.md.
  */
 import type { Principal } from '../access/principal.js'
 import { CACHED_ANSWER_BYTES_MAX, CACHED_REQUEST_BYTES_MAX } from '../limits/answers.js'
 import { factOf, type OutgoingAnswer } from '../wire/answer.js'
 import type { EncodedInput } from '../wire/form.js'
 
-/** What tells one request from another. */
+/** The parts of a request that form its cache key. */
 export interface CachedRequest {
   readonly operationName: string
   readonly input: EncodedInput
   readonly principal: Principal
 }
 
-/** A question that found no answer, and may bring one. */
+/** A lookup without a hit. Its answer may be cached under `name`. */
 export interface Miss {
   readonly name: string
-  /** State of the store when it was asked: the answer is good for that one only. */
+  /** State of the store at the time of the lookup. The answer is valid for that state only. */
   readonly commits: number
 }
 
 export interface CachedAnswer {
   readonly answer: OutgoingAnswer
-  /** On which the permission was asked when it was made. */
+  /** Collections for which the permission was checked when the answer was made. */
   readonly collections: readonly string[]
   readonly bytes: number
   readonly commits: number
   readonly untilMs: number
 }
 
-/** In JSON and in MessagePack. */
+/** The field name as it is encoded in JSON and in MessagePack. */
 const ASKS = Buffer.from('cacheTtl')
 
 export class AnswerCache {
@@ -42,14 +43,16 @@ export class AnswerCache {
   readonly #kept = new Map<string, CachedAnswer>()
   #bytes = 0
 
-  /** @param commits how many the server has published; every one ends the life of all answers before it */
+  /** @param commits returns the number of published commits; every commit invalidates all older answers */
   constructor(answersMax: number, bytesMax: number, commits: () => number) {
     this.#answersMax = answersMax
     this.#bytesMax = bytesMax
     this.#commits = commits
   }
 
-  /** The answer, or where to keep the one that comes; null where none is kept. */
+  /**
+   * Returns the cached answer, or a miss to which the answer can be offered; null if the cache is disabled.
+   */
   find(request: CachedRequest, nowMs: number): CachedAnswer | Miss | null {
     if (this.#answersMax === 0) return null
     const name = nameOf(request)
@@ -60,8 +63,8 @@ export class AnswerCache {
       this.#drop(name, kept)
       return { name, commits }
     }
-    // While there is room for as many again, nobody has to know what was used last: moving an entry with
-    // every hit makes the map grow and be copied, time and again.
+    // The use order is not tracked while the cache is at most half full. Moving an entry on every hit makes
+    // the map grow and be copied repeatedly.
     if (this.#kept.size * 2 > this.#answersMax) {
       this.#drop(name, kept)
       this.#keep(name, kept)
@@ -69,7 +72,7 @@ export class AnswerCache {
     return kept
   }
 
-  /** Copies the answer if it may be given again. */
+  /** Caches a copy of the answer if it is cacheable. */
   offer({ name, commits }: Miss, answer: OutgoingAnswer, collections: readonly string[], seconds: number, nowMs: number): void {
     if (answer.code !== null || answer.rest !== undefined || answer.push !== undefined) return
     if (seconds <= 0 || answer.body.length > CACHED_ANSWER_BYTES_MAX) return
@@ -102,8 +105,8 @@ export class AnswerCache {
 }
 
 /**
- * Whether the request allows that its answer is given again: searched for, not parsed; the lane that parses
- * it says for how long.
+ * Whether the request asks for caching. The bytes are searched for `cacheTtl` and not parsed. The lane that
+ * parses the request reports the lifetime.
  */
 export function asksForCache({ input }: CachedRequest): boolean {
   const { head, body } = input
@@ -112,12 +115,15 @@ export function asksForCache({ input }: CachedRequest): boolean {
   return head.includes('cacheTtl=')
 }
 
-/** For how long the lane says that the answer may be given again: 0 where it says nothing. */
+/** Lifetime in seconds that the lane reports for the answer; 0 if it reports none. */
 export function cacheSecondsOf({ facts }: OutgoingAnswer): number {
   return Number(factOf(facts, 'cacheSeconds') ?? 0)
 }
 
-/** No part can be taken for another: all but the last say how long they are. */
+/**
+ * Builds the cache key. It contains the lengths of the variable parts except the last, so that keys of
+ * different requests never collide.
+ */
 function nameOf({ operationName, input, principal }: CachedRequest): string {
   const { form, head, params, mayCompress, body } = input
   const text = body === null ? '' : Buffer.from(body.buffer, body.byteOffset, body.length).toString('latin1')

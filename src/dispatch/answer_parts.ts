@@ -1,6 +1,6 @@
 /**
- * Answers that a lane gives in parts: it keeps the rest until that is asked for, or told that nobody wants it
- * any more. Front-end thread only.
+ * Answers that a lane sends in parts. The lane keeps the rest until the next part is requested, or until it
+ * is notified that the rest is not wanted. Front-end thread only.
  */
 import type { AnswerRest, AnswerSink } from '../wire/answer.js'
 import type { Ticket } from './ticket.js'
@@ -8,8 +8,9 @@ import type { Ticket } from './ticket.js'
 const NOBODY: AnswerSink = { answer: () => undefined }
 
 /**
- * @param goOn asks the lane for the next part; null where that was refused, which the sink has been told
- * @param abandon the next part is not wanted
+ * @param goOn asks the lane for the next part; null if that was refused, in which case the sink has the
+ * refusal
+ * @param abandon called when the next part is not wanted
  */
 export function restOf(goOn: (sink: AnswerSink) => Ticket | null, abandon: (ticket: Ticket) => void): AnswerRest {
   let asked: Ticket | null = null
@@ -18,14 +19,14 @@ export function restOf(goOn: (sink: AnswerSink) => Ticket | null, abandon: (tick
       asked = goOn(next)
     },
     end: () => {
-      // Abandoned in its queue it still reaches the lane, which then forgets the rest.
+      // A part request that is abandoned in its queue still reaches the lane, which then discards the rest.
       const last = asked ?? goOn(NOBODY)
       if (last !== null) abandon(last)
     },
   }
 }
 
-/** For the part after the one that the ticket has brought. */
+/** Returns the ticket for the part that follows the one of `before`. */
 export function nextPartOf(before: Ticket, stream: number, sink: AnswerSink): Ticket {
   const now = performance.now()
   return {

@@ -1,13 +1,13 @@
 /**
- * Answers that the front end makes itself: refusals of the catalogue, and answers of handlers on their way
- * out. Pure.
+ * Answers that the front end makes itself: refusals from the catalogue, and conversion of handlers' answers
+ * to outgoing ones. Pure functions.
  */
 import { CATALOGUE, ERROR_CODES, ServiceError, type ErrorCode } from '../errors.js'
 import type { Answer, Facts, OutgoingAnswer } from '../wire/answer.js'
 
 const NO_FACTS: Facts = []
 
-/** `{"error": text}` of the catalogue. */
+/** Returns `{"error": text}` with the text of the catalogue. */
 export function refusal(code: ErrorCode): OutgoingAnswer {
   return REFUSALS[code]
 }
@@ -21,12 +21,12 @@ export function successOf(body: string | Uint8Array): OutgoingAnswer {
   return { code: null, contentType: null, facts: NO_FACTS, isCompressed: false, body }
 }
 
-/** The same with a text of its own. */
+/** Returns `{"error": text}` with the given text. */
 export function refusalWith(code: ErrorCode, text: string): OutgoingAnswer {
   return { code, contentType: null, facts: NO_FACTS, isCompressed: false, body: JSON.stringify({ error: text }) }
 }
 
-/** @throws what is not an operating error */
+/** @throws every error that is not an operating error */
 export function refusalOf(error: unknown): OutgoingAnswer {
   if (!(error instanceof ServiceError)) throw error
   return refusalWith(error.code, error.message)

@@ -1,6 +1,6 @@
 /**
- * Emits the audit events of all requests, of every surface, in one place: named by the row, with who asked
- * and how it ended. Costs one look while nobody listens. Front-end thread only.
+ * Emits the audit events of all requests of every surface in one place. An event has the action of the
+ * operation's row, the actor and the result. Without listeners the cost is one check. Front-end thread only.
  */
 import { isInternal } from '../operations/operation.js'
 import { emitAuditEvent, isAuditWanted } from '../telemetry/audit.js'
@@ -8,7 +8,7 @@ import type { OutgoingAnswer } from '../wire/answer.js'
 import type { DispatchRequest } from './ticket.js'
 
 export class AuditTrail {
-  /** @returns the request, with a sink that emits the event when it is answered */
+  /** @returns the request with a sink that emits the event when the request is answered */
   watch(request: DispatchRequest): DispatchRequest {
     const { operation } = request.admitted
     if (!isAuditWanted() || isInternal(operation) || operation.audit === null) return request
@@ -27,7 +27,7 @@ export class AuditTrail {
   }
 }
 
-/** A field of a JSON answer, where it is a text. */
+/** Returns a field of a JSON answer if its value is a string. */
 function detailOf({ code, body }: OutgoingAnswer, field: string): string | undefined {
   if (code !== null) return undefined
   const parsed = JSON.parse(typeof body === 'string' ? body : Buffer.from(body).toString()) as Readonly<Record<string, unknown>>

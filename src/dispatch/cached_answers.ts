@@ -1,6 +1,6 @@
 /**
- * Gives cached answers again, to every surface, and keeps new ones. The permission is asked before a cached
- * answer is given: rights may have changed since it was made. Front-end thread only.
+ * Serves cached answers to every surface and caches new ones. The permission is checked before a cached
+ * answer is served, because rights may have changed since the answer was made. Front-end thread only.
  */
 import { authorize } from '../access/authorize.js'
 import { ANSWERS_CACHED_BYTES_MAX, ANSWERS_KEPT_BYTES_MAX, ANSWERS_KEPT_MAX } from '../limits/answers.js'
@@ -10,23 +10,26 @@ import { AnswerCache, asksForCache, cacheSecondsOf } from './answer_cache.js'
 import { refusalOf } from './answers.js'
 import type { DispatchRequest } from './ticket.js'
 
-/** An answer and the collections on which the permission was asked for it. */
+/** An answer, and the collections for which the permission was checked. */
 interface Answered extends OutgoingAnswer {
   readonly collections?: readonly string[]
 }
 
 export class CachedAnswers {
-  /** Those whose request allows it, and those of operations that always do: neither evicts the other. */
+  /**
+   * One cache for requests that ask for caching, one for operations that are always cached. Neither evicts
+   * entries of the other.
+   */
   readonly #asked: AnswerCache
   readonly #unasked: AnswerCache
 
-  /** @param commits how many the server has published: each ends the life of all answers before it */
+  /** @param commits returns the number of published commits; every commit invalidates all older answers */
   constructor(answersMax: number, commits: () => number) {
     this.#asked = new AnswerCache(answersMax, ANSWERS_CACHED_BYTES_MAX, commits)
     this.#unasked = new AnswerCache(ANSWERS_KEPT_MAX, ANSWERS_KEPT_BYTES_MAX, commits)
   }
 
-  /** @returns where the answer is to go; null: it was given, from the cache */
+  /** @returns the sink for the answer, or null if the request was answered from the cache */
   sinkFor({ admitted, input, principal, sink }: DispatchRequest): AnswerSink | null {
     const { operation } = admitted
     if (isInternal(operation)) return sink
@@ -50,7 +53,7 @@ export class CachedAnswers {
   }
 }
 
-/** The refusal, where there is one. */
+/** Returns the refusal, if there is one. */
 function allowed(ask: () => unknown): OutgoingAnswer | undefined {
   try {
     ask()

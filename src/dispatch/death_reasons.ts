@@ -1,6 +1,6 @@
 /**
- * Why a lane has died. Its port reports the death, the pool the reason, in either order: the one that comes
- * first waits for the other. Front-end thread only.
+ * Matches the death of a lane with its reason. The port of the lane reports the death and the pool reports
+ * the reason, in either order. The earlier report waits for the other. Front-end thread only.
  */
 import { LANE_DEATH_REASON_MS } from '../limits/lanes.js'
 

@@ -1,13 +1,13 @@
 /**
- * Where requests wait and how they reach the lanes. Knows no protocol: a request is an operation, an encoded
- * input, who asks, a deadline and where its answer goes. Front-end thread only; every call is synchronous and
- * short.
+ * Queues requests and dispatches them to the lanes. It is independent of any protocol: a request is an
+ * operation, an encoded input, a principal, a deadline and a sink for its answer. Front-end thread only;
+ * every call is synchronous and short.
  *
- * A request gets a slot and a place in the queue of its class, or 503 at once. Once a turn of the loop, what
- * queued meanwhile is dealt in batches over the free task places of the pools (drain batching: one hand-over
- * carries many requests). A frame from a lane ends a request, carries its prepared command to the write lane,
- * or suspends it. Every ticket that was accepted is answered exactly once: by its frame, by the deadline
- * sweep, or when its batch is lost; or its client has gone.
+ * A request gets a slot and an entry in the queue of its class, or 503 at once. Once per turn of the event
+ * loop, the queued requests are dispatched in batches to the free task slots of the pools (drain batching:
+ * one hand-over carries many requests). A frame from a lane ends a request, carries its prepared command to
+ * the write lane, or suspends it. Every accepted ticket is answered exactly once: by its frame, by the
+ * deadline sweep, or when its batch is lost. The exception is a ticket whose client has disconnected.
  */
 import assert from 'node:assert/strict'
 import type { Config } from '../config/config.js'
@@ -49,13 +49,13 @@ export class Dispatcher {
   readonly #suspensions: Suspensions
   readonly #cached: CachedAnswers
   readonly #audit = new AuditTrail()
-  /** Changes of the store, whatever made them. */
+  /** Change notices of the store, independent of what made the changes. */
   readonly notices = new Notices()
   readonly #sweep: NodeJS.Timeout
   #pools: LanePools | undefined
   #drainScheduled = false
   readonly #places: ReadPlaces
-  /** Bytes of the commands that the write lane has. */
+  /** Bytes of the commands that are in the write lane. */
   #commitBytes = 0
   #lastBatch = 0
   #idleWaiters: (() => void)[] = []
@@ -68,7 +68,7 @@ export class Dispatcher {
     readonly telemetry: Telemetry,
     readonly objects: ObjectTransfers,
     readonly loop: LoopOperations,
-    /** That clients can reach. */
+    /** The number of surfaces that clients can reach. */
     surfaces = 1,
   ) {
     this.admission = new Admission(control)
@@ -87,12 +87,12 @@ export class Dispatcher {
     this.#sweep = setInterval(() => this.#sweepDeadlines(), DEADLINE_SWEEP_MS)
   }
 
-  /** Requests can be submitted before; they wait. */
+  /** Sets the pools. Requests that are submitted earlier wait in their queues. */
   attach(pools: LanePools): void {
     this.#pools = pools
   }
 
-  /** What the front end does for an operation whose lane answers with a message for it. */
+  /** Registers what the front end does for an operation whose lane answers with a message of kind `io`. */
   readonly onIo: Suspensions['onIo'] = (operation, io, options) => this.#suspensions.onIo(operation, io, options)
   readonly onVectors: Suspensions['onVectors'] = (vectors) => this.#suspensions.onVectors(vectors)
   readonly overdueMs = (): number => this.#slots.overdueMs(performance.now())
@@ -101,7 +101,7 @@ export class Dispatcher {
     return this.#slots.used
   }
 
-  /** The ticket, by which the request can be abandoned; null when it is answered already. */
+  /** @returns the ticket, by which the request can be abandoned; null if the request is already answered */
   submit(asked: DispatchRequest): Ticket | null {
     const { operation, surface } = asked.admitted
     const request = this.#audit.watch(asked)
@@ -128,15 +128,15 @@ export class Dispatcher {
     return ticket
   }
 
-  /** The client has gone: nobody is answered, and the lane is told to stop. */
+  /** Called when the client has disconnected: no answer is sent, and the lane is told to stop. */
   abandon(ticket: Ticket): void {
     if (ticket.sink === null) return
     ticket.sink = null
     this.telemetry.add('aborted_requests', 1)
     this.control.setStopped(ticket.slot, true)
     if (ticket.batch !== 0) return
-    // Still queued: dropped when it reaches the head of its queue. Its body is not kept so long: nobody
-    // counts its bytes any more.
+    // Still queued: the ticket is dropped when it reaches the head of its queue. Its body is released now,
+    // because its bytes are no longer counted.
     ticket.body = null
     this.#scheduleDrain()
   }
@@ -152,8 +152,8 @@ export class Dispatcher {
   }
 
   /**
-   * Every write that a lane may have committed is answered `outcome unknown`, everything else 503, to be
-   * asked again. For the end of a process that must not go on.
+   * Answers every write that a lane may have committed with `outcome unknown`, and every other request with a
+   * retryable 503. Used when the process must not continue.
    */
   failEverything(): void {
     this.#slots.forEach((one) => this.#answer(one, one.batch !== 0 && one.queue === 'commit' ? 'outcomeUnknown' : 'shuttingDown'))
@@ -195,7 +195,7 @@ export class Dispatcher {
     sink?.answer(answer)
   }
 
-  /** Nothing else of the long lane runs meanwhile. */
+  /** No other request of the long lane runs during the switch. */
   async #switchTo(generation: string): Promise<void> {
     this.#isSwitching = true
     try {
@@ -206,7 +206,7 @@ export class Dispatcher {
     }
   }
 
-  /** Queues requests instead of dealing them. Resolves when none of them is in a lane any more. */
+  /** Keeps requests in their queues. Resolves when none of the requests held back is in a lane. */
   async hold(what: 'writes' | 'everything'): Promise<void> {
     await this.#hold.begin(what)
   }
@@ -224,8 +224,8 @@ export class Dispatcher {
   }
 
   /**
-   * Not refused where the queue is full: parts of one answer come one at a time, and the lane bounds how many
-   * answers come in parts.
+   * Not refused when the queue is full: the parts of one answer are requested one at a time, and the lane
+   * bounds the number of answers in parts.
    */
   #goOn(before: Ticket, stream: number, sink: AnswerSink): Ticket | null {
     const ticket = nextPartOf(before, stream, sink)
@@ -238,7 +238,7 @@ export class Dispatcher {
     return ticket
   }
 
-  /** Null where nobody waits for it any more: nothing is written then. */
+  /** Resolves to null without writing if no client waits for the answer any more. */
   #commit(ticket: Ticket, command: Uint8Array): Promise<OutgoingAnswer | null> {
     return new Promise((resolve) => {
       if (ticket.sink === null) {
@@ -262,8 +262,8 @@ export class Dispatcher {
   }
 
   /**
-   * The batch's worker died, or its task failed: what it had not answered is answered here. Tickets that have
-   * gone on to another batch are not touched.
+   * Answers the open requests of a batch whose worker died or whose task failed. Tickets that have moved on
+   * to another batch are not touched.
    */
   #onBatchLost(tickets: readonly Ticket[], batch: number): void {
     for (const ticket of tickets) {
@@ -277,8 +277,8 @@ export class Dispatcher {
   }
 
   /**
-   * A write goes to the write lane unprepared when nothing else is on its way there: one hop less for a lone
-   * client, and no loss where there is no crowd.
+   * A write goes to the write lane unprepared if no other write is on its way there. This saves a single
+   * client one hop, and costs nothing without contention.
    */
   #canGoDirect(ticket: Ticket): boolean {
     return (
@@ -293,7 +293,7 @@ export class Dispatcher {
 
   #forward(ticket: Ticket, command: Uint8Array): void {
     if (ticket.sink === null) {
-      // Nothing has been written: a client that has gone needs no commit.
+      // Nothing has been written: a request whose client has disconnected needs no commit.
       this.#end(ticket)
       return
     }
@@ -313,7 +313,7 @@ export class Dispatcher {
   #scheduleDrain(): void {
     if (this.#drainScheduled) return
     this.#drainScheduled = true
-    // After the sockets of this turn have been read: what arrived together travels together.
+    // After the sockets of this turn have been read, so that requests that arrive together share a batch.
     setImmediate(() => this.#drain())
   }
 
@@ -332,7 +332,7 @@ export class Dispatcher {
     this.telemetry.set('slots_used', this.#slots.used)
   }
 
-  /** Deals the oldest class that has a place first, evenly over the free places. */
+  /** Dispatches the oldest class that has a free task slot first, evenly over the free task slots. */
   #drainReads(pools: LanePools): void {
     for (;;) {
       let oldest: ReadClass | undefined
@@ -364,11 +364,11 @@ export class Dispatcher {
     }
   }
 
-  /** The first request of a queue that somebody still waits for. Abandoned ones before it are dropped. */
+  /** Returns the first request of a queue that is still wanted. Abandoned requests before it are dropped. */
   #head(queue: QueueClass): Ticket | undefined {
     const items = this.#queues[queue]
     for (let head = items.peek(); head !== undefined; head = items.peek()) {
-      // The lane must hear of the end of an answer that it gives in parts.
+      // An abandoned request for a further part still goes to the lane, which then discards the rest.
       if (head.sink !== null || head.stream !== 0) return head
       items.shift()
       if (head.onCommitted !== null) this.#committed(head, null)
@@ -377,7 +377,7 @@ export class Dispatcher {
     return undefined
   }
 
-  /** At least one, because the queue has a head. */
+  /** Returns at least one request, because the queue has a head. */
   #takeBatch(queue: QueueClass, requestsMax: number): Ticket[] {
     const batch: Ticket[] = []
     let bytes = 0
@@ -425,9 +425,7 @@ export class Dispatcher {
     this.#scheduleDrain()
   }
 
-  /**
-   * Answers from the catalogue and tells the lane to stop. The ticket keeps its slot until its frame comes.
-   */
+  /** Sends the refusal and tells the lane to stop. The ticket keeps its slot until its frame comes. */
   #answer(ticket: Ticket, code: Parameters<typeof refusal>[0]): void {
     const sink = ticket.sink
     if (sink === null) return

@@ -1,12 +1,16 @@
 /**
- * Makes every lane serve another generation of the store, so that no request is refused, none sees a part of
- * each, and the old one is served as before if anything goes wrong. Front-end thread only.
+ * Switches every lane to another generation of the store. No request is refused, no request sees parts of
+ * both generations, and the old generation continues to be served if a step fails. Front-end thread only.
  *
- * 1. Every lane opens the next generation beside the present one. 2. Requests that may write are queued, and
- *    those under way end; then all, for some milliseconds. 3. `CURRENT` is replaced, on disk: whatever ends
- *    the process from here on, the next start serves the new generation. 4. Every lane adopts what it has
- *    opened. 5. What was queued goes on. A failure before 3 drops the next generation; one after 3 ends the
- *    process.
+ * 1. Every lane opens the next generation beside the present one.
+ * 2. Requests that may write are queued, and those in progress end. Then all requests are queued, for some
+ *    milliseconds.
+ * 3. `CURRENT` is replaced on disk. From here on, the next start serves the new generation, however the
+ *    process ends.
+ * 4. Every lane adopts the generation that it has opened.
+ * 5. The queued requests continue.
+ *
+ * A failure before step 3 drops the next generation. A failure after step 3 ends the process.
  */
 import { failPoint } from '../fail_point.js'
 import { SWITCH_DRAIN_MS_MAX, SWITCH_LANE_MS_MAX } from '../limits/lanes.js'
@@ -14,24 +18,24 @@ import type { ControlBlock } from '../wire/control_block.js'
 import type { LanePool } from './lane_pool.js'
 import { log } from '../telemetry/log.js'
 
-/** The data directory, as src/store/layout.ts has it. */
+/** The data directory, as src/store/layout.ts defines it. */
 export interface Generations {
-  /** Name of the generation that `CURRENT` names. */
+  /** Returns the name of the generation that `CURRENT` names. */
   served(): string
-  /** Replaces `CURRENT`, on disk when it returns. */
+  /** Replaces `CURRENT`. The change is on disk when the call returns. */
   serve(generation: string): void
   remove(generation: string): Promise<void>
 }
 
-/** Of the dispatcher. */
+/** The part of the dispatcher that a switch needs. */
 export interface Holder {
   hold(what: 'writes' | 'everything'): Promise<void>
   release(): void
 }
 
-/** Of the lanes. */
+/** The part of the lanes that a switch needs. */
 export interface StartedPools {
-  /** Those that may be started later are started now, so that none starts in the middle. */
+  /** The point and bulk pools are started before the switch, so that none starts during it. */
   point(): LanePool | null
   bulk(): LanePool
   pools(): readonly LanePool[]
@@ -46,7 +50,9 @@ export class GenerationSwitch {
     readonly onFatal: (reason: string) => void,
   ) {}
 
-  /** @throws Error when the present generation is served as it was, and the next one is gone */
+  /**
+   * @throws Error if the switch failed: the present generation is still served and the next one is removed
+   */
   async switchTo(generation: string): Promise<void> {
     const old = this.generations.served()
     try {
@@ -68,11 +74,12 @@ export class GenerationSwitch {
       failPoint('restore.served')
       await this.#tell('adopt', generation)
     } catch (error) {
-      // Some lanes serve the one, some the other: only a start puts that right, and CURRENT says how.
+      // Some lanes serve the old generation, others the new one. Only a restart corrects that; CURRENT names
+      // the generation to serve.
       this.onFatal(`restore: ${String(error)}`)
       throw error
     }
-    // Answers that were kept are those of before.
+    // Invalidates the cached answers, which belong to the previous generation.
     this.control.countPublished()
     this.holder.release()
     failPoint('restore.adopted')
@@ -85,13 +92,13 @@ export class GenerationSwitch {
     await this.#remove(generation)
   }
 
-  /** What can't be removed is left for the next start. */
+  /** A generation that can't be removed is left for the next start. */
   async #remove(generation: string): Promise<void> {
     await this.generations.remove(generation).catch((error: unknown) => log.error('restore', { fault: error }))
   }
 
   async #tell(kind: 'open' | 'adopt' | 'drop', generation: string): Promise<void> {
-    // The write lane first: the index is its to open.
+    // The write lane first, because it opens the index.
     for (const pool of this.lanes.pools()) await pool.order(kind, generation)
   }
 }

@@ -1,6 +1,7 @@
 /**
- * Requests are held back while the lanes change what they serve: `writes` those that may write and heavy
- * ones, `everything` all. Bounded by the queues, and each request by its deadline. Front-end thread only.
+ * Holds requests back while the lanes switch generations. `writes` holds requests that may write and heavy
+ * ones, `everything` holds all requests. The number of held requests is bounded by the queues, and the wait
+ * of each by its deadline. Front-end thread only.
  */
 export type Held = 'nothing' | 'writes' | 'everything'
 
@@ -8,7 +9,7 @@ export class Hold {
   #held: Held = 'nothing'
   #waiters: (() => void)[] = []
 
-  /** @param isQuiet whether nothing of what is held is in a lane any more */
+  /** @param isQuiet whether no request of the held classes is in a lane */
   constructor(readonly isQuiet: (held: Held) => boolean) {}
 
   get held(): Held {
@@ -16,7 +17,7 @@ export class Hold {
   }
 
   /**
-   * Resolves when nothing of what is held is in a lane any more, and every prepared write has been committed.
+   * Resolves when no request of the held classes is in a lane and every prepared write has been committed.
    */
   async begin(held: Held): Promise<void> {
     this.#held = held
@@ -27,7 +28,7 @@ export class Hold {
     this.#held = 'nothing'
   }
 
-  /** To be called when something may have left a lane. */
+  /** Resolves waiting `begin` calls if the lanes are quiet. Called when a request may have left a lane. */
   tell(): void {
     if (this.#waiters.length === 0 || !this.isQuiet(this.#held)) return
     const waiters = this.#waiters

@@ -7,8 +7,8 @@ import { bytesInput, msgpackInput } from '../wire/msgpack_input.js'
 import type { Dispatcher } from './dispatcher.js'
 
 /**
- * @param input the fields, or all of them encoded already, given away @returns the answer, a refusal as well;
- * its body is the caller's
+ * @param input the fields, or an encoded input; ownership of an encoded input passes to the callee
+ * @returns the answer, which may be a refusal; the caller owns its body
  */
 export function ask(dispatcher: Dispatcher, operation: AnyOperation, input: object | Uint8Array): Promise<OutgoingAnswer> {
   return new Promise((resolve) => {
@@ -22,7 +22,7 @@ export function ask(dispatcher: Dispatcher, operation: AnyOperation, input: obje
   })
 }
 
-/** A refusal of a request that the server has made. */
+/** A refusal of a request that the server made itself. */
 export class Refused extends Error {
   constructor(
     operation: string,
@@ -34,7 +34,7 @@ export class Refused extends Error {
   }
 }
 
-/** The parsed answer. @throws Refused */
+/** Returns the parsed answer. @throws Refused */
 export async function askFor<T>(dispatcher: Dispatcher, operation: AnyOperation, input: object): Promise<T> {
   const { code, body } = await ask(dispatcher, operation, input)
   const text = typeof body === 'string' ? body : Buffer.from(body).toString('utf8')

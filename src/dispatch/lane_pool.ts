@@ -1,12 +1,12 @@
 /**
- * A fixed set of worker threads of one kind, over Piscina. A batch goes out as one Piscina task; its answers
- * come back over one MessagePort per worker, before the task settles, and the task's result says no more than
- * "done". Front-end thread only.
+ * A fixed set of worker threads of one kind, on top of Piscina. A batch is sent as one Piscina task. Its
+ * answers come back over one MessagePort per worker before the task settles; the task itself has no result.
+ * Front-end thread only.
  *
- * `atomics: 'disabled'`: Piscina's default parks an idle worker in Atomics.wait, in which lmdb-js never
- * resets its read snapshot (docs of the fault: architecture.md, section 1). The pool neither grows nor
- * shrinks; a worker is never terminated to cancel a request. A worker that dies is replaced by Piscina; its
- * unanswered requests are the business of the batch's `settled`.
+ * `atomics: 'disabled'`: by default Piscina parks an idle worker in Atomics.wait, in which lmdb-js never
+ * resets its read snapshot (the fault is documented in architecture.md, section 1). The pool neither grows
+ * nor shrinks, and a worker is never terminated to cancel a request. Piscina replaces a worker that dies; the
+ * `settled` callback of the batch handles its unanswered requests.
  */
 import { createRequire } from 'node:module'
 import type { MessagePort } from 'node:worker_threads'
@@ -34,9 +34,9 @@ import type { Ticket } from './ticket.js'
 
 export interface LaneEvents {
   onAnswer(answer: LaneAnswer): void
-  /** A lane builds an index and lacks objects. */
+  /** A lane that builds an index lacks objects. */
   readonly onFetch: FetchObjects
-  /** Something has changed: notices.ts. */
+  /** The store has changed: notices.ts. */
   onNoticed(topics: readonly string[]): void
   onReady(kind: LaneKind): void
   onFailed(kind: LaneKind, reason: string): void
@@ -44,7 +44,7 @@ export interface LaneEvents {
   onDeath(kind: LaneKind, row: number, reason: string): void
 }
 
-// By `require`, as in store/packages.ts: the lanes start 10 ms earlier.
+// Loaded by `require`, as in store/packages.ts: the lanes start 10 ms earlier.
 const { Piscina } = createRequire(import.meta.url)('piscina') as typeof import('piscina')
 
 const CLOSE_TASK = 'close'
@@ -69,16 +69,18 @@ export class LanePool {
   #toLoad: number
   #allLoaded: () => void = () => undefined
   /**
-   * Every thread has loaded its code, or one could not: from then on the process may end. An end while a
-   * thread loads an addon is the addon's crash.
+   * Resolves when every thread has loaded its code, or one has failed to. The process may end only after
+   * that: an exit while a thread loads an addon crashes in the addon.
    */
   readonly loaded: Promise<void>
   #wasReady = false
-  /** Orders that lanes have not obeyed yet, by number. */
+  /** Orders that lanes have not acknowledged yet, by number. */
   readonly #orders = new Map<number, PendingOrder>()
   #lastOrder = 0
   readonly #readyWaiters: (() => void)[] = []
-  /** What a lane that comes later has to serve: it may have opened the store just before the switch. */
+  /**
+   * The generation for workers that start later: such a worker may have opened the store before the switch.
+   */
   #generation: string | undefined
   #ready = 0
   #closing = false
@@ -92,7 +94,7 @@ export class LanePool {
     this.#toLoad = threads
     this.#reasons = new DeathReasons(start.kind === 'write' ? WRITE_LANE_DEATH_REASON_MS : LANE_DEATH_REASON_MS)
     this.loaded = new Promise((resolve) => (this.#allLoaded = resolve))
-    // The buffers of commands outlive their batch.
+    // Only read and point lanes use blocks: the buffers of commands outlive their batch.
     this.#blocks = start.kind === 'read' || start.kind === 'point' ? EnvelopeBlocks.create(threads * tasksPerThread) : null
     const laneStart: LaneStart = { ...start, requests: this.#blocks?.memory ?? null }
     this.#pool = new Piscina<Envelope | typeof CLOSE_TASK, void>({
@@ -101,8 +103,8 @@ export class LanePool {
       minThreads: threads,
       maxThreads: threads,
       concurrentTasksPerWorker: tasksPerThread,
-      // The dispatcher never hands out more tasks than there are places; a replaced worker may make some wait
-      // here.
+      // The dispatcher never hands out more tasks than there are task slots. Tasks wait here only while a
+      // worker is being replaced.
       maxQueue: threads * tasksPerThread,
       atomics: 'disabled',
       recordTiming: false,
@@ -111,8 +113,8 @@ export class LanePool {
       workerData: laneStart,
     })
     this.#pool.on('message', (message: LaneHello) => this.#greet(message.port, new EnvelopeBlocks(message.answers)))
-    // A worker that died between two tasks, or before it could open its port; the death of one that had
-    // opened it is told by the port.
+    // A worker that died between two tasks, or before it could open its port. If the port was open, the port
+    // reports the death.
     this.#pool.on('error', (error: Error) => {
       this.#reasons.say(error.message)
       this.#allLoaded()
@@ -124,7 +126,7 @@ export class LanePool {
     return this.start.kind
   }
 
-  /** Task places that are free now. */
+  /** Number of task slots that are free now. */
   get freeTasks(): number {
     return this.threads * this.tasksPerThread - this.#inFlight
   }
@@ -133,12 +135,12 @@ export class LanePool {
     return this.#inFlight
   }
 
-  /** Some worker has nothing to do: it would get the next batch. */
+  /** Whether some worker is idle. It would get the next batch. */
   get hasIdleWorker(): boolean {
     return this.#inFlight < this.threads
   }
 
-  /** Some worker has opened its lane and lives. */
+  /** Whether some worker has opened its lane and is alive. */
   get isReady(): boolean {
     return this.#ready > 0
   }
@@ -149,9 +151,9 @@ export class LanePool {
   }
 
   /**
-   * Hands a batch to the least busy worker. The tickets' bodies belong to the lane afterwards.
-   * @param settled the task place is free again; `lost`: the worker died or the task failed, and what has not
-   * been answered will not be.
+   * Hands a batch to the least busy worker. Ownership of the tickets' bodies passes to the lane.
+   * @param settled called when the task slot is free again; `lost` means that the worker died or the task
+   * failed, and unanswered requests will get no answer from it
    */
   run(tickets: readonly Ticket[], settled: (lost: boolean) => void): void {
     this.#inFlight += 1
@@ -165,8 +167,8 @@ export class LanePool {
       },
       (error: Error) => {
         this.#reasons.say(error.message)
-        // Answers that the worker sent before it died are delivered first: they are in its port already, and
-        // a turn of the loop reads it.
+        // Answers that the worker sent before it died are delivered first. They are in its port already,
+        // which one turn of the event loop reads.
         setImmediate(() => {
           releaseEnvelope(envelope, this.#blocks)
           this.#inFlight -= 1
@@ -176,7 +178,10 @@ export class LanePool {
     )
   }
 
-  /** Asks every worker between two of its batches. @throws Error when one refuses, dies or is silent */
+  /**
+   * Sends an order to every worker, which executes it between two batches.
+   * @throws Error if a worker refuses, dies or does not respond in time
+   */
   async order(kind: LaneOrder['kind'], generation: string): Promise<void> {
     if (kind === 'adopt') this.#generation = generation
     await Promise.all([...this.#ports].map((port) => this.#orderOne(port, kind, generation)))
@@ -198,17 +203,17 @@ export class LanePool {
     })
   }
 
-  /** Lets every worker finish and close what it holds. The pool takes no batch afterwards. */
+  /** Lets every worker finish and close its resources. The pool accepts no batch afterwards. */
   async close(): Promise<void> {
     this.#closing = true
-    // One worker a task: each holds its place until all have closed, because a closing worker settles only
-    // after its own work.
+    // One close task per worker. Each occupies its task slot until all have closed, because a closing worker
+    // settles its task only after its own work.
     await Promise.all(Array.from({ length: this.threads }, () => this.#pool.run(CLOSE_TASK)))
     for (const port of this.#ports) port.close()
     await this.#pool.destroy()
   }
 
-  /** A port that was closed meanwhile takes the message and drops it. */
+  /** A port that was closed in the meantime accepts the message and drops it. */
   async #fetchFor(port: MessagePort, { number, objects }: ObjectsWanted): Promise<void> {
     const failures = await this.events.onFetch(objects)
     port.postMessage({ kind: 'fetched', number, failures } satisfies ObjectsFetched)

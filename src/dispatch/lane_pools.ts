@@ -1,14 +1,17 @@
-/** The pools of lanes as the dispatcher deals to them. */
+/** The pools of lanes to which the dispatcher sends batches. */
 import type { LanePool } from './lane_pool.js'
 
-/** The pools; `point` and `bulk` are started by their first use. */
+/** The pools. `point`, `bulk` and `long` are started on first use. */
 export interface LanePools {
   readonly read: LanePool
   readonly write: LanePool
-  /** Null while it starts. */
+  /** Null while the lane starts. */
   point(): LanePool | null
   bulk(): LanePool
   long(): LanePool
-  /** Makes every lane serve the generation. @throws Error when the one before is served as it was */
+  /**
+   * Makes every lane serve the generation.
+   * @throws Error if the switch failed and the previous generation is still served
+   */
   switchTo(generation: string): Promise<void>
 }

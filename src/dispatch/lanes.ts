@@ -1,7 +1,8 @@
 /**
- * The pools of a running server: read, write, and bulk from its first use on. Says when all lanes are ready
- * and judges what a lane's death means: a read or bulk worker is replaced (unless they die one after the
- * other), the write lane's death is the end. Front-end thread only.
+ * The pools of a running server. The read and write pools start at once, the others on first use. This class
+ * reports when all lanes are ready and decides how to react to the death of a lane. A dead worker is
+ * replaced, unless workers die in quick succession. The death of the write lane ends the process. Front-end
+ * thread only.
  */
 import type { Config } from '../config/config.js'
 import { COMMIT_SILENCE_MS_MAX, COMMIT_WATCH_MS } from '../limits/commit.js'
@@ -28,13 +29,13 @@ import type { LanePools } from './lane_pools.js'
 import { log, logMemory } from '../telemetry/log.js'
 
 export interface LanesListener {
-  /** All lanes are open and the index holds all of the store. */
+  /** All lanes are open and the index covers the whole store. */
   onReady(): void
   /** A lane could not be opened. */
   onFailed(reason: string): void
-  /** Nothing may be acknowledged any more. */
+  /** The server must not acknowledge anything any more. */
   onFatal(reason: string): void
-  /** Something has changed: notices.ts. */
+  /** The store has changed: notices.ts. */
   onNoticed?(topics: readonly string[]): void
 }
 
@@ -66,14 +67,14 @@ export class Lanes implements LanePools, LaneEvents {
     readonly listener: LanesListener,
     generations: Generations,
     readonly embedding = EmbeddingBlock.create().buffer,
-    /** The data directory can't be written. */
+    /** Whether the data directory can't be written. */
     readonly isReadOnly = false,
   ) {
     this.#switch = new GenerationSwitch(generations, control, dispatcher, this, (reason) => listener.onFatal(reason))
     this.#readyToCome = 1 + config.readLanes
     this.#accesses = config.temporal && !isReadOnly ? AccessRings.create() : null
-    // Side by side, which saves the time that a thread needs to load its code; read lanes wait until the
-    // write lane has opened the store.
+    // The pools start concurrently, which saves the time that a thread needs to load its code. Read lanes
+    // wait until the write lane has opened the store.
     this.write = this.#start('write', 1)
     this.read = this.#start('read', this.config.readLanes)
     this.#commitWatch = setInterval(() => this.#watchCommit(), COMMIT_WATCH_MS).unref()
@@ -94,7 +95,7 @@ export class Lanes implements LanePools, LaneEvents {
     return this.#long
   }
 
-  /** Every pool that has been started. */
+  /** Returns every pool that has been started. */
   pools(): readonly LanePool[] {
     return [this.write, this.read, this.#point, this.#bulk, this.#long].filter((pool) => pool !== undefined)
   }
@@ -103,7 +104,10 @@ export class Lanes implements LanePools, LaneEvents {
     return this.#switch.switchTo(generation)
   }
 
-  /** To be called when no request is under way. Readers first: the write lane's end flushes the store. */
+  /**
+   * Closes all lanes. To be called when no request is in progress. The other lanes close before the write
+   * lane, because closing the write lane flushes the store.
+   */
   async close(): Promise<void> {
     await Promise.all([this.read.close(), this.#point?.close(), this.#bulk?.close(), this.#long?.close()])
     await this.write.close()
@@ -129,11 +133,11 @@ export class Lanes implements LanePools, LaneEvents {
 
   onFailed(kind: LaneKind, reason: string): void {
     if (kind === 'point') {
-      // It only helps: without it point reads share the read lanes as where no search runs.
+      // The point lane is optional. Without it point reads share the read lanes, as when no search runs.
       log.warn('point reads have no lane of their own', { reason })
       return
     }
-    // The others are still loading, perhaps.
+    // Other threads may still be loading.
     void Promise.all([this.write.loaded, this.read.loaded]).then(() =>
       this.listener.onFailed(`the ${kind} lane can't be opened: ${reason}`),
     )
@@ -157,7 +161,8 @@ export class Lanes implements LanePools, LaneEvents {
   }
 
   /**
-   * The write lane waits for its flushes, so a disk that does not answer must be noticed by another thread.
+   * Detects a commit that does not return. The write lane blocks on its flushes, so another thread must
+   * detect a disk that does not respond.
    */
   #watchCommit(): void {
     if (this.control.commitAgeMs < COMMIT_SILENCE_MS_MAX) return

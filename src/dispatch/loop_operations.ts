@@ -1,5 +1,5 @@
 /**
- * Operations of cost `loop`: answered on the front end, for every surface, with what needs no store. Each
+ * Operations of cost `loop`. They are answered on the front end for every surface, and need no store. Each
  * takes microseconds. Front-end thread only.
  */
 import { authorize, collectionsOf } from '../access/authorize.js'
@@ -12,22 +12,22 @@ import { unpackInput } from '../wire/msgpack_input.js'
 import { outgoing, refusalOf } from './answers.js'
 import type { DispatchRequest } from './ticket.js'
 
-/** First value of each field, as text. */
+/** The first value of each field, as text. */
 export type LoopInput = Readonly<Record<string, string>>
-/** Must take microseconds: it runs between two socket events. */
+/** Must take microseconds: it runs on the event loop between two socket events. */
 export type LoopHandler = (input: LoopInput) => Answer
 export type BoundLoopHandler = readonly [row: Operation, run: LoopHandler]
 
-/** Reads the input of a form on the loop. */
+/** Reads an input of one form on the event loop. */
 export type LoopInputReader = (input: EncodedInput) => LoopInput
 
-/** Of the other forms than MessagePack. */
+/** Readers of the forms other than MessagePack. */
 export type LoopInputReaders = Readonly<Partial<Record<Form, LoopInputReader>>>
 
 export class LoopOperations {
   readonly #handlers: ReadonlyMap<Operation, LoopHandler>
 
-  /** @throws Error where table and handlers differ: a mistake of ours */
+  /** @throws Error if the table of operations and the handlers do not match, which is a programming error */
   constructor(
     handlers: readonly BoundLoopHandler[],
     readonly readers: LoopInputReaders,
@@ -39,7 +39,7 @@ export class LoopOperations {
     for (const row of this.#handlers.keys()) if (!wanted.has(row)) throw new Error(`the loop handles ${row.name}, which runs on a lane`)
   }
 
-  /** Never throws an operating error: that is the answer. */
+  /** Never throws an operating error: the error becomes the answer. */
   answer(row: Operation, { input, principal }: DispatchRequest): OutgoingAnswer {
     const run = this.#handlers.get(row)
     if (run === undefined) throw new Error(`${row.name} is not an operation of the loop`)

@@ -1,6 +1,6 @@
 /**
- * Where a batch of reads runs: read lanes, and the point lane beside searches. Searches leave one place to
- * the others, so that a point read never waits for a search. Front-end thread only.
+ * Chooses the lane for a batch of reads: a read lane, or the point lane while searches run. Searches leave
+ * one task slot to the other classes, so that a point read never waits for a search. Front-end thread only.
  */
 import { BATCH_REQUESTS_MAX, BATCH_SEARCHES_MAX, SHARE_POINTS_MIN } from '../limits/dispatch.js'
 import type { LanePool } from './lane_pool.js'
@@ -11,18 +11,18 @@ export const READ_CLASSES = ['point', 'search', 'prepare'] as const
 export type ReadClass = (typeof READ_CLASSES)[number]
 
 const SHARE_MAX = { point: BATCH_REQUESTS_MAX, search: BATCH_SEARCHES_MAX, prepare: BATCH_REQUESTS_MAX } as const
-// A queue is not dealt over more workers than pays: waking a second one costs more than this much of the
-// class's work.
+// The smallest share of a queue that goes to one worker. Waking a second worker costs more than running this
+// many requests of the class.
 const SHARE_MIN = { point: SHARE_POINTS_MIN, search: 1, prepare: 1 } as const
 
 export class ReadPlaces {
   #searchTasks = 0
   #searches = 0
 
-  /** @param searchesMax that the operator allows at a time; 0: as many as there are places */
+  /** @param searchesMax the operator's limit of concurrent searches; 0: as many as there are task slots */
   constructor(readonly searchesMax: number) {}
 
-  /** A batch of searches has begun. */
+  /** Counts a batch of searches that begins. */
   begin(searches: number): void {
     this.#searchTasks += 1
     this.#searches += searches
@@ -33,7 +33,7 @@ export class ReadPlaces {
     this.#searches -= searches
   }
 
-  /** Null: the class waits. */
+  /** Returns the pool for the next batch; null: the class waits. */
   placeFor(queue: ReadClass, pools: LanePools): LanePool | null {
     if (queue === 'point' && this.#searchTasks > 0) return placeBesideSearches(pools)
     const { read } = pools
@@ -41,21 +41,23 @@ export class ReadPlaces {
     return read.freeTasks > 0 && !isFull ? read : null
   }
 
-  /** How many of the requests that wait go out in one batch, where so many task places are free. */
+  /**
+   * Returns the number of waiting requests that go out in one batch, for the given number of free task slots.
+   */
   shareOf(queue: ReadClass, waiting: number, freeTasks: number): number {
     const most = queue === 'search' ? Math.min(SHARE_MAX.search, this.searchesLeft()) : SHARE_MAX[queue]
     return Math.min(most, Math.max(SHARE_MIN[queue], Math.ceil(waiting / freeTasks)))
   }
 
-  /** That the operator allows beside those under way. */
+  /** Returns how many more searches the operator's limit allows. */
   searchesLeft(): number {
     return this.searchesMax === 0 ? BATCH_SEARCHES_MAX : this.searchesMax - this.#searches
   }
 }
 
 /**
- * Where no point read waits for a search: on the point lane, or on a read lane that has nothing to do. Until
- * the point lane is there, wherever there is room.
+ * Returns a pool in which no point read waits for a search: the point lane, or a read lane that is idle.
+ * Until the point lane has started, any read lane with a free task slot is used.
  */
 function placeBesideSearches(pools: LanePools): LanePool | null {
   const point = pools.point()

@@ -1,9 +1,9 @@
 /**
- * A bounded queue of tickets: first in, first out for each surface, and the surfaces by turns, so that a
- * flood on one does not delay another. Each surface may fill the queue but for the shares that are kept for
- * the others. Tickets that were answered or abandoned while they waited stay in place until they reach the
- * head, where the dispatcher drops them; they count against the bound until then, which is at most one drain
- * away. Front-end thread only.
+ * A bounded queue of tickets. It is first in, first out for each surface and round-robin over the surfaces,
+ * so that a flood on one does not delay another. Each surface may fill the queue except for the shares that
+ * are reserved for the others. Tickets that were answered or abandoned while queued stay in the queue until
+ * they reach the head, where the dispatcher drops them. Until then they count against the bound. That is at
+ * most one drain away. Front-end thread only.
  */
 import { SURFACE_QUEUE_SHARE } from '../limits/dispatch.js'
 import { OWN, type Surface } from './surface.js'
@@ -13,10 +13,10 @@ export class RequestQueue {
   readonly #lines: (Line | undefined)[] = []
   readonly #keptShare: number
   #length = 0
-  /** The line whose turn it is. */
+  /** Index of the line whose turn it is. */
   #turn = 0
 
-  /** @param surfaces that clients can reach */
+  /** @param surfaces number of surfaces that clients can reach */
   constructor(
     readonly capacity: number,
     surfaces = 1,
@@ -28,7 +28,7 @@ export class RequestQueue {
     return this.#length
   }
 
-  /** Whether a request of the surface is refused. */
+  /** Whether a request of the surface must be refused. */
   isFullFor({ index }: Surface): boolean {
     if (this.#length >= this.capacity) return true
     if (index === OWN.index || this.#keptShare === 0) return false
@@ -48,7 +48,7 @@ export class RequestQueue {
     return this.#lines[this.#turn]?.peek()
   }
 
-  /** What `peek` showed. */
+  /** Removes and returns the ticket that `peek` returned. */
   shift(): Ticket | undefined {
     if (this.peek() === undefined) return undefined
     const ticket = this.#lines[this.#turn]?.shift()
@@ -83,7 +83,7 @@ class Line {
       this.#items = []
       this.#head = 0
     } else if (this.#head >= 256 && this.#head * 2 >= this.#items.length) {
-      // Half of the array is spent: moving the rest costs each ticket at most one copy on average.
+      // At least half of the array is consumed: copying costs each ticket at most one copy on average.
       this.#items = this.#items.slice(this.#head)
       this.#head = 0
     }

@@ -1,7 +1,7 @@
 /**
- * Slots for the requests that are queued or in a lane: a bounded table that names each by (slot, generation).
- * A frame whose generation is not the slot's present one is late and is dropped. Front-end thread only; the
- * stop words behind the slots are shared (control_block.ts).
+ * Slots for the requests that are queued or in a lane. This bounded table identifies each request by (slot,
+ * generation). A frame whose generation is not the slot's present one is late and is dropped. Front-end
+ * thread only; the stop words of the slots are shared memory (control_block.ts).
  */
 import assert from 'node:assert/strict'
 import { SLOTS_MAX } from '../limits/dispatch.js'
@@ -15,7 +15,7 @@ export class SlotTable {
   #freeCount = SLOTS_MAX
 
   constructor(readonly control: ControlBlock) {
-    // The last one is taken first: low slots stay hot.
+    // Slots are taken from the end of the free list, so low slots are taken first and stay hot in the cache.
     for (let i = 0; i < SLOTS_MAX; i++) this.#free[i] = SLOTS_MAX - 1 - i
   }
 
@@ -23,7 +23,7 @@ export class SlotTable {
     return SLOTS_MAX - this.#freeCount
   }
 
-  /** False when every slot is taken. */
+  /** Returns false if every slot is taken. */
   take(ticket: Ticket): boolean {
     if (this.#freeCount === 0) return false
     this.#freeCount -= 1
@@ -37,7 +37,7 @@ export class SlotTable {
     return true
   }
 
-  /** Null when the frame is for a request that has ended. */
+  /** Returns null if the frame is for a request that has ended. */
   find(slot: number, generation: number): Ticket | null {
     const ticket = this.#tickets[slot] ?? null
     return ticket !== null && ticket.generation === generation ? ticket : null
@@ -50,7 +50,7 @@ export class SlotTable {
     this.#freeCount += 1
   }
 
-  /** Whether a request for the operation has a slot. Looks at all slots that are taken. */
+  /** Whether a request for the operation has a slot. Scans all taken slots. */
   has(operation: string): boolean {
     let isThere = false
     this.forEach((ticket) => (isThere ||= ticket.operation.name === operation))
@@ -58,9 +58,9 @@ export class SlotTable {
   }
 
   /**
-   * How far the lanes are behind the deadlines of the requests that they have; 0 where they are not. A
-   * request that is queued, or waits for the network, does not count: before the lanes are open one may be
-   * queued for minutes.
+   * By how many ms the lanes are late for the deadlines of the requests that they have; 0 if they are not
+   * late. A request that is queued or waits for the network does not count: before the lanes are open, a
+   * request may be queued for minutes.
    */
   overdueMs(now: number): number {
     let most = 0

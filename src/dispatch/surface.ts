@@ -1,28 +1,30 @@
 /**
- * A surface as the core knows it: whose requests are admitted, with which share, and how it is started and
- * ended.
+ * A surface as the core sees it: its access mode, its share of the queues, and how it is started and stopped.
  */
 import type { AccessMode } from '../config/values.js'
 
 export interface Surface {
-  /** Label of its metrics. */
+  /** Label of the surface in its metrics. */
   readonly name: string
-  /** What its clients may do: `SVC_MODE` and its variants by protocol. */
+  /** The operations that its clients may use: `SVC_MODE` and its variants by protocol. */
   readonly mode: AccessMode
-  /** Its place among the surfaces of the server; 0: the server itself. */
+  /** Index among the surfaces of the server; 0: the server itself. */
   readonly index: number
 }
 
-/** Requests that the server makes of its own lanes. No share is kept for it: it asks again. */
+/** Requests that the server makes of its own lanes. No queue share is reserved for it: it retries. */
 export const OWN: Surface = { name: 'own', mode: 'wr', index: 0 }
 
 /** A surface that serves clients. */
 export interface RunningSurface {
-  /** @returns the printed address @throws Error in one line when the address can't be had */
+  /**
+   * @returns the printed address
+   * @throws Error with a one-line message if the address is not available
+   */
   listen(): Promise<string>
-  /** No new connections; requests on open ones are refused from now on. */
+  /** Accepts no new connections. Requests on open connections are refused from now on. */
   stopListening(): void
-  /** Settles when no request is being read, waited for or answered. */
+  /** Settles when no request is being read, executed or answered. */
   idle(): Promise<void>
   /** Closes every connection. */
   close(): void

@@ -1,6 +1,6 @@
 /**
- * The front end's end of the port to a surface in a thread of its own: requests that come on it take the same
- * way as those of HTTP, through admission, audit, cached answers and queues. What may be under way is bounded
+ * The front end's side of the port to a surface that runs in a thread of its own. Its requests take the same
+ * path as those of HTTP: admission, audit, cached answers and queues. The requests in progress are bounded
  * for each port. Front-end thread only.
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -17,7 +17,7 @@ import type { Ticket } from './ticket.js'
 
 type Ask = Extract<SurfaceRequest, { kind: 'ask' }>
 
-/** A request under way: in the dispatcher, or between two parts of its answer. */
+/** A request in progress: in the dispatcher, or between two parts of its answer. */
 interface Pending {
   readonly bytes: number
   ticket: Ticket | null
@@ -29,7 +29,7 @@ export class SurfacePort {
   readonly #pending = new Map<number, Pending>()
   #bytes = 0
 
-  /** @param options of the server: which features are on */
+  /** @param options the options of the server, which say which features are enabled */
   constructor(
     readonly port: MessagePort,
     readonly dispatcher: Dispatcher,
@@ -56,7 +56,7 @@ export class SurfacePort {
     }
   }
 
-  /** The thread has gone: nobody waits for anything any more. */
+  /** Called when the thread has ended: cancels all its requests. */
   close(): void {
     for (const id of [...this.#pending.keys()]) this.#cancel(id)
   }
@@ -95,7 +95,7 @@ export class SurfacePort {
     pending.ticket = null
     pending.rest = rest ?? null
     if (rest === undefined) this.#forget(id, pending)
-    // The bytes are valid during this call only.
+    // The body is valid during this call only.
     const copy = typeof body === 'string' ? new TextEncoder().encode(body) : new Uint8Array(body)
     const reply: SurfaceReply = { kind: 'answer', id, code, contentType, facts, body: copy, hasMore: rest !== undefined }
     this.port.postMessage(reply, [copy.buffer])

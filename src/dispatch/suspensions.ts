@@ -1,8 +1,8 @@
 /**
- * Requests that are suspended while the front end does something for them, and then go on: the io of their
- * operation, objects that go to a store before the commit, objects or vectors that a lane lacks, capacity of
- * the embedding queue, a switch to a restored generation. Each keeps its slot meanwhile, whoever still waits
- * for it. Front-end thread only.
+ * Requests that are suspended while the front end does work for them, and then continue. The kinds of work
+ * are: the io of their operation, objects that are sent to a store before the commit, objects or vectors that
+ * a lane lacks, capacity of the embedding queue, a switch to a restored generation. A suspended request keeps
+ * its slot, even if its client has disconnected. Front-end thread only.
  */
 import { SUSPENDED_BYTES_MAX } from '../limits/dispatch.js'
 import { isInternal, type AnyOperation } from '../operations/operation.js'
@@ -27,52 +27,56 @@ import type { Ticket } from './ticket.js'
 /** The dispatcher's side of a suspension. */
 export interface Resumption {
   /**
-   * Has the write lane commit the command. @returns its answer, or null where nothing was written because
-   * nobody waits for the answer any more
+   * Commits the command on the write lane.
+   * @returns its answer, or null if nothing was written because no client waits for the answer any more
    */
   commit(ticket: Ticket, command: Uint8Array): Promise<OutgoingAnswer | null>
   finish(ticket: Ticket, answer: OutgoingAnswer): void
-  /** Into its queue again, with its body. */
+  /** Puts the ticket back into its queue, with its body. */
   again(ticket: Ticket): void
-  /** Nobody waits for its answer any more. */
+  /** The answer is not wanted any more. */
   abandon(ticket: Ticket): void
-  /** One that might have led to a commit does not any more, or its command is queued. */
+  /** A request that might have committed no longer can, or its command is queued. */
   settled(): void
-  /** Makes every lane serve the generation. @throws Error when the one before is served as it was */
+  /**
+   * Makes every lane serve the generation.
+   * @throws Error if the switch failed and the previous generation is still served
+   */
   switchTo(generation: string): Promise<void>
 }
 
-/** Bodies in storage backends. Never rejects. */
+/** Transfers of bodies to and from storage backends. Never rejects. */
 export interface ObjectTransfers {
   /**
-   * Sends what the command needs, as long as somebody waits for it, and calls `commit`. @returns the refusal
-   * where a store did not take it
+   * Sends the objects of the command while the answer is wanted, then calls `commit`.
+   * @returns the refusal if a store did not accept them
    */
   storeFirst(message: StoreFirst, isWanted: () => boolean, commit: () => Promise<void>): Promise<OutgoingAnswer | undefined>
   /**
-   * @param isForClient whether the answer goes to a client that may read the documents @returns the refusal
-   * where they can't be had
+   * Fetches objects.
+   * @param isForClient whether the answer goes to a client that may read the documents
+   * @returns the refusal if the objects are not available
    */
   bring(objects: FetchFirst['objects'], isForClient: boolean): Promise<OutgoingAnswer | undefined>
-  /** For the index of a lane, outside of requests. */
+  /** Fetches objects for the index of a lane, outside of requests. */
   readonly bringEach: FetchObjects
 }
 
-/** Vectors. Never rejects. */
+/** Transfers of vectors. Never rejects. */
 export interface VectorTransfers {
-  /** The answer of a write, when its documents have capacity among those that wait for vectors. */
+  /** Returns the answer of a write once there is capacity for its documents in the embedding queue. */
   readonly wait: (ticket: Ticket, message: CapacityFirst) => Promise<OutgoingAnswer>
-  /** Vectors of texts. @returns the refusal where they can't be had */
+  /** Fetches the vectors of texts. @returns the refusal if they are not available */
   readonly bring: (message: TextsFirst) => Promise<OutgoingAnswer | undefined>
 }
 
 export class Suspensions {
   readonly #io = new Map<AnyOperation, { readonly run: Io; readonly commits: boolean }>()
   #vectors: VectorTransfers | undefined
-  /** Requests whose command is not queued yet, and may be. */
+  /** Requests whose command is not queued yet, but may be later. */
   readonly #beforeCommit = new Set<Ticket>()
 
-  /** Of the messages of lanes that are worked on. */
+  /** Bytes of the lane messages that are being processed. */
   #bytes = 0
 
   constructor(
@@ -81,7 +85,7 @@ export class Suspensions {
     readonly bytesMax = SUSPENDED_BYTES_MAX,
   ) {}
 
-  /** @param commits whether it may have its ticket's command committed: a restore waits for it then */
+  /** @param commits whether the io may commit a command of its ticket; if so, a restore waits for it */
   onIo<Message>(operation: AnyOperation, io: Io<Message>, { commits = true } = {}): void {
     this.#io.set(operation, { run: io as Io, commits })
   }
@@ -91,8 +95,8 @@ export class Suspensions {
   }
 
   /**
-   * Whether no command may come out of what is under way. What was prepared from one store must not be
-   * committed to the next: locations and seals mean something else there.
+   * Whether no suspended request can produce a command any more. A command prepared from one store must not
+   * be committed to the next, in which locations and seals have another meaning.
    */
   get isQuiet(): boolean {
     return this.#beforeCommit.size === 0
@@ -100,7 +104,7 @@ export class Suspensions {
 
   /** @param answer a frame of kind `message` */
   begin(ticket: Ticket, { body }: LaneAnswer): void {
-    // It waits in no queue: its deadline is all that may end it.
+    // A suspended ticket is in no queue: only its deadline can end it.
     ticket.queuedAt = Infinity
     const message = decodeMessage<RequestMessage>(body)
     switch (message.kind) {
@@ -119,7 +123,7 @@ export class Suspensions {
     }
   }
 
-  /** The answer of a restore waits until every lane serves what it has prepared. */
+  /** Delays the answer of a restore until every lane serves the restored generation. */
   async #switch(ticket: Ticket, { generation, body }: SwitchFirst): Promise<void> {
     let answer = successOf(body)
     try {
@@ -147,7 +151,10 @@ export class Suspensions {
     }
   }
 
-  /** The objects of a command are under way until the write lane has said what became of it. */
+  /**
+   * Stores the objects of a command and commits it. The objects count as in transfer until the write lane has
+   * reported the outcome of the command.
+   */
   async #store(ticket: Ticket, message: StoreFirst, bytes: number): Promise<void> {
     this.#beforeCommit.add(ticket)
     const isWanted = (): boolean => ticket.sink !== null
@@ -161,8 +168,7 @@ export class Suspensions {
   }
 
   /**
-   * The request runs again with the objects that it has lacked, as often as there are more, until its
-   * deadline.
+   * Runs the request again with the objects that it lacked. Repeats until none is missing or its deadline.
    */
   async #bring(ticket: Ticket, { objects, body, isCommand }: FetchFirst, bytes: number): Promise<void> {
     if (isCommand) this.#beforeCommit.add(ticket)
@@ -171,14 +177,15 @@ export class Suspensions {
     this.#settle(ticket)
   }
 
-  /** The same for vectors of its texts. */
+  /** Runs the request again with the vectors of its texts. */
   async #embed(ticket: Ticket, message: TextsFirst): Promise<void> {
     this.#goOn(ticket, await this.#vectors?.bring(message), message.body, false)
   }
 
   #goOn(ticket: Ticket, refused: OutgoingAnswer | undefined, body: Uint8Array, isCommand: boolean): void {
     if (refused === undefined) {
-      // Not direct: in the queue of commits it would pass by a restore, which holds back the other.
+      // The retry is not direct: in the commit queue it would bypass the hold of a restore, which covers the
+      // prepare queue only.
       if (ticket.direct && !isCommand) ticket.queue = 'prepare'
       ticket.direct = false
       ticket.body = body
@@ -191,8 +198,8 @@ export class Suspensions {
   }
 
   /**
-   * What is held here outlives its request's place in the bound of bodies, which a client that goes gives
-   * back. One that is alone is never refused, however large it is.
+   * Counts bytes that outlive the request's share of the body budget, which is released when its client
+   * disconnects. A message that is alone is never refused, whatever its size.
    */
   async #counted(bytes: number, run: () => Promise<OutgoingAnswer | undefined>): Promise<OutgoingAnswer | undefined> {
     if (this.#bytes > 0 && this.#bytes + bytes > this.bytesMax) return refusal('overloaded')
@@ -204,7 +211,7 @@ export class Suspensions {
     }
   }
 
-  /** The lane that has the rest of the answer has to hear that nobody wants it. */
+  /** Notifies the lane, which keeps the rest of the answer, that the rest is not wanted. */
   #endParts(ticket: Ticket, refused: OutgoingAnswer): void {
     const { sink } = ticket
     this.resumption.abandon(ticket)

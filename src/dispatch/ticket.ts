@@ -1,7 +1,7 @@
 /**
- * One accepted request on its way through the lanes: from the queue of its class to the frame that ends it.
+ * One accepted request on its way through the lanes, from the queue of its class to the frame that ends it.
  * Front-end thread only. A ticket holds its slot until the lane has sent a frame for it (or the lane is
- * lost), even when the client has long gone: only then may the slot be given away.
+ * lost), even if the client has disconnected long ago. Only then may the slot be reused.
  */
 import type { Principal } from '../access/principal.js'
 import { laneIndexOf } from '../operations/index.js'
@@ -12,14 +12,14 @@ import type { QueueClass } from '../operations/queue_class.js'
 import type { Admitted } from './admission.js'
 import type { Surface } from './surface.js'
 
-/** What a surface asks for. The body of the input is given away. */
+/** A request of a surface. Ownership of the input's body passes to the dispatcher. */
 export interface DispatchRequest {
   readonly admitted: Admitted
   readonly input: EncodedInput
   readonly principal: Principal
   /** Milliseconds, monotonic (`performance.now()` of the front end). */
   readonly acceptedAt: number
-  /** Milliseconds from then on. Default, and at most: the row's. */
+  /** Milliseconds from `acceptedAt`. Default and maximum: the operation's deadline. */
   readonly deadlineMs?: number
   readonly sink: AnswerSink
 }
@@ -37,25 +37,24 @@ export interface Ticket {
   slot: number
   generation: number
   queue: QueueClass
-  /** Not 0: the next part of that answer is wanted, or nobody wants it any more. */
+  /** Not 0: the ticket requests the next part of that answer, or reports that it is not wanted. */
   readonly stream: number
-  /** When it entered the queue it is in now; infinite while it is suspended (suspensions.ts). */
+  /** When the ticket entered its present queue; infinite while it is suspended (suspensions.ts). */
   queuedAt: number
-  /** The request body, later the prepared command; null once handed to a lane. */
+  /** The request body, later the prepared command; null once it is handed to a lane. */
   body: Uint8Array | null
-  /** Prepare and commit in one go on the write lane. */
+  /** The write lane both prepares and commits the request. */
   direct: boolean
   /**
-   * The batch with which a lane has it, 0 while it is queued. What a lane does with it is known only from a
-   * frame.
+   * Id of the batch in a lane that contains the ticket; 0 while queued. The result comes with a frame only.
    */
   batch: number
   /**
-   * Receives what the write lane says of the command that the front end has made of the request (io.ts);
-   * null: the answer goes to the sink.
+   * Receives the write lane's answer to a command that the front end has made from the request (io.ts). Null:
+   * the answer goes to the sink.
    */
   onCommitted: ((answer: OutgoingAnswer | null) => void) | null
-  /** Null once answered or abandoned. */
+  /** Null once the ticket is answered or abandoned. */
   sink: AnswerSink | null
 }
 

@@ -1,4 +1,4 @@
-/** Bounds of answers: how large one may be, which are compressed, which are cached to be given again. */
+/** Bounds of answers: size, compression, caching. */
 import { KIB, MIB } from './units.js'
 
 /**
@@ -8,37 +8,36 @@ import { KIB, MIB } from './units.js'
 export const ANSWER_BYTES_MAX = 256 * MIB
 /**
  * Capacity that the answer writer of a lane keeps from one answer to the next: a page of 1 600 documents of
- * 5 KB. Buffers of megabytes that are allocated for each answer keep V8 marking.
+ * 5 KB. Allocating buffers of megabytes for each answer keeps V8 marking.
  */
 export const ANSWER_SCRATCH_BYTES_KEPT = 8 * MIB
 /** Smaller answers are not compressed: gzip would save less than a packet. */
 export const GZIP_BYTES_MIN = 1024
 /**
- * Larger answers are not compressed: gzip would occupy a lane for more than 0.3 s, and memory for a second
- * copy.
+ * Larger answers are not compressed: gzip would occupy a lane for over 0.3 s, and memory for a second copy.
  */
 export const GZIP_BYTES_MAX = 32 * MIB
 /**
- * Answers that a lane gives in parts at the same time. Each keeps some MB at most (a ZIP export 4 MB of
- * names).
+ * Answers that a lane sends in parts at the same time. Each keeps some MB at most; a ZIP export keeps 4 MB of
+ * names.
  */
 export const ANSWER_STREAMS_MAX = 16
 
 // ---- Cached answers
 
-/** Seconds. The longest `cacheTtl` of the contract. */
+/** Seconds. The maximum `cacheTtl`. Fixed by the contract. */
 export const CACHE_TTL_SECONDS_MAX = 3600
-/** Answers that are cached where their request allows it (`SVC_SEARCH_CACHE_SIZE`): the contract's number. */
+/** Answers cached on request (`SVC_SEARCH_CACHE_SIZE`). The default is fixed by the contract. */
 export const ANSWERS_CACHED_DEFAULT = 500
 /** Highest `SVC_SEARCH_CACHE_SIZE`. */
 export const ANSWERS_CACHED_MAX = 100_000
-/** Bytes of all these answers: 500 of 128 KB. */
+/** Bytes of all answers cached on request: 500 of 128 KB. */
 export const ANSWERS_CACHED_BYTES_MAX = 64 * MIB
 /** A larger answer is not cached: it would evict ten others. */
 export const CACHED_ANSWER_BYTES_MAX = 4 * MIB
 /**
- * Answers that are cached until the next write, for operations whose answers are small (completions, 1 KB):
- * what people type begins with a few thousand prefixes. The bytes include the cache keys of up to 8 KB each.
+ * Answers cached until the next write, for operations whose answers are small (completions, 1 KB): the texts
+ * that people type start with a few thousand prefixes. The bytes include the cache keys of up to 8 KB each.
  */
 export const ANSWERS_KEPT_MAX = 8192
 export const ANSWERS_KEPT_BYTES_MAX = 16 * MIB

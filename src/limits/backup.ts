@@ -3,18 +3,16 @@ import { MIB } from './units.js'
 
 /** Bytes of a backup that are read at once. Their checksum takes 0.2 ms. */
 export const BACKUP_PIECE_BYTES = MIB
-/**
- * Names, made from the time, that are tried for one backup: those of one second, made one after the other.
- */
+/** Names, made from the time, that are tried for one backup: consecutive names of one second. */
 export const BACKUP_NAMES_TRIED_MAX = 1000
-/** Backups that a listing shows, the newest. Each is opened for its seal. */
+/** Backups that a listing shows, newest first. Each is opened to read its seal. */
 export const BACKUPS_LISTED_MAX = 1000
 /** Rows that one transaction removes while a restored binlog is reset. */
 export const RESTORE_ROWS_PER_TRANSACTION = 10_000
-/** V8 heap of the process that checks a restored store and builds its index: as a lane's. */
+/** V8 heap of the process that checks a restored store and builds its index, as in a lane. */
 export const RESTORE_HEAP_MB_MAX = 1024
 /**
- * Bytes of vectors that this process gives to its engine before it waits for their files. With their codes
+ * Bytes of vectors that this process passes to its engine before it waits for their files. With their codes
  * and the index the process stays below a GB.
  */
 export const RESTORE_VECTOR_BYTES_UNSTORED = 256 * MIB

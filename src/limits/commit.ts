@@ -1,4 +1,4 @@
-/** Bounds of the write lane's commits: what one transaction takes, and when a commit counts as lost. */
+/** Bounds of the write lane's commits: size of a transaction, and when a commit counts as lost. */
 
 /** Documents of a batch that are committed in one transaction. Single writes may enter between slices. */
 export const COMMIT_SLICE_DOCUMENTS_MAX = 64
@@ -11,7 +11,7 @@ export const GROUP_DOCUMENTS_MAX = 4 * COMMIT_SLICE_DOCUMENTS_MAX
 export const TRIM_ENTRIES_MAX = 2 * GROUP_DOCUMENTS_MAX
 /** Rows of deleted collections that one maintenance slice removes: about 2 ms. */
 export const PURGE_ROWS_MAX = 1024
-/** A commit that has not returned by then may never return: the server stops acknowledging. */
+/** A commit that has not returned within this time may never return: the server stops acknowledging. */
 export const COMMIT_SILENCE_MS_MAX = 10_000
 /** Interval at which the front end checks for such a commit. */
 export const COMMIT_WATCH_MS = 500

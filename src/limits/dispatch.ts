@@ -1,9 +1,9 @@
-/** Bounds of the dispatcher: how many requests may wait, how many travel together, what goes where. */
+/** Bounds of the dispatcher: queues, batches, and which lane a request goes to. */
 import { KIB, MIB } from './units.js'
 
 /**
- * Requests that are queued or in a lane, over all classes: the four queues (9 280) and the most that the
- * lanes hold (65 x 2 x 16 reads + 2 x 256 commands).
+ * Requests that are queued or in a lane, over all classes: the four queues (9 280) and the maximum in the
+ * lanes (65 x 2 x 16 reads + 2 x 256 commands).
  */
 export const SLOTS_MAX = 12_288
 /** Requests of class point that wait for a read lane. At 20 us each, 4 096 wait 80 ms. */
@@ -21,25 +21,28 @@ export const QUEUE_HEAVY_REQUESTS_MAX = 64
 export const QUEUE_LONG_REQUESTS_MAX = 16
 /** How long a search may wait for a lane before it is refused (`SVC_SEARCH_QUEUE_TIMEOUT_MS`). */
 export const SEARCH_QUEUE_MS_DEFAULT = 2000
-/** Interval at which deadlines are checked. An answer after its deadline is later by at most this much. */
+/** Interval at which deadlines are checked. An answer is sent at most this much after its deadline. */
 export const DEADLINE_SWEEP_MS = 50
 
 // ---- Batches
 
 /**
- * Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 held p99 at 14 ms
- * where no cap gave 147 ms.
+ * Requests of class point or prepare in one batch. With 200 us of work each, a cap of 16 kept p99 at 14 ms;
+ * without a cap it was 147 ms.
  */
 export const BATCH_REQUESTS_MAX = 16
-/** Requests of a surface in a thread of its own that are under way. Beyond, it is refused as busy. */
+/** Requests in progress of a surface in a thread of its own. Further ones are refused as busy. */
 export const SURFACE_PORT_REQUESTS_MAX = 4096
-/** Bytes of their inputs. */
+/** Bytes of the inputs of these requests. */
 export const SURFACE_PORT_BYTES_MAX = 256 * MIB
-/** Of the places of a queue, kept for each further surface, so that a flood on one leaves it some. */
+/**
+ * Share of a queue's capacity that is reserved for each further surface, so that a flood on one surface
+ * leaves capacity for it.
+ */
 export const SURFACE_QUEUE_SHARE = 1 / 8
 /**
- * Up to so many point reads go to one worker instead of being divided between two: 8 x 20 us of work is about
- * the cost of waking a second thread.
+ * Up to this many point reads go to one worker instead of being divided between two: 8 x 20 us of work is
+ * about the cost of waking a second thread.
  */
 export const SHARE_POINTS_MIN = 8
 /** Searches in one batch. At 1 to 2 ms each, the last one waits for at most 6 ms of others. */
@@ -47,23 +50,23 @@ export const BATCH_SEARCHES_MAX = 4
 /** Commands in one task of the write lane: one group, one flush. */
 export const BATCH_COMMANDS_MAX = 256
 /**
- * Bytes of commands in one task of the write lane: about what 20 ms of flush write on a slow disk. A larger
- * command goes alone.
+ * Bytes of commands in one task of the write lane: about the amount that a slow disk writes in 20 ms of
+ * flush. A larger command is sent alone.
  */
 export const BATCH_COMMAND_BYTES_MAX = 4 * MIB
 /**
- * From this many bytes of commands on, a task of the write lane is processed in slices or takes longer than a
- * flush. Nothing is handed over beside a smaller task: commands that arrive meanwhile travel together after
- * its flush, instead of as one group for the first command and another for the rest.
+ * A task of the write lane with at least this many bytes of commands is processed in slices or takes longer
+ * than a flush. No further task is handed over while a smaller one runs: commands that arrive during it are
+ * sent together after its flush, instead of as one group for the first command and another for the rest.
  */
 export const LONG_COMMIT_BYTES_MIN = 512 * KIB
 /**
- * A write of at most this size goes to an idle write lane unprepared. That is one hop less, 0.3 of 1.5 ms at
- * the best percentiles of one connection. The analysis of a larger one would delay the lane.
+ * A write of at most this size goes to an idle write lane unprepared. That saves one hop, 0.3 of 1.5 ms at
+ * the best percentiles of one connection. The analysis of a larger write would delay the lane.
  */
 export const DIRECT_WRITE_BYTES_MAX = 64 * KIB
 /**
- * Bytes of requests, commands and objects that the front end holds while it sends and fetches objects: twice
- * the bodies of requests, because their clients may have gone. Beyond, 503.
+ * Bytes of requests, commands and objects that the front end buffers while it sends and fetches objects:
+ * twice the bound of request bodies, because their clients may have disconnected. Above it: 503.
  */
 export const SUSPENDED_BYTES_MAX = 512 * MIB

@@ -1,17 +1,17 @@
-/** Bounds of encryption at rest: seals in memory, master keys, rotation, rewriting of the store. */
+/** Bounds of encryption at rest: cached seals, master keys, rotation, rewriting of the store. */
 import { MIB } from './units.js'
 
 /** Collections whose seals (keys, salt) a lane caches: 1 024 x 1 KB. */
 export const SEALS_KEPT_MAX = 1024
 /** Languages of one collection whose hashes a lane caches: 256 x 100 B. */
 export const SEAL_LANGS_KEPT_MAX = 256
-/** Master keys beside the primary one. */
+/** Master keys in addition to the primary one. */
 export const PREVIOUS_KEYS_MAX = 16
-/** Collections that a start names whose credentials it cannot open: a line that can be read. */
+/** Collections that a start names if it cannot open their credentials. The line stays readable. */
 export const CREDENTIAL_NAMES_SHOWN = 5
 /**
- * Space of a lane into which sealed contents are opened, one at a time; the space for packing has the same
- * size. A larger content gets space of its own.
+ * Buffer of a lane into which sealed contents are opened, one at a time; the buffer for packing has the same
+ * size. A larger content gets a buffer of its own.
  */
 export const OPENED_BODY_BYTES = 128 * 1024
 
@@ -20,7 +20,7 @@ export const OPENED_BODY_BYTES = 128 * 1024
 /** Interval at which the write lane checks for a requested rotation. */
 export const ROTATION_POLL_MS = 500
 /**
- * Rows that one step of a rotation looks at: 256 x 15 us, and a page of bodies of 3 KB is 0.8 MB to flush.
+ * Rows that one step of a rotation examines: 256 x 15 us, and a page of bodies of 3 KB is 0.8 MB to flush.
  */
 export const ROTATION_ROWS_MAX = 256
 /**
@@ -37,7 +37,7 @@ export const ROTATION_WAIT_MS = 2_000
  */
 export const SCRUB_BYTES_AT_ONCE = 16 * MIB
 /**
- * Free space required beside the size of the store that is rewritten. The pages of the copy are filled
- * differently.
+ * Free space required in addition to the size of the store that is rewritten. The pages of the copy are
+ * filled differently.
  */
 export const SCRUB_ROOM_BYTES = 64 * MIB

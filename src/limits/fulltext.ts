@@ -1,22 +1,20 @@
 /**
- * Bounds of full-text search: query, plan, facets, related terms, highlights. The contract fixes those that
- * name it.
+ * Bounds of full-text search: query, plan, facets, related terms, highlights. Those that mention the contract
+ * are fixed by it.
  */
 import { KIB, MIB } from './units.js'
 
 /** Nested parentheses in a query. Bounds the recursion of the parser, 4 frames a level. */
 export const FTS_QUERY_NESTING_MAX = 64
-/** Edits of a fuzzy word: the contract's number. */
+/** Edits of a fuzzy word. Fixed by the contract. */
 export const FUZZY_EDITS_MAX = 2
-/**
- * Positions between words that have to be near each other, where the query says none: the contract's number.
- */
+/** Default distance, in positions, between words of a proximity query. Fixed by the contract. */
 export const PROXIMITY_DISTANCE_DEFAULT = 5
 /** A higher distance is clamped to this: about the longest document of the corpora. */
 export const PROXIMITY_DISTANCE_MAX = 100_000
 /**
- * Fields of `fieldWeights` that are scored, as the engine's `kPlanFieldsMax`. 5 are standard, and each costs
- * a cursor for every term.
+ * Fields of `fieldWeights` that are scored, equal to the engine's `kPlanFieldsMax`. 5 are standard, and each
+ * costs a cursor for every term.
  */
 export const FIELD_WEIGHTS_MAX = 64
 /**
@@ -33,8 +31,8 @@ export const RANGES_MAX = 64
 export const BOOSTS_MAX = 64
 export const BOOST_FACTOR_MAX = 10_000
 /**
- * Tokens that synonyms may add to one query. Together with its own they stay below PLAN_LEAVES_MAX for all
- * but the longest queries. Further synonyms are left out.
+ * Tokens that synonyms may add to one query. Together with the query's own tokens they stay below
+ * PLAN_LEAVES_MAX for all but the longest queries. Further synonyms are left out.
  */
 export const FTS_SYNONYM_TOKENS_MAX = 256
 /** Searches of one multi-search. Each has limits of its own, and all share one deadline. */
@@ -44,29 +42,29 @@ export const MULTI_SEARCHES_MAX = 16
 
 /**
  * Term and phrase leaves of one search plan (docs/formats/search-plan.md). A 4 KiB query has at most 2 048
- * tokens, and real ones end at a few hundred.
+ * tokens, and real queries have at most a few hundred.
  */
 export const PLAN_LEAVES_MAX = 1024
-/** Levels in the tree of one search plan (same format). */
+/** Levels in the tree of one search plan (docs/formats/search-plan.md). */
 export const PLAN_DEPTH_MAX = 64
 /**
- * Words of the query times scored fields, as the engine's `kPlanCursorsMax`. Each is an open cursor of
+ * Words of the query times scored fields, equal to the engine's `kPlanCursorsMax`. Each is an open cursor of
  * 1.2 KB, 20 MB together.
  */
 export const PLAN_CURSORS_MAX = 16_384
 /**
- * Hits asked for beyond the limit, to replace documents that expired or moved on between the snapshot of the
+ * Hits requested beyond the limit, to replace documents that expired or changed between the snapshot of the
  * engine and that of the store. At 5 000 writes/s a 2 ms search meets 10.
  */
 export const FTS_SLACK_HITS = 16
 /**
- * Hits of one search at most, where it asks again because too few hits still matched. Above the first request
- * of every search (PAGE_DEPTH_MAX and its surplus); 2 MB.
+ * Maximum number of hits of one search that is repeated because too few hits still matched. Above the first
+ * request of every search (PAGE_DEPTH_MAX and its surplus); 2 MB.
  */
 export const FTS_HITS_MAX = 131_072
 /**
- * Content that one search analyses again, for hits that moved on since the query of the index: 0.5 s at
- * 60 MB/s. Further such hits are left out.
+ * Bytes of content that one search analyses again, for hits that changed since the query of the index: 0.5 s
+ * at 60 MB/s. Further such hits are left out.
  */
 export const FTS_RECHECK_BYTES_MAX = 32 * MIB
 
@@ -74,19 +72,19 @@ export const FTS_RECHECK_BYTES_MAX = 32 * MIB
 
 /** Fields in one `facetBy`. Each is counted for each result. */
 export const FACETS_MAX = 64
-/** The `maxFacetSize` where the request says none. */
+/** Default `maxFacetSize`. */
 export const FACET_SIZE_DEFAULT = 50
 /** Distinct values that one aggregation counts, over all its facets: 0.1 s. */
 export const FACET_VALUES_COUNTED_MAX = 1_000_000
 /**
- * Expired documents not yet swept that one aggregation looks at: 0.3 s of reading. Further ones count until
- * they are swept.
+ * Expired but not yet swept documents that one aggregation examines: 0.3 s of reading. Further ones count
+ * until they are swept.
  */
 export const AGGREGATE_DUE_MAX = 65_536
 
 // ---- Related terms
 
-/** Documents of a term that are read to learn its related terms: 64 x 5 KB, some 6 ms. */
+/** Documents of a term that are read to find its related terms: 64 x 5 KB, some 6 ms. */
 export const RELATED_DOCUMENTS_MAX = 64
 /** Candidate terms whose frequency is then looked up, 10 us each. */
 export const RELATED_CANDIDATES_MAX = 64
@@ -105,15 +103,15 @@ export const HIGHLIGHTS_MAX = 100
 export const HIGHLIGHT_FRAGMENT_BYTES_MAX = 10_000
 export const HIGHLIGHT_TAG_BYTES_MAX = 256
 /**
- * Content that the highlights of one answer look at, as it is stored: 0.1 s at 300 MB/s. Further results have
- * no fragments.
+ * Bytes of content, as stored, that the highlights of one answer examine: 0.1 s at 300 MB/s. Further results
+ * have no fragments.
  */
 export const HIGHLIGHT_ANSWER_BYTES_MAX = 32 * MIB
-/** Content handed to the highlighter at once. The highlighter keeps a buffer of this size. */
+/** Bytes of content passed to the highlighter at once. The highlighter keeps a buffer of this size. */
 export const HIGHLIGHT_PIECE_BYTES = 256 * KIB
 /**
- * Term vectors that all read lanes together cache, of documents that were highlighted twice: 4 to 5 KB for a
- * document of 8 KB.
+ * Bytes of term vectors that all read lanes together cache, for documents that were highlighted twice: 4 to
+ * 5 KB for a document of 8 KB.
  */
 export const TERM_VECTORS_BYTES_MAX = 64 * MIB
 /** A larger document is scanned each time. Its term vector would take more memory than an analyzer keeps. */

@@ -1,28 +1,28 @@
-/** Bounds of the index as a derived structure: replay, rebuild, and the memory of what analyses text. */
+/** Bounds of the index as a derived structure: replay, rebuild, and the memory of the text analysis. */
 import { MIB } from './units.js'
 
 /** Binlog entries that one slice of a replay reads: 256 documents are about 20 ms of analysis. */
 export const REPLAY_ENTRIES_PER_PAGE = 256
 /**
- * Bytes that a rebuild or replay gathers before it publishes them: one segment of large documents, built in
- * memory.
+ * Bytes that a rebuild or replay gathers before it publishes them. They become one segment of large
+ * documents, built in memory.
  */
 export const REBUILD_BATCH_BYTES = 16 * MIB
 /** Documents read and analysed in one slice of an index rebuild: about 5 ms of text. */
 export const REBUILD_PAGE_DOCUMENTS = 64
-/** Interval between two checks that the index reaches the disk: as often as the engine tries again. */
+/** Interval between two checks that the index reaches the disk: equal to the retry interval of the engine. */
 export const INDEX_WATCH_MS = 1000
 /** Pause before the bodies that the index lacks are fetched again. */
 export const UNINDEXED_RETRY_MS = 30_000
-/** Interval between two checks whether the index lacks bodies: one look-up. */
+/** Interval between two checks whether the index lacks bodies. A check is one look-up. */
 export const UNINDEXED_POLL_MS = 1_000
 /**
- * Linear memory of a WASM analyzer that is kept for the next text. A full lexicon takes 24 MB. Above twice
- * that a giant text has passed, and memory never shrinks.
+ * Linear memory of a WASM analyzer that is kept for the next text. A full lexicon takes 24 MB. An instance
+ * that exceeds twice that has analysed a giant text, and its memory never shrinks.
  */
 export const ANALYZER_MEMORY_BYTES_KEPT_MAX = 48 * MIB
 /**
- * The same for the chunker: what it needs for all but the largest documents. It holds the text, and eight
- * bytes a chunk.
+ * The same for the chunker: enough for all but the largest documents. It buffers the text, and eight bytes
+ * for each chunk.
  */
 export const CHUNKER_MEMORY_BYTES_KEPT_MAX = 8 * MIB

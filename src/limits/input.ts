@@ -1,4 +1,6 @@
-/** Bounds of the input: what one request may say, whatever its operation. Surfaces and lanes refuse more. */
+/**
+ * Bounds of the input of one request, independent of its operation. Surfaces and lanes refuse larger input.
+ */
 import { KIB, MIB } from './units.js'
 
 /**
@@ -11,8 +13,8 @@ export const COLLECTION_BYTES_MAX = 128
 /** UTF-8 bytes. The longest registered BCP 47 tags need 35 characters (RFC 5646, section 4.4.1). */
 export const LANG_BYTES_MAX = 35
 /**
- * Keys in the metadata of one document. 256 x 1 024 x 8 KiB is far above the document bound, which then
- * decides.
+ * Keys in the metadata of one document. 256 x 1 024 x 8 KiB is far above the document bound, which therefore
+ * applies first.
  */
 export const META_KEYS_MAX = 256
 /** Values of one metadata key. */
@@ -33,8 +35,8 @@ export const BATCH_ERRORS_MAX = 50
 /** Seconds. 100 years: a later expiry is a mistake in the unit. */
 export const TTL_SECONDS_MAX = 100 * 365 * 86_400
 /**
- * Unix seconds that a write may state as `addedAt` and `updatedAt`. Records of histories end there, in the
- * year 2106.
+ * Unix seconds that a write may state as `addedAt` and `updatedAt`. Records of histories end at this value,
+ * in the year 2106.
  */
 export const STATED_TIME_MAX = 0xffff_ffff
 /** Unix seconds that a write may state as `expiresAt`: the latest expiry that a `ttl` can lead to. */
@@ -42,7 +44,7 @@ export const STATED_EXPIRY_MAX = STATED_TIME_MAX + TTL_SECONDS_MAX
 /** Entries of `env` in /v1/get. */
 export const TEMPLATE_VARIABLES_MAX = 256
 /**
- * UTF-8 bytes of the names in `env` together, escaped: 256 of 4 KiB. The search for them takes 40 times as
+ * UTF-8 bytes of all names in `env` together, escaped: 256 of 4 KiB. The search for them takes 40 times as
  * much memory.
  */
 export const TEMPLATE_NAMES_BYTES_MAX = MIB
@@ -61,19 +63,19 @@ export const QUERY_PARAMETERS_MAX = 512
 /** Nesting of a JSON body. The service needs at most 6 levels; a deeper body is an attack on recursion. */
 export const JSON_DEPTH_MAX = 64
 /**
- * Objects and lists of one body that the parser keeps: 70 MB of heap. A batch of 500 documents with 256
+ * Objects and lists of one body that the parser builds: 70 MB of heap. A batch of 500 documents with 256
  * metadata lists each has 129 000.
  */
 export const JSON_CONTAINERS_MAX = 1_048_576
 /**
- * Strings, numbers, literals, objects and lists of one body that the parser keeps: at worst 0.7 s of the
+ * Strings, numbers, literals, objects and lists of one body that the parser builds: at worst 0.7 s of the
  * parser and 110 MB. 10 000 documents with 100 metadata values each have half as many.
  */
 export const JSON_VALUES_MAX = 2_097_152
 /**
- * Distinct prefixes of objects in one body: the names of the members so far, in their order. The parser makes
- * a hidden class for each: 0.4 s and 60 MB. 10 000 documents whose metadata have no order of keys in common
- * have some 100 000.
+ * Distinct prefixes of objects in one body. A prefix is the names of the members so far, in their order. The
+ * parser makes a hidden class for each: 0.4 s and 60 MB. 10 000 documents whose metadata have no common order
+ * of keys have some 100 000.
  */
 export const JSON_SHAPES_MAX = 262_144
 /**
@@ -88,5 +90,5 @@ export const JSON_SCANNED_BYTES_MIN = 64 * KIB
 export const HINT_CHARACTERS_MAX = 500
 /** Characters of the received value that a hint quotes: enough to recognise it, too few to be a document. */
 export const HINT_EXCERPT_CHARACTERS_MAX = 40
-/** A hint leaves out an example of the expected value that is longer, and cuts a longer field name. */
+/** Longer examples of the expected value are left out of a hint; longer field names are truncated. */
 export const HINT_EXAMPLE_CHARACTERS_MAX = 80

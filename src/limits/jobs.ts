@@ -3,23 +3,23 @@
 /** Finished jobs of each kind that are remembered. A list of them, with 50 messages each, has 4 MB. */
 export const JOBS_KEPT_MAX = 256
 /**
- * UTF-8 bytes of one message in the record of a job. With 50 of them a record stays below 32 KB, and each
- * slice of 64 documents writes it again.
+ * UTF-8 bytes of one message in the record of a job. With 50 of them a record stays below 32 KB. It is
+ * written again with each slice of 64 documents.
  */
 export const JOB_MESSAGE_BYTES_MAX = 512
-/** UTF-8 bytes of the id of a job. Those that the server makes have at most 40. */
+/** UTF-8 bytes of the id of a job. Ids made by the server have at most 40. */
 export const JOB_ID_BYTES_MAX = 128
 
 // ---- Bulk ingest
 
-/** Documents of a bulk ingest that are prepared and committed together: the contract's number. */
+/** Documents of a bulk ingest that are prepared and committed together. Fixed by the contract. */
 export const INGEST_CHUNK_DOCUMENTS_MAX = 500
 /**
- * JSON characters at which a chunk ends early. They bound the memory of the bulk lane and how long others
- * wait for it, 0.3 s. A larger document goes alone.
+ * JSON characters at which a chunk ends early. They bound the memory of the bulk lane and the time that
+ * others wait for it, 0.3 s. A larger document is sent alone.
  */
 export const INGEST_CHUNK_BYTES_WANTED = 8 * 1024 * 1024
-/** Jobs that wait beside the one that runs: the contract's number. */
+/** Jobs that wait in addition to the running one. Fixed by the contract. */
 export const INGESTS_QUEUED_MAX = 64
 /**
  * Bytes of the documents of all jobs that wait or run: eight of the largest requests. Above it, a further job
@@ -34,5 +34,5 @@ export const INGEST_RETRY_MS = 500
 /** A callback is sent once, and its answer is ignored. */
 export const CALLBACK_MS_MAX = 10_000
 export const CALLBACK_ANSWER_BYTES_MAX = 16 * 1024
-/** Callbacks under way. Further ones are dropped: clients can ask for the record of the job. */
+/** Callbacks in progress. Further ones are dropped: clients can read the record of the job. */
 export const CALLBACKS_MAX = 64

@@ -2,8 +2,8 @@
 import { KIB } from './units.js'
 
 /**
- * Bytes of a text that the local models read. A search text has 1 500 characters, and the rest of a giant one
- * hardly changes its mean. 15 ms of the static model.
+ * Bytes of a text that the local models read. A search text has 1 500 characters, and the rest of a very long
+ * text hardly changes its mean. 15 ms of the static model.
  */
 export const LOCAL_TEXT_BYTES_MAX = 256 * KIB
 /**
@@ -15,12 +15,11 @@ export const MINILM_BATCH_MAX = 4
 /** Tokens of a text that MiniLM reads, as it was trained. Further ones are left out. */
 export const MINILM_TOKENS_MAX = 256
 /**
- * Characters of a text before it becomes tokens. Its tokens have four letters on average, and a text of
- * longer ones ends a little early.
+ * Characters of a text before tokenization. Its tokens have four letters on average; a text with longer ones
+ * is truncated slightly early.
  */
 export const MINILM_TEXT_CHARACTERS_MAX = 16 * MINILM_TOKENS_MAX
 /**
- * V8 heap of the thread: texts and vectors of a batch, the vocabulary of the tokenizer. Models lie outside of
- * it.
+ * V8 heap of the thread: texts and vectors of a batch, the vocabulary of the tokenizer. Excludes the models.
  */
 export const LOCAL_MODEL_HEAP_MB_MAX = 256

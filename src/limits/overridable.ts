@@ -11,7 +11,7 @@ import { HELD_BODIES_CACHED_BYTES_MAX, HELD_BODIES_KEPT_BYTES_MAX } from './obje
 import { ANSWERS_UNSENT_BYTES_MAX, BODIES_IN_FLIGHT_BYTES_MAX, PART_STALL_MS_MAX } from './surface.js'
 import { SCRUB_INTERVAL_MS, SWEEP_DOCUMENTS_MAX } from './upkeep.js'
 
-/** Each name with the value that production has. */
+/** Each name with its production value. */
 export const OVERRIDABLE = {
   QUEUE_POINT_REQUESTS_MAX,
   QUEUE_SEARCH_REQUESTS_MAX,
@@ -31,5 +31,5 @@ export const OVERRIDABLE = {
   CONSUMER_LAG_BYTES_MAX,
 } as const
 
-/** The running values, as `config.limits` has them. */
+/** The running values, as in `config.limits`. */
 export type OverridableLimits = { readonly [Name in keyof typeof OVERRIDABLE]: number }

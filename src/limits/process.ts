@@ -6,28 +6,25 @@ export const CONFIG_FILE_BYTES_MAX = 256 * KIB
 /** YAML aliases in a configuration file or in frontmatter. An alias bomb needs more. */
 export const YAML_ALIASES_MAX = 50
 /**
- * Warnings about the configuration that are collected. A container may inject hundreds of foreign variables.
+ * Warnings about the configuration that are collected. A container may set hundreds of unrelated variables.
  */
 export const CONFIG_WARNINGS_MAX = 100
 /**
- * On up to this many cores, each thread collects its own garbage: the lanes and the loop keep the cores busy.
+ * On up to this many cores, each thread collects its own garbage: lanes and event loop keep the cores busy.
  */
 export const GC_HELPERS_CORES_MIN = 4
 /** Seconds between SIGTERM and the forced end (`SVC_SHUTDOWN_TIMEOUT_SEC`). */
 export const SHUTDOWN_SECONDS_DEFAULT = 15
-/** After a fatal fault, how long answers have to leave their sockets before the process kills itself. */
+/** Time for answers to leave their sockets after a fatal fault, before the process kills itself. */
 export const LAST_WORDS_MS = 50
 
 // ---- Supervisor
 
-/**
- * A server that ends within this time of its start has failed quickly. The next start would as a rule fail,
- * too.
- */
+/** A server that ends within this time of its start has failed quickly. The next start would usually fail. */
 export const SUPERVISOR_QUICK_MS = 10_000
 /**
- * Pause before a restart after a quick failure. It doubles with each further one, without an end: the cause
- * (a full disk, too little memory) may be gone in an hour.
+ * Pause before a restart after a quick failure. It doubles with each further one. The number of restarts is
+ * unlimited: the cause (a full disk, too little memory) may be gone in an hour.
  */
 export const SUPERVISOR_BACKOFF_MS_FIRST = 1_000
 export const SUPERVISOR_BACKOFF_MS_MAX = 60_000
@@ -35,13 +32,11 @@ export const SUPERVISOR_BACKOFF_MS_MAX = 60_000
 // ---- Health
 
 /**
- * Interval at which the gauges of disk, warnings and backups are set: below the usual scrape interval of
- * 15 s.
+ * Interval at which the gauges of disk, warnings and backups are set: below 15 s, the usual scrape interval.
  */
 export const HEALTH_WATCH_MS = 5_000
 /**
- * How long /health and /v1/system/info reuse what they asked the system. A storm of probes costs one statfs
- * in this time.
+ * How long /health and /v1/system/info reuse system values. A storm of probes costs one statfs in this time.
  */
 export const PROBE_CACHE_MS = 1000
 /** Free bytes below which /health warns. A group commit and a segment merge need space. */

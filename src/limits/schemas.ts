@@ -13,13 +13,13 @@ export const SCHEMA_PATTERN_BYTES_MAX = KIB
  */
 export const SCHEMA_PATTERN_INSTRUCTIONS_MAX = 1000
 /**
- * Instructions x characters that the patterns of one document may cost: 0.5 s at worst, and 25 MB of values
- * for a pattern of ten instructions.
+ * Instructions x characters that the patterns of one document may cost: 0.5 s at worst. For a pattern of ten
+ * instructions that allows 25 MB of values.
  */
 export const SCHEMA_PATTERN_STEPS_MAX = 256 * MIB
 /**
- * Compiled patterns that a thread caches: some 10 KB each. The package gives each at most 8 MB for the states
- * that a hostile one runs through.
+ * Compiled patterns that a thread caches: some 10 KB each. The package allows each at most 8 MB for the
+ * states that a hostile pattern traverses.
  */
 export const SCHEMA_PATTERNS_COMPILED_MAX = 64
 /** Errors, and warnings, of one document. */

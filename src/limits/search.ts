@@ -3,7 +3,7 @@ import { KIB } from './units.js'
 
 /** A higher `limit` is clamped to this, not refused. */
 export const LIMIT_MAX = 10_000
-/** The `limit` where the request says none. */
+/** Default `limit`. */
 export const LIMIT_DEFAULT = 50
 /** offset + limit. The heap of a sorted page has as many entries, 100 000 x 16 B = 1.6 MB. */
 export const PAGE_DEPTH_MAX = 100_000
@@ -12,24 +12,24 @@ export const QUERY_BYTES_MAX = 4 * KIB
 /** Values in a `filterMeta`, over all its keys. */
 export const FILTER_VALUES_MAX = 256
 /**
- * A search whose page is short because hits had expired or moved on asks again, for so many times as many
- * hits each round. 8 rounds lead from 14 hits to all that the engine gives.
+ * A search whose page is short, because hits have expired or changed, queries the index again. Each round
+ * asks for this many times as many hits. 8 rounds lead from 14 hits to all that the engine returns.
  */
 export const SEARCH_AGAIN_FACTOR = 4
-/** Results between two checks of the deadline while documents are read: 64 x 5 KB are 50 us. */
+/** Results between two checks of the deadline while documents are read: 64 x 5 KB take 50 us. */
 export const FTS_POLL_RESULTS = 64
 /**
- * Queries of the index for one listing. It asks again, with an ever larger surplus, while expired documents
- * leave the page short or deletes have not reached the index.
+ * Queries of the index for one listing. A query is repeated, with an increasing surplus, while expired
+ * documents leave the page short or deletes have not reached the index.
  */
 export const LISTING_ROUNDS_MAX = 4
 /**
- * Documents due but not yet swept that a listing subtracts from its total. A sweep removes 256 at a time
- * without a pause, so that a larger number never waits for long.
+ * Due but not yet swept documents that a listing subtracts from its total. A sweep removes 256 at a time
+ * without a pause, so that a larger number does not persist for long.
  */
 export const DUE_COUNTED_MAX = 10_000
 /**
- * The documents of a larger page are not cached. One page of 300 would evict thirty of ten, is asked for
- * once, and the garbage it left took a third of its own time.
+ * The documents of a larger page are not cached. A page of 300 would evict thirty pages of ten and is
+ * requested once. Its garbage took a third of its own time.
  */
 export const CACHED_PAGE_DOCUMENTS_MAX = 100

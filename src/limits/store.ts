@@ -1,10 +1,8 @@
-/** Bounds of the truth store: environment, rows, bodies, binlog, caches of what was read. */
+/** Bounds of the truth store: environment, rows, bodies, binlog, read caches. */
 import { DOCUMENT_BYTES_MAX } from './input.js'
 import { GIB, KIB, MIB } from './units.js'
 
-/**
- * Longest key that LMDB accepts with pages of 4 KiB. A longer one is in no table, and a look-up of it throws.
- */
+/** Longest key that LMDB accepts with pages of 4 KiB. No table has a longer one; looking one up throws. */
 export const TRUTH_KEY_BYTES_MAX = 1978
 /**
  * Address space reserved for the truth env, not memory or disk; larger than the largest file that a single
@@ -19,8 +17,8 @@ export const TRUTH_READERS_MAX = 126
 /** The latest second that histories hold, in u32: February 2106. */
 export const UNIX_SECONDS_MAX = 0xffff_ffff
 /**
- * Values up to this size get their checksum in one reused buffer. Longer ones are few, and a buffer for each
- * costs less than its copy.
+ * Values up to this size get their checksum in one reused buffer. Longer ones are rare, and a buffer for each
+ * costs less than copying it.
  */
 export const ROW_SCRATCH_BYTES = 64 * KIB
 /**
@@ -29,24 +27,24 @@ export const ROW_SCRATCH_BYTES = 64 * KIB
  */
 export const BODY_RAW_BYTES_MAX = 6 * DOCUMENT_BYTES_MAX
 /**
- * Space of a lane for packing bodies: one of 120 KB in the worst case, and few are larger. Those get space of
- * their own.
+ * Buffer of a lane for packing bodies: one of 120 KB in the worst case, and few are larger. Those get a
+ * buffer of their own.
  */
 export const PACKING_SPACE_BYTES = 128 * 1024
-/** Binlog bytes kept where no consumer needs them (`SVC_BINLOG_MAX_SIZE`). */
+/** Binlog bytes kept if no consumer needs them (`SVC_BINLOG_MAX_SIZE`). */
 export const BINLOG_BYTES_DEFAULT = 256 * MIB
 /**
- * Epochs that the store remembers. An index that was last written so many unclean shutdowns ago is rebuilt.
+ * Epochs that the store remembers. An index that was last written this many unclean shutdowns ago is rebuilt.
  */
 export const EPOCHS_MAX = 64
 /** Bytes that a spool buffers in memory, and reads at once. */
 export const SPOOL_BUFFER_BYTES = 64 * KIB
 /**
- * Damaged records that a thread logs, once each, when it skips them. A store with so many has to be restored
- * anyhow.
+ * Damaged records that a thread logs, once each, when it skips them. A store with that many must be restored
+ * in any case.
  */
 export const NOTED_DAMAGE_MAX = 1000
-/** Findings of a comparison of the store with itself that are listed one by one. Further ones are counted. */
+/** Findings of a scrub that are listed one by one. Further ones are only counted. */
 export const FINDINGS_LISTED_MAX = 1000
 
 // ---- Cache of documents
@@ -57,6 +55,7 @@ export const FINDINGS_LISTED_MAX = 1000
  */
 export const DOCUMENT_CACHE_BYTES_MAX = 64 * MIB
 /**
- * A larger document is not cached. It would evict fifty others, and copying it costs more than finding it.
+ * A larger document is not cached. It would evict fifty others, and copying it costs more than reading it
+ * from the store.
  */
 export const DOCUMENT_CACHED_BYTES_MAX = 256 * KIB

@@ -1,23 +1,23 @@
-/** Bounds of the surfaces: what connections hold in memory while bodies arrive and answers leave. */
+/** Bounds of the surfaces: memory per connection while bodies arrive and answers are sent. */
 import { KIB, MIB } from './units.js'
 
 /** Bytes of all request bodies in memory at once: eight of the largest. */
 export const BODIES_IN_FLIGHT_BYTES_MAX = 256 * MIB
 /**
  * Bytes of large answers that clients have not read yet, over all connections: two of the largest answers.
- * Above it, the next client that does not read loses its connection.
+ * Above it, the next client that does not read is disconnected.
  */
 export const ANSWERS_UNSENT_BYTES_MAX = 512 * MIB
 /** First capacity of the buffer for a body of unknown length. It doubles up to the body bound. */
 export const BODY_FIRST_BYTES = 16 * KIB
 /**
- * Bytes of a refused body that are read and dropped before the connection is closed. Until then, a client
- * that sends everything before it reads still gets its 413.
+ * Bytes of a refused body that are read and discarded before the connection is closed. Within this bound, a
+ * client that sends everything before it reads still gets its 413.
  */
 export const DISCARDED_BYTES_MAX = 256 * MIB
 /**
- * Larger answers are written piece by piece as the client reads them. The kernel's send buffer takes most of
- * a smaller one in one call.
+ * Larger answers are written piece by piece as the client reads them. The kernel's send buffer accepts most
+ * of a smaller one in one call.
  */
 export const ANSWER_STREAMED_BYTES_MIN = 128 * KIB
 /** Origins and hosts whose verdict is cached, each of at most the 8 KB of all headers: 1 MB. */
@@ -26,37 +26,37 @@ export const GUARD_NAMES_KEPT_MAX = 64
 // ---- Answers in parts
 
 /**
- * A part of an answer goes to its socket in pieces of this size. uWebSockets.js copies the rest of a piece
- * when the socket is full.
+ * A part of an answer is written to its socket in pieces of this size. uWebSockets.js copies the rest of a
+ * piece when the socket is full.
  */
 export const PART_PIECE_BYTES = 256 * KIB
 /**
  * Longest time between two bytes of an answer in parts. uWebSockets.js gives up 8 to 12 s after the last one.
  */
 export const PART_PULSE_MS = 3_000
-/** Bytes of a part that are held back as pulses until the next part is there: 40 x 3 s are its deadline. */
+/** Bytes of a part that are kept back as pulses until the next part is ready: 40 x 3 s are its deadline. */
 export const PART_RESERVE_BYTES = 40
-/** A client that reads nothing of an answer in parts for this long loses its connection. */
+/** A client that reads nothing of an answer in parts for this long is disconnected. */
 export const PART_STALL_MS_MAX = 60_000
 /**
- * A consumer that keeps a chunk of a streamed request body for so long ends its request. The client's socket
- * is paused meanwhile, so nobody else would end it.
+ * A consumer that keeps a chunk of a streamed request body for this long ends its request. The client's
+ * socket is paused during that time, so no other mechanism would end the request.
  */
 export const BODY_STALL_MS_MAX = 30_000
 /**
- * Bytes that a client has not taken yet of a pushed answer. Above, it loses its connection: 512 slow clients
- * fill ANSWERS_UNSENT_BYTES_MAX.
+ * Bytes of a pushed answer that a client has not read yet. Above it, the client is disconnected: 512 slow
+ * clients fill ANSWERS_UNSENT_BYTES_MAX.
  */
 export const PUSH_UNSENT_BYTES_MAX = MIB
 /**
- * How often a quiet pushed answer gets a pulse. Two intervals are shorter than the 8 s after which
- * uWebSockets.js may give up.
+ * Interval of the pulses of an idle pushed answer. Two intervals are shorter than the 8 s after which
+ * uWebSockets.js may close the connection.
  */
 export const PUSH_PULSE_MS = 3_000
 /**
- * A write of at least so much bypasses the cork buffer of uWebSockets.js (16 KiB), and only such a write says
- * whether the client has taken everything before it.
+ * A write of at least this size bypasses the cork buffer of uWebSockets.js (16 KiB). Only such a write
+ * reports whether the client has read everything before it.
  */
 export const PUSH_PROBE_BYTES = 16 * KIB
-/** Bytes of smaller pieces after which the next one is filled up with pulses to a probe: 6 % more at most. */
+/** Bytes of smaller pieces after which the next one is padded with pulses to a probe: 6 % more at most. */
 export const PUSH_UNPROBED_BYTES_MAX = 256 * KIB

@@ -1,11 +1,11 @@
 /** Bounds of tracking: rings of reads, histories of documents, events by minute, leaderboards. */
 
 /**
- * Reads that one thread may make before the write lane takes them. A power of two; 512 KB a thread, of which
- * untouched pages cost nothing.
+ * Reads that one thread may record before the write lane collects them. A power of two; 512 KB per thread, of
+ * which untouched pages cost nothing.
  */
 export const ACCESS_RING_ENTRIES = 32_768
-/** Interval at which the write lane takes them. */
+/** Interval at which the write lane collects them. */
 export const ACCESS_TAKEN_MS = 500
 /** Documents whose reads one slice stores, at 10 us each. Single writes may enter between slices. */
 export const ACCESS_SLICE_DOCUMENTS_MAX = 128
@@ -32,10 +32,12 @@ export const HISTORY_ACCESS_GROUPS_MAX = 150
  * are 43 MB of a collection that is never idle.
  */
 export const EVENT_MINUTES_DAYS_KEPT = 400
-/** Interval between two sweeps of old counts, and the number of collections in one: three look-ups each. */
+/**
+ * Interval between two sweeps of old counts, and the number of collections in one sweep: three look-ups each.
+ */
 export const EVENT_MINUTES_SWEEP_MS = 3_600_000
 export const EVENT_MINUTES_SWEEP_COLLECTIONS_MAX = 256
-/** Events where the request says no number, and the period before now where it says no time. */
+/** Default number of events, and default period before now. */
 export const EVENTS_LIMIT_DEFAULT = 100
 export const EVENTS_SECONDS_DEFAULT = 30 * 86_400
 /** Buckets of one histogram. There are no counts for more days than are kept. */
@@ -43,7 +45,7 @@ export const EVENT_BUCKETS_MAX = 1000
 
 // ---- Leaderboards
 
-/** Entries of a leaderboard where the request says no number, and at most. */
+/** Default and maximum number of entries of a leaderboard. */
 export const HOT_DOCUMENTS_DEFAULT = 10
 export const HOT_DOCUMENTS_MAX = 1000
 /** Documents that one leaderboard checks for a recent enough read: 0.3 s. */

@@ -1,7 +1,7 @@
 /**
- * Units of the bounds in this folder. The folder has every named bound of the service, one constant each with
- * its arithmetic or its reason, in the file of the layer that owns it. Nothing that can grow with input, load
- * or time is without one. Pure data, read by all threads.
+ * Units of the bounds in this folder. The folder contains every named bound of the service. Each is one
+ * constant with its arithmetic or its reason, in the file of the layer that owns it. Every quantity that can
+ * grow with input, load or time has a bound. Pure data, read by all threads.
  */
 
 export const KIB = 1024

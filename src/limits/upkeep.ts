@@ -1,39 +1,34 @@
-/**
- * Bounds of the write lane's background work on the store: sweep of expired documents, scrub, upgrade of
- * rows.
- */
+/** Bounds of the write lane's background work on the store: expiry sweep, scrub, upgrade of rows. */
 import { MIB } from './units.js'
 
-/** Pause between two sweeps when nothing was due. Readers treat expired documents as gone meanwhile. */
+/** Pause between two sweeps if nothing was due. Until the sweep, readers treat expired documents as gone. */
 export const SWEEP_INTERVAL_MS = 1000
 /**
- * Expired documents that one sweep deletes, about 15 ms. Where there are more, the next follows after a pause
- * of the same length. 0 turns sweeping off.
+ * Expired documents that one sweep deletes, about 15 ms. If there are more, the next sweep follows after a
+ * pause of the same length. 0 disables sweeping.
  */
 export const SWEEP_DOCUMENTS_MAX = 256
 /**
  * Rows, and bytes of their values, that get their checksums in one transaction after an upgrade: some 20 ms
- * of the write lane, which then serves others for as long.
+ * of the write lane, which then processes other work for as long.
  */
 export const UPGRADE_ROWS_MAX = 2000
 export const UPGRADE_BYTES_MAX = 2 * MIB
 
-// ---- Comparison of the store with itself
+// ---- Scrub: comparison of the store with itself
 
 /**
- * Time from the start of one comparison to the start of the next, beside the requests. Damage is known within
- * a day.
+ * Time from the start of one scrub to the start of the next. Requests continue during a scrub. Damage is
+ * detected within a day.
  */
 export const SCRUB_INTERVAL_MS = 86_400_000
-/**
- * Longest time from the start of the write lane to its first comparison. A start has other things to read.
- */
+/** Longest time from the start of the write lane to its first scrub. A start has other data to read. */
 export const SCRUB_BEGIN_MS_MAX = 60_000
 /** Rows, and bytes of their values, that one slice reads: some 3 ms of the write lane, or one large body. */
 export const SCRUB_ROWS = 500
 export const SCRUB_BYTES = MIB
 /**
- * Pause between slices, as a multiple of the slice, so that a comparison takes a tenth of a thread; and the
+ * Pause between slices, as a multiple of the slice, so that a scrub takes a tenth of a thread; and the
  * shortest pause. At 500 rows or 1 MiB in 30 ms a day is enough for 1 400 million rows or 2.8 TB.
  */
 export const SCRUB_PAUSE_TIMES = 10

@@ -1,4 +1,4 @@
-/** What a surface is given by the server that runs it, and what the server knows of a surface before. */
+/** What the server passes to a surface that it runs, and the static definition of a surface. */
 import type { Config } from '../config/config.js'
 import type { Dispatcher } from '../dispatch/dispatcher.js'
 import type { BoundLoopHandler, LoopInputReader } from '../dispatch/loop_operations.js'
@@ -11,17 +11,17 @@ export interface SurfaceHost {
   readonly config: Config
   readonly dispatcher: Dispatcher
   readonly telemetry: Telemetry
-  /** Itself, as the core knows it. */
+  /** The surface itself, as the core sees it. */
   readonly surface: Surface
 }
 
 export interface SurfaceDefinition {
   readonly name: string
-  /** What its clients may do; undefined: it is switched off. */
+  /** The operations that its clients may use; undefined if the surface is disabled. */
   mode(config: Config): AccessMode | undefined
   open(host: SurfaceHost): RunningSurface
-  /** Operations on the loop that are its own, such as pages. */
+  /** Handlers of its own operations on the event loop, such as pages. */
   loopHandlers?(config: Config): readonly BoundLoopHandler[]
-  /** Reads inputs in a form of its own on the loop. */
+  /** Readers on the event loop for inputs in forms of its own. */
   readonly loopReaders?: Readonly<Partial<Record<Form, LoopInputReader>>>
 }

@@ -1,4 +1,4 @@
-/** The surfaces of a server, in the order in which they begin to listen. A new one is one line. */
+/** The surfaces of a server, in the order in which they start to listen. Adding a surface takes one line. */
 import type { SurfaceDefinition } from './host.js'
 import { httpSurface } from './http/http_surface.js'
 

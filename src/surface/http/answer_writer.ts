@@ -1,7 +1,7 @@
 /**
- * Writes an answer to uWS's response: the head, a body that leaves at once, and bodies that go on after it: a
- * large one, one in parts, one that is pushed. The response dies when its exchange ends, so what goes on asks
- * the exchange for it each time. Front-end thread only.
+ * Writes an answer to uWS's response: the head, a body that is sent at once, and bodies that continue after
+ * that. The latter are large bodies, bodies in parts and pushed bodies. The response is invalid after its
+ * exchange ends, so continuing bodies get it from the exchange each time. Front-end thread only.
  */
 import type { HttpResponse } from 'uWebSockets.js'
 import { ANSWER_STREAMED_BYTES_MIN } from '../../limits/surface.js'
@@ -15,29 +15,29 @@ import { statusLine } from './status_lines.js'
 
 const JSON_TYPE = 'application/json; charset=utf-8'
 
-/** What a body that goes on needs of its exchange. */
+/** What a continuing body needs of its exchange. */
 export interface AnswerChannel {
-  /** Null: the client has gone, or the answer has ended. */
+  /** Returns null if the client has disconnected or the answer has ended. */
   live(): HttpResponse | null
-  /** The body has been written to its end. */
+  /** The body is completely written. */
   finish(status: number, bytes: number): void
   /** A producer threw. */
   fault(error: unknown): void
-  /** Of what clients have not taken yet of their answers. */
+  /** The budget of the bytes of answers that clients have not read yet. */
   readonly unsent: ByteBudget
   readonly streams: OpenStreams
   readonly stallMsMax: number
 }
 
-/** A body that goes on after its head. */
+/** A body that continues after its head. */
 export interface BodySender {
-  /** Outside of the cork in which the head was written: may call a producer. */
+  /** Called outside of the cork in which the head was written, so it may call a producer. */
   begin?(): void
-  /** The connection has gone. Harmless after the end. */
+  /** The connection is closed. Has no effect after the end. */
   abandon(): void
 }
 
-/** Status line and headers. */
+/** Writes status line and headers. */
 export function writeHead(response: HttpResponse, answer: HttpAnswer, commonHeaders: readonly string[]): void {
   response.writeStatus(statusLine(answer.status))
   if (answer.status !== 204 && answer.status !== 304) response.writeHeader('Content-Type', answer.contentType ?? JSON_TYPE)
@@ -48,19 +48,19 @@ export function writeHead(response: HttpResponse, answer: HttpAnswer, commonHead
 
 /**
  * Ends the answer if all of it can be written now.
- * @param closes the connection, too
- * @returns bytes of the body, or -1: it goes on, by `sendBody`
+ * @param closes whether to close the connection, too
+ * @returns bytes of the body, or -1 if it continues with `sendBody`
  */
 export function endAtOnce(response: HttpResponse, answer: HttpAnswer, method: string, closes: boolean): number {
   if (answer.status === 204 || answer.status === 304) {
-    // No argument at all: uWS takes an undefined one for a number.
+    // Without an argument: uWS interprets an undefined one as a number.
     response.endWithoutBody()
     return 0
   }
   const bytes = typeof answer.body === 'string' ? Buffer.byteLength(answer.body) : answer.body.length
   if (method === 'HEAD') {
-    // The length is that of the body that GET would get. Given to endWithoutBody, uWS would wait for that
-    // body: it would answer nothing more on the connection, and not close it either.
+    // The length is that of the body that GET would return. If it were passed to endWithoutBody, uWS would
+    // wait for that body: it would neither answer further requests on the connection nor close it.
     if (closes) response.end('', true)
     else if (answer.push !== undefined) response.endWithoutBody()
     else response.writeHeader('Content-Length', String(bytes)).endWithoutBody()
@@ -72,7 +72,7 @@ export function endAtOnce(response: HttpResponse, answer: HttpAnswer, method: st
   return bytes
 }
 
-/** @returns null where the body has ended already */
+/** @returns null if the body has already ended */
 export function sendBody(response: HttpResponse, answer: HttpAnswer, channel: AnswerChannel): BodySender | null {
   if (answer.push !== undefined) return sendPushed(response, answer.status, answer.push, channel)
   if (answer.rest !== undefined) return sendParts(response, answer, channel)
@@ -80,8 +80,8 @@ export function sendBody(response: HttpResponse, answer: HttpAnswer, channel: An
 }
 
 /**
- * A large answer is sent as fast as the client reads it. What the socket does not accept at once is copied
- * if it is in memory shared with a lane, because that memory is returned when this function returns.
+ * Sends a large answer as fast as the client reads it. Bytes that the socket does not accept at once are
+ * copied if they are in memory shared with a lane: that memory is returned when this function returns.
  */
 function sendLarge(response: HttpResponse, body: Uint8Array, status: number, channel: AnswerChannel): BodySender | null {
   const [, done] = response.tryEnd(body, body.length)
@@ -92,8 +92,8 @@ function sendLarge(response: HttpResponse, body: Uint8Array, status: number, cha
   const sent = response.getWriteOffset()
   const unsentBytes = body.length - sent
   if (!channel.unsent.take(unsentBytes)) {
-    // Clients that ask for much and read nothing: this one's connection ends, as at any other end of a bound
-    // that comes after the status line.
+    // Too many bytes are unread by clients. This connection is closed, as at every bound that is exceeded
+    // after the status line.
     response.close()
     return null
   }
@@ -107,7 +107,7 @@ function sendLarge(response: HttpResponse, body: Uint8Array, status: number, cha
   response.onWritable((offset) => {
     const live = channel.live()
     if (live === null) return true
-    // Whether it ended or not: uWS corks this callback itself.
+    // No cork is needed, whether or not the body ends here: uWS corks this callback itself.
     const [ok, ended] = live.tryEnd(rest.subarray(offset - sent), body.length)
     if (ended) {
       release()
@@ -118,7 +118,7 @@ function sendLarge(response: HttpResponse, body: Uint8Array, status: number, cha
   return { abandon: release }
 }
 
-/** Chunked, because nobody knows yet how long it will be. */
+/** Uses chunked encoding, because the length of the body is not known yet. */
 function sendParts(response: HttpResponse, first: HttpAnswer, channel: AnswerChannel): BodySender {
   const parts = new BodyParts(
     {

@@ -1,11 +1,11 @@
 /**
- * A request body that is read as a whole: one buffer, bounded by the operation's limit and counted in the
+ * Collects a request body into one buffer. The buffer is bounded by the operation's limit, and counted in the
  * budget of all bodies until the request is answered. Front-end thread only.
  */
 import { BODY_FIRST_BYTES } from '../../limits/surface.js'
 import type { ByteBudget } from './byte_budget.js'
 
-/** After a chunk: more is expected, the body is complete, or it is refused for this. */
+/** The result of a chunk: more is expected, the body is complete, or the error code of its refusal. */
 export type Collected = 'more' | 'complete' | 'bodyTooLarge' | 'overloaded'
 
 export class BodyCollector {
@@ -16,11 +16,11 @@ export class BodyCollector {
   constructor(
     readonly budget: ByteBudget,
     readonly bytesMax: number,
-    /** -1: not announced. */
+    /** The Content-Length; -1 if there is none. */
     readonly declaredBytes: number,
   ) {}
 
-  /** @param chunk copied: uWS neuters it when its callback returns */
+  /** @param chunk is copied, because uWS detaches it when its callback returns */
   take(chunk: Uint8Array, isLast: boolean): Collected {
     const bytes = this.#bytes + chunk.length
     if (bytes > this.bytesMax) return 'bodyTooLarge'
@@ -37,7 +37,7 @@ export class BodyCollector {
     return isLast ? 'complete' : 'more'
   }
 
-  /** Gives the complete body away; null where it is empty. Its bytes stay counted until `release`. */
+  /** Passes ownership of the complete body; null if it is empty. Its bytes stay counted until `release`. */
   giveAway(): Uint8Array | null {
     const body = this.#bytes === 0 ? null : this.#buffer!.subarray(0, this.#bytes)
     this.#buffer = null
@@ -51,8 +51,8 @@ export class BodyCollector {
   }
 
   /**
-   * The buffer, grown by doubling with what has come, not with what was announced: an announcement costs the
-   * client nothing.
+   * Returns the buffer, grown if necessary. It doubles with the bytes received and is not sized by the
+   * declared length, because declaring a length costs the client nothing.
    */
   #reserve(bytes: number): Uint8Array {
     if (this.#buffer !== null && bytes <= this.#buffer.length) return this.#buffer

@@ -1,29 +1,29 @@
 /**
- * A body that comes in parts, sent as fast as its client takes it: the lane makes the next part while the
- * socket is given this one, so that a connection holds two parts at most (and a few bytes, see `#beat`), in a
- * copy because the lane's memory is given back. A client that takes nothing for a time loses its connection.
- * Knows no socket: exchange.ts gives it one. Front-end thread only.
+ * A body that is sent in parts, as fast as its client reads. The lane produces the next part while this one
+ * is written to the socket, so a connection buffers two parts at most (and a few bytes, see `#beat`). The
+ * parts are copied, because the lane's memory is returned. A client that reads nothing for a time is
+ * disconnected. Independent of the socket, which answer_writer.ts provides. Front-end thread only.
  */
 import { PART_PIECE_BYTES, PART_PULSE_MS, PART_RESERVE_BYTES } from '../../limits/surface.js'
 import type { AnswerRest, AnswerSink, OutgoingAnswer } from '../../wire/answer.js'
 import type { ByteBudget } from './byte_budget.js'
 
-/** What exchange.ts does to the response. */
+/** The operations on the response. answer_writer.ts implements them. */
 export interface PartSocket {
-  /** Runs `send`, whose writes leave together. Not run where the client has gone. */
+  /** Runs `send` and sends its writes together. Does not run it if the client has disconnected. */
   corked(send: () => void): void
-  /** False: the socket has taken it, but it is full; `onWritable` follows. */
+  /** Returns false if the socket has accepted the bytes but is full; `onWritable` follows. */
   write(bytes: Uint8Array): boolean
   /** The body is complete. */
   end(): void
-  /** The body stays incomplete, and the client sees that it does. */
+  /** Closes the connection with the body incomplete, which the client can detect. */
   close(): void
 }
 
 const NOTHING = new Uint8Array(0)
 
 export class BodyParts implements AnswerSink {
-  /** What the socket has not been given yet. */
+  /** Bytes that have not been written to the socket yet. */
   #held = NOTHING
   #rest: AnswerRest | null = null
   #isAsked = false
@@ -35,14 +35,16 @@ export class BodyParts implements AnswerSink {
 
   constructor(
     readonly socket: PartSocket,
-    /** Of what all clients have not taken. */
+    /** The budget of the bytes that all clients have not read yet. */
     readonly unsent: ByteBudget,
     readonly stallMsMax: number,
   ) {
     this.#pulse = setInterval(() => this.#beat(), PART_PULSE_MS)
   }
 
-  /** A part, or a refusal in its place: too late for a status, so the connection ends. */
+  /**
+   * Receives a part, or a refusal in its place. A refusal closes the connection: it is too late for a status.
+   */
   answer({ code, body, rest }: OutgoingAnswer): void {
     if (this.#isOver) return
     this.#rest = rest ?? null
@@ -50,7 +52,7 @@ export class BodyParts implements AnswerSink {
     else this.#giveUp()
   }
 
-  /** The next part, or the first one. */
+  /** Adds the first or the next part. */
   add(body: Uint8Array | string, rest: AnswerRest | undefined): void {
     this.#rest = rest ?? null
     this.#isAsked = false
@@ -61,12 +63,12 @@ export class BodyParts implements AnswerSink {
     }
     const wasSent = this.#held.length <= PART_RESERVE_BYTES
     this.#held = Buffer.concat([this.#held, part])
-    // The lane makes the next part while this one is sent.
+    // The lane produces the next part while this one is sent.
     if (wasSent) this.#ask()
     this.socket.corked(() => this.#pump())
   }
 
-  /** The socket takes more. */
+  /** The socket accepts more bytes. */
   onWritable(): void {
     if (this.#isOver) return
     this.#isFull = false
@@ -75,12 +77,12 @@ export class BodyParts implements AnswerSink {
     this.#pump()
   }
 
-  /** The connection has gone. */
+  /** The connection is closed. */
   abandon(): void {
     if (this.#finish()) this.#rest?.end()
   }
 
-  /** Sends what the socket takes; then the next part is asked for, or the body ends. */
+  /** Sends what the socket accepts. Then requests the next part, or ends the body. */
   #pump(): void {
     const reserve = this.#rest === null ? 0 : PART_RESERVE_BYTES
     while (!this.#isFull && this.#held.length > reserve) this.#write(Math.min(PART_PIECE_BYTES, this.#held.length - reserve))
@@ -105,9 +107,10 @@ export class BodyParts implements AnswerSink {
   }
 
   /**
-   * uWebSockets.js gives a response 10 s from each write on, whoever is slow; how long client and lane may
-   * take is decided here. So one byte is written now and then: into its buffer where the socket is full, and
-   * from what was kept back for it where the lane is slow.
+   * Writes one byte at intervals. uWebSockets.js closes a response 10 s after its last write, even if the
+   * server is the slow side, but the time limits of client and lane are decided here. If the socket is full,
+   * the byte goes into the buffer of uWebSockets.js. If the lane is slow, it comes from the reserve that was
+   * kept back for it.
    */
   #beat(): void {
     if (this.#held.length === 0) return
@@ -123,7 +126,7 @@ export class BodyParts implements AnswerSink {
     this.socket.close()
   }
 
-  /** False where it was over before. */
+  /** Returns false if the body had already ended. */
   #finish(): boolean {
     if (this.#isOver) return false
     this.#isOver = true

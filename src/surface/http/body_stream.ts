@@ -1,37 +1,38 @@
 /**
- * A request body that goes to a consumer as it comes. A full consumer pauses the socket, so that the client's
- * own send buffer fills. At most one chunk is with the consumer. What uWS still reads in the same event waits
- * behind it: up to ten fillings of its receive buffer, 5 MiB. Everything kept is counted in the budget of all
- * bodies.
+ * A request body that is passed to a consumer while it arrives. A full consumer pauses the socket, so that
+ * the client's own send buffer fills. At most one chunk is with the consumer. Chunks that uWS still reads in
+ * the same event are queued behind it: up to ten times its receive buffer, 5 MiB. All buffered bytes are
+ * counted in the budget of all bodies.
  *
- * A paused socket is not watched. That its client has gone is noticed when the socket is resumed, or when the
- * stall limit ends the request. Knows no socket: request_body.ts gives it one. Front-end thread only.
+ * A paused socket is not polled. A disconnect of its client is detected when the socket is resumed, or when
+ * the stall limit ends the request. Independent of the socket, which request_body.ts provides. Front-end
+ * thread only.
  */
 import type { BodyAbortReason, BodyConsumer } from '../../wire/body_streams.js'
 import type { ByteBudget } from './byte_budget.js'
 import type { OpenStreams } from './open_streams.js'
 
-/** Why the request is to be refused; the other reasons for an abort come from the exchange itself. */
+/** Why the request must be refused. The other abort reasons come from the exchange itself. */
 export type StreamRefusal = Exclude<BodyAbortReason, 'clientGone' | 'answered'>
 
-/** What exchange.ts does to the request. */
+/** The operations on the request. request_body.ts implements them. */
 export interface StreamSource {
   pause(): void
   resume(): void
-  /** The body has ended, and the consumer is about to be told. */
+  /** The body has ended; the consumer is notified next. */
   complete(): void
-  /** The consumer has been told to abort. */
+  /** The consumer has been notified of the abort. */
   refuse(reason: StreamRefusal): void
   /** The consumer threw. */
   fault(error: unknown): void
 }
 
 export class BodyStream {
-  /** Chunks that came behind the one that filled the consumer. */
+  /** Chunks that arrived after the one that filled the consumer. */
   readonly #waiting: Uint8Array[] = []
   #counted = 0
   #received = 0
-  /** Bytes of the chunk that the consumer keeps. */
+  /** Bytes of the chunk that the consumer still processes. */
   #keptBytes = 0
   #isFull = false
   #isPaused = false
@@ -49,7 +50,7 @@ export class BodyStream {
     readonly stallMsMax: number,
   ) {}
 
-  /** Before the first chunk. */
+  /** Called before the first chunk. */
   begin(): void {
     this.#guarded(() => {
       this.consumer.begin(() => this.#drained())
@@ -57,7 +58,7 @@ export class BodyStream {
     })
   }
 
-  /** @param chunk copied: uWS neuters it when its callback returns */
+  /** @param chunk is copied, because uWS detaches it when its callback returns */
   take(chunk: Uint8Array, isLast: boolean): void {
     if (this.#isOver) return
     this.#received += chunk.length
@@ -80,7 +81,7 @@ export class BodyStream {
     if (this.#abort(reason)) this.source.refuse(reason)
   }
 
-  /** The exchange has ended otherwise. */
+  /** The exchange has ended for another reason. */
   release(reason: 'clientGone' | 'answered'): void {
     this.#abort(reason)
   }
@@ -89,7 +90,9 @@ export class BodyStream {
     this.refuse('shutdown')
   }
 
-  /** Hands on what waits until the consumer is full; then pauses or resumes the socket, or ends. */
+  /**
+   * Passes queued chunks until the consumer is full. Then pauses or resumes the socket, or ends the stream.
+   */
   #pump(): void {
     if (this.#isPumping) return
     this.#isPumping = true
@@ -104,7 +107,7 @@ export class BodyStream {
   }
 
   /**
-   * The consumer counts as full before it is asked, so that a `drained` from inside of `write` is not lost.
+   * Marks the consumer full before calling `write`, so that a `drained` from inside of `write` is not lost.
    */
   #write(chunk: Uint8Array): void {
     this.#isFull = true
@@ -128,7 +131,7 @@ export class BodyStream {
     this.#pump()
   }
 
-  /** The rest of what has been read from the socket still comes, and waits. */
+  /** Pauses the socket. Data that has already been read from it still arrives, and is queued. */
   #wait(): void {
     this.#stall ??= setTimeout(() => this.#guarded(() => this.refuse('stalled')), this.stallMsMax)
     if (this.#isPaused || this.#hasLast) return
@@ -148,7 +151,7 @@ export class BodyStream {
     this.#guarded(() => this.consumer.end())
   }
 
-  /** False where it was over before. */
+  /** Returns false if the stream had already ended. */
   #abort(reason: BodyAbortReason): boolean {
     if (this.#isOver) return false
     this.#close()
@@ -156,7 +159,7 @@ export class BodyStream {
     return true
   }
 
-  /** The socket is resumed for whatever comes next: the rest is dropped, or the next request is read. */
+  /** Resumes the socket: either the rest of the body is dropped, or the next request is read. */
   #close(): void {
     this.#isOver = true
     clearTimeout(this.#stall)
@@ -167,7 +170,7 @@ export class BodyStream {
     this.#resume()
   }
 
-  /** The consumer is foreign code: a fault in it ends its own request. */
+  /** Calls the consumer. An exception in it ends only its own request. */
   #guarded(call: () => void): void {
     try {
       call()

@@ -1,7 +1,7 @@
 /**
- * A bound on bytes that the whole server holds for its connections: request bodies, from their first chunk
- * until their answer; and what clients have not taken yet of large answers. Above it a connection is refused
- * rather than memory grown. Front-end thread only.
+ * A bound on bytes that the whole server buffers for its connections. One budget covers request bodies from
+ * their first chunk until their answer. Another covers the bytes of large answers that clients have not read
+ * yet. Above the bound a connection is refused instead of allocating more memory. Front-end thread only.
  */
 export class ByteBudget {
   #used = 0
@@ -12,7 +12,7 @@ export class ByteBudget {
     return this.#used
   }
 
-  /** False, and nothing taken, when it would exceed the bound. */
+  /** Returns false, and takes nothing, if the bound would be exceeded. */
   take(bytes: number): boolean {
     if (this.#used + bytes > this.bytesMax) return false
     this.#used += bytes

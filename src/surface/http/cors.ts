@@ -1,13 +1,13 @@
 /**
- * Cross-origin headers (http.md section 0): `*` by default, or the origin itself when it is on the list, with
+ * Cross-origin headers (http.md section 0): `*` by default, or the origin itself if it is in the list, with
  * `Vary: Origin`. Pure.
  */
 export interface CorsPolicy {
-  /** name, value, name, value ... for every answer to a request with this Origin (empty: none was sent). */
+  /** name, value, name, value ... for every answer to a request with this Origin (empty if none was sent). */
   headersFor(origin: string): readonly string[]
 }
 
-/** name, value ... beside the policy's own, for the answer to a preflight. */
+/** name, value ... added to the policy's own headers in the answer to a preflight. */
 export const PREFLIGHT_HEADERS: readonly string[] = [
   'Access-Control-Allow-Methods',
   'GET, POST, PUT, PATCH, DELETE, OPTIONS',
@@ -19,14 +19,14 @@ export const PREFLIGHT_HEADERS: readonly string[] = [
 
 const EXPOSED = ['Access-Control-Expose-Headers', 'X-Total-Count, X-Context-Truncated, X-Cache, X-MDDB-Cache, X-Cache-Ttl'] as const
 
-/** @param origins exact origins, or one `*`. */
+/** @param origins exact origins, or a single `*` */
 export function corsPolicy(origins: readonly string[]): CorsPolicy {
   if (origins.includes('*')) {
     const headers = ['Access-Control-Allow-Origin', '*', ...EXPOSED]
     return { headersFor: () => headers }
   }
   const allowed = new Map(origins.map((origin) => [origin, ['Access-Control-Allow-Origin', origin, 'Vary', 'Origin', ...EXPOSED]]))
-  // The answer differs by origin even where it names none: a cache must know.
+  // The answer differs by origin even if it names none, and caches must know that.
   const refused = ['Vary', 'Origin']
   return { headersFor: (origin) => allowed.get(origin) ?? refused }
 }

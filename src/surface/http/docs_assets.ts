@@ -1,6 +1,6 @@
 /**
- * Style and script of the reference page. Constants, so that the page's Content-Security-Policy can name them
- * by hash and allow nothing else.
+ * Style and script of the reference page. They are constants, so that the page's Content-Security-Policy can
+ * list their hashes and allow nothing else.
  */
 export const DOCS_STYLE = `
 :root { color-scheme: light dark; --ink: #1c2024; --dim: #60646c; --line: #e0e3e8; --paper: #fff; --soft: #f6f7f9; --accent: #0b68cb; --get: #0a7f4f; --post: #0b68cb; --patch: #a15c07; --delete: #b3261e; }

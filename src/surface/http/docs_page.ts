@@ -1,7 +1,7 @@
 /**
- * The reference page: HTML from the table of operations, complete in itself (no CDN, no other file). Built
- * once, on the front-end thread. Every text is escaped here; the policy below allows the page's own style and
- * script and nothing else.
+ * Builds the reference page: HTML from the table of operations, self-contained (no CDN, no other file). Built
+ * once, on the front-end thread. All text is escaped here. The policy allows only the page's own style and
+ * script.
  */
 import { createHash } from 'node:crypto'
 import { CATALOGUE } from '../../errors.js'
@@ -12,7 +12,7 @@ import { INTERFACE_VERSION } from '../../version.js'
 import { DOCS_SCRIPT, DOCS_STYLE } from './docs_assets.js'
 import { errorsOf, exampleInput, propertiesOf } from './openapi.js'
 
-/** Levels of nameless objects that one table shows. */
+/** Levels of untitled nested objects that one table shows. */
 const NESTED_MAX = 3
 
 const hashOf = (text: string): string => `'sha256-${createHash('sha256').update(text).digest('base64')}'`
@@ -33,7 +33,7 @@ function routesOf(row: Operation): readonly HttpRoute[] {
   return row.http?.routes ?? []
 }
 
-/** @param rows those without a form over HTTP are left out */
+/** @param rows those without an HTTP form are left out */
 export function buildDocsPage(rows: readonly Operation[]): string {
   const operations = rows.filter(({ http }) => http !== undefined)
   const groups = [...new Set(operations.map((row) => row.group))]
@@ -67,7 +67,7 @@ function renderLink(row: Operation, { method, path }: HttpRoute): string {
   return `<a href="#${row.name}" data-find="${escapeHtml(wordsOf(row))}"><span class="method ${method}">${method}</span> <span>${escapeHtml(path)}</span></a>`
 }
 
-/** What a search looks through, in lower-case. */
+/** Returns the text that the search field matches, in lower case. */
 function wordsOf(row: Operation): string {
   const routes = routesOf(row).map(({ method, path }) => `${method} ${path}`)
   return [...routes, row.name, row.description, row.group, ...Object.keys(propertiesOf(row.input))].join(' ').toLowerCase()
@@ -82,7 +82,7 @@ ${renderFields('Request', row.input, types)}${route === undefined ? '' : renderE
 ${isJson ? renderFields('Answer', row.output, types) : ''}${renderErrors(row)}</section>`
 }
 
-/** Each with those that it brings: `types` grows while it is walked. */
+/** Renders each type together with the types that it refers to: `types` grows during the iteration. */
 function renderTypes(types: Map<string, Schema>): string {
   const shown: string[] = []
   for (const [name, schema] of types) {
@@ -97,7 +97,9 @@ function untitled({ title: _, ...rest }: Schema): Schema {
   return rest
 }
 
-/** Fields of an object without a title are in the table of its parent, prefixed by the parent's name. */
+/**
+ * Fields of an object without a title are listed in the table of its parent, prefixed by the parent's name.
+ */
 interface Row {
   readonly name: string
   readonly schema: Schema
@@ -115,7 +117,7 @@ function rowsOf(schema: Schema, prefix: string, depth: number): Row[] {
   })
 }
 
-/** The object behind a field: itself, or that of a list or a map. */
+/** Returns the object schema of a field: its own, or that of the items of a list or map. */
 function innerOf(schema: Schema): { readonly schema: Schema; readonly mark: string } | undefined {
   const { items, additionalProperties, anyOf } = schema
   const inside = items ?? additionalProperties
@@ -142,7 +144,7 @@ function renderFields(title: string, schema: Schema, types: Map<string, Schema>)
   return `<div class="scroll"><table><thead><tr><th scope="col">${heading}</th><th scope="col">Type</th><th scope="col">Meaning</th></tr></thead><tbody>${rows.join('')}</tbody></table></div>`
 }
 
-/** HTML. What has a name is a link to its table, which `types` is told of. */
+/** Returns the type as HTML. A type with a title is a link to its table, and is added to `types`. */
 function renderType(schema: Schema, types: Map<string, Schema>): string {
   const { type, items, additionalProperties, title, anyOf, enum: values } = schema
   if (title !== undefined) {
@@ -157,7 +159,9 @@ function renderType(schema: Schema, types: Map<string, Schema>): string {
   return escapeHtml(typeof type === 'object' ? type.join(' or ') : (type ?? 'any'))
 }
 
-/** The schema behind a name, where it is one choice beside anything. */
+/**
+ * Returns the schema of a title. If its `anyOf` has one branch besides unconstrained ones, that is merged in.
+ */
 function namedBy(schema: Schema): Schema {
   const [only, ...others] = (schema.anyOf ?? []).filter((branch) => Object.keys(branch).length > 0)
   return only !== undefined && others.length === 0 ? { ...schema, ...only } : schema
@@ -197,7 +201,7 @@ function renderErrors(row: Operation): string {
   return texts.length === 0 ? '' : `<p class="dim">Errors: ${texts.join(' &middot; ')}</p>`
 }
 
-/** Escaped text in which `code` marks stand for code. */
+/** Escapes the text and renders backquoted parts as code. */
 function renderText(text: string): string {
   return escapeHtml(text).replaceAll(/`([^`]+)`/g, '<code>$1</code>')
 }

@@ -1,10 +1,10 @@
 /**
- * One HTTP request and its answer: owns uWS's response. Front-end thread only.
+ * One HTTP request and its answer. Owns uWS's response. Front-end thread only.
  *
- * uWS kills a response on abort and on a successful end, and touching a dead one ends the process. So the
- * response lives in one field that is nulled in both cases, and every use goes through that field. The states
- * say what may happen: reading -> waiting -> writing -> done, reading -> writing for a request that is
- * refused, and done from everywhere by abort. The head is read by request_head.ts, the body by
+ * uWS invalidates a response on abort and on a successful end, and using an invalid one crashes the process.
+ * So the response is stored in one field that is set to null in both cases, and every use goes through that
+ * field. The state transitions are: reading -> waiting -> writing -> done, reading -> writing for a request
+ * that is refused, and from every state to done by abort. The head is read by request_head.ts, the body by
  * request_body.ts, the answer is written by answer_writer.ts.
  */
 import assert from 'node:assert/strict'
@@ -22,13 +22,13 @@ import { readHead, type RequestHead } from './request_head.js'
 
 /** Receives the events of an exchange. Each is called at most once. */
 export interface ExchangeListener {
-  /** The body that `readBody` was to read is complete; the exchange now waits for `answer`. */
+  /** The body requested by `readBody` is complete; the exchange now waits for `answer`. */
   onBody(exchange: Exchange, body: Uint8Array | null): void
-  /** The client has gone before it was answered. */
+  /** The client has disconnected before it was answered. */
   onAborted(exchange: Exchange): void
-  /** A programming error while the body was read: the end of this request only. */
+  /** A programming error while the body was read. It ends this request only. */
   onFault(exchange: Exchange, error: unknown): void
-  /** Answered, or given up: the end of every exchange. `status` 0: the client had gone. */
+  /** The end of every exchange: it was answered or aborted. `status` 0: the client had disconnected. */
   onDone(exchange: Exchange, status: number, bodyBytes: number): void
 }
 
@@ -48,16 +48,16 @@ export class Exchange implements BodyOwner, RequestHead {
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
   readonly declaredBytes: number
-  /** Address of the other end in text; empty where nobody asked for it, and for a unix socket. */
+  /** Address of the peer as text; empty if it was not requested, and for a unix socket. */
   readonly peer: string
   /** Milliseconds, monotonic. */
   readonly acceptedAt = performance.now()
   #response: HttpResponse | null
   #state: 'reading' | 'waiting' | 'writing' | 'done' = 'reading'
   #closes = false
-  /** Null where it is not read. */
+  /** Null if the body is not read. */
   #body: RequestBody | null = null
-  /** An answer that goes on after its head. */
+  /** Sends an answer that continues after its head. */
   #sender: BodySender | null = null
 
   constructor(
@@ -65,18 +65,18 @@ export class Exchange implements BodyOwner, RequestHead {
     request: HttpRequest,
     readonly listener: ExchangeListener,
     readonly budget: ByteBudget,
-    /** Of what clients have not taken yet of their answers. */
+    /** The budget of the bytes of answers that clients have not read yet. */
     readonly unsent: ByteBudget,
     /** Headers of every answer: name, value ... Set by the surface before it answers. */
     public commonHeaders: readonly string[],
-    /** How long a client may take nothing of an answer that comes in parts or is pushed. */
+    /** How long a client may read nothing of an answer in parts or of a pushed answer. */
     readonly stallMsMax: number,
     readsPeer: boolean,
-    /** What the shutdown ends: streamed bodies and pushed answers. */
+    /** The streams that a shutdown ends: streamed bodies and pushed answers. */
     readonly streams: OpenStreams,
   ) {
     this.#response = response
-    // First of all: a handler that returns without an abort handler ends the process.
+    // Must come first: uWS ends the process if a handler returns without having set an abort handler.
     response.onAborted(() => this.#abort())
     const head = readHead(request)
     this.method = head.method
@@ -102,8 +102,8 @@ export class Exchange implements BodyOwner, RequestHead {
   }
 
   /**
-   * Collects the body and calls `onBody`, or answers 413 or 503 itself. Must be called in the turn in which
-   * the exchange was made.
+   * Collects the body and calls `onBody`, or answers 413 or 503 itself. Must be called in the turn of the
+   * event loop in which the exchange was created.
    */
   readBody(bytesMax: number): void {
     assert(this.#state === 'reading' && this.#body === null, 'a body is read once')
@@ -112,10 +112,10 @@ export class Exchange implements BodyOwner, RequestHead {
   }
 
   /**
-   * Hands the body to `consumer` as it comes, or answers 413 or 503 itself after `consumer.abort`. A full
-   * consumer pauses the socket. After `consumer.end` the exchange waits for `answer`; an earlier answer
-   * aborts the consumer and drops the rest of the body. Must be called in the turn in which the exchange was
-   * made.
+   * Passes the body to `consumer` while it arrives, or answers 413 or 503 itself after `consumer.abort`. A
+   * full consumer pauses the socket. After `consumer.end` the exchange waits for `answer`; an earlier answer
+   * aborts the consumer and discards the rest of the body. Must be called in the turn of the event loop in
+   * which the exchange was created.
    * @param stallMsMax how long the consumer may stay full
    */
   streamBody(consumer: BodyConsumer, bytesMax: number, stallMsMax: number = BODY_STALL_MS_MAX): void {
@@ -123,7 +123,7 @@ export class Exchange implements BodyOwner, RequestHead {
     this.#newBody()?.stream(consumer, bytesMax, stallMsMax)
   }
 
-  /** Text; empty for a unix socket. */
+  /** Returns the address of the peer as text; empty for a unix socket. */
   peerText(): string {
     return this.#response === null ? '' : Buffer.from(this.#response.getRemoteAddressAsText()).toString('latin1')
   }
@@ -132,7 +132,7 @@ export class Exchange implements BodyOwner, RequestHead {
     return this.#response !== null && isLoopbackAddress(new Uint8Array(this.#response.getRemoteAddress()))
   }
 
-  /** Answers, and reads nothing more from the connection. */
+  /** Answers, and reads no further requests from the connection. */
   answerAndClose(answer: HttpAnswer): void {
     this.#closes = true
     this.answer(answer)
@@ -166,13 +166,13 @@ export class Exchange implements BodyOwner, RequestHead {
     }
   }
 
-  /** Null: the client has gone. */
+  /** Returns null if the client has disconnected. */
   #newBody(): RequestBody | null {
     if (this.#response !== null) this.#body = new RequestBody(this, this.#response)
     return this.#body
   }
 
-  /** For request_body.ts, like the three that follow. */
+  /** Called by request_body.ts, like the three methods that follow. */
   wholeBodyRead(body: Uint8Array | null): void {
     this.#state = 'waiting'
     this.listener.onBody(this, body)
@@ -192,7 +192,7 @@ export class Exchange implements BodyOwner, RequestHead {
   }
 
   #fault(error: unknown): void {
-    // Too late for a status: the client sees that the body stays incomplete.
+    // Too late for a status. The client can detect that the body is incomplete.
     if (this.#state === 'writing') this.#response?.close()
     this.listener.onFault(this, error)
   }

@@ -1,7 +1,7 @@
 /**
- * The HTTP surface: sockets, routes, and what a request has to pass before its operation: framing, foreign
- * web pages, admission. It makes the input of URL, query string and body, hands it to the dispatcher, and
- * writes the answer. Front-end thread only.
+ * The HTTP surface: sockets, routes, and the checks before an operation: framing, foreign web pages,
+ * admission. It builds the input from URL, query string and body, submits it to the dispatcher, and writes
+ * the answer. Front-end thread only.
  */
 import * as uWS from 'uWebSockets.js'
 import type { ListenAddress } from '../../config/config.js'
@@ -25,13 +25,14 @@ import { RouteTable, type Route } from './routes.js'
 import { log, logs, logsAccess, slowMs } from '../../telemetry/log.js'
 
 /**
- * Answers `loadtestConstantBytes` bytes on the loop, so that a load test can tell what the hand-over to the
- * lanes costs. Absent unless configured.
+ * Answers `loadtestConstantBytes` bytes on the event loop, so that a load test can measure the cost of the
+ * hand-over to the lanes. Absent unless configured.
  */
 export const CONSTANT_PATH = '/loadtest/constant'
 
-// LIBUS_LISTEN_EXCLUSIVE_PORT, which the package declares as an enum but does not export as one. The default
-// shares the port with whoever else asks, and a second server would take half of the first one's requests.
+// LIBUS_LISTEN_EXCLUSIVE_PORT. The package declares it as an enum but does not export the enum. The default
+// shares the port with any other process that asks for it, so a second server would receive half of the
+// requests of the first.
 const LISTEN_EXCLUSIVE = 1
 
 export class FrontEnd implements RunningSurface {
@@ -67,7 +68,8 @@ export class FrontEnd implements RunningSurface {
   }
 
   /**
-   * @returns the printed address with the real port. @throws Error in one line when the address can't be had.
+   * @returns the printed address with the real port
+   * @throws Error with a one-line message if the address is not available
    */
   async listen(): Promise<string> {
     const address: ListenAddress = this.#parts.config.httpAddr
@@ -84,14 +86,16 @@ export class FrontEnd implements RunningSurface {
     return formatAddress(address.kind === 'unix' ? address : { ...address, port: uWS.us_socket_local_port(socket) })
   }
 
-  /** No new connections; requests on open ones are answered 503 from now on (the phase is `draining`). */
+  /**
+   * Accepts no new connections. Requests on open ones are answered 503 from now on (the phase is `draining`).
+   */
   stopListening(): void {
     if (this.#listenSocket !== undefined) uWS.us_listen_socket_close(this.#listenSocket)
     this.#listenSocket = undefined
     this.#streams.end()
   }
 
-  /** Settles when no request is being read, waited for or answered. */
+  /** Settles when no request is being read, executed or answered. */
   async idle(): Promise<void> {
     if (this.#open === 0) return
     await new Promise<void>((resolve) => this.#idleWaiters.push(resolve))
@@ -132,7 +136,8 @@ export class FrontEnd implements RunningSurface {
   }
 
   /**
-   * Pages about the server itself. What reads or writes stored data is not a page: `GET /v1/backup` writes.
+   * Whether the request is for a page about the server itself. A route that reads or writes stored data is
+   * not a page: `GET /v1/backup` writes.
    */
   #mayBeLinked(method: string, path: string): boolean {
     if (method !== 'GET' && method !== 'HEAD') return false
@@ -141,8 +146,8 @@ export class FrontEnd implements RunningSurface {
   }
 
   /**
-   * Notes the requests of this turn of the loop: when a pipelined request follows one that waits, uWS closes
-   * the connection without a notice of the reason.
+   * Remembers the requests of this turn of the event loop. If a pipelined request follows one that is not
+   * answered yet, uWS closes the connection without reporting the reason.
    */
   #note(exchange: Exchange): void {
     if (this.#newcomers.size === 0) setImmediate(() => this.#newcomers.clear())
@@ -193,10 +198,10 @@ export class FrontEnd implements RunningSurface {
 }
 
 /**
- * The peers that have sent a misframed request in this turn of the loop. uWS closes the connection only after
- * it has parsed the whole packet, and calls the handler for each request in it: those may be smuggled, and
- * are refused too. uWS does not say which connection a request belongs to, so peers are known by their
- * address.
+ * The peers that have sent a misframed request in this turn of the event loop. uWS closes the connection only
+ * after it has parsed the whole packet, and calls the handler for each request in it. Those requests may be
+ * smuggled, and are refused too. uWS does not report the connection of a request, so peers are identified by
+ * their address.
  */
 class Misframed {
   readonly #peers = new Set<string>()
@@ -211,12 +216,12 @@ class Misframed {
   }
 }
 
-/** The form of `listen` that the type declarations leave out. */
+/** The overload of `listen` that is missing in the type declarations. */
 interface ListenWithHost {
   listen(host: string, port: number, options: number, callback: (socket: uWS.us_listen_socket | false) => void): void
 }
 
-/** For people who open the address in a browser. */
+/** Redirects browsers that open the server's address. */
 const TO_DOCS: HttpAnswer = {
   status: 302,
   contentType: 'text/plain; charset=utf-8',
@@ -227,18 +232,15 @@ const TO_DOCS: HttpAnswer = {
 
 const CLOSED_AT_ONCE = 'connection closed: a request came behind one that was not answered yet, or the client went'
 
-// Answers are JSON; a browser must not guess anything else into a stored document.
 const pages = new Pages()
+// Answers are JSON. A browser must not interpret a stored document as another type.
 const NOSNIFF: readonly string[] = ['X-Content-Type-Options', 'nosniff']
 
-/**
- * One request's way through the surface: what was found out about it, and its ticket once it is in the
- * dispatcher.
- */
+/** One request on its way through the surface: its route and admission, then its ticket of the dispatcher. */
 class Call implements ExchangeListener {
   route: Route | null = null
   params: readonly string[] = []
-  /** Its operation may run. */
+  /** Set once the operation may run. */
   admitted: Admitted | null = null
   constant: HttpAnswer | null = null
   #ticket: Ticket | null = null
@@ -246,7 +248,7 @@ class Call implements ExchangeListener {
   constructor(
     readonly parts: SurfaceHost,
     readonly ended: () => void,
-    /** It came in this turn of the loop. */
+    /** Whether the exchange began in this turn of the event loop. */
     readonly isNew: (exchange: Exchange) => boolean,
   ) {}
 
@@ -274,7 +276,8 @@ class Call implements ExchangeListener {
   }
 
   /**
-   * A fault of ours while the request was on the loop: it is that request's 500, not the end of the others.
+   * Handles a programming error while the request was on the event loop. The request is answered 500; other
+   * requests continue.
    */
   onFault(exchange: Exchange, error: unknown): void {
     log.error('front end', { fault: error })
@@ -297,14 +300,14 @@ class Call implements ExchangeListener {
   }
 }
 
-/** Input of an operation that is answered on the loop: query string and path parameters. */
+/** Input of an operation that is answered on the event loop: query string and path parameters. */
 export function readLoopInput({ head, params }: EncodedInput): LoopInput {
   const input: Record<string, string> = head === '' ? {} : Object.fromEntries(new URLSearchParams(head))
   for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]!
   return input
 }
 
-/** Without the query string, which may hold what a log must not. */
+/** The query string is not logged, because it may contain confidential data. */
 function logRequest({ method, path, peer }: Exchange, status: number, bytes: number, ms: number): void {
   const isSlow = slowMs() > 0 && ms > slowMs()
   if (!isSlow && !logsAccess()) return

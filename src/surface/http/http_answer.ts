@@ -1,6 +1,6 @@
 /**
- * What an answer is over HTTP: status, headers, content coding. Made of the code and the facts of an answer,
- * whose names no other layer knows as headers. Pure.
+ * The HTTP form of an answer: status, headers, content coding. It is derived from the code and the facts of
+ * an answer; no other layer knows the header names of facts. Pure.
  */
 import { entryOf } from '../../errors.js'
 import type { AnyOperation } from '../../operations/operation.js'
@@ -16,13 +16,13 @@ export interface HttpAnswer {
   readonly contentType: string | null
   /** name, value, name, value ... */
   readonly headers: readonly string[]
-  /** The body is gzip already. */
+  /** Whether the body is already gzip-compressed. */
   readonly gzip: boolean
   /** Valid until `answer` returns, unless it is copied. */
   readonly body: Uint8Array | string
-  /** Absent: the body is all. */
+  /** Absent if `body` is complete. */
   readonly rest?: AnswerRest
-  /** The body is pushed, and `body` is empty. */
+  /** Present if the body is pushed; `body` is empty then. */
   readonly push?: PushedBody
 }
 
@@ -31,14 +31,14 @@ const NO_HEADERS: readonly string[] = []
 const HEADERS_OF: Readonly<Record<Fact, (value: string) => readonly string[]>> = {
   total: (value) => ['X-Total-Count', value],
   truncated: (value) => ['X-Context-Truncated', value],
-  // Both say the same: the first is what proxies say, the second is the contract's.
+  // Both have the same value. The first is the name that proxies use, the second is part of the contract.
   cache: (value) => ['X-Cache', value, 'X-MDDB-Cache', value],
   cacheSeconds: (value) => ['X-Cache-Ttl', value],
   fileName: (value) => ['Content-Disposition', `attachment; filename="${value}"`],
   retryAfterSeconds: (value) => ['Retry-After', value],
 }
 
-/** @param operation null: none was found for the request */
+/** @param operation null if none was found for the request */
 export function httpAnswer(operation: AnyOperation | null, answer: OutgoingAnswer): HttpAnswer {
   const { code, contentType, facts, isCompressed, body, rest, push } = answer
   const status = code === null ? successStatusOf(operation) : entryOf(code).http

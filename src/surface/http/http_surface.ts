@@ -1,4 +1,4 @@
-/** The HTTP surface as the server starts it. */
+/** The definition of the HTTP surface. */
 import type { SurfaceDefinition } from '../host.js'
 import { FrontEnd, readLoopInput } from './front_end.js'
 import { referencePages } from './reference.js'

@@ -1,8 +1,9 @@
 /**
  * Refuses requests of foreign web pages to a server without access control on the same machine as the
- * browser. A page can send requests to 127.0.0.1, and by DNS rebinding read the answers; the browser
- * identifies it by `Origin` and `Host`, and images, scripts, frames and links, which have no `Origin`, by
- * `Sec-Fetch-Site`. Only requests from a loopback address are checked. Front-end thread.
+ * browser. A page can send requests to 127.0.0.1, and can read the answers by DNS rebinding. The browser
+ * identifies the page by `Origin` and `Host`. Requests of images, scripts, frames and links have no `Origin`;
+ * they are identified by `Sec-Fetch-Site`. Only requests from a loopback address are checked. Front-end
+ * thread only.
  * Decision: docs/decisions/0182-web-pages-and-this-machine.md.
  */
 import type { ErrorCode } from '../../errors.js'
@@ -14,7 +15,7 @@ export interface Asked {
   readonly path: string
   readonly origin: string
   readonly host: string
-  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`; empty for clients that are no browsers. */
+  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`; empty for clients that are not browsers. */
   readonly fetchSite: string
   readonly fetchMode: string
   readonly fetchDest: string
@@ -22,7 +23,7 @@ export interface Asked {
   isPeerLoopback(): boolean
 }
 
-/** Origins of extensions, which the user has installed. No page has such an origin. */
+/** Origins of browser extensions, which the user has installed. No page has such an origin. */
 const EXTENSIONS = /^(?:chrome|moz|safari-web|ms-browser)-extension:\/\//i
 
 export class LocalGuard {
@@ -31,15 +32,17 @@ export class LocalGuard {
   readonly #hosts = new Map<string, boolean>()
 
   /**
-   * @param allowedHosts names, `*.name` for those below it, or `*`
-   * @param mayBeLinked whether pages of other sites may lead people there
+   * @param allowedHosts names, `*.name` for its subdomains, or `*`
+   * @param mayBeLinked whether pages of other sites may link to the path
    */
   constructor(
     readonly allowedHosts: readonly string[],
     readonly mayBeLinked: (method: string, path: string) => boolean,
   ) {}
 
-  /** Null: it is admitted. The address is read last, because most requests don't need it. */
+  /**
+   * Returns null if the request is admitted. The address is read last, because most requests don't need it.
+   */
   refusalOf(asked: Asked): ErrorCode | null {
     const isHomely = asked.origin === '' ? !this.#isEmbedded(asked) : kept(this.#origins, asked.origin, isLocalOrigin)
     const isNamedWell = kept(this.#hosts, asked.host, (host) => this.#isGoodHost(host))
@@ -48,9 +51,9 @@ export class LocalGuard {
   }
 
   /**
-   * Whether a page of another site, or of another port, is behind a request without `Origin`. Such a request
-   * sends no foreign content, but it is executed. Browsers let no page set these headers; a page may leave
-   * the referrer out, but not choose it.
+   * Whether a page of another site, or of another port, caused a request without `Origin`. Such a request
+   * carries no foreign content, but it is executed. Browsers do not let a page set these headers. A page may
+   * omit the referrer, but not set it.
    */
   #isEmbedded({ method, path, fetchSite, fetchMode, fetchDest, referer }: Asked): boolean {
     if (fetchSite !== 'cross-site' && fetchSite !== 'same-site') return false
@@ -59,7 +62,7 @@ export class LocalGuard {
     return !(isLink && this.mayBeLinked(method, path))
   }
 
-  /** An address can't be rebound: only a name that an attacker owns can lead to this machine. */
+  /** An IP address can't be rebound. Only a name that an attacker owns can resolve to this machine. */
   #isGoodHost(host: string): boolean {
     const name = hostnameOf(`http://${host}`)
     if (name === undefined || /[/@?#\\]/.test(host)) return false
@@ -78,7 +81,7 @@ function isLocalOrigin(origin: string): boolean {
   return name !== undefined && isLoopbackName(name)
 }
 
-/** Lower case, without the port; addresses in their usual form. */
+/** Returns the host in lower case, without the port; addresses in canonical form. */
 function hostnameOf(url: string): string | undefined {
   return URL.canParse(url) ? new URL(url).hostname.toLowerCase().replace(/\.$/, '') : undefined
 }
@@ -87,7 +90,7 @@ function isLoopbackName(name: string): boolean {
   return /^(?:(?:[^.]+\.)*localhost|127(?:\.\d{1,3}){3}|\[::1\]|\[::ffff:7f[0-9a-f]{2}:[0-9a-f]{1,4}\])$/.test(name)
 }
 
-/** @param bytes of an address, 4 or 16, none of a unix socket */
+/** @param bytes of an address: 4 or 16; empty for a unix socket */
 export function isLoopbackAddress(bytes: Uint8Array): boolean {
   if (bytes.length === 4) return bytes[0] === 127
   if (bytes.length !== 16 || bytes.subarray(0, 10).some((byte) => byte !== 0)) return false

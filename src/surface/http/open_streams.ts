@@ -1,9 +1,11 @@
 /**
- * The streamed request bodies and pushed answers that are open: they end when their client or their producer
- * wants, which may be never, so a shutdown ends them. Front-end thread only.
+ * The open streams: streamed request bodies and pushed answers. A stream ends when its client or its producer
+ * ends it, which may be never, so a shutdown ends all of them. Front-end thread only.
  */
 export interface OpenStream {
-  /** Ends in order. Must remove itself from the set, now or once the client has taken what it was sent. */
+  /**
+   * Ends in order. Must remove itself from the set, now or after the client has read the bytes sent to it.
+   */
   shutDown(): void
 }
 
@@ -19,7 +21,7 @@ export class OpenStreams {
     return this.#open.size
   }
 
-  /** False, and not added, once the shutdown has begun. */
+  /** Returns false, without adding the stream, once the shutdown has begun. */
   add(stream: OpenStream): boolean {
     if (!this.#isEnding) this.#open.add(stream)
     return !this.#isEnding
@@ -29,7 +31,7 @@ export class OpenStreams {
     this.#open.delete(stream)
   }
 
-  /** Ends all; none is taken any more. */
+  /** Ends all streams. No further stream is accepted. */
   end(): void {
     this.#isEnding = true
     for (const stream of [...this.#open]) stream.shutDown()

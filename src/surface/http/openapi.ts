@@ -1,7 +1,7 @@
 /**
- * The OpenAPI 3.1 document, derived from the table of operations. Pure; built once, on the front-end thread.
- * OpenAPI 3.1 schemas are JSON Schema 2020-12, which is what the rows hold, so schemas are copied but for
- * what openapi_schemas.ts changes for the sake of clients.
+ * Builds the OpenAPI 3.1 document from the table of operations. Pure; built once, on the front-end thread.
+ * OpenAPI 3.1 schemas are JSON Schema 2020-12, which the rows also use. So schemas are copied, with the
+ * changes that openapi_schemas.ts makes for clients.
  */
 import { CATALOGUE } from '../../errors.js'
 import type { CatalogueEntry, ErrorCode } from '../../errors.js'
@@ -27,7 +27,7 @@ const GROUPS: Readonly<Record<Operation['group'], string>> = {
   'Export and backup': 'Copies of collections and of the whole store.',
 }
 
-/** What is wrong with a value is said by many texts, which name the field. */
+/** One entry for the many error texts about invalid values, each of which names its field. */
 const INVALID_FIELD: CatalogueEntry = { ...CATALOGUE.invalid, text: 'invalid <field>' }
 
 const ErrorAnswer: Schema = {
@@ -60,7 +60,7 @@ export function buildOpenApi(operations: readonly Operation[]): JsonObject {
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: '/' }],
-    // Access control is a proxy's matter: the service itself asks for no credentials.
+    // The service itself requires no credentials. A proxy provides access control.
     security: [],
     tags: groups.map((name) => ({ name, description: GROUPS[name] })),
     paths,
@@ -88,8 +88,8 @@ function describe(row: Operation, route: HttpRoute, index: number, components: S
 }
 
 /**
- * The server accepts DELETE with a body, but proxies and generators drop it: its input is shown as query
- * parameters.
+ * The server accepts DELETE with a body, but proxies and generators drop the body. So its input is shown as
+ * query parameters.
  */
 export function takesBody(row: Operation, { method, path }: HttpRoute): boolean {
   return method !== 'GET' && method !== 'DELETE' && Object.keys(propertiesOf(row.input)).some((name) => !path.includes(`:${name}`))
@@ -106,7 +106,9 @@ function parameter(name: string, schema: Schema, place: 'path' | 'query', requir
   return { name, in: place, required, ...(description === undefined ? {} : { description }), schema: value }
 }
 
-/** An object in a query string is JSON text: the one of OpenAPI's forms that every generator supports. */
+/**
+ * An object in a query string is JSON text. Of OpenAPI's forms it is the one that every generator supports.
+ */
 function jsonText({ description = '', examples = [] }: Schema): Schema {
   const texts = examples.map((example) => JSON.stringify(example))
   return { type: 'string', description: `${description} As JSON text.`, ...(texts.length === 0 ? {} : { examples: texts }) }
@@ -158,9 +160,9 @@ function successContent(row: Operation, components: SchemaComponents): JsonObjec
   return { [contentType.split(';')[0] ?? '']: { schema }, ...other }
 }
 
-/** Which errors an operation can answer: those of its row, and those that follow from what it is. */
+/** Returns the errors of an operation: those of its row, and those that follow from its properties. */
 export function errorsOf(row: Operation, route: HttpRoute): readonly ErrorCode[] {
-  // Who may ask at all is looked at before anything else.
+  // Origin and host are checked before anything else.
   const codes = new Set<ErrorCode>(['foreignOrigin', 'foreignHost'])
   const fields = propertiesOf(row.input)
   if (requiredOf(row.input).length > 0) codes.add('missingFields')
@@ -187,9 +189,7 @@ function errorResponse(entries: readonly CatalogueEntry[]): JsonObject {
   }
 }
 
-/**
- * An input that the operation would take: every required field, and of the others those that have an example.
- */
+/** Returns an input that the operation accepts: all required fields, and others that have an example. */
 export function exampleInput(input: Schema): JsonObject {
   const required = requiredOf(input)
   const entries = Object.entries(propertiesOf(input)).flatMap(([name, schema]) => {

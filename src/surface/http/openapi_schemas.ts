@@ -1,26 +1,27 @@
 /**
- * Schemas of the rows as the OpenAPI document shows them, for readers and for generators of clients. A schema
- * with a title becomes a component. Lists of values are closed, although the server has its own answer to
- * other values. Defaults of fields are stated in the description. Pure; used while the document is built.
+ * Converts the schemas of the rows for the OpenAPI document, for readers and for client generators. A schema
+ * with a title becomes a component. Lists of values are closed, although the server has an error answer of
+ * its own for other values. Defaults of fields are stated in the description. Pure; used only while the
+ * document is built.
  */
 import type { Schema } from '../../operations/json_schema.js'
 
 export type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json }
 export type JsonObject = { readonly [key: string]: Json }
 
-/** Names that every generator takes as they are. */
+/** Component names that every generator uses unchanged. */
 const COMPONENT_NAME = /^[A-Z][A-Za-z0-9]*$/
 
 export class SchemaComponents {
   readonly #schemas = new Map<string, JsonObject>()
 
-  /** In the order of their names. */
+  /** Sorted by name. */
   get schemas(): Readonly<Record<string, JsonObject>> {
     return Object.fromEntries([...this.#schemas].sort(([one], [other]) => (one < other ? -1 : 1)))
   }
 
   /**
-   * A reference to the schema as a component.
+   * Returns a reference to the schema as a component.
    * @param isInput fields that may be absent may be null, at every depth
    */
   named(name: string, schema: Schema, isInput: boolean): JsonObject {
@@ -51,7 +52,7 @@ export class SchemaComponents {
   #copyFields(properties: Readonly<Record<string, Schema>>, required: readonly string[], isInput: boolean): JsonObject {
     const entries = Object.entries(properties).map(([name, schema]) => {
       const copy = this.copy(schema, isInput)
-      // A closed list stays one: null is not among its values.
+      // An enum stays as it is: null is not among its values.
       const mayBeNull = isInput && !required.includes(name) && typeof copy.type === 'string' && copy.enum === undefined
       return [name, mayBeNull ? { ...copy, type: [copy.type as Json, 'null'] } : copy] as const
     })
@@ -60,8 +61,8 @@ export class SchemaComponents {
 }
 
 /**
- * Removes what a client can't use: branches that accept anything, choices with one branch left, and defaults
- * in request bodies.
+ * Removes keywords that a client can't use: branches that accept anything, an `anyOf` with one branch left,
+ * and defaults in request bodies.
  */
 function plain(schema: Schema, isInput: boolean): Schema {
   const { anyOf, default: standard, ...rest } = schema
@@ -77,8 +78,8 @@ function plain(schema: Schema, isInput: boolean): Schema {
 }
 
 /**
- * Generators make a field with a `default` required in every request, and generate code for the default,
- * which fails for objects.
+ * Moves a default to the description. Generators make a field with a `default` required in every request, and
+ * generate code for the default, which fails for objects.
  */
 function describedDefault({ description = '' }: Schema, standard: unknown): Schema {
   return { description: `${description} Default: \`${JSON.stringify(standard)}\`.`.trim() }

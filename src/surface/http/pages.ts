@@ -1,6 +1,7 @@
 /**
- * Answers that stay the same until the server ends (the OpenAPI document, the reference page): encoded once
- * for each content coding, with an ETag; 304 for a client that has them. Front-end thread only.
+ * Answers that do not change until the server ends (the OpenAPI document, the reference page). Each is
+ * encoded once for each content coding and has an ETag. A client that has the present version gets 304.
+ * Front-end thread only.
  */
 import { createHash } from 'node:crypto'
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib'
@@ -8,16 +9,16 @@ import { docsPolicy } from './docs_page.js'
 import type { Answer } from '../../wire/answer.js'
 import type { HttpAnswer } from './http_answer.js'
 
-/** 9 ms for 290 KB, for 22 KB; the next quality takes ten times as long for 3 % less. */
+/** Compresses 290 KB to 22 KB in 9 ms. The next quality takes ten times as long for 3 % less. */
 const BROTLI_QUALITY = 6
 
-/** Of the reference page, computed when it is first asked for. */
+/** The policy of the reference page, computed on first use. */
 let policyHeaders: readonly string[] | undefined
 function policy(): readonly string[] {
   return (policyHeaders ??= ['Content-Security-Policy', docsPolicy()])
 }
 
-/** What of a request chooses the form. */
+/** The fields of a request that select the representation. */
 export interface PageRequest {
   readonly ifNoneMatch: string
   readonly acceptsBrotli: boolean
@@ -27,14 +28,14 @@ export interface PageRequest {
 export class Pages {
   readonly #pages = new WeakMap<Answer, ReturnType<typeof encoded>>()
 
-  /** @param answer the same object each time */
+  /** @param answer must be the same object each time */
   answer(answer: Answer, { ifNoneMatch, acceptsBrotli, acceptsGzip }: PageRequest): HttpAnswer {
     const page = this.#pages.get(answer) ?? encoded(answer)
     this.#pages.set(answer, page)
     const { contentType = null } = answer
     const coding = acceptsBrotli ? 'br' : acceptsGzip ? 'gzip' : 'identity'
     const etag = page.etags[coding]
-    // A proxy in between asks again each time, so that a new version of the server is seen at once.
+    // Caches must revalidate each time, so that a new version of the server is visible at once.
     const headers = [
       ...(contentType?.startsWith('text/html') === true ? policy() : []),
       'ETag',
@@ -58,8 +59,8 @@ function encoded({ body }: Answer) {
 }
 
 /**
- * RFC 9110, section 13.1.2: a list of tags, compared without regard to `W/`, which proxies add; `*` names
- * whatever there is.
+ * RFC 9110, section 13.1.2: a list of tags, compared without the prefix `W/`, which proxies add; `*` matches
+ * any representation.
  */
 function names(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false

@@ -1,12 +1,13 @@
 /**
- * An answer that its producer pushes. Pieces go to the socket as they are made. While the socket is full they
- * wait here, up to a bound per answer and a budget of all answers, above which the client is too slow and
- * loses its connection. Ends with its producer, with its client, or at the shutdown. Knows no socket:
- * answer_writer.ts gives it one. Front-end thread only.
+ * An answer that its producer pushes. Pieces are written to the socket as they are made. While the socket is
+ * full they are queued here, up to a bound per answer and a budget of all answers. Above these the client is
+ * too slow and is disconnected. The answer ends with its producer, with its client, or at the shutdown.
+ * Independent of the socket, which answer_writer.ts provides. Front-end thread only.
  *
- * uWS wants writes corked. A small write succeeds into the cork's buffer whether the client reads or not, and
- * nothing says later whether the buffer was sent. Only a write that is larger than that buffer reports a full
- * socket. So after some bytes of small pieces the next one is filled up with pulses to that size: a probe.
+ * uWS requires writes to be corked. A small write succeeds into the cork's buffer whether the client reads or
+ * not, and uWS does not report later whether the buffer was sent. Only a write that is larger than that
+ * buffer reports a full socket. So after some bytes of small pieces, the next piece is padded with pulses to
+ * that size: a probe.
  */
 import assert from 'node:assert/strict'
 import { PUSH_PROBE_BYTES, PUSH_PULSE_MS, PUSH_UNPROBED_BYTES_MAX, PUSH_UNSENT_BYTES_MAX } from '../../limits/surface.js'
@@ -14,13 +15,13 @@ import type { BodyPush, DetachReason, PushedBody } from '../../wire/body_streams
 import type { ByteBudget } from './byte_budget.js'
 import type { OpenStreams } from './open_streams.js'
 
-/** What the surface does to the response. */
+/** The operations on the response. The surface implements them. */
 export interface PushSocket {
-  /** False: the socket has taken it, but it is full; `onWritable` follows. */
+  /** Returns false if the socket has accepted the bytes but is full; `onWritable` follows. */
   write(bytes: Uint8Array): boolean
   /** The body is complete. */
   end(): void
-  /** The body stays incomplete, and the client sees that it does. */
+  /** Closes the connection with the body incomplete, which the client can detect. */
   close(): void
   /** The producer threw. */
   fault(error: unknown): void
@@ -29,34 +30,34 @@ export interface PushSocket {
 export class PushedAnswer implements BodyPush {
   #waiting: Uint8Array[] = []
   /**
-   * Bytes that wait, and those of the write that filled the socket: uWS keeps what the kernel did not take.
-   * Counted in the budget.
+   * Bytes that are queued, and those of the write that filled the socket: uWS buffers what the kernel did not
+   * accept. Counted in the budget.
    */
   #unsentBytes = 0
-  /** Bytes since the last probe, which the client may not have taken. */
+  /** Bytes since the last probe, which the client may not have read. */
   #unprobedBytes = 0
   #isFull = false
-  /** A `write` has returned false since the client took everything. */
+  /** A `write` has returned false since the client last read everything. */
   #isBehind = false
   #isQuiet = true
   #isEnding = false
   #isOver = false
   #stall: NodeJS.Timeout | undefined
   #beat: NodeJS.Timeout | undefined
-  /** Bytes that the socket was given. */
+  /** Bytes written to the socket. */
   bytes = 0
 
   constructor(
     readonly socket: PushSocket,
     readonly body: PushedBody,
-    /** Of what all clients have not taken. */
+    /** The budget of the bytes that all clients have not read yet. */
     readonly budget: ByteBudget,
     readonly streams: OpenStreams,
-    /** How long a client may take nothing while bytes wait for it. */
+    /** How long a client may read nothing while bytes are queued for it. */
     readonly stallMsMax: number,
   ) {}
 
-  /** Once, after the status and the headers were written. */
+  /** Called once, after the status and the headers were written. */
   begin(): void {
     assert(this.body.pulse.length > 0 && this.streams.add(this), 'a pushed answer has a pulse and begins before the shutdown')
     this.#beat = setInterval(() => this.#pulse(), PUSH_PULSE_MS)
@@ -67,7 +68,7 @@ export class PushedAnswer implements BodyPush {
   write(bytes: Uint8Array): boolean {
     if (this.#isOver || this.#isEnding) return false
     assert(bytes.length <= PUSH_UNSENT_BYTES_MAX, 'a pushed piece fits the bound')
-    // uWS takes an empty write for the end of the body.
+    // uWS interprets an empty write as the end of the body.
     if (bytes.length > 0) {
       this.#isQuiet = false
       if (this.#isFull) this.#keep(bytes)
@@ -87,7 +88,7 @@ export class PushedAnswer implements BodyPush {
     if (this.#finish()) this.socket.close()
   }
 
-  /** The socket takes more. */
+  /** The socket accepts more bytes. */
   onWritable(): void {
     if (this.#isOver) return
     this.#isFull = false
@@ -97,21 +98,21 @@ export class PushedAnswer implements BodyPush {
     this.#unsentBytes = 0
     const next = this.#waiting
     this.#waiting = []
-    // Also where nothing waits: with a handler for it, uWS sends what it has kept only when something is
-    // written.
+    // Written even if no piece is queued: with a handler for `onWritable`, uWS sends its buffered bytes only
+    // on the next write.
     this.#send(this.#probe(next))
     if (this.#isFull || this.#isOver) return
     if (this.#isEnding) this.#complete()
     else this.#tellDrained()
   }
 
-  /** The connection has gone. */
+  /** The connection is closed. */
   abandon(): void {
     const isProducing = !this.#isEnding
     if (this.#finish() && isProducing) this.#detach('clientGone')
   }
 
-  /** What was pushed so far is still sent; then the body is complete. */
+  /** Completes the body after the pieces that were pushed so far have been sent. */
   shutDown(): void {
     if (this.#isOver || this.#isEnding) return
     this.#isEnding = true
@@ -131,7 +132,7 @@ export class PushedAnswer implements BodyPush {
     this.#count(unsentBytes)
   }
 
-  /** The pieces as one, with pulses behind them where it is too small to be a probe. */
+  /** Returns the pieces as one, padded with pulses if it is too small for a probe. */
   #probe(pieces: readonly Uint8Array[]): Uint8Array {
     const bytes = pieces.reduce((sum, piece) => sum + piece.length, 0)
     const { pulse } = this.body
@@ -150,9 +151,9 @@ export class PushedAnswer implements BodyPush {
   }
 
   /**
-   * uWebSockets.js closes a connection 8 to 12 s after its last write, whoever is slow. How long a client may
-   * take nothing is decided here, so a pulse is written to a full socket, too: into the buffer of uWS. The
-   * socket stays full until `onWritable`.
+   * Writes a pulse. uWebSockets.js closes a connection 8 to 12 s after its last write, even if the server is
+   * the slow side. How long a client may read nothing is decided here, so a pulse is also written to a full
+   * socket: it goes into the buffer of uWS. The socket stays full until `onWritable`.
    */
   #pulse(): void {
     if (this.#isFull) this.socket.write(this.body.pulse)
@@ -170,7 +171,7 @@ export class PushedAnswer implements BodyPush {
     if (this.#finish()) this.socket.end()
   }
 
-  /** The client is too slow. */
+  /** Closes the connection of a client that is too slow. */
   #lose(): void {
     const isProducing = !this.#isEnding
     if (!this.#finish()) return
@@ -182,7 +183,7 @@ export class PushedAnswer implements BodyPush {
     this.#guarded(() => this.body.detach(reason))
   }
 
-  /** False where it was over before. */
+  /** Returns false if the answer had already ended. */
   #finish(): boolean {
     if (this.#isOver) return false
     this.#isOver = true
@@ -195,7 +196,7 @@ export class PushedAnswer implements BodyPush {
     return true
   }
 
-  /** The producer is foreign code: a fault in it ends its own answer. */
+  /** Calls the producer. An exception in it ends only its own answer. */
   #guarded(call: () => void): void {
     try {
       call()

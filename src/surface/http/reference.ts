@@ -1,4 +1,6 @@
-/** The reference pages: OpenAPI document and HTML, built when they are first asked for. Front-end thread. */
+/**
+ * The reference pages: OpenAPI document and HTML. Each is built on its first request. Front-end thread only.
+ */
 import type { BoundLoopHandler } from '../../dispatch/loop_operations.js'
 import { docs, openapi } from '../../operations/health.js'
 import { offered } from '../../operations/index.js'
@@ -7,7 +9,7 @@ import type { Answer } from '../../wire/answer.js'
 import { buildDocsPage } from './docs_page.js'
 import { buildOpenApi } from './openapi.js'
 
-/** @param options of the server: which features are on */
+/** @param options the options of the server, which say which features are enabled */
 export function referencePages(options: object): readonly BoundLoopHandler[] {
   return [
     [openapi, builtOnce(options, (rows) => ({ body: JSON.stringify(buildOpenApi(rows)), isPage: true }))],
@@ -15,10 +17,7 @@ export function referencePages(options: object): readonly BoundLoopHandler[] {
   ]
 }
 
-/**
- * The same answer to everybody, from the first request on: what is offered does not change while a server
- * runs.
- */
+/** Returns the same answer for every request. The offered operations do not change while a server runs. */
 function builtOnce(options: object, build: (rows: readonly Operation[]) => Answer): () => Answer {
   let built: Answer | undefined
   return () => (built ??= build(offered(options)))

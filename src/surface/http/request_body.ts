@@ -1,6 +1,7 @@
 /**
- * The body of one request: collected as a whole, or handed to a consumer as it comes, or dropped after it was
- * refused. Uses of uWS's response only what reads: `onData`, `pause`, `resume`. Front-end thread only.
+ * The body of one request. It is collected as a whole, passed to a consumer while it arrives, or discarded
+ * after a refusal. Of uWS's response only the reading functions are used: `onData`, `pause`, `resume`.
+ * Front-end thread only.
  */
 import type { HttpResponse } from 'uWebSockets.js'
 import type { BodyConsumer } from '../../wire/body_streams.js'
@@ -11,18 +12,18 @@ import { BodyStream, type StreamRefusal } from './body_stream.js'
 import type { ByteBudget } from './byte_budget.js'
 import type { OpenStreams } from './open_streams.js'
 
-/** What a body tells its exchange, which is one object: closures would cost each request a microsecond. */
+/** The callbacks of a body to its exchange. One object: closures would cost each request a microsecond. */
 export interface BodyOwner {
-  /** All of it has come. Null: it is empty. */
+  /** The body is complete. Null: it is empty. */
   wholeBodyRead(body: Uint8Array | null): void
-  /** The consumer has all of it, and is about to be told. */
+  /** The consumer has received the whole body; its end is notified next. */
   bodyStreamed(): void
-  /** The body ends here with a refusal. */
+  /** The request is refused, which ends the body. */
   bodyRefused(code: ErrorCode, closes: boolean): void
   bodyFault(error: unknown): void
   readonly budget: ByteBudget
   readonly streams: OpenStreams
-  /** -1: the body is chunked. */
+  /** The Content-Length; -1 if the body is chunked. */
   readonly declaredBytes: number
 }
 
@@ -35,7 +36,7 @@ export class RequestBody {
   #hasLast = false
   #received = 0
 
-  /** Null once the exchange has answered or its client has gone: from then on the response may die. */
+  /** Null once the exchange has answered or its client has disconnected: the response may then be invalid. */
   #response: HttpResponse | null
 
   constructor(
@@ -45,7 +46,7 @@ export class RequestBody {
     this.#response = response
   }
 
-  /** Bytes so far. */
+  /** Bytes received so far. */
   get received(): number {
     return this.#received
   }
@@ -82,7 +83,7 @@ export class RequestBody {
     else if (this.#state === 'reading') this.#onChunk((chunk, isLast) => stream.take(chunk, isLast))
   }
 
-  /** The exchange has answered, or its client has gone: nothing more of the body is needed. */
+  /** The exchange has answered, or its client has disconnected: the rest of the body is not needed. */
   release(reason: 'answered' | 'clientGone'): void {
     if (reason === 'clientGone') this.#response = null
     this.#state = 'over'
@@ -104,15 +105,15 @@ export class RequestBody {
   }
 
   #refuseStream(reason: StreamRefusal): void {
-    // A consumer that threw meanwhile has been answered 500.
+    // The consumer has thrown in the meantime, and the request has been answered 500.
     if (this.#state === 'over') return
     if (reason === 'shutdown') this.owner.bodyRefused('shuttingDown', true)
     else this.#refuse(REFUSALS[reason])
   }
 
   /**
-   * The rest of a refused body is read and dropped up to a bound, so that a client that sends first and reads
-   * then gets its answer and not a reset.
+   * Reads and discards the rest of a refused body up to a bound. A client that sends its whole body before it
+   * reads then gets its answer and not a reset.
    */
   #refuse(code: ErrorCode): void {
     this.#reader?.release('answered')
@@ -121,15 +122,15 @@ export class RequestBody {
     this.#discard()
   }
 
-  /** A body of which nothing has come is refused at once, and uWS drops what comes. */
+  /** A body without received bytes is refused at once; uWS discards bytes that arrive later. */
   #discard(): void {
     if (this.#hasLast || this.#received === 0 || this.#received > DISCARDED_BYTES_MAX) this.owner.bodyRefused(this.#refused, false)
   }
 }
 
 /**
- * Whether the connection is to be closed with an answer that comes before the end of the body. A known rest
- * within the bound is dropped by uWS itself.
+ * Whether the connection must be closed with an answer that is sent before the end of the body. uWS itself
+ * discards a rest of known length within the bound.
  */
 export function leavesTooMuch(declaredBytes: number, received: number): boolean {
   return declaredBytes < 0 ? received > DISCARDED_BYTES_MAX : declaredBytes > DISCARDED_BYTES_MAX

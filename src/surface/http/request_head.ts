@@ -1,6 +1,6 @@
 /**
- * The head of a request, copied out of uWS's request object, which dies when the handler returns. Says
- * whether the framing is ambiguous: docs/decisions/0183-framing-of-requests.md. Front-end thread only.
+ * The head of a request, copied out of uWS's request object, which is invalid after the handler returns.
+ * Detects ambiguous framing: docs/decisions/0183-framing-of-requests.md. Front-end thread only.
  */
 import type { HttpRequest } from 'uWebSockets.js'
 
@@ -10,11 +10,11 @@ export interface RequestHead {
   readonly path: string
   /** Raw, without the question mark. */
   readonly query: string
-  /** Its framing or its host is ambiguous: a proxy may read it differently. */
+  /** The framing or the host is ambiguous: a proxy may interpret it differently. */
   readonly isMisframed: boolean
   readonly origin: string
   readonly host: string
-  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`: what a browser says about who asks. */
+  /** `Sec-Fetch-Site`, `-Mode` and `-Dest`: a browser's description of the origin of the request. */
   readonly fetchSite: string
   readonly fetchMode: string
   readonly fetchDest: string
@@ -23,7 +23,7 @@ export interface RequestHead {
   readonly acceptsGzip: boolean
   readonly acceptsBrotli: boolean
   readonly ifNoneMatch: string
-  /** Bytes of the body; -1 where it is chunked. */
+  /** Content-Length of the body; -1 if it is chunked. */
   readonly declaredBytes: number
 }
 
@@ -52,7 +52,7 @@ export function readHead(request: HttpRequest): RequestHead {
 }
 
 interface ReadHeaders {
-  /** The first value of each that is asked for. */
+  /** The first value of each wanted header. */
   readonly first: ReadonlyMap<string, string>
   readonly isMisframed: boolean
 }
@@ -63,9 +63,9 @@ const WANTED = new Set([
 ]) // prettier-ignore
 
 /**
- * One pass over all, 1 to 2 us more than asking for eight by name, because uWS goes by the first of several
- * and takes every Transfer-Encoding for `chunked`. Two lengths or hosts, or an encoding that is not exactly
- * `chunked`, are what smuggles a request past a proxy.
+ * Reads all headers in one pass, which takes 1 to 2 us more than asking for eight by name. Asking by name is
+ * not sufficient: uWS uses the first of several values and treats every Transfer-Encoding as `chunked`. Two
+ * lengths or hosts, or an encoding that is not exactly `chunked`, can smuggle a request past a proxy.
  */
 function readHeaders(request: HttpRequest): ReadHeaders {
   const first = new Map<string, string>()
@@ -81,7 +81,7 @@ function readHeaders(request: HttpRequest): ReadHeaders {
   return { first, isMisframed: isMisframed || (first.has('content-length') && first.has('transfer-encoding')) }
 }
 
-/** A coding is taken where it is named, or `*` for gzip, unless its weight is zero. */
+/** A coding is accepted if it is named, or by `*` for gzip, unless its weight is zero. */
 const CODINGS = { gzip: codingPattern('gzip|\\*'), br: codingPattern('br') } as const
 
 function codingPattern(names: string): RegExp {

@@ -1,6 +1,7 @@
 /**
- * Which operation a method and a path name, from the table of operations. Built once at start; exact paths by
- * one map look-up, paths with parameters segment by segment (a handful of rows). Front-end thread only.
+ * Maps a method and a path to an operation, from the table of operations. Built once at start. An exact path
+ * takes one map look-up; paths with parameters are compared segment by segment (a handful of rows). Front-end
+ * thread only.
  */
 import type { Operation } from '../../operations/operation.js'
 
@@ -28,7 +29,9 @@ export class RouteTable {
   readonly #exact = new Map<string, Methods>()
   readonly #patterns: Pattern[] = []
 
-  /** @param isOffered leaves operations out whose feature is off; their places in the table stay theirs */
+  /**
+   * @param isOffered whether the operation's feature is on; others get no route but keep their table index
+   */
   constructor(operations: readonly Operation[], isOffered: (operation: Operation) => boolean) {
     for (const operation of operations) {
       if (!isOffered(operation)) continue
@@ -36,7 +39,7 @@ export class RouteTable {
     }
   }
 
-  /** @param path as in the request line, without the query; percent-encoding is undone in parameters only. */
+  /** @param path as in the request line, without the query; only parameters are percent-decoded */
   match(method: string, path: string): RouteMatch {
     const exact = this.#exact.get(path)
     if (exact !== undefined) return choose(exact, method, NO_PARAMS)
@@ -64,13 +67,13 @@ export class RouteTable {
 }
 
 function choose(methods: Methods, method: string, params: readonly string[]): RouteMatch {
-  // HEAD is GET whose body stays here.
+  // HEAD uses the route of GET; the body is not sent.
   const route = methods.get(method === 'HEAD' ? 'GET' : method)
   if (route !== undefined) return { kind: 'found', route, params }
   return { kind: 'methodNotAllowed', allow: [...methods.keys()].join(', ') }
 }
 
-/** Null when the path does not fit. */
+/** Returns null if the path does not match. */
 function paramsOf(pattern: readonly string[], segments: readonly string[]): readonly string[] | null {
   if (pattern.length !== segments.length) return null
   const params: string[] = []

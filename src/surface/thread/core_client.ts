@@ -1,6 +1,6 @@
 /**
- * The core as a surface in a thread of its own sees it: operations by name, inputs as objects or as
- * MessagePack, answers whole or in parts. One for each thread. The front end's side is
+ * The core as seen by a surface in a thread of its own: operations by name, inputs as objects or as
+ * MessagePack, answers whole or in parts. One client per thread. The front end's side is
  * src/dispatch/surface_port.ts.
  */
 import type { MessagePort } from 'node:worker_threads'
@@ -13,7 +13,7 @@ export type CoreAnswer = Extract<SurfaceReply, { kind: 'answer' }>
 export interface AskOptions {
   readonly principal: Principal
   readonly deadlineMs?: number
-  /** Aborted: nobody waits for the answer any more. */
+  /** Abort cancels the request. */
   readonly signal?: AbortSignal
 }
 
@@ -23,8 +23,8 @@ export class CoreClient {
   #lastId = 0
 
   /**
-   * @param onDrain the server shuts down: take no new connections, and call `drained` when the last request
-   * has ended
+   * @param onDrain called when the server shuts down: accept no new connections, and call `drained` when the
+   * last request has ended
    */
   constructor(port: MessagePort, onDrain: () => void) {
     this.#port = port
@@ -35,8 +35,8 @@ export class CoreClient {
   }
 
   /**
-   * @param input the fields, or all of them in MessagePack, given away @returns the answer or a refusal;
-   * where it has more, `more` or `cancel` follows
+   * @param input the fields, or an input encoded as MessagePack, whose ownership passes to the callee
+   * @returns the answer or a refusal; if it has more parts, `more` or `cancel` must follow
    */
   ask(operation: string, input: object | Uint8Array, { principal, deadlineMs, signal }: AskOptions): Promise<CoreAnswer> {
     const id = ++this.#lastId
@@ -48,14 +48,14 @@ export class CoreClient {
     return answered
   }
 
-  /** The next part. @param answer the one before, which has more */
+  /** Requests the next part. @param answer the previous part, which has more */
   more({ id }: CoreAnswer): Promise<CoreAnswer> {
     const answered = this.#wait(id)
     this.#send({ kind: 'more', id })
     return answered
   }
 
-  /** @param id of an answer whose rest nobody wants */
+  /** @param id of the answer whose rest is not wanted */
   cancel(id: number): void {
     this.#waiting.delete(id)
     this.#send({ kind: 'cancel', id })

@@ -1,6 +1,6 @@
 /**
- * A surface in a thread of its own, as the front end has it: starts the thread, serves its port, ends it. The
- * thread's side is core_client.ts. Front-end thread.
+ * A surface in a thread of its own, as the front end runs it: starts the thread, serves its port, ends it.
+ * The thread's side is core_client.ts. Front-end thread only.
  */
 import { MessageChannel, Worker, type MessagePort } from 'node:worker_threads'
 import { SurfacePort } from '../../dispatch/surface_port.js'
@@ -19,7 +19,10 @@ export class ThreadSurface implements RunningSurface {
   #requests: SurfacePort | undefined
   #isDrained = false
 
-  /** @param program path of the thread's code @param options for the thread, a structured clone */
+  /**
+   * @param program path of the thread's code
+   * @param options for the thread; must be structured-cloneable
+   */
   constructor(host: SurfaceHost, program: string, options: unknown) {
     this.#host = host
     this.#program = program

@@ -1,7 +1,7 @@
 /**
- * The lane's half of the HTTP surface: the input is put together from JSON body, query string and path
- * parameters, and large texts are compressed. GET input comes from the query string alone, other input from
- * the JSON body and, for what is missing there, the query string. Lane threads only.
+ * The lane's half of the HTTP surface. It builds the input from JSON body, query string and path parameters,
+ * and compresses large text bodies. The input of GET comes from the query string alone. Other input comes
+ * from the JSON body, and from the query string for fields that the body lacks. Lane threads only.
  */
 import { gzipSync } from 'node:zlib'
 import { badRequest } from '../../../errors.js'
@@ -21,21 +21,20 @@ export const httpForm: FormReader = {
 
   compress({ contentType = null, isPart }, body) {
     const isWorthIt = body.length >= GZIP_BYTES_MIN && body.length <= GZIP_BYTES_MAX
-    // Level 1: half of the size of level 6's saving for a quarter of its time, and the lane is what is
-    // scarce.
+    // Level 1 saves half as much as level 6 in a quarter of its time. Lane time is the scarce resource.
     return isPart !== true && isWorthIt && isText(contentType) ? gzipSync(body, { level: 1 }) : null
   },
 }
 
-/** Null is JSON. What is packed already (zip, gzip) is not worth a second time. */
+/** Null is JSON. Types that are already compressed (zip, gzip) are not worth compressing again. */
 function isText(contentType: string | null): boolean {
   return contentType === null || contentType.startsWith('text/') || contentType.includes('json') || contentType.includes('javascript')
 }
 
 /**
- * Adds to `input` what the query string says and the body did not. Texts become what the field's schema asks
- * for where they can; what can't be converted is left for the validation to refuse. A repeated parameter is a
- * list.
+ * Adds to `input` the fields of the query string that the body does not have. Values are converted to the
+ * type of the field's schema if possible; validation refuses those that can't be converted. A repeated
+ * parameter is a list.
  */
 export function addQuery(input: Input, query: string, fields: Readonly<Record<string, Schema>>): void {
   if (query === '') return
@@ -44,7 +43,7 @@ export function addQuery(input: Input, query: string, fields: Readonly<Record<st
   const given = new Set(Object.keys(input))
   for (const name of new Set(parameters.keys())) {
     if (given.has(name)) continue
-    // No operation has a field of this name: unknown, and an assignment would make it a prototype.
+    // No operation has a field of this name: it is unknown, and assigning it would set the prototype.
     if (name === '__proto__') continue
     const texts = parameters.getAll(name)
     const type = fields[name]?.type
@@ -54,7 +53,7 @@ export function addQuery(input: Input, query: string, fields: Readonly<Record<st
   }
 }
 
-/** Path parameters: name, value, name, value ... They win over everything. */
+/** Adds path parameters: name, value, name, value ... They override all other values. */
 export function addParams(input: Input, params: readonly string[]): void {
   for (let i = 0; i < params.length; i += 2) input[params[i]!] = params[i + 1]
 }
@@ -79,7 +78,7 @@ function convert(text: string, type: Schema['type']): unknown {
   }
 }
 
-/** A JSON object in a parameter, e.g. `filterMeta={"a":["b"]}`; the text itself when it is none. */
+/** Parses a JSON object in a parameter, e.g. `filterMeta={"a":["b"]}`; returns the text if it is not JSON. */
 function parseObject(text: string): unknown {
   let parsed: unknown
   try {
