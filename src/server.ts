@@ -226,7 +226,7 @@ class Server implements ServerState, LanesListener {
 
   onFatal(reason: string): void {
     if (this.#control.phase === 'unhealthy') return
-    // Another process can read what is on disk and refuses writes, so it starts at once.
+    // Another process can read the data on disk and refuses writes, so it starts at once.
     if (this.#control.phase === 'healthy' && this.#hasMetFullDisk()) process.send?.(DISK_FULL_MESSAGE)
     this.#control.phase = 'unhealthy'
     this.#phaseReason = reason
